@@ -49,14 +49,16 @@ class Measured {
     }
     [[nodiscard]] Problem at(const Problem& problem) const {
         return problem.with_objective(
-            objective_.value ? *objective_.value : objective_of(choose(problem).aim), phases_, background_);
+            objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_,
+            background_);
     }
     [[nodiscard]] double time(const Machine& machine, const CommGraph& graph,
                               const Placement& placement) const {
         if (!machine.has_bandwidths()) return 0;
-        Goal goal{.objective = objective_of(Aim::time), .phases = phases_, .background = background_};
-        if (goal.phases.empty()) goal.phases.push_back(&graph);
-        return time_parts(machine, goal, placement.slots()).all;
+        MeasuredObjective objective{
+            .mix = objective_of(ObjectiveKind::time), .phases = phases_, .background = background_};
+        if (objective.phases.empty()) objective.phases.push_back(&graph);
+        return time_parts(machine, objective, placement.slots()).all;
     }
     [[nodiscard]] ObjectiveChoice choose(const Problem& problem) const {
         return choose_objective(problem, phases_, background_);
@@ -126,7 +128,7 @@ std::pair<NamedObjective, std::string> choice_of(const CommGraph& graph, const A
     const Measured measured(NamedObjective("auto"), std::move(phases), background);
     const nb::gil_scoped_release released;
     ObjectiveChoice choice = measured.choose(Problem(graph, allocation, 1, 0, sharing.value_or(Sharing{})));
-    return {NamedObjective(std::string(name_of(choice.aim))), std::move(choice.reason)};
+    return {NamedObjective(std::string(name_of(choice.objective))), std::move(choice.reason)};
 }
 
 ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view mapper,

@@ -68,11 +68,11 @@ void bind_process_grid(nb::module_& m) {
         "node_tiles",
         [](const Extents& extents, std::uint64_t cores, const std::vector<double>& weights) {
             if (weights.empty())
-                return node_tiles({extents, std::vector<double>(extents.size(), 1.0)}, cores);
+                return grid::node_tiles({extents, std::vector<double>(extents.size(), 1.0)}, cores);
             if (weights.size() != extents.size())
                 fail("there are ", weights.size(), " weights for ", extents.size(),
                      " axes; give one per axis");
-            return node_tiles({extents, weights}, cores);
+            return grid::node_tiles({extents, weights}, cores);
         },
         "extents"_a, "cores"_a, "weights"_a = std::vector<double>{},
         "All tiles of this number of cells that divide a grid, those of the least surface first.");

@@ -23,14 +23,13 @@ using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::de
 
 std::vector<std::int64_t> entries(const Matrix& m) { return {m.data(), m.data() + m.size()}; }
 
-std::tuple<Permutation, std::int64_t, std::uint64_t> solve(const Matrix& a, const Matrix& b,
-                                                           std::uint64_t seed, std::optional<double> seconds,
-                                                           std::optional<std::uint64_t> work, int threads,
-                                                           std::optional<std::int64_t> target) {
+std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve(
+    const Matrix& a, const Matrix& b, std::uint64_t seed, std::optional<double> seconds,
+    std::optional<std::uint64_t> work, int threads, std::optional<std::int64_t> target) {
     if (a.shape(0) != a.shape(1) || b.shape(0) != b.shape(1) || a.shape(0) != b.shape(0))
         fail("expected two square matrices of one order, not ", a.shape(0), " x ", a.shape(1), " and ",
              b.shape(0), " x ", b.shape(1));
-    const Qap qap(a.shape(0), entries(a), entries(b));
+    const qap::Qap qap(a.shape(0), entries(a), entries(b));
     Budget budget;
     if (seconds) budget.seconds = *seconds;
     if (work || !seconds) budget.work = work.value_or(std::uint64_t{1} << 30);
@@ -40,12 +39,12 @@ std::tuple<Permutation, std::int64_t, std::uint64_t> solve(const Matrix& a, cons
         raised = PyErr_CheckSignals() != 0;
         return !raised;
     };
-    QapSolveOptions options{.seed = seed, .threads = threads};
+    qap::QapSolveOptions options{.seed = seed, .threads = threads};
     if (target) options.target = *target;
     Meter meter(budget);
-    const QapResult result = [&] {
+    const qap::QapResult result = [&] {
         const nb::gil_scoped_release released;
-        return solve_qap(qap, {}, meter, options);
+        return qap::solve_qap(qap, {}, meter, options);
     }();
     if (raised) throw nb::python_error();
     return {result.assignment, result.value, meter.done()};

@@ -28,17 +28,17 @@ namespace {
 
 NamedObjective weighted(double hop_bytes, double congestion, double congestion_soft, double time) {
     std::string parts;
-    const auto add = [&](Aim aim, double weight) {
+    const auto add = [&](ObjectiveKind kind, double weight) {
         if (weight == 0) return;
         char digits[32];
         const char* const end = std::to_chars(digits, digits + sizeof digits, weight).ptr;
         if (!parts.empty()) parts += ';';
-        parts.append(name_of(aim)).append("=").append(static_cast<const char*>(digits), end);
+        parts.append(name_of(kind)).append("=").append(static_cast<const char*>(digits), end);
     };
-    add(Aim::hop_bytes, hop_bytes);
-    add(Aim::congestion, congestion);
-    add(Aim::soft, congestion_soft);
-    add(Aim::time, time);
+    add(ObjectiveKind::hop_bytes, hop_bytes);
+    add(ObjectiveKind::congestion, congestion);
+    add(ObjectiveKind::soft, congestion_soft);
+    add(ObjectiveKind::time, time);
     return NamedObjective("weighted(" + parts + ")");
 }
 

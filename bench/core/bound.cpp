@@ -50,10 +50,11 @@ void dense_256(benchmark::State& state) {
     const BoundProblem problem(graph, allocation);
     for (auto _ : state) benchmark::DoNotOptimize(bound(problem));
 }
-BENCHMARK(dense_256<static_cast<std::int64_t (*)(const BoundProblem&)>(gilmore_lawler_bound)>)
+BENCHMARK(dense_256<static_cast<std::int64_t (*)(const BoundProblem&)>(bound::gilmore_lawler_bound)>)
     ->Name("gilmore_lawler/256")
     ->Unit(benchmark::kMillisecond);
-BENCHMARK(dense_256<static_cast<std::optional<std::int64_t> (*)(const BoundProblem&)>(projection_bound)>)
+BENCHMARK(
+    dense_256<static_cast<std::optional<std::int64_t> (*)(const BoundProblem&)>(bound::projection_bound)>)
     ->Name("projection/256")
     ->Unit(benchmark::kMillisecond);
 
@@ -66,8 +67,8 @@ void sparse(benchmark::State& state) {
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {side, true}), StencilShape::star, Bytes{1024});
     for (auto _ : state) {
         const BoundProblem problem(graph, allocation);
-        state.counters["of_optimum"] =
-            static_cast<double>(sparse_bound(problem)) / static_cast<double>(graph.total_bytes().value);
+        state.counters["of_optimum"] = static_cast<double>(bound::sparse_bound(problem)) /
+                                       static_cast<double>(graph.total_bytes().value);
     }
 }
 BENCHMARK(sparse)->Arg(16)->Arg(46)->Arg(100)->Unit(benchmark::kMillisecond);
@@ -102,13 +103,13 @@ void exact(benchmark::State& state) {
     const Machine machine = make_machine("mesh:3x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = dense_pattern(12);
-    const QuadraticAssignment problem = quadratic_assignment(BoundProblem(graph, allocation));
+    const qap::QuadraticAssignment problem = bound::quadratic_assignment(BoundProblem(graph, allocation));
     std::vector<std::uint32_t> start(12);
     std::iota(start.begin(), start.end(), 0U);
     for (auto _ : state) {
         const Budget budget;
         Meter meter(budget);
-        state.counters["nodes"] = static_cast<double>(branch_and_bound(problem, start, meter, 1).nodes);
+        state.counters["nodes"] = static_cast<double>(qap::branch_and_bound(problem, start, meter, 1).nodes);
     }
 }
 BENCHMARK(exact)->Unit(benchmark::kMillisecond);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rooms of the core: every arrow is one that the room's README.md permits."""
+"""The rooms of the core: what they may include, and where they declare their names."""
 
 from __future__ import annotations
 

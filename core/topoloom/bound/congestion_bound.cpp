@@ -20,8 +20,8 @@ namespace topoloom {
 namespace {
 
 /// Bytes that every rank sends or receives, the heaviest peers first, as sums.
-std::vector<PartnerProfile> one_way_profiles(std::vector<std::vector<std::int64_t>> bytes) {
-    for (PartnerProfile& profile : bytes) {
+std::vector<bound::PartnerProfile> one_way_profiles(std::vector<std::vector<std::int64_t>> bytes) {
+    for (bound::PartnerProfile& profile : bytes) {
         std::ranges::sort(profile, std::greater());
         profile.insert(profile.begin(), 0);
         for (std::size_t k = 1; k < profile.size(); ++k) profile[k] += profile[k - 1];
@@ -29,7 +29,7 @@ std::vector<PartnerProfile> one_way_profiles(std::vector<std::vector<std::int64_
     return bytes;
 }
 
-std::int64_t leaving(const PartnerProfile& profile, std::uint64_t capacity) {
+std::int64_t leaving(const bound::PartnerProfile& profile, std::uint64_t capacity) {
     return profile.back() - profile[std::min<std::uint64_t>(capacity, profile.size()) - 1];
 }
 

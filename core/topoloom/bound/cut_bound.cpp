@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::uint64_t max_visits = 100'000'000;  // of neighbors, for each kind of parts; a second or so
 
-/// [s]: the least bytes that leave a part with room for s ranks, when as few as must or as many as can are in it.
+/// [s]: the least bytes that leave a part of capacity s, when as few as must or as many as can are in it.
 std::vector<std::int64_t> min_leaving(const BoundProblem& problem) {
-    const std::vector<std::int64_t> cuts = min_cut_bytes(problem.symmetric());
+    const std::vector<std::int64_t> cuts = bound::min_cut_bytes(problem.symmetric());
     const std::uint64_t spare = problem.total_capacity() - problem.rank_count();
     std::vector<std::int64_t> least;
     std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, and rising bytes

@@ -13,7 +13,7 @@
 #include "topoloom/qap/linear_assignment.hpp"
 #include "topoloom/qap/projection.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 namespace {
 
@@ -21,7 +21,7 @@ constexpr double max_entries = 0x1p28;  // of dual ascent: costs of pairs, 4 byt
 
 }  // namespace
 
-QuadraticAssignment quadratic_assignment(const BoundProblem& problem) {
+qap::QuadraticAssignment quadratic_assignment(const BoundProblem& problem) {
     const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
     std::vector<std::int64_t> bytes(std::size_t{ranks} * ranks, 0);
     for (const Rank u : ids<Rank>(ranks)) {
@@ -47,7 +47,7 @@ std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
         for (std::size_t q = 0; q < near.profiles.size(); ++q)
             by_profile[p * near.profiles.size() + q] = min_hop_bytes(partners.profiles[p], near.profiles[q]);
     }
-    std::vector<std::uint32_t> columns;  // profiles, a column for every rank that a slot has room for
+    std::vector<std::uint32_t> columns;  // profiles, a column for every rank of a slot's capacity
     for (std::size_t position = 0; position < near.of_slot.size(); ++position)
         columns.insert(columns.end(), problem.capacity()[position], near.of_slot[position]);
     std::vector<std::int64_t> costs(problem.rank_count() * columns.size());
@@ -55,14 +55,14 @@ std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
         const std::int64_t* const row = by_profile.data() + partners.of_rank[u] * near.profiles.size();
         for (std::size_t j = 0; j < columns.size(); ++j) costs[u * columns.size() + j] = row[columns[j]];
     }
-    return half_of(LinearAssignment<std::int64_t>().solve(costs, columns.size()));
+    return half_of(qap::LinearAssignment<std::int64_t>().solve(costs, columns.size()));
 }
 
 std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
-    if (problem.total_capacity() > max_projection_order) return {};
+    if (problem.total_capacity() > qap::max_projection_order) return {};
     const SlotDistances distances(problem.allocation());
     if (!distances.symmetric()) return {};
-    std::vector<std::uint32_t> places;  // a slot for every rank that it has room for
+    std::vector<std::uint32_t> places;  // a slot for every rank of its capacity
     for (std::uint32_t i = 0; i < problem.capacity().size(); ++i)
         places.insert(places.end(), problem.capacity()[i], i);
     const std::size_t order = places.size();
@@ -75,7 +75,7 @@ std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
     for (std::size_t i = 0; i < order; ++i) {
         for (std::size_t j = 0; j < order; ++j) apart[i * order + j] = distances(places[i], places[j]);
     }
-    const auto both_ways = projection_bound(order, bytes, apart);
+    const auto both_ways = qap::projection_bound(order, bytes, apart);
     return std::max<std::int64_t>(0, half_of(*both_ways));
 }
 
@@ -90,10 +90,10 @@ std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter
         slot_of_place.insert(slot_of_place.end(), problem.capacity()[s], s);
     std::size_t max_partners = 0;
     for (const Rank u : ids<Rank>(graph.rank_count())) max_partners = std::max(max_partners, graph.degree(u));
-    const CostScale scale(problem.graph().total_bytes().value * problem.machine().max_distance(),
-                          max_partners);
-    DualAscent ascent(static_cast<std::uint32_t>(graph.rank_count()), static_cast<std::uint32_t>(count),
-                      graph.edge_count() / 2);
+    const qap::CostScale scale(problem.graph().total_bytes().value * problem.machine().max_distance(),
+                               max_partners);
+    qap::DualAscent ascent(static_cast<std::uint32_t>(graph.rank_count()), static_cast<std::uint32_t>(count),
+                           graph.edge_count() / 2);
     for (const Rank u : ids<Rank>(graph.rank_count())) {
         for (const Edge edge : graph.sends(u)) {
             if (edge.peer < u || edge.bytes.value == 0) continue;
@@ -114,4 +114,4 @@ std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter
     return scale.up(ascent.bound());
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds on hop-bytes from quadratic assignment: places are slots, each as often as it has room for ranks.
+// Bounds on hop-bytes from quadratic assignment: places are slots, each as often as its capacity says.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 #include "topoloom/bound/bound_problem.hpp"
 #include "topoloom/qap/quadratic_assignment.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 /// Hop-bytes of the problem as quadratic assignment.
-[[nodiscard]] QuadraticAssignment quadratic_assignment(const BoundProblem& problem);
+[[nodiscard]] qap::QuadraticAssignment quadratic_assignment(const BoundProblem& problem);
 
 /// A lower bound on the hop-bytes of all placements, as in qap/gilmore_lawler.hpp: what a rank's messages cost on a slot,
 /// its heaviest partners nearest, and then the best assignment of ranks to slots. O(ranks * slots * diameter) and
@@ -29,4 +29,4 @@ namespace topoloom {
 /// pairs need more than 1 GiB: edges * places^2.
 [[nodiscard]] std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -9,7 +9,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/network_view.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 namespace {
 
@@ -192,4 +192,4 @@ ExactCongestion min_congestion(const BoundProblem& problem, std::span<const std:
     return Search(problem, meter).run(start, known);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -9,7 +9,7 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/bound/bound_problem.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 struct ExactCongestion {
     std::vector<std::uint32_t> slot_of_rank;  // by position in the allocation
@@ -26,4 +26,4 @@ struct ExactCongestion {
                                              std::span<const std::uint32_t> start, double known,
                                              Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

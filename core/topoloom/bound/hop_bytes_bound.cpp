@@ -12,15 +12,15 @@ namespace topoloom {
 HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter) {
     // Of ranks and places: proofs take a second, and half a minute.
     constexpr std::uint64_t few_pairs = std::uint64_t{1} << 18, max_pairs = std::uint64_t{1} << 22;
-    HopBytesBound best{sparse_bound(problem), "sparse"};
+    HopBytesBound best{bound::sparse_bound(problem), "sparse"};
     const auto take = [&](std::optional<std::int64_t> value, std::string_view by) {
         if (value && *value > best.value) best = {*value, by};
     };
     const std::uint64_t pairs = problem.rank_count() * problem.total_capacity();
     if (pairs > max_pairs || (pairs > few_pairs && !meter.go_on())) return best;
-    take(gilmore_lawler_bound(problem), "gilmore-lawler");
-    take(projection_bound(problem), "projection");
-    if (meter.go_on()) take(dual_ascent_bound(problem, meter), "dual-ascent");
+    take(bound::gilmore_lawler_bound(problem), "gilmore-lawler");
+    take(bound::projection_bound(problem), "projection");
+    if (meter.go_on()) take(bound::dual_ascent_bound(problem, meter), "dual-ascent");
     return best;
 }
 

@@ -11,7 +11,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 namespace {
 
@@ -109,7 +109,7 @@ class NearSearch {
         return there;
     }
 
-    /// Keeps `found` ascending, with room for `reach_` ranks and no more sites than that takes.
+    /// Keeps `found` ascending, of capacity for `reach_` ranks and no more sites than that takes.
     void search(std::uint32_t at, std::uint32_t from, const Pull& pull, std::uint64_t& capacity,
                 std::vector<NearRun>& found) const {
         const Part& part = parts_[at];
@@ -200,4 +200,4 @@ NearProfiles near_profiles(const BoundProblem& problem, std::uint32_t reach) {
                       [&](const auto& space) { return find_profiles(space, problem, reach); });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -7,27 +7,27 @@
 
 #include "topoloom/bound/bound_problem.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
-/// Room for `count` ranks within a distance, without the rank on the slot itself.
+/// Capacity for `count` ranks within a distance, without the rank on the slot itself.
 struct NearRun {
     std::uint32_t distance;
     std::uint32_t count;
     friend auto operator<=>(const NearRun&, const NearRun&) = default;
 };
 
-/// Both ascend; the last run has room for all others, or for as many as were asked for.
+/// Both ascend; the last run has capacity for all others, or for as many as were asked for.
 using NearProfile = std::vector<NearRun>;
 
 struct NearProfiles {
     std::vector<NearProfile> profiles;       // all different
     std::vector<std::uint32_t> of_slot;      // by position in the allocation
     std::vector<std::uint64_t> capacity;     // by profile: of all slots that have it
-    [[nodiscard]] NearProfile best() const;  // the most room within every distance that any of them has
+    [[nodiscard]] NearProfile best() const;  // the most capacity within every distance that any of them has
 };
 
 /// Of every slot, up to `reach` other ranks. Searched in regions of the network where `reach` is small; else,
 /// and where distances come from a table, O(slots^2 * log slots). On all cores.
 [[nodiscard]] NearProfiles near_profiles(const BoundProblem& problem, std::uint32_t reach);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

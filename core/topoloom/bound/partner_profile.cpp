@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-namespace topoloom {
+namespace topoloom::bound {
 
 PartnerProfiles partner_profiles(const CommGraph& symmetric) {
     PartnerProfiles result;
@@ -46,4 +46,4 @@ std::int64_t min_hop_bytes(const PartnerProfile& partners, const NearProfile& ne
     return sum + distance * (partners.back() - partners[placed]);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -8,7 +8,7 @@
 #include "topoloom/bound/near_profile.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 /// [k]: bytes exchanged with the k heaviest partners together; from 0.
 using PartnerProfile = std::vector<std::int64_t>;
@@ -27,4 +27,4 @@ struct PartnerProfiles {
 /// Littlewood, Polya on rearrangements). O(runs).
 [[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const NearProfile& near);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -132,8 +132,8 @@ class PriceGame {
         const double enough = paid();
         if (enough == 0) return 0;
         const double scale = cost_scale(enough);
-        DualAscent ascent(static_cast<std::uint32_t>(exchanges_.size()), static_cast<std::uint32_t>(places),
-                          pairs / 2);
+        qap::DualAscent ascent(static_cast<std::uint32_t>(exchanges_.size()),
+                               static_cast<std::uint32_t>(places), pairs / 2);
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
             for (const Exchange& exchange : exchanges_[u]) {
                 if (exchange.partner < u) continue;
@@ -210,9 +210,9 @@ class PriceGame {
     [[nodiscard]] double cost_scale(double paid) const {
         std::size_t max_partners = 1;
         for (const auto& exchanges : exchanges_) max_partners = std::max(max_partners, exchanges.size());
-        if (max_partners <= 64) return DualAscent::max_cost / paid;
+        if (max_partners <= 64) return qap::DualAscent::max_cost / paid;
         const double most =
-            std::min<double>(DualAscent::max_cost, 0x1p30 / static_cast<double>(max_partners));
+            std::min<double>(qap::DualAscent::max_cost, 0x1p30 / static_cast<double>(max_partners));
         return most / (static_cast<double>(problem_.graph().total_bytes().value) * farthest());
     }
     /// Exchanges and moves that pay less, each tried once. Returns how many were looked at.

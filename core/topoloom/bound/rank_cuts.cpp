@@ -8,7 +8,7 @@
 #include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/qap/eigenvalues.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 namespace {
 
@@ -43,7 +43,7 @@ double fiedler_value(const CommGraph& symmetric) {
             laplacian[u.value * n + u.value] += bytes;
         }
     }
-    const Eigenvalues found = eigenvalues(n, std::move(laplacian));
+    const qap::Eigenvalues found = qap::eigenvalues(n, std::move(laplacian));
     return std::max(0.0, found.values[1] - 2 * found.error);
 }
 
@@ -66,4 +66,4 @@ std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric) {
     return cuts;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

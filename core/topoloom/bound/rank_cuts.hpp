@@ -7,7 +7,7 @@
 
 #include "topoloom/pattern/comm_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 /// [k], for k = 0 .. ranks: a lower limit on the bytes, both directions together, between any k ranks and the others.
 /// From what k ranks can keep among themselves, each with its heaviest partners; and, for up to 1,024 ranks, from the
@@ -15,4 +15,4 @@ namespace topoloom {
 /// rounding can have added.
 [[nodiscard]] std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

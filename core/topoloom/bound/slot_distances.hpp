@@ -9,7 +9,7 @@
 
 #include "topoloom/machine/allocations/allocation.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 /// Slots by their position in the allocation; 4 bytes for every pair.
 class SlotDistances {
@@ -38,4 +38,4 @@ class SlotDistances {
     std::vector<std::uint32_t> rows_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -8,7 +8,7 @@
 #include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/bound/transport.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 namespace {
 
@@ -37,4 +37,4 @@ std::int64_t sparse_bound(const BoundProblem& problem) {
     return half_of(min_transport_cost(costs, partners.ranks, near.capacity));
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

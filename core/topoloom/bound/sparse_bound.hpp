@@ -6,7 +6,7 @@
 
 #include "topoloom/bound/bound_problem.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 /// A lower bound on the hop-bytes of all placements. A rank's k heaviest partners sit no nearer than the k nearest
 /// places; exact where all messages can be that short, as for a stencil on the torus of its shape. Equal to
@@ -15,4 +15,4 @@ namespace topoloom {
 /// + slots * log slots * degree) on tori and trees; O(slots^2) where distances come from a table.
 [[nodiscard]] std::int64_t sparse_bound(const BoundProblem& problem);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

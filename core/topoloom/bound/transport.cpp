@@ -9,7 +9,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 namespace {
 
@@ -128,4 +128,4 @@ std::int64_t min_transport_cost(std::span<const std::int64_t> costs, std::span<c
     return transport.cost();
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

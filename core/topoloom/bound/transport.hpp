@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace topoloom {
+namespace topoloom::bound {
 
 /// The least cost of sending all supplies (by row) into capacities (by column); costs are row-major, each >= 0. By
 /// shortest augmenting paths: about O((rows + columns) * rows * columns). Throws Error if capacities are too small.
@@ -13,4 +13,4 @@ namespace topoloom {
                                               std::span<const std::uint64_t> supplies,
                                               std::span<const std::uint64_t> capacities);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -138,8 +138,8 @@ Seated seat_on_machine(std::string_view text, const Groups& groups) {
     }
     const std::uint32_t most = *std::ranges::max_element(on_node), slots = given.slots_per_node();
     const std::uint32_t parts = (most + slots - 1) / slots;
-    const std::uint32_t room = slots * parts;
-    if (std::uint64_t{room} * given.node_count() > max_slots)
+    const std::uint32_t node_slots = slots * parts;
+    if (std::uint64_t{node_slots} * given.node_count() > max_slots)
         fail(most, " processes on a node are too many for a machine of ", given.node_count(), " nodes");
     Seated seated{parts == 1 ? std::string(text) : divided(std::string(text), parts),
                   std::vector<Slot>(groups.processes)};
@@ -147,8 +147,8 @@ Seated seat_on_machine(std::string_view text, const Groups& groups) {
     for (const std::size_t p : by_groups(groups)) {
         const auto node = static_cast<std::uint32_t>(groups.of(p)[0]);
         // Fewer processes than slots are taken to be spread evenly.
-        const std::uint64_t local = std::uint64_t{met[node]++} * room / on_node[node];
-        seated.slots[p] = Slot{node * room + static_cast<std::uint32_t>(local)};
+        const std::uint64_t local = std::uint64_t{met[node]++} * node_slots / on_node[node];
+        seated.slots[p] = Slot{node * node_slots + static_cast<std::uint32_t>(local)};
     }
     return seated;
 }

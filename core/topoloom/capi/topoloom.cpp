@@ -12,6 +12,7 @@
 #include "topoloom/base/option.hpp"
 #include "topoloom/capi/learned_machine.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;
@@ -46,7 +47,7 @@ int guarded(char* error, std::size_t error_size, const Body& body) noexcept {
 }
 
 struct Wanted {
-    std::string mapper = "auto(effort=fast)";
+    std::string mapper = auto_chain(Effort::fast);
     std::string objective = "hop-bytes";
     std::uint32_t seed = 1;
     std::uint32_t threads = 0;
@@ -95,7 +96,8 @@ void order(const Allocation& at, const topoloom_pattern& pattern, const Wanted& 
     const CommGraph graph = graph_of(pattern);
     const Problem plain(graph, at, wanted.seed, static_cast<int>(wanted.threads));
     const Objective objective = parse_objective(wanted.objective);
-    const Problem problem = objective.is(Aim::hop_bytes) ? plain : plain.with_objective(objective, {}, {});
+    const Problem problem =
+        objective.is(ObjectiveKind::hop_bytes) ? plain : plain.with_objective(objective, {}, {});
     const Placement present(
         at, {at.slots().begin(), at.slots().begin() + static_cast<std::ptrdiff_t>(graph.rank_count())});
     // A limit, not a budget, which a search would use up: small problems are done at once.

@@ -31,7 +31,7 @@ struct Digit {
 
 /// The digits of an axis, lowest first. Adjacent ones are one where the line does not turn between them; without going
 /// back and forth turns make no difference.
-std::vector<Digit> digits_of(std::uint32_t axis, const Pieces& pieces, const SlotLine& line,
+std::vector<Digit> digits_of(std::uint32_t axis, const Pieces& pieces, const grid::SlotLine& line,
                              bool back_and_forth) {
     std::vector<Digit> digits;
     std::uint32_t stride = 1;
@@ -71,7 +71,7 @@ class MeshOnMachine {
     [[nodiscard]] std::span<const std::uint32_t> extents() const { return extents_; }
     [[nodiscard]] std::span<const MeshTraffic> traffic() const { return traffic_; }
 
-    [[nodiscard]] std::vector<Slot> slots(const SlotLine& line, const Pieces& pieces,
+    [[nodiscard]] std::vector<Slot> slots(const grid::SlotLine& line, const Pieces& pieces,
                                           const Flags& back_and_forth) const {
         std::vector<std::size_t> place{0};  // on the line, of the ranks of the axes so far
         for (std::uint32_t axis = 0; axis < extents_.size(); ++axis) {
@@ -93,10 +93,10 @@ class MeshOnMachine {
     }
     [[nodiscard]] double seconds(std::size_t traffic, std::span<const Slot> slot_of_rank) const {
         if (phases_[traffic].empty()) return 0;
-        static const Objective time = objective_of(Aim::time);
-        Goal goal{time, {}};
-        for (const CommGraph& phase : phases_[traffic]) goal.phases.push_back(&phase);
-        return objective_key(machine_, goal, slot_of_rank).congestion;
+        static const Objective time = objective_of(ObjectiveKind::time);
+        MeasuredObjective objective{time, {}};
+        for (const CommGraph& phase : phases_[traffic]) objective.phases.push_back(&phase);
+        return objective_key(machine_, objective, slot_of_rank).congestion;
     }
 
    private:
@@ -115,7 +115,7 @@ class LineSearch {
         Flags back_and_forth;
     };
 
-    LineSearch(const MeshOnMachine& mesh, SlotLine line)
+    LineSearch(const MeshOnMachine& mesh, grid::SlotLine line)
         : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic().size()) {}
 
     /// Of all orders of whole axes, or those that there is time for, one at least, those that take least, the fastest
@@ -222,7 +222,7 @@ class LineSearch {
     }
 
     const MeshOnMachine* mesh_;  // searches are sorted
-    SlotLine line_;
+    grid::SlotLine line_;
     std::vector<std::map<std::vector<std::uint32_t>, double>> known_;  // by traffic
     std::size_t measured_ = 0;                                         // messages
 };
@@ -236,14 +236,14 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     if (extents.size() > max_axes)
         fail("a mesh of ", extents.size(), " axes; there may be at most ", max_axes);
     Meter meter(budget);
-    std::vector<SlotLine> lines = slot_lines(allocation, mesh_size(extents), max_lines);
+    std::vector<grid::SlotLine> lines = grid::slot_lines(allocation, mesh_size(extents), max_lines);
     const MeshOnMachine mesh(allocation.machine(), extents, traffic);
     struct Start {
         LineSearch search;
         std::vector<LineSearch::Found> found;
     };
     std::vector<Start> starts;
-    for (SlotLine& line : lines) starts.push_back({{mesh, std::move(line)}, {}});
+    for (grid::SlotLine& line : lines) starts.push_back({{mesh, std::move(line)}, {}});
     search_side_by_side(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         if (i == 0 || own.go_on()) starts[i].found = starts[i].search.nested(starts_on_line, own);
     });

@@ -11,14 +11,13 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/compact_nodes.hpp"
 #include "topoloom/machine/allocations/full_boxes.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/local/anneal.hpp"
 #include "topoloom/place/structure/structure.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::string_view quick = "auto(effort=fast)";
 
 class Chooser {
    public:
@@ -47,7 +46,7 @@ class Chooser {
         first_value_ = place_on(first, chain_, 0.15);
         if (clock_.go_on()) random_value_ = place_on(random_nodes(), chain_, 0.15);
         if (count_ == free_.nodes().size()) return finish();
-        if (clock_.go_on()) place_on(compact_nodes(free_, count_, seed_), quick, 0.05);
+        if (clock_.go_on()) place_on(compact_nodes(free_, count_, seed_), auto_chain(Effort::fast), 0.05);
         if (clock_.go_on()) try_boxes(0.1);
         if (clock_.go_on()) move_nodes(placed_among_all_free(0.25));
         if (clock_.go_on()) move_nodes(annealed_among_all_free(0.2));
@@ -115,7 +114,8 @@ class Chooser {
             sort_as_free(nodes);
             const Allocation allocation(machine_, nodes);
             const Problem problem = problem_on(allocation);
-            std::optional<StructuredPlacement> structured = place_by_structure(problem, meter);
+            std::optional<structure::StructuredPlacement> structured =
+                structure::place_by_structure(problem, meter);
             if (!structured) break;
             offer(problem, std::move(nodes), std::move(structured->placement));
         }
@@ -189,9 +189,10 @@ class Chooser {
         const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);
         const Budget part = next_part(share);
         const bool limited = Meter(part).limited();
-        const AnnealOptions options{.sweeps = limited ? 0U : static_cast<std::uint32_t>(sweeps), .heat = 60};
+        const local::AnnealOptions options{.sweeps = limited ? 0U : static_cast<std::uint32_t>(sweeps),
+                                           .heat = 60};
         Meter meter(part);
-        Placement target = improve_by_annealing(problem, Placement(bare_free_, start), meter, options);
+        Placement target = local::improve_by_annealing(problem, Placement(bare_free_, start), meter, options);
         clock_.spend(meter.done());
         return {std::move(all), std::move(target)};
     }

@@ -85,7 +85,7 @@ class Halver {
             filled += nodes_on_[v];
         }
         consider(side);
-        const WeightedGraph& joined = graph();
+        const partition::WeightedGraph& joined = graph();
         const std::vector<std::uint32_t> height = heights();
         const std::uint32_t top = *std::ranges::max_element(height);
         for (std::uint32_t level = 1; level <= top; ++level) {
@@ -107,9 +107,9 @@ class Halver {
         if (ends_.size() > max_links) return;
         const auto switches = static_cast<std::int64_t>(std::ranges::count(nodes_on_, 0U));
         const std::int64_t capacity = static_cast<std::int64_t>(halves_.larger) * node_mass() + switches;
-        const BisectionOptions options{.starts = 8, .passes = 8, .cycles = 2};
-        consider(bisect(graph(), {}, {capacity, capacity}, options, Rng(seed)).side);
-        consider(refine_bisection(graph(), {}, {capacity, capacity}, best_, options.passes).side);
+        const partition::BisectionOptions options{.starts = 8, .passes = 8, .cycles = 2};
+        consider(partition::bisect(graph(), {}, {capacity, capacity}, options, Rng(seed)).side);
+        consider(partition::refine_bisection(graph(), {}, {capacity, capacity}, best_, options.passes).side);
     }
 
     [[nodiscard]] const MachineBisection& result() const { return result_; }
@@ -144,7 +144,7 @@ class Halver {
     [[nodiscard]] std::int64_t node_mass() const { return static_cast<std::int64_t>(nodes_on_.size()) + 1; }
 
     /// Vertices and the links between them, both directions as one edge.
-    const WeightedGraph& graph() {
+    const partition::WeightedGraph& graph() {
         if (graph_.size() > 0) return graph_;
         const double slowest = *std::ranges::min_element(bandwidth_);
         const auto vertices = static_cast<std::uint32_t>(nodes_on_.size());
@@ -197,7 +197,7 @@ class Halver {
     std::vector<LinkEnds> ends_;           // of the links that are up
     std::vector<double> bandwidth_;        // of the same
     std::vector<char> best_;               // side of each vertex
-    WeightedGraph graph_;
+    partition::WeightedGraph graph_;
 };
 
 }  // namespace

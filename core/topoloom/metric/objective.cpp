@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 4> names{"hop-bytes", "congestion", "congestion-soft", "time"};
 constexpr std::string_view mix = "weighted(";
 
-Aim parse_aim(std::string_view text) {
+ObjectiveKind parse_kind(std::string_view text) {
     const auto found = std::ranges::find(names, text);
-    if (found != names.end()) return static_cast<Aim>(found - names.begin());
+    if (found != names.end()) return static_cast<ObjectiveKind>(found - names.begin());
     std::vector<std::string> known(names.begin(), names.end());
     known.emplace_back("weighted(NAME=WEIGHT;...)");
     throw Error(unknown_name("objective", text, known));
@@ -33,20 +33,20 @@ double parse_weight(std::string_view part, std::string_view text) {
 
 }  // namespace
 
-bool Objective::is(Aim aim) const {
-    return !relative && of(aim) == 1 && std::ranges::count(weight, 0.0) == 3;
+bool Objective::is(ObjectiveKind kind) const {
+    return !relative && of(kind) == 1 && std::ranges::count(weight, 0.0) == 3;
 }
 
-std::string_view name_of(Aim aim) { return names[static_cast<std::size_t>(aim)]; }
+std::string_view name_of(ObjectiveKind kind) { return names[static_cast<std::size_t>(kind)]; }
 
-Objective objective_of(Aim aim) {
+Objective objective_of(ObjectiveKind kind) {
     Objective objective{.weight = {}};
-    objective.weight[static_cast<std::size_t>(aim)] = 1;
+    objective.weight[static_cast<std::size_t>(kind)] = 1;
     return objective;
 }
 
 Objective parse_objective(std::string_view text) {
-    if (!text.starts_with(mix)) return objective_of(parse_aim(text));
+    if (!text.starts_with(mix)) return objective_of(parse_kind(text));
     Objective objective{.weight = {}};
     objective.relative = true;
     if (!text.ends_with(')')) fail("objective '", text, "': expected ')' at the end");
@@ -56,7 +56,7 @@ Objective parse_objective(std::string_view text) {
         const std::size_t equals = part.find('=');
         if (equals == std::string_view::npos)
             fail("objective '", text, "': expected NAME=WEIGHT, as in weighted(hop-bytes=1;congestion=2)");
-        double& weight = objective.weight[static_cast<std::size_t>(parse_aim(part.substr(0, equals)))];
+        double& weight = objective.weight[static_cast<std::size_t>(parse_kind(part.substr(0, equals)))];
         if (weight != 0) fail("objective '", text, "': ", part.substr(0, equals), " is given twice");
         weight = parse_weight(part, part.substr(equals + 1));
         if (part.size() == rest.size()) return objective;

@@ -17,30 +17,30 @@ namespace topoloom {
 /// soft        the same with a smooth maximum: the 8-norm over all links
 /// time        what a phase takes, startups and latencies included; see PhaseTime
 /// Each is added up over the phases of a pattern: messages of different phases never meet.
-enum class Aim : std::size_t { hop_bytes, congestion, soft, time };
+enum class ObjectiveKind : std::size_t { hop_bytes, congestion, soft, time };
 
-/// One aim, or a mix of several.
+/// One kind, or a mix of several.
 struct Objective {
-    std::array<double, 4> weight{1, 0, 0, 0};  // by Aim
+    std::array<double, 4> weight{1, 0, 0, 0};  // by ObjectiveKind
     bool relative = false;  // what counts is the share of what block placement, rank i on slot i, has
 
-    [[nodiscard]] double of(Aim aim) const { return weight[static_cast<std::size_t>(aim)]; }
-    [[nodiscard]] bool is(Aim aim) const;
+    [[nodiscard]] double of(ObjectiveKind kind) const { return weight[static_cast<std::size_t>(kind)]; }
+    [[nodiscard]] bool is(ObjectiveKind kind) const;
 };
 
 /// Reads hop-bytes, congestion, congestion-soft, time, or a mix of these as weighted(hop-bytes=1;congestion=2). Throws
 /// Error for anything else.
 [[nodiscard]] Objective parse_objective(std::string_view text);
 
-[[nodiscard]] std::string_view name_of(Aim aim);
-[[nodiscard]] Objective objective_of(Aim aim);
+[[nodiscard]] std::string_view name_of(ObjectiveKind kind);
+[[nodiscard]] Objective objective_of(ObjectiveKind kind);
 
 /// An objective, and what it is measured on.
-struct Goal {
-    Objective objective;
+struct MeasuredObjective {
+    Objective mix;
     std::vector<const CommGraph*> phases;    // what is sent together; at least one
     std::span<const double> background{};    // bytes by link that others send in every phase; may be empty
-    std::array<double, 4> unit{1, 1, 1, 1};  // by Aim: what counts as 1
+    std::array<double, 4> unit{1, 1, 1, 1};  // by ObjectiveKind: what counts as 1
 };
 
 }  // namespace topoloom

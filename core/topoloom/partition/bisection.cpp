@@ -8,7 +8,7 @@
 #include "topoloom/partition/coarsening.hpp"
 #include "topoloom/partition/gain_heap.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 namespace {
 
@@ -391,4 +391,4 @@ std::vector<Part> parts_of_sides(std::span<const char> side) {
     return parts;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

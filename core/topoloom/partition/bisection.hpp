@@ -11,7 +11,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 struct BisectionOptions {
     std::uint32_t starts = 4;  // first splits of the coarsest graph
@@ -47,4 +47,4 @@ struct Bisection {
 /// The sides as parts 0 and 1.
 [[nodiscard]] std::vector<Part> parts_of_sides(std::span<const char> side);
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

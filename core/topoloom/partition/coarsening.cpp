@@ -9,7 +9,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 namespace {
 
@@ -233,4 +233,4 @@ Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng, s
     return {std::move(coarse), std::move(coarse_of)};
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

@@ -9,7 +9,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 struct Coarsening {
     WeightedGraph graph;
@@ -26,4 +26,4 @@ struct Coarsening {
 [[nodiscard]] Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng,
                                  std::span<const Part> label = {}, std::uint32_t window = 0, int threads = 1);
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

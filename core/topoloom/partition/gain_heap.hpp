@@ -7,7 +7,7 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 /// A 4-ary heap that knows where each vertex is. Among equal gains the one changed last comes first: that keeps a
 /// search in one place (Hagen, Huang, Kahng, IEEE TCAD 16 (1997)). All changes O(log size).
@@ -95,4 +95,4 @@ class GainHeap {
     std::uint32_t stamp_ = 0;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace topoloom {
+namespace topoloom::partition {
 
 namespace {
 constexpr std::uint32_t unreached = no_index;
@@ -138,4 +138,4 @@ std::vector<signed char> FlowNetwork::sides() {
     return side;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

@@ -8,7 +8,7 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 /// Vertices are 0 .. size-1; the terminals, source and sink, are none of them. Used again and again without new memory.
 class FlowNetwork {
@@ -62,4 +62,4 @@ class FlowNetwork {
     std::uint64_t work_ = 0;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

@@ -9,7 +9,7 @@
 #include "topoloom/partition/gain_heap.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 /// Choices for all vertices: an edge costs its weight, which may be negative, if its ends choose differently, and a
 /// vertex its bias if it chooses 1; those of mass 0 have no choice but 0. Begins with all 0 and goes on from losing
@@ -80,4 +80,4 @@ class TwoWayChoices {
     std::uint64_t work_ = 0;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

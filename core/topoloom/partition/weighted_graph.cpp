@@ -5,7 +5,7 @@
 
 #include "topoloom/base/parallel.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 namespace {
 
@@ -65,4 +65,4 @@ WeightedGraph renumbered(const WeightedGraph& graph, std::span<const Vertex> ord
     return result;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

@@ -10,7 +10,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::partition {
 
 /// Compressed sparse rows; every edge stands in the rows of both its ends. At the finest level vertices have the numbers of
 /// ranks; at coarser ones each stands for many.
@@ -41,4 +41,4 @@ struct WeightedGraph {
 [[nodiscard]] WeightedGraph renumbered(const WeightedGraph& graph, std::span<const Vertex> order,
                                        int threads);
 
-}  // namespace topoloom
+}  // namespace topoloom::partition

@@ -58,7 +58,7 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
     for (const Rank u : ids<Rank>(ranks))
         mass_.push_back(static_cast<std::int64_t>(std::ceil(graph.load(u) * scale)));
     const std::int64_t mass = std::accumulate(mass_.begin(), mass_.end(), std::int64_t{0});
-    // Room for all ranks is enough, and the sum of all capacities must fit 64 bits.
+    // A capacity for all ranks is enough, and the sum of all capacities must fit 64 bits.
     const double most = std::min(static_cast<double>(mass), 0x1.0p61 / static_cast<double>(slots));
     const auto capacity = [&](double c) { return static_cast<std::int64_t>(std::min(c, most)); };
     if (sharing.capacity.empty()) {

@@ -78,12 +78,12 @@ Problem Problem::with_migration(Migration migration) const {
 
 Problem Problem::with_objective(const Objective& objective, std::vector<const CommGraph*> phases,
                                 std::span<const double> background) const {
-    if (objective.is(Aim::hop_bytes)) return for_hop_bytes();
+    if (objective.is(ObjectiveKind::hop_bytes)) return for_hop_bytes();
     if (!capacity_.one_rank_per_slot())
         fail("ranks that share slots are placed for hop-bytes only; leave out the objective");
     if (migration_)
         fail("with an earlier placement, ranks are placed for hop-bytes only; leave out the objective");
-    if (objective.of(Aim::time) > 0 && !machine().has_bandwidths())
+    if (objective.of(ObjectiveKind::time) > 0 && !machine().has_bandwidths())
         fail("time needs bandwidths, and the machine '", machine().text(),
              "' gives none; describe them (bandwidth=25GB/s), or choose congestion");
     for (const CommGraph* phase : phases) {
@@ -91,30 +91,30 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
             fail("a phase has ", phase->rank_count(), " ranks, but the pattern has ", rank_count());
     }
     if (phases.empty()) phases.push_back(&graph_);
-    Goal goal{.objective = objective, .phases = std::move(phases), .background = background};
+    MeasuredObjective measured{.mix = objective, .phases = std::move(phases), .background = background};
     const std::vector<Slot> block(allocation_.slots().begin(),
                                   allocation_.slots().begin() + static_cast<std::ptrdiff_t>(rank_count()));
     // For any objective, since it refuses a background that does not fit.
-    const std::array<double, 4> measures = objective_measures(machine(), goal, block);
+    const std::array<double, 4> measures = objective_measures(machine(), measured, block);
     if (objective.relative) {
         for (std::size_t i = 0; i < measures.size(); ++i) {
-            if (measures[i] > 0) goal.unit[i] = measures[i];
+            if (measures[i] > 0) measured.unit[i] = measures[i];
         }
     }
     Problem other = *this;
-    other.goal_ = std::make_shared<const Goal>(std::move(goal));
+    other.objective_ = std::make_shared<const MeasuredObjective>(std::move(measured));
     return other;
 }
 
 Problem Problem::for_hop_bytes() const {
     Problem other = *this;
-    other.goal_ = nullptr;
+    other.objective_ = nullptr;
     return other;
 }
 
-Goal Problem::goal_on_links() const {
-    if (goal_) return *goal_;
-    return {.objective = objective_of(Aim::congestion), .phases = {&graph_}};
+MeasuredObjective Problem::objective_on_links() const {
+    if (objective_) return *objective_;
+    return {.mix = objective_of(ObjectiveKind::congestion), .phases = {&graph_}};
 }
 
 std::int64_t Problem::value(std::span<const Slot> slot_of_rank) const {
@@ -123,7 +123,8 @@ std::int64_t Problem::value(std::span<const Slot> slot_of_rank) const {
 }
 
 CongestionKey Problem::key(std::span<const Slot> slot_of_rank) const {
-    return goal_ ? objective_key(machine(), *goal_, slot_of_rank) : CongestionKey{0, 0, value(slot_of_rank)};
+    return objective_ ? objective_key(machine(), *objective_, slot_of_rank)
+                      : CongestionKey{0, 0, value(slot_of_rank)};
 }
 
 double Problem::time(std::span<const Slot> slot_of_rank) const { return parts_of_time(slot_of_rank).all; }
@@ -135,14 +136,14 @@ bool Problem::is_busy(std::span<const Slot> slot_of_rank) const {
 
 TimeParts Problem::parts_of_time(std::span<const Slot> slot_of_rank) const {
     if (!machine().has_bandwidths()) return {};
-    Goal goal = goal_on_links();
-    goal.objective = objective_of(Aim::time);
-    return time_parts(machine(), goal, slot_of_rank);
+    MeasuredObjective objective = objective_on_links();
+    objective.mix = objective_of(ObjectiveKind::time);
+    return time_parts(machine(), objective, slot_of_rank);
 }
 
 double Problem::objective_value(std::span<const Slot> slot_of_rank) const {
     const CongestionKey found = key(slot_of_rank);
-    return goal_ ? found.congestion : static_cast<double>(found.hop_bytes);
+    return objective_ ? found.congestion : static_cast<double>(found.hop_bytes);
 }
 
 const CommGraph& Problem::symmetric() const {

@@ -45,9 +45,9 @@ class Problem {
                                          std::span<const double> background) const;
     /// The same problem for hop-bytes.
     [[nodiscard]] Problem for_hop_bytes() const;
-    [[nodiscard]] bool is_for_hop_bytes() const { return goal_ == nullptr; }
+    [[nodiscard]] bool is_for_hop_bytes() const { return objective_ == nullptr; }
     /// The objective on links; congestion where the problem is for hop-bytes.
-    [[nodiscard]] Goal goal_on_links() const;
+    [[nodiscard]] MeasuredObjective objective_on_links() const;
     /// Hop-bytes, and those of moving the ranks. O(edges), on all cores.
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
     /// What placements are compared by: value(), or the objective first. O(edges * hops).
@@ -80,7 +80,7 @@ class Problem {
     std::uint64_t seed_;
     int threads_;
     std::shared_ptr<const Migration> migration_;
-    std::shared_ptr<const Goal> goal_;
+    std::shared_ptr<const MeasuredObjective> objective_;
     std::shared_ptr<Derived> derived_;
 };
 

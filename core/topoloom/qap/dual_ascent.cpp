@@ -6,7 +6,7 @@
 
 #include "topoloom/base/parallel.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -198,4 +198,4 @@ CostScale::CostScale(std::int64_t total, std::size_t partners) {
     divisor = (total * factor + most - 1) / most;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -10,7 +10,7 @@
 
 #include "topoloom/qap/linear_assignment.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// The cost of a placement as a bound, costs of ranks on slots and costs of pairs of ranks at pairs of slots, all of
 /// them >= 0. A sweep moves costs between them so that the bound rises and the cost of no placement does (Hahn, Grant,
@@ -106,4 +106,4 @@ struct CostScale {
     }
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -8,7 +8,7 @@
 
 #include "topoloom/base/error.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -120,4 +120,4 @@ Eigenvalues eigenvalues(std::size_t order, std::vector<double> matrix) {
     return {std::move(reduced.diagonal), 16 * n * n * std::numeric_limits<double>::epsilon() * norm};
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace topoloom {
+namespace topoloom::qap {
 
 struct Eigenvalues {
     std::vector<double> values;  // ascending
@@ -20,4 +20,4 @@ struct Eigenvalues {
 /// Wilkinson 1968; Dubrulle, Martin, Wilkinson 1968). O(order^3).
 [[nodiscard]] Eigenvalues eigenvalues(std::size_t order, std::vector<double> matrix);
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

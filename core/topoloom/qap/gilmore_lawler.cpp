@@ -9,7 +9,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/qap/linear_assignment.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::int64_t gilmore_lawler_bound(std::size_t order, std::span<const std::int64_
     return LinearAssignment<std::int64_t>().solve(costs, order);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

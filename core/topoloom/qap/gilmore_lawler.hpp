@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// A lower bound on sum over i, j of a(i, j) * b(p[i], p[j]) + sum over i of alone(i, p[i]) over all permutations p, for
 /// square matrices of one order, row-major; `alone` may be empty (Gilmore 1962; Lawler, Management Science 9, 1963).
@@ -15,4 +15,4 @@ namespace topoloom {
                                                 std::span<const std::int64_t> b,
                                                 std::span<const std::int64_t> alone = {});
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -9,7 +9,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {}  // namespace
 
@@ -153,4 +153,4 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
 template class LinearAssignment<std::int32_t>;
 template class LinearAssignment<std::int64_t>;
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// Solves dense problems one after the other in the same memory, by shortest augmenting paths after augmenting row
 /// reduction (Jonker, Volgenant, Computing 38, 1987). O(rows^2 * columns). Prices prove the value: row_price[i] +
@@ -48,4 +48,4 @@ class LinearAssignment {
 extern template class LinearAssignment<std::int32_t>;
 extern template class LinearAssignment<std::int64_t>;
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -11,7 +11,7 @@
 #include "topoloom/qap/eigenvalues.hpp"
 #include "topoloom/qap/symmetric.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::optional<std::int64_t> projection_bound(std::size_t order, std::span<const 
     return static_cast<std::int64_t>(std::ceil(sum - off));
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-namespace topoloom {
+namespace topoloom::qap {
 
 inline constexpr std::size_t max_projection_order = 2048;
 
@@ -17,4 +17,4 @@ inline constexpr std::size_t max_projection_order = 2048;
 [[nodiscard]] std::optional<std::int64_t> projection_bound(std::size_t order, std::span<const std::int64_t> a,
                                                            std::span<const std::int64_t> b);
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

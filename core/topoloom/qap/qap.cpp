@@ -8,7 +8,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/qap/symmetric.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -187,4 +187,4 @@ std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::
     return classes;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// Item i goes to location p[i]; every location holds one item.
 using Permutation = std::vector<std::uint32_t>;
@@ -66,4 +66,4 @@ struct QapForm {
 [[nodiscard]] std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::int64_t> matrix,
                                                       std::span<const std::int64_t> alone = {});
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

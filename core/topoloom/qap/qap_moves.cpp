@@ -5,7 +5,7 @@
 
 #include "topoloom/qap/qap_kernel.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -90,7 +90,7 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
     const auto add_costs = [&](const auto& a_row, const T* b_rows) {
         for (std::size_t i = 0; i < order_; ++i) {
             for (std::size_t k = 0; k < order_; ++k) factor[p_[k]] = a_row(i)[k];
-            qap::weighted_row_sum(b_rows, order_, stride, factor.data(), sum_a_.data());
+            weighted_row_sum(b_rows, order_, stride, factor.data(), sum_a_.data());
             for (std::size_t x = 0; x < order_; ++x) cost[i * stride + x] += sum_a_[x];
         }
     };
@@ -125,8 +125,8 @@ void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
     }
     x_[r] = x_[s] = y_[r] = y_[s] = 0;
     for (std::size_t k = 0; k < order_; ++k) x_at_[p_[k]] = x_[k];
-    qap::weighted_row_sum(tables_.a(0), order_, tables_.stride, y_.data(), sum_a_.data());
-    qap::weighted_row_sum(tables_.b(0), order_, tables_.stride, x_at_.data(), sum_b_.data());
+    weighted_row_sum(tables_.a(0), order_, tables_.stride, y_.data(), sum_a_.data());
+    weighted_row_sum(tables_.b(0), order_, tables_.stride, x_at_.data(), sum_b_.data());
 
     const T of_move = delta(r, s);
     copy_exchanges(r, with_r_);
@@ -204,7 +204,7 @@ void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
     const std::uint32_t x = p_[v];
     const auto add_up = [&](const T* matrix, const auto& factor, std::vector<T>& sum) {
         for (std::uint32_t k = 0; k < order_; ++k) factor(k);
-        qap::weighted_row_sum(matrix, order_, stride, x_at_.data(), near_r_.data());
+        weighted_row_sum(matrix, order_, stride, x_at_.data(), near_r_.data());
         for (std::size_t k = 0; k < order_; ++k) sum[k] += near_r_[k];
     };
     std::fill(sum_a_.begin(), sum_a_.end(), T{0});  // of every item at x
@@ -278,8 +278,8 @@ void QapMoves<T>::exchange(std::uint32_t i, std::uint32_t j, T now) {
 template <class T>
 void QapMoves<T>::look(T now) {
     const bool two = !tables_.symmetric;
-    const qap::Least<T> least = qap::update_and_find<T>(
-        triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr, two ? yt_.data() : nullptr, now);
+    const Least<T> least = update_and_find<T>(triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr,
+                                              two ? yt_.data() : nullptr, now);
     min_free_ = least.free;
     least_ = least.any;
 }
@@ -287,7 +287,7 @@ void QapMoves<T>::look(T now) {
 template <class T>
 typename QapMoves<T>::Move QapMoves<T>::find(std::uint32_t from, T value, T now) {
     std::size_t i = from;
-    const std::size_t at = qap::find_value<T>(triangle(), i, value, now);
+    const std::size_t at = find_value<T>(triangle(), i, value, now);
     return {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(at - offset_[i]), value};
 }
 
@@ -298,4 +298,4 @@ template class QapMoves<std::int32_t>;
 template class QapMoves<std::int64_t>;
 template class QapMoves<double>;
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

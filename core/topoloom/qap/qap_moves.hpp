@@ -10,7 +10,7 @@
 #include "topoloom/qap/qap.hpp"
 #include "topoloom/qap/qap_kernel.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// Matrices of a QapForm as searches read them, shared by all of them: rows padded with zeros to whole vectors.
 template <class T>
@@ -91,9 +91,7 @@ class QapMoves {
     [[nodiscard]] T* sign(std::size_t i) { return sign_.data() + offset_[i]; }
     [[nodiscard]] const T* sign(std::size_t i) const { return sign_.data() + offset_[i]; }
 
-    [[nodiscard]] qap::Triangle<T> triangle() {
-        return {order_, offset_.data(), delta_.data(), sign_.data()};
-    }
+    [[nodiscard]] Triangle<T> triangle() { return {order_, offset_.data(), delta_.data(), sign_.data()}; }
     void rows_symmetric(std::uint32_t r, std::uint32_t s);
     void copy_exchanges(std::uint32_t r, std::vector<T>& with) const;
     void store_exchanges(std::uint32_t r, const std::vector<T>& with);
@@ -134,4 +132,4 @@ decltype(auto) with_qap_type(const QapForm& form, Use&& use) {
     return use(std::int64_t{});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -6,7 +6,7 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 bool QapPool::offer(Member member) {
     const auto close = [&](const Member& other) {
@@ -114,4 +114,4 @@ Permutation shaken(Permutation p, std::size_t items, Rng& rng) {
     return p;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -8,7 +8,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/qap/qap.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 class QapPool {
    public:
@@ -56,4 +56,4 @@ class QapPool {
 /// Moves `items` random items in a cycle.
 [[nodiscard]] Permutation shaken(Permutation p, std::size_t items, Rng& rng);
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

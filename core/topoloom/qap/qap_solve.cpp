@@ -10,7 +10,7 @@
 #include "topoloom/qap/qap_pool.hpp"
 #include "topoloom/qap/qap_tabu.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 constexpr std::size_t pool_size = 15;
@@ -150,4 +150,4 @@ QapResult solve_qap(const Qap& qap, std::span<const std::uint32_t> start, Meter&
     return Memetic(qap, start, options).run(meter);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

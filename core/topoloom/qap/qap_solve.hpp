@@ -9,7 +9,7 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/qap/qap.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 struct QapSolveOptions {
     std::uint64_t seed = 1;
@@ -37,4 +37,4 @@ inline constexpr std::size_t qap_searches = 8;
 [[nodiscard]] QapResult solve_qap(const Qap& qap, std::span<const std::uint32_t> start, Meter& meter,
                                   const QapSolveOptions& options);
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -8,7 +8,7 @@
 
 #include "topoloom/qap/qap_moves.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -129,4 +129,4 @@ std::unique_ptr<QapTabu> QapGround::search() const {
         tables_->of);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -8,7 +8,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/qap/qap.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// Always performs the best exchange that is not tabu; an exchange is tabu while both items return to locations that
 /// they left lately, unless it leads to the best value so far (Taillard, Parallel Computing 17, 1991). How long an item
@@ -58,4 +58,4 @@ class QapGround {
     std::unique_ptr<const Tables> tables_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -6,7 +6,7 @@
 
 #include "topoloom/base/error.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 QuadraticAssignment::QuadraticAssignment(std::uint32_t rank_count, std::uint32_t slot_count,
                                          std::vector<std::int64_t> bytes_sent,
@@ -38,4 +38,4 @@ std::int64_t QuadraticAssignment::value(std::span<const std::uint32_t> slot_of_r
     return sum;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

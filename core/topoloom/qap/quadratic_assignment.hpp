@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// Minimize sum over i, k of bytes(i, k) * distance(slot of i, slot of k) + sum over i of alone(i, slot of i), every
 /// rank on a slot of its own. Matrices are row-major, have no negative entries and need not be symmetric; diagonals
@@ -31,4 +31,4 @@ struct QuadraticAssignment {
     [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> slot_of_rank) const;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

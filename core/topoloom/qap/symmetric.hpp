@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// Of a square matrix, row-major.
 [[nodiscard]] inline bool is_symmetric(std::size_t order, std::span<const std::int64_t> m) {
@@ -18,4 +18,4 @@ namespace topoloom {
     return true;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

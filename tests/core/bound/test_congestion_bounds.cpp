@@ -76,7 +76,7 @@ TEST_CASE("the least cut of k ranks is one that no k ranks fall below") {
         Rng rng(seed);
         const std::size_t ranks = 1 + seed % 9;
         const CommGraph symmetric = random_pattern(ranks, 4 * ranks, rng).symmetric();
-        const std::vector<std::int64_t> cuts = min_cut_bytes(symmetric);
+        const std::vector<std::int64_t> cuts = bound::min_cut_bytes(symmetric);
         REQUIRE(cuts.size() == ranks + 1);
         for (std::uint32_t set = 0; set < 1U << ranks; ++set) {
             std::int64_t bytes = 0;
@@ -115,7 +115,7 @@ TEST_CASE("halves of recursive doubling exchange what its eigenvalues say") {
     }
     const std::vector<Bytes> bytes(sources.size(), Bytes{5});
     const auto graph = CommGraph::from_edges(64, sources, peers, bytes);
-    CHECK(min_cut_bytes(graph.symmetric())[32] == 2 * 5 * 32);
+    CHECK(bound::min_cut_bytes(graph.symmetric())[32] == 2 * 5 * 32);
     // On a ring of 64 the halves are joined by two links each way.
     const Machine machine = make_machine("ring:64");
     const Allocation allocation = Allocation::whole(machine);

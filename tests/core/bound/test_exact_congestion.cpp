@@ -17,7 +17,8 @@ TEST_CASE("the search for the least congestion finds what trying all placements 
         const Budget budget;
         Meter meter(budget);
         const double known = congestion_bound(problem, meter).value;
-        const ExactCongestion found = min_congestion(problem, in_order(graph.rank_count()), known, meter);
+        const bound::ExactCongestion found =
+            bound::min_congestion(problem, in_order(graph.rank_count()), known, meter);
         double least = std::numeric_limits<double>::infinity();
         for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
             least = std::min(least, judge(graph, allocation.machine(), placement, 1).congestion_max);
@@ -39,7 +40,7 @@ TEST_CASE("an interrupted search for congestion keeps what was known") {
     const BoundProblem problem(graph, allocation);
     const Budget budget{.work = 200};
     Meter meter(budget);
-    const ExactCongestion found = min_congestion(problem, in_order(9), 1.0, meter);
+    const bound::ExactCongestion found = bound::min_congestion(problem, in_order(9), 1.0, meter);
     CHECK(found.lower_bound == 1.0);
     CHECK(found.value > 1.0);
     CHECK(found.nodes < 30);
@@ -53,6 +54,6 @@ TEST_CASE("routes that depend on the load are refused") {
     const BoundProblem problem(graph, allocation);
     const Budget budget;
     Meter meter(budget);
-    CHECK_THROWS_AS((void)min_congestion(problem, in_order(4), 0, meter), Error);
-    CHECK_THROWS_AS((void)min_congestion(problem, in_order(3), 0, meter), Error);
+    CHECK_THROWS_AS((void)bound::min_congestion(problem, in_order(4), 0, meter), Error);
+    CHECK_THROWS_AS((void)bound::min_congestion(problem, in_order(3), 0, meter), Error);
 }

@@ -60,12 +60,12 @@ Placement random_shared_placement(const Allocation& allocation, std::span<const 
 
 /// Of all bounds, of which the sparse one is no better than the dense one that it stands for.
 std::int64_t best_of_all(const BoundProblem& problem) {
-    const std::int64_t dense = gilmore_lawler_bound(problem);
-    CHECK(sparse_bound(problem) <= dense);
+    const std::int64_t dense = bound::gilmore_lawler_bound(problem);
+    CHECK(bound::sparse_bound(problem) <= dense);
     const Budget budget;
     Meter meter(budget);
-    return std::max(
-        {dense, projection_bound(problem).value_or(0), dual_ascent_bound(problem, meter).value_or(0)});
+    return std::max({dense, bound::projection_bound(problem).value_or(0),
+                     bound::dual_ascent_bound(problem, meter).value_or(0)});
 }
 
 }  // namespace
@@ -83,17 +83,17 @@ TEST_CASE("no placement has fewer hop-bytes than the bounds, on any machine") {
 
 TEST_CASE("the bound of Gilmore and Lawler is what its definition says, and at most the optimum") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
-        const std::int64_t bound = gilmore_lawler_bound(BoundProblem(graph, allocation));
+        const std::int64_t bound = bound::gilmore_lawler_bound(BoundProblem(graph, allocation));
         CHECK(bound == slow_gilmore_lawler(graph, allocation));
         const BoundProblem problem(graph, allocation);
         const Budget budget;
         Meter meter(budget);
         const std::int64_t least = min_hop_bytes_of_all(graph, allocation);
         CHECK(bound <= least);
-        CHECK(projection_bound(problem).value_or(0) <= least);
-        CHECK(dual_ascent_bound(problem, meter).value_or(0) <= least);
+        CHECK(bound::projection_bound(problem).value_or(0) <= least);
+        CHECK(bound::dual_ascent_bound(problem, meter).value_or(0) <= least);
         // The first sweep gives Gilmore and Lawler's bound but for bytes rounded down to one part in 10^6.
-        if (const auto raised = dual_ascent_bound(problem, meter))
+        if (const auto raised = bound::dual_ascent_bound(problem, meter))
             CHECK(*raised >= bound - bound / 100'000 - 1);
     });
 }
@@ -134,8 +134,8 @@ TEST_CASE("bounds do not depend on how ranks and slots are numbered") {
         const auto reordered = Allocation::of_slots(allocation.machine(), slots);
         const BoundProblem problem(graph, allocation);
         const BoundProblem other(renamed, reordered);
-        CHECK(gilmore_lawler_bound(problem) == gilmore_lawler_bound(other));
-        CHECK(sparse_bound(problem) == sparse_bound(other));
+        CHECK(bound::gilmore_lawler_bound(problem) == bound::gilmore_lawler_bound(other));
+        CHECK(bound::sparse_bound(problem) == bound::sparse_bound(other));
     });
 }
 
@@ -151,8 +151,9 @@ TEST_CASE("bounds are exact for stencils on the torus of their shape") {
         const Allocation allocation = Allocation::whole(machine);
         const CommGraph graph = stencil(grid, StencilShape::star, Bytes{1000});
         const BoundProblem problem(graph, allocation);
-        CHECK(sparse_bound(problem) == graph.total_bytes().value);
-        if (graph.rank_count() <= 100) CHECK(gilmore_lawler_bound(problem) == graph.total_bytes().value);
+        CHECK(bound::sparse_bound(problem) == graph.total_bytes().value);
+        if (graph.rank_count() <= 100)
+            CHECK(bound::gilmore_lawler_bound(problem) == graph.total_bytes().value);
     }
 }
 
@@ -161,7 +162,7 @@ TEST_CASE("with several slots per node the heaviest partners are next door") {
     const Machine machine = make_machine("torus:2x2x2+node:8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1});
-    CHECK(sparse_bound(BoundProblem(graph, allocation)) == 0);
+    CHECK(bound::sparse_bound(BoundProblem(graph, allocation)) == 0);
 }
 
 TEST_CASE("large allocations are searched in regions, and see the same distances") {
@@ -178,7 +179,7 @@ TEST_CASE("large allocations are searched in regions, and see the same distances
         std::vector<std::uint32_t> room;
         for (std::size_t i = 0; i < nodes.size(); ++i) room.push_back(1 + rng.below(2));
         const BoundProblem problem(graph, allocation, room);
-        const NearProfiles near = near_profiles(problem, 9);
+        const bound::NearProfiles near = bound::near_profiles(problem, 9);
         for (int i = 0; i < 40; ++i) {
             const std::uint32_t position = rng.below(static_cast<std::uint32_t>(nodes.size()));
             std::vector<std::uint32_t> distances(room[position] - 1, 0);
@@ -189,7 +190,7 @@ TEST_CASE("large allocations are searched in regions, and see the same distances
             }
             std::ranges::sort(distances);
             std::vector<std::uint32_t> found;
-            for (const NearRun& run : near.profiles[near.of_slot[position]])
+            for (const bound::NearRun& run : near.profiles[near.of_slot[position]])
                 found.resize(run.count, run.distance);
             distances.resize(9);
             CHECK(found == distances);
@@ -221,12 +222,13 @@ TEST_CASE("kinds are assigned to kinds as their members would be") {
                     members.insert(members.end(), capacities[j], costs[i * columns + j]);
             }
         }
-        CHECK(min_transport_cost(costs, supplies, capacities) ==
-              (members.empty() ? 0 : LinearAssignment<std::int64_t>().solve(members, places)));
+        CHECK(bound::min_transport_cost(costs, supplies, capacities) ==
+              (members.empty() ? 0 : qap::LinearAssignment<std::int64_t>().solve(members, places)));
     }
-    CHECK_THROWS_AS((void)min_transport_cost(std::vector<std::int64_t>{1}, std::vector<std::uint64_t>{2},
-                                             std::vector<std::uint64_t>{1}),
-                    Error);
+    CHECK_THROWS_AS(
+        (void)bound::min_transport_cost(std::vector<std::int64_t>{1}, std::vector<std::uint64_t>{2},
+                                        std::vector<std::uint64_t>{1}),
+        Error);
 }
 
 TEST_CASE("slots hold as many ranks as the lightest ones are") {

@@ -140,25 +140,25 @@ TEST_CASE("what is left of domains is filled with whole blocks") {
     const Machine machine = make_machine("rails:4:3:1");
     // GPU 1 of the first domain is missing, and 4 of the second.
     const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 2, 3, 5, 6, 7, 8, 9, 10, 11}));
-    const std::vector<SlotLine> lines = slot_lines(allocation, 8, 9);
+    const std::vector<grid::SlotLine> lines = grid::slot_lines(allocation, 8, 9);
     CHECK(lines.front().slots == slots_of({0, 2, 3, 5, 6, 7, 8, 9}));
     const std::vector<Slot> pairs = slots_of({0, 2, 5, 6, 8, 9, 10, 11});
-    CHECK(std::ranges::count(lines, pairs, &SlotLine::slots) == 1);
-    for (const SlotLine& line : lines) CHECK(line.slots.size() == 8);
+    CHECK(std::ranges::count(lines, pairs, &grid::SlotLine::slots) == 1);
+    for (const grid::SlotLine& line : lines) CHECK(line.slots.size() == 8);
 }
 
 TEST_CASE("what is left of a torus is filled with whole boxes, which stay where they are") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 1, 4, 5, 7, 10, 11, 14, 15}));
     const std::vector<Slot> boxes = slots_of({0, 1, 4, 5, 10, 11, 14, 15});
-    const std::vector<SlotLine> lines = slot_lines(allocation, 8, 9);
-    CHECK(std::ranges::count(lines, boxes, &SlotLine::slots) == 1);
+    const std::vector<grid::SlotLine> lines = grid::slot_lines(allocation, 8, 9);
+    CHECK(std::ranges::count(lines, boxes, &grid::SlotLine::slots) == 1);
 }
 
 TEST_CASE("a line turns where rows of the machine end") {
     const Machine machine = make_machine("torus:2x4x8");
     const Allocation whole = Allocation::whole(machine);
-    const std::vector<SlotLine> lines = slot_lines(whole, 64, 9);
+    const std::vector<grid::SlotLine> lines = grid::slot_lines(whole, 64, 9);
     REQUIRE(lines.size() == 1);
     CHECK(lines.front().turns == std::vector<std::size_t>{8, 32});
 }

@@ -49,19 +49,18 @@ TEST_CASE("after any changes every objective is what its definition says, in all
                 for (std::size_t i = 0; i < machine.link_count(); ++i)
                     background.push_back(rng.below(100'000));
             }
-            const std::string objective =
+            const std::string name =
                 rng.below(3) == 0 ? "time" : "weighted(hop-bytes=1;congestion=2;congestion-soft=3;time=4)";
-            CAPTURE(objective);
-            const Goal goal{.objective = parse_objective(objective),
-                            .phases = {&first, &second},
-                            .background = background};
+            CAPTURE(name);
+            const MeasuredObjective objective{
+                .mix = parse_objective(name), .phases = {&first, &second}, .background = background};
             RandomChanges changes(whole, ranks, rng);
-            ObjectiveLoads loads(machine, goal, changes.slots);
+            ObjectiveLoads loads(machine, objective, changes.slots);
             for (int round = 0; round < 4; ++round) {
                 for (int i = 0; i < 4; ++i) changes.make(loads, rng);
                 loads.set_soft_scale();
                 std::array<double, 4> slow{};
-                for (const CommGraph* phase : goal.phases) {
+                for (const CommGraph* phase : objective.phases) {
                     const std::vector<double> seconds =
                         slow_congestion(*phase, machine, changes.slots, background);
                     slow[0] += static_cast<double>(hop_bytes(*phase, machine, changes.slots, 1));
@@ -71,17 +70,17 @@ TEST_CASE("after any changes every objective is what its definition says, in all
                 }
                 const std::array<double, 4> now = loads.measures();
                 CHECK(now[0] == slow[0]);
-                if (objective != "time") {
+                if (name != "time") {
                     CHECK(now[1] == doctest::Approx(slow[1]));
                     CHECK(now[2] == doctest::Approx(slow[2]).epsilon(0.001));
                 }
                 CHECK(now[3] == doctest::Approx(slow[3]));
                 double value = 0;
-                for (std::size_t aim = 0; aim < now.size(); ++aim)
-                    value += goal.objective.weight[aim] * now[aim];
+                for (std::size_t kind = 0; kind < now.size(); ++kind)
+                    value += objective.mix.weight[kind] * now[kind];
                 CHECK(loads.key().congestion == doctest::Approx(value));
                 // Whatever happened before, bit for bit.
-                ObjectiveLoads fresh(machine, goal, changes.slots);
+                ObjectiveLoads fresh(machine, objective, changes.slots);
                 fresh.set_soft_scale();
                 CHECK(fresh.measures() == now);
                 CHECK(fresh.key() == loads.key());
@@ -103,9 +102,10 @@ TEST_CASE("what is taken back leaves no trace in any objective") {
             const Allocation whole = Allocation::whole(machine);
             const std::size_t ranks = whole.slot_count() - 1;
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
-            const Goal goal{.objective = parse_objective("weighted(hop-bytes=1;time=4)"), .phases = {&graph}};
+            const MeasuredObjective objective{.mix = parse_objective("weighted(hop-bytes=1;time=4)"),
+                                              .phases = {&graph}};
             const RandomChanges start(whole, ranks, rng);
-            ObjectiveLoads loads(machine, goal, start.slots);
+            ObjectiveLoads loads(machine, objective, start.slots);
             loads.set_soft_scale();
             const auto before = loads.measures();
             const CongestionKey key = loads.key();
@@ -140,11 +140,11 @@ TEST_CASE("the time of one phase is the whole formula, though searches go by loa
             const Allocation whole = Allocation::whole(machine);
             const CommGraph graph = random_pattern(12, 40, rng);
             const std::vector<Slot> slots = RandomChanges(whole, 12, rng).slots;
-            const Goal goal{.objective = parse_objective("time"), .phases = {&graph}};
+            const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
             const auto expected = doctest::Approx(slow_time(graph, machine, slots));
-            CHECK(objective_key(machine, goal, slots).congestion == expected);
+            CHECK(objective_key(machine, objective, slots).congestion == expected);
             CHECK(Problem(graph, whole).time(slots) == expected);
-            const TimeParts parts = time_parts(machine, goal, slots);
+            const TimeParts parts = time_parts(machine, objective, slots);
             CHECK(parts.all == expected);
             CHECK(parts.busy == doctest::Approx(slow_time_parts(graph, machine, slots).busy));
         }
@@ -159,8 +159,8 @@ TEST_CASE("the time of a phase by hand") {
     const auto time = [&](std::uint32_t from, std::uint32_t to, std::int64_t bytes, std::int64_t messages) {
         const CommGraph graph = CommGraph::from_edges(2, std::array{Rank{0}}, std::array{Rank{1}},
                                                       std::array{Bytes{bytes}}, std::array{messages});
-        const Goal goal{.objective = parse_objective("time"), .phases = {&graph}};
-        return 1e6 * objective_key(machine, goal, std::vector{Slot{from}, Slot{to}}).congestion;
+        const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
+        return 1e6 * objective_key(machine, objective, std::vector{Slot{from}, Slot{to}}).congestion;
     };
     CHECK(time(0, 1, 80'000, 1) == doctest::Approx(2 + 10));           // inside the node
     CHECK(time(0, 2, 80'000, 1) == doctest::Approx(5 + 2 + 3 + 40));   // up to the router and down
@@ -177,9 +177,9 @@ TEST_CASE("a sender of many messages is busy starting them") {
     const CommGraph graph =
         CommGraph::from_edges(8, std::vector<Rank>(7, Rank{0}), peers, std::vector<Bytes>(7, Bytes{1000}));
     const ids<Slot> slots(8);
-    const Goal goal{.objective = parse_objective("time"), .phases = {&graph}};
+    const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
     const double seconds =
-        objective_key(machine, goal, std::vector<Slot>(slots.begin(), slots.end())).congestion;
+        objective_key(machine, objective, std::vector<Slot>(slots.begin(), slots.end())).congestion;
     CHECK(seconds == doctest::Approx(5e-6 + 7 * 3e-6));  // not 3 us + the 7 us of its link
 }
 
@@ -188,18 +188,19 @@ TEST_CASE("an objective in one phase without a background is what link loads say
     Rng rng(3);
     const CommGraph graph = random_pattern(16, 60, rng);
     const std::vector<Slot> slots = RandomChanges(Allocation::whole(machine), 16, rng).slots;
-    const Goal goal{.objective = parse_objective("congestion"), .phases = {&graph}};
-    CHECK(objective_key(machine, goal, slots) == congestion_key(graph, machine, slots));
-    CHECK(objective_measures(machine, goal, slots)[1] == congestion_key(graph, machine, slots).congestion);
+    const MeasuredObjective objective{.mix = parse_objective("congestion"), .phases = {&graph}};
+    CHECK(objective_key(machine, objective, slots) == congestion_key(graph, machine, slots));
+    CHECK(objective_measures(machine, objective, slots)[1] ==
+          congestion_key(graph, machine, slots).congestion);
 }
 
 TEST_CASE("objectives are read, and what cannot be read is named") {
-    CHECK(parse_objective("time").is(Aim::time));
-    CHECK_FALSE(parse_objective("weighted(time=1)").is(Aim::time));
+    CHECK(parse_objective("time").is(ObjectiveKind::time));
+    CHECK_FALSE(parse_objective("weighted(time=1)").is(ObjectiveKind::time));
     const Objective mix = parse_objective("weighted(hop-bytes=1;congestion=2.5)");
-    CHECK(mix.of(Aim::hop_bytes) == 1);
-    CHECK(mix.of(Aim::congestion) == 2.5);
-    CHECK(mix.of(Aim::time) == 0);
+    CHECK(mix.of(ObjectiveKind::hop_bytes) == 1);
+    CHECK(mix.of(ObjectiveKind::congestion) == 2.5);
+    CHECK(mix.of(ObjectiveKind::time) == 0);
     CHECK_THROWS_WITH_AS((void)parse_objective("congestoin"), doctest::Contains("congestion"), Error);
     CHECK_THROWS_WITH_AS((void)parse_objective("weighted(time=1"), doctest::Contains("')'"), Error);
     CHECK_THROWS_WITH_AS((void)parse_objective("weighted(time)"), doctest::Contains("NAME=WEIGHT"), Error);

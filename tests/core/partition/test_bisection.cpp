@@ -13,7 +13,7 @@ using namespace topoloom;
 
 namespace {
 
-std::int64_t cost_of(const WeightedGraph& graph, const std::vector<std::int64_t>& bias,
+std::int64_t cost_of(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& bias,
                      const std::vector<char>& side) {
     std::int64_t cost = 0;
     for (const Vertex v : graph.vertices()) {
@@ -26,7 +26,7 @@ std::int64_t cost_of(const WeightedGraph& graph, const std::vector<std::int64_t>
     return cost;
 }
 
-std::int64_t optimum(const WeightedGraph& graph, const std::vector<std::int64_t>& bias,
+std::int64_t optimum(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& bias,
                      const std::array<std::int64_t, 2>& capacity) {
     std::int64_t best = std::numeric_limits<std::int64_t>::max();
     for (std::uint32_t bits = 0; bits < 1U << graph.size(); ++bits) {
@@ -42,7 +42,7 @@ std::int64_t optimum(const WeightedGraph& graph, const std::vector<std::int64_t>
     return best;
 }
 
-std::array<std::int64_t, 2> masses(const WeightedGraph& graph, const std::vector<char>& side) {
+std::array<std::int64_t, 2> masses(const partition::WeightedGraph& graph, const std::vector<char>& side) {
     std::array<std::int64_t, 2> mass{0, 0};
     for (std::uint32_t v = 0; v < graph.size(); ++v) mass[side[v] == 0 ? 0 : 1] += graph.mass[v];
     return mass;
@@ -55,14 +55,15 @@ TEST_CASE("unit masses meet capacities exactly, however tight, and the cost is t
     for (std::uint32_t round = 0; round < 60; ++round) {
         CAPTURE(round);
         const std::uint32_t n = 1 + rng.below(300);
-        const WeightedGraph graph = random_graph(n, 3, 9, 1, rng);
+        const partition::WeightedGraph graph = random_graph(n, 3, 9, 1, rng);
         std::vector<std::int64_t> bias;
         if (round % 2 == 1) {
             for (std::uint32_t v = 0; v < n; ++v)
                 bias.push_back(static_cast<std::int64_t>(rng.below(21)) - 10);
         }
         const std::int64_t left = rng.below(n + 1);
-        const Bisection halves = bisect(graph, bias, {left, n - left}, {.cycles = round % 3}, rng);
+        const partition::Bisection halves =
+            partition::bisect(graph, bias, {left, n - left}, {.cycles = round % 3}, rng);
         CHECK(halves.excess == 0);
         CHECK(masses(graph, halves.side) == std::array<std::int64_t, 2>{left, n - left});
         CHECK(halves.cost == cost_of(graph, bias, halves.side));
@@ -73,13 +74,13 @@ TEST_CASE("small graphs are cut at their optimum, nearly always") {
     Rng rng(2, 0);
     int missed = 0;
     for (std::uint32_t round = 0; round < 60; ++round) {
-        const WeightedGraph graph = random_graph(10, 2, 5, 1, rng);
+        const partition::WeightedGraph graph = random_graph(10, 2, 5, 1, rng);
         std::vector<std::int64_t> bias;
         for (std::uint32_t v = 0; v < graph.size(); ++v)
             bias.push_back(static_cast<std::int64_t>(rng.below(7)) - 3);
         const std::array<std::int64_t, 2> capacity{5 + round % 3, 5 + round % 2};
         const std::int64_t best = optimum(graph, bias, capacity);
-        const Bisection halves = bisect(graph, bias, capacity, {.starts = 8}, rng);
+        const partition::Bisection halves = partition::bisect(graph, bias, capacity, {.starts = 8}, rng);
         CHECK(halves.cost >= best);
         missed += halves.cost > best ? 1 : 0;
     }
@@ -87,27 +88,28 @@ TEST_CASE("small graphs are cut at their optimum, nearly always") {
 }
 
 TEST_CASE("a bias without edges is followed to the letter") {
-    WeightedGraph graph;
+    partition::WeightedGraph graph;
     graph.first.assign(41, 0);
     graph.mass.assign(40, 1);
     std::vector<std::int64_t> bias(40);
     for (std::size_t v = 0; v < 40; ++v) bias[v] = v < 20 ? 5 : -5;
-    const Bisection halves = bisect(graph, bias, {20, 20}, {}, Rng(1));
+    const partition::Bisection halves = partition::bisect(graph, bias, {20, 20}, {}, Rng(1));
     CHECK(halves.cost == -100);
 }
 
 TEST_CASE("a grid is cut straight") {
-    const WeightedGraph graph = grid_graph(16, 8);
-    CHECK(bisect(graph, {}, {64, 64}, {.starts = 64, .cycles = 4}, Rng(3)).cost == 8);
+    const partition::WeightedGraph graph = grid_graph(16, 8);
+    CHECK(partition::bisect(graph, {}, {64, 64}, {.starts = 64, .cycles = 4}, Rng(3)).cost == 8);
 }
 
 TEST_CASE("stars, cliques, isolated vertices and edges of weight zero are split to the last vertex") {
-    for (const WeightedGraph& graph :
+    for (const partition::WeightedGraph& graph :
          {star_graph(5000), clique_graph(300), random_graph(500, 0, 1, 1, Rng(1)),
           random_graph(500, 3, 0, 1, Rng(2))}) {
         CAPTURE(graph.size());
         const std::int64_t left = graph.size() / 2;
-        const Bisection halves = bisect(graph, {}, {left, graph.size() - left}, {}, Rng(5));
+        const partition::Bisection halves =
+            partition::bisect(graph, {}, {left, graph.size() - left}, {}, Rng(5));
         CHECK(halves.excess == 0);
         CHECK(halves.cost == cost_of(graph, {}, halves.side));
     }
@@ -116,9 +118,10 @@ TEST_CASE("stars, cliques, isolated vertices and edges of weight zero are split 
 TEST_CASE("different masses stay within capacities with room for the heaviest") {
     Rng rng(4, 0);
     for (std::uint32_t round = 0; round < 20; ++round) {
-        const WeightedGraph graph = random_graph(200, 3, 9, 10, rng);
+        const partition::WeightedGraph graph = random_graph(200, 3, 9, 10, rng);
         const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
-        const Bisection halves = bisect(graph, {}, {mass / 3 + 10, mass - mass / 3 + 10}, {}, rng);
+        const partition::Bisection halves =
+            partition::bisect(graph, {}, {mass / 3 + 10, mass - mass / 3 + 10}, {}, rng);
         CHECK(halves.excess == 0);
         CHECK(masses(graph, halves.side)[0] <= mass / 3 + 10);
     }

@@ -13,7 +13,8 @@ using namespace topoloom;
 namespace {
 
 /// The coarse graph from the definition.
-WeightedGraph twin(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, std::uint32_t clusters) {
+partition::WeightedGraph twin(const partition::WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
+                              std::uint32_t clusters) {
     std::vector<std::int64_t> mass(clusters, 0);
     EdgeWeights edges;
     for (const Vertex v : fine.vertices()) {
@@ -27,7 +28,7 @@ WeightedGraph twin(const WeightedGraph& fine, const std::vector<Vertex>& coarse_
     return weighted_graph(mass, edges);
 }
 
-std::map<std::uint32_t, std::int64_t> row(const WeightedGraph& graph, Vertex v) {
+std::map<std::uint32_t, std::int64_t> row(const partition::WeightedGraph& graph, Vertex v) {
     std::map<std::uint32_t, std::int64_t> row;
     for (std::uint32_t i = 0; i < graph.degree(v); ++i) row[graph.peers(v)[i].value] += graph.weights(v)[i];
     return row;
@@ -38,10 +39,10 @@ std::map<std::uint32_t, std::int64_t> row(const WeightedGraph& graph, Vertex v) 
 TEST_CASE("the coarse graph has the masses and edges of its clusters") {
     Rng rng(1, 0);
     for (std::uint32_t round = 0; round < 30; ++round) {
-        const WeightedGraph fine = random_graph(1 + rng.below(200), round % 6, 9, 4, rng);
+        const partition::WeightedGraph fine = random_graph(1 + rng.below(200), round % 6, 9, 4, rng);
         const std::int64_t max_mass = 4 + rng.below(20);
-        const Coarsening step = coarsen(fine, max_mass, rng);
-        const WeightedGraph wanted = twin(fine, step.coarse_of, step.graph.size());
+        const partition::Coarsening step = partition::coarsen(fine, max_mass, rng);
+        const partition::WeightedGraph wanted = twin(fine, step.coarse_of, step.graph.size());
         REQUIRE(step.graph.size() == wanted.size());
         for (const Vertex c : wanted.vertices()) {
             CHECK(step.graph.mass[c.value] == wanted.mass[c.value]);
@@ -54,10 +55,10 @@ TEST_CASE("the coarse graph has the masses and edges of its clusters") {
 TEST_CASE("vertices of different labels are never joined") {
     Rng rng(2, 0);
     for (std::uint32_t round = 0; round < 30; ++round) {
-        const WeightedGraph fine = random_graph(200, 4, 9, 1, rng);
+        const partition::WeightedGraph fine = random_graph(200, 4, 9, 1, rng);
         std::vector<Part> label;
         for (std::uint32_t v = 0; v < fine.size(); ++v) label.emplace_back(rng.below(5));
-        const Coarsening step = coarsen(fine, 50, rng, label);
+        const partition::Coarsening step = partition::coarsen(fine, 50, rng, label);
         std::vector<Part> label_of(step.graph.size(), Part::none);
         for (std::uint32_t v = 0; v < fine.size(); ++v) {
             Part& mine = label_of[step.coarse_of[v].value];
@@ -68,16 +69,16 @@ TEST_CASE("vertices of different labels are never joined") {
 }
 
 TEST_CASE("grids, stars, cliques and isolated vertices shrink by at least a third") {
-    for (const WeightedGraph& fine :
+    for (const partition::WeightedGraph& fine :
          {grid_graph(20, 20), star_graph(1000), clique_graph(200), random_graph(400, 0, 1, 1, Rng(1))}) {
-        CHECK(3 * coarsen(fine, 10, Rng(4)).graph.size() <= 2 * fine.size());
+        CHECK(3 * partition::coarsen(fine, 10, Rng(4)).graph.size() <= 2 * fine.size());
     }
 }
 
 TEST_CASE("a graph coarsened in windows is the same for any number of threads, and its edges add up") {
-    const WeightedGraph graph = random_graph(60'000, 6, 9, 3, Rng(3));
-    const Coarsening one = coarsen(graph, 12, Rng(4), {}, 512, 1);
-    const Coarsening three = coarsen(graph, 12, Rng(4), {}, 512, 3);
+    const partition::WeightedGraph graph = random_graph(60'000, 6, 9, 3, Rng(3));
+    const partition::Coarsening one = partition::coarsen(graph, 12, Rng(4), {}, 512, 1);
+    const partition::Coarsening three = partition::coarsen(graph, 12, Rng(4), {}, 512, 3);
     CHECK(one.coarse_of == three.coarse_of);
     CHECK(one.graph.first == three.graph.first);
     CHECK(one.graph.peer == three.graph.peer);

@@ -14,7 +14,7 @@ using namespace topoloom;
 namespace {
 
 struct Choices {
-    WeightedGraph graph;
+    partition::WeightedGraph graph;
     std::vector<std::int64_t> bias;
 
     [[nodiscard]] std::int64_t cost(const std::vector<char>& choice) const {
@@ -58,7 +58,7 @@ TEST_CASE("two-way choices are never worse than none, and mostly the best there 
     constexpr int cases = 200;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
         const Choices c = random_choices(1 + static_cast<std::uint32_t>(seed % 9), seed);
-        const std::vector<char> chosen = TwoWayChoices(c.graph, c.bias).run();
+        const std::vector<char> chosen = partition::TwoWayChoices(c.graph, c.bias).run();
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         std::vector<char> all(c.graph.size());
         for (std::uint32_t bits = 0; bits < 1U << c.graph.size(); ++bits) {
@@ -91,5 +91,5 @@ TEST_CASE("what belongs together turns together") {
         c.graph.mass.push_back(1);
         c.bias.push_back(-1);
     }
-    CHECK(TwoWayChoices(c.graph, c.bias).run() == std::vector<char>(size, 1));
+    CHECK(partition::TwoWayChoices(c.graph, c.bias).run() == std::vector<char>(size, 1));
 }

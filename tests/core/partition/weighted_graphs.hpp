@@ -15,13 +15,14 @@ namespace topoloom {
 /// Edges are (u, v) -> weight with u < v.
 using EdgeWeights = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-inline WeightedGraph weighted_graph(const std::vector<std::int64_t>& mass, const EdgeWeights& edges) {
+inline partition::WeightedGraph weighted_graph(const std::vector<std::int64_t>& mass,
+                                               const EdgeWeights& edges) {
     std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> rows(mass.size());
     for (const auto& [ends, weight] : edges) {
         rows[ends.first].emplace_back(ends.second, weight);
         rows[ends.second].emplace_back(ends.first, weight);
     }
-    WeightedGraph graph;
+    partition::WeightedGraph graph;
     for (const auto& row : rows) {
         for (const auto& [peer, weight] : row) {
             graph.peer.emplace_back(peer);
@@ -34,8 +35,8 @@ inline WeightedGraph weighted_graph(const std::vector<std::int64_t>& mass, const
 }
 
 /// About `degree` edges per vertex, weights 0 .. max_weight, masses 1 .. max_mass.
-inline WeightedGraph random_graph(std::uint32_t vertices, std::uint32_t degree, std::uint32_t max_weight,
-                                  std::uint32_t max_mass, Rng rng) {
+inline partition::WeightedGraph random_graph(std::uint32_t vertices, std::uint32_t degree,
+                                             std::uint32_t max_weight, std::uint32_t max_mass, Rng rng) {
     std::vector<std::int64_t> mass;
     for (std::uint32_t v = 0; v < vertices; ++v) mass.push_back(1 + rng.below(max_mass));
     EdgeWeights edges;
@@ -47,7 +48,7 @@ inline WeightedGraph random_graph(std::uint32_t vertices, std::uint32_t degree, 
     return weighted_graph(mass, edges);
 }
 
-inline WeightedGraph grid_graph(std::uint32_t width, std::uint32_t height) {
+inline partition::WeightedGraph grid_graph(std::uint32_t width, std::uint32_t height) {
     EdgeWeights edges;
     for (std::uint32_t v = 0; v < width * height; ++v) {
         if (v % width + 1 < width) edges[{v, v + 1}] = 1;
@@ -56,13 +57,13 @@ inline WeightedGraph grid_graph(std::uint32_t width, std::uint32_t height) {
     return weighted_graph(std::vector<std::int64_t>(width * height, 1), edges);
 }
 
-inline WeightedGraph star_graph(std::uint32_t vertices) {
+inline partition::WeightedGraph star_graph(std::uint32_t vertices) {
     EdgeWeights edges;
     for (std::uint32_t v = 1; v < vertices; ++v) edges[{0, v}] = 1;
     return weighted_graph(std::vector<std::int64_t>(vertices, 1), edges);
 }
 
-inline WeightedGraph clique_graph(std::uint32_t vertices) {
+inline partition::WeightedGraph clique_graph(std::uint32_t vertices) {
     EdgeWeights edges;
     for (std::uint32_t v = 0; v < vertices; ++v) {
         for (std::uint32_t u = 0; u < v; ++u) edges[{u, v}] = 1;

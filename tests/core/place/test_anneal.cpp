@@ -234,10 +234,10 @@ TEST_CASE("annealing by regions is never worse and the same for any number of th
                 const Problem problem(graph, allocation, 3, threads);
                 const Budget budget{.work = work};
                 Meter meter(budget);
-                Placement start = place_block(problem, meter);
+                Placement start = simple::place_block(problem, meter);
                 const std::int64_t before = problem.value(start.slots());
-                const Placement found = anneal_by_regions(problem, std::move(start), meter,
-                                                          {.sweeps = 0, .heat = 1000}, region_size);
+                const Placement found = local::anneal_by_regions(problem, std::move(start), meter,
+                                                                 {.sweeps = 0, .heat = 1000}, region_size);
                 CHECK(problem.value(found.slots()) <= before);
                 return std::vector<Slot>(found.slots().begin(), found.slots().end());
             };
@@ -256,9 +256,9 @@ TEST_CASE("regions hold each slot of a rank with partners once") {
     std::vector<Rank> occupant(allocation.slot_count(), Rank::none);
     std::ranges::copy(order, occupant.begin());
     const NearSlots near(allocation, 6, 1);
-    const SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
+    const local::SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
     std::vector<int> seen(allocation.slot_count(), 0);
-    for (std::size_t r = 0; r < regions.size(); ++r) {
+    for (const Part r : ids<Part>(regions.size())) {
         for (const Position p : regions.positions(r)) {
             ++seen[p.value];
             CHECK(regions.region_of(p) == r);

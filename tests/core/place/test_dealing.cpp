@@ -134,7 +134,7 @@ TEST_CASE("boxes cut the fewest bytes of all factorizations that fit, found by t
                     least = std::min(least, cut(boxes));
                 }
             }
-            CHECK(cut(boxes_of_least_surface(grid, count)) == least);
+            CHECK(cut(grid::boxes_of_least_surface(grid, count)) == least);
         }
     }
 }

@@ -33,9 +33,9 @@ TEST_CASE("the dense problem has the value of the placement, free slots and leve
         const CommGraph graph = random_geometric(allocation.slot_count() - 3, Bytes{7}, 2, 5);
         const Problem problem(graph, allocation, 1, 1);
         const Placement placement = place(problem, "random").placement;
-        const Qap qap = dense_qap(problem);
-        const Permutation p = assignment_of(problem, placement);
-        CHECK_NOTHROW(require_permutation(p, allocation.slot_count()));
+        const qap::Qap qap = dense_qap(problem);
+        const qap::Permutation p = assignment_of(problem, placement);
+        CHECK_NOTHROW(qap::require_permutation(p, allocation.slot_count()));
         CHECK(qap.value(p) == value(problem, placement));
         CHECK(std::ranges::equal(placement_of(problem, p).slots(), placement.slots()));
     }

@@ -108,12 +108,12 @@ TEST_CASE("a plan knows its hop-bytes where boxes are equal") {
                     const CommGraph graph = grid_of(extents, periodic, Bytes{3});
                     const Problem problem(graph, allocation, 1, 1, {.imbalance = 0});
                     const RankGrid grid = rank_grid(problem, extents, "fold");
-                    const auto slots = slot_grid(allocation, allocation.slot_count());
+                    const auto slots = grid::slot_grid(allocation, allocation.slot_count());
                     REQUIRE(slots);
-                    const auto plan = plan_fold(
+                    const auto plan = grid::plan_fold(
                         {grid, *slots, machine.inside().hop_weight, 2 * machine.inside().host, reflect, {}});
                     REQUIRE(plan);
-                    const auto placed = place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
+                    const auto placed = grid::place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
                     REQUIRE(placed);
                     CHECK(plan->hop_bytes ==
                           doctest::Approx(static_cast<double>(hop_bytes(graph, machine, placed->slots()))));

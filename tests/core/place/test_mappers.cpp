@@ -12,6 +12,7 @@
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/generators/ring.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;
@@ -29,7 +30,7 @@ std::vector<std::string> mappers_for(Serves kind, bool constructing) {
         if (entry.serves != kind && entry.serves != Serves::both) continue;
         // Searches that take their time by default are held to the laws with less of it.
         if (entry.name == "auto")
-            names.emplace_back("auto(effort=fast)");
+            names.push_back(auto_chain(Effort::fast));
         else if (entry.name == "grasp")
             names.emplace_back("grasp(restarts=1)");
         else if (entry.name == "hybrid")

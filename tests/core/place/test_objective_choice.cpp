@@ -26,21 +26,21 @@ ObjectiveChoice choice_on(const std::string& text, const CommGraph& graph) {
 
 TEST_CASE("long messages are placed for time, short ones for hop-bytes") {
     const ObjectiveChoice large = choice_on(timed, ring(32, Bytes{10'000'000}));
-    CHECK(large.aim == Aim::time);
+    CHECK(large.objective == ObjectiveKind::time);
     // 1 ms per link, 2 us of startup and latency.
     CHECK(large.reason == "links, network cards and memory take 100 % of the time");
     const ObjectiveChoice small = choice_on(timed, ring(32, Bytes{10}));
-    CHECK(small.aim == Aim::hop_bytes);
+    CHECK(small.objective == ObjectiveKind::hop_bytes);
     CHECK(small.reason == "messages are short: startups and latencies take 100 % of the time");
 }
 
 TEST_CASE("without bandwidths, or with nothing to send, hop-bytes are all there is") {
     CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).reason ==
           "the machine gives no bandwidths");
-    CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).aim == Aim::hop_bytes);
+    CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).objective == ObjectiveKind::hop_bytes);
     const CommGraph silent = CommGraph::from_edges(32, {}, {}, {});
     CHECK(choice_on(timed, silent).reason == "nothing is sent");
-    CHECK(choice_on(timed, silent).aim == Aim::hop_bytes);
+    CHECK(choice_on(timed, silent).objective == ObjectiveKind::hop_bytes);
 }
 
 TEST_CASE("what is placed for hop-bytes only is not placed for time") {
@@ -52,7 +52,7 @@ TEST_CASE("what is placed for hop-bytes only is not placed for time") {
     const CommGraph graph = ring(32, Bytes{10'000'000});
     const Problem moved =
         Problem(graph, allocation).with_migration({std::vector<std::optional<Slot>>(32), Bytes{1}});
-    CHECK(choose_objective(moved, {}, {}).aim == Aim::hop_bytes);
+    CHECK(choose_objective(moved, {}, {}).objective == ObjectiveKind::hop_bytes);
     CHECK(choose_objective(moved, {}, {}).reason == "an earlier placement is weighed against");
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("phases and the traffic of others count in the choice") {
     const CommGraph small = ring(32, Bytes{100});
     const CommGraph large = ring(32, Bytes{10'000'000});
     const Problem problem(small, allocation);
-    CHECK(choose_objective(problem, {&small, &large}, {}).aim == Aim::time);
+    CHECK(choose_objective(problem, {&small, &large}, {}).objective == ObjectiveKind::time);
     const std::vector<double> others(machine.link_count(), 1e6);
-    CHECK(choose_objective(problem, {}, others).aim == Aim::time);
+    CHECK(choose_objective(problem, {}, others).objective == ObjectiveKind::time);
 }

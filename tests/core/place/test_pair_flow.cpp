@@ -23,7 +23,7 @@ struct LineSpace {
 
 const LineSpace space;
 
-std::int64_t hop_weight(const WeightedGraph& graph, const std::vector<std::int64_t>& points,
+std::int64_t hop_weight(const partition::WeightedGraph& graph, const std::vector<std::int64_t>& points,
                         const std::vector<Part>& part) {
     std::int64_t twice = 0;
     for (const Vertex v : graph.vertices()) {
@@ -34,7 +34,7 @@ std::int64_t hop_weight(const WeightedGraph& graph, const std::vector<std::int64
     return twice / 2;
 }
 
-std::vector<std::int64_t> loads(const WeightedGraph& graph, const std::vector<Part>& part,
+std::vector<std::int64_t> loads(const partition::WeightedGraph& graph, const std::vector<Part>& part,
                                 std::size_t parts) {
     std::vector<std::int64_t> load(parts, 0);
     for (std::uint32_t v = 0; v < graph.size(); ++v) load[part[v].value] += graph.mass[v];
@@ -45,7 +45,7 @@ std::vector<std::int64_t> loads(const WeightedGraph& graph, const std::vector<Pa
 
 TEST_CASE("a maximum flow is worth the least of all cuts, and its sides make such a cut") {
     Rng rng(1, 0);
-    FlowNetwork network;
+    partition::FlowNetwork network;
     for (int round = 0; round < 200; ++round) {
         CAPTURE(round);
         const std::uint32_t n = 1 + rng.below(9);
@@ -90,14 +90,14 @@ TEST_CASE("moving borders lowers hop-bytes by what it says and keeps capacities"
     Rng rng(2, 0);
     for (int round = 0; round < 100; ++round) {
         CAPTURE(round);
-        const WeightedGraph graph = random_graph(5 + rng.below(120), 4, 5, 1 + rng.below(3), rng);
+        const partition::WeightedGraph graph = random_graph(5 + rng.below(120), 4, 5, 1 + rng.below(3), rng);
         const std::vector<std::int64_t> points{0, 1, 3, 10};
         std::vector<Part> part;
         for (std::uint32_t v = 0; v < graph.size(); ++v) part.emplace_back(rng.below(4));
         std::vector<std::int64_t> capacity = loads(graph, part, 4);
         for (std::int64_t& c : capacity) c += rng.below(20);
         const std::int64_t before = hop_weight(graph, points, part);
-        PairFlow<LineSpace> flow(space, graph, points, capacity, part);
+        shared::PairFlow<LineSpace> flow(space, graph, points, capacity, part);
         const std::int64_t gained = flow.round(rng) + flow.round(rng);
         CHECK(gained >= 0);
         CHECK(hop_weight(graph, points, part) == before - gained);
@@ -114,7 +114,7 @@ TEST_CASE("with room for everything two parts are dealt at the optimum in one cu
         EdgeWeights edges;
         for (std::uint32_t v = 0; v + 1 < 6; ++v) edges[{v, v + 1}] = 1 + rng.below(4);
         for (int i = 0; i < 8; ++i) edges[{rng.below(6), 6 + rng.below(3)}] = rng.below(5);
-        const WeightedGraph graph = weighted_graph({1, 1, 1, 1, 1, 1, 100, 100, 100}, edges);
+        const partition::WeightedGraph graph = weighted_graph({1, 1, 1, 1, 1, 1, 100, 100, 100}, edges);
         const std::vector<std::int64_t> points{2, 0, 3};
         const std::vector<std::int64_t> capacity{9, 9, 300};
         std::vector<Part> part;
@@ -125,7 +125,7 @@ TEST_CASE("with room for everything two parts are dealt at the optimum in one cu
             for (std::uint32_t v = 0; v < 6; ++v) other[v] = Part{bits >> v & 1};
             least = std::min(least, hop_weight(graph, points, other));
         }
-        PairFlow<LineSpace> flow(space, graph, points, capacity, part);
+        shared::PairFlow<LineSpace> flow(space, graph, points, capacity, part);
         flow.round(rng);
         CHECK(hop_weight(graph, points, part) == least);
     }

@@ -29,7 +29,7 @@ Outcome place_on(const CommGraph& graph, const Allocation& allocation) {
     const Problem problem(graph, allocation, 1, 1);
     const Budget budget;
     Meter meter(budget);
-    const auto found = place_by_structure(problem, meter);
+    const auto found = structure::place_by_structure(problem, meter);
     REQUIRE(found);
     const auto slots = found->placement.slots();
     CHECK(std::set<Slot>(slots.begin(), slots.end()).size() == graph.rank_count());
@@ -102,7 +102,7 @@ TEST_CASE("blocks are boxes where distances to ports count, but are then not cla
     const Allocation allocation = Allocation::whole(machine);
     const Budget budget;
     Meter meter(budget);
-    const auto found = place_by_structure(Problem(graph, allocation, 1, 1), meter);
+    const auto found = structure::place_by_structure(Problem(graph, allocation, 1, 1), meter);
     REQUIRE(found);
     CHECK_FALSE(found->optimal);
     // Every one of 3 * 3 * 64 pairs goes one hop, and no more than two distances to a port.
@@ -111,7 +111,7 @@ TEST_CASE("blocks are boxes where distances to ports count, but are then not cla
     const Machine tree = make_machine("tree:8+node:8,distance=1:10,port=0:20");
     const Allocation leaves = Allocation::whole(tree);
     const CommGraph rows = star({{8, false}, {8, false}});
-    const auto boxes = place_by_structure(Problem(rows, leaves, 1, 1), meter);
+    const auto boxes = structure::place_by_structure(Problem(rows, leaves, 1, 1), meter);
     REQUIRE(boxes);
     CHECK_FALSE(boxes->plain);
 }
@@ -181,15 +181,16 @@ TEST_CASE("trees that are not binomial are not taken for one") {
             if (u.value > 0) add(Edge{Rank{parents[u.value]}, Bytes{1}});
         });
     };
-    CHECK(find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 6}).symmetric()));
-    CHECK_FALSE(find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 4}).symmetric()));
-    CHECK_FALSE(find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 5, 6}).symmetric()));
-    CHECK_FALSE(find_binomial_tree(from_parents({0, 0, 1, 2, 3, 4, 5, 6}).symmetric()));
+    CHECK(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 6}).symmetric()));
+    CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 4}).symmetric()));
+    CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 5, 6}).symmetric()));
+    CHECK_FALSE(structure::find_binomial_tree(from_parents({0, 0, 1, 2, 3, 4, 5, 6}).symmetric()));
     // As many edges, but a triangle and a rank alone.
-    CHECK_FALSE(find_binomial_tree(CommGraph::from_rows(8, [](Rank u, const auto& add) {
-                                       if (u.value > 0 && u.value < 7) add(Edge{Rank{0}, Bytes{1}});
-                                       if (u.value == 1) add(Edge{Rank{2}, Bytes{1}});
-                                   }).symmetric()));
+    CHECK_FALSE(structure::find_binomial_tree(CommGraph::from_rows(8, [](Rank u, const auto& add) {
+                                                  if (u.value > 0 && u.value < 7)
+                                                      add(Edge{Rank{0}, Bytes{1}});
+                                                  if (u.value == 1) add(Edge{Rank{2}, Bytes{1}});
+                                              }).symmetric()));
 }
 
 TEST_CASE("a ring that a mesh cannot close is not claimed to be optimal") {

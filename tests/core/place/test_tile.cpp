@@ -19,7 +19,7 @@ using namespace topoloom;
 
 namespace {
 
-using Cells = std::vector<std::uint32_t>;
+using Cells = std::vector<Cell>;
 
 CommGraph grid_graph(const Extents& extents, bool periodic = false, StencilShape shape = StencilShape::star) {
     std::vector<GridAxis> axes;
@@ -45,9 +45,9 @@ CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t 
 }
 
 std::int64_t between_nodes(const CommGraph& graph, const Machine& machine, std::span<const Slot> slots) {
-    std::vector<std::uint32_t> nodes;
-    for (const Slot slot : slots) nodes.push_back(machine.node(slot).value);
-    return inter_node_bytes(graph, nodes, 1);
+    std::vector<Node> nodes;
+    for (const Slot slot : slots) nodes.push_back(machine.node(slot));
+    return grid::inter_node_bytes(graph, nodes, 1);
 }
 
 /// A placement by a mapper, and what leaves nodes.
@@ -72,16 +72,14 @@ Allocation ragged(const Machine& machine, std::uint64_t seed) {
 
 bool is_permutation_of(Cells cells, std::size_t count) {
     std::ranges::sort(cells);
-    Cells all(count);
-    std::iota(all.begin(), all.end(), 0U);
-    return cells == all;
+    return cells == id_list<Cell>(count);
 }
 
 }  // namespace
 
 TEST_CASE("tiles are those that divide the grid, the least surface first") {
     const auto best = [](const Extents& grid, std::uint64_t cores) {
-        return node_tiles({grid, std::vector<double>(grid.size(), 1.0)}, cores).front();
+        return grid::node_tiles({grid, std::vector<double>(grid.size(), 1.0)}, cores).front();
     };
     CHECK(best({64, 64}, 8) == Extents{2, 4});
     CHECK(best({60, 60}, 12) == Extents{3, 4});
@@ -89,16 +87,16 @@ TEST_CASE("tiles are those that divide the grid, the least surface first") {
     CHECK(best({12, 12, 12}, 12) == Extents{2, 2, 3});
     CHECK(best({6, 50}, 12) == Extents{6, 2});  // 3x4 and 4x3 do not divide
     CHECK(best({64, 64}, 2) == Extents{1, 2});
-    CHECK(node_tiles({{100, 200}, {1, 1}}, 12).empty());
-    CHECK(node_tiles({{64, 64}, {1, 1}}, 7).empty());
+    CHECK(grid::node_tiles({{100, 200}, {1, 1}}, 12).empty());
+    CHECK(grid::node_tiles({{64, 64}, {1, 1}}, 7).empty());
     // Rows of 8 where messages along them are heavy.
-    CHECK(node_tiles({{64, 64}, {1, 100}}, 8).front() == Extents{1, 8});
-    CHECK_THROWS_AS((void)node_tiles({{4, 4}, {1, 1}}, 0), Error);
+    CHECK(grid::node_tiles({{64, 64}, {1, 100}}, 8).front() == Extents{1, 8});
+    CHECK_THROWS_AS((void)grid::node_tiles({{4, 4}, {1, 1}}, 0), Error);
 }
 
 TEST_CASE("tiling is the published permutation: algorithm 5.12") {
     const std::uint32_t p_1 = 12, p_2 = 6, k_1 = 4, k_2 = 3;  // columns and rows
-    Cells published;
+    std::vector<std::uint32_t> published;
     for (std::uint32_t r = 0; r < p_2; ++r) {
         std::uint32_t i = 0;
         for (std::uint32_t c = 0; c < p_1; ++c) {
@@ -106,35 +104,34 @@ TEST_CASE("tiling is the published permutation: algorithm 5.12") {
             published.push_back(i);
         }
     }
-    const Cells order = tile_order({p_2, p_1}, {k_2, k_1});
-    for (std::uint32_t i = 0; i < order.size(); ++i) CHECK(published[order[i]] == i);
+    const Cells order = grid::tile_order({p_2, p_1}, {k_2, k_1});
+    for (std::uint32_t i = 0; i < order.size(); ++i) CHECK(published[order[i].value] == i);
 }
 
 TEST_CASE("every order is a permutation of the cells; strips go from neighbor to neighbor") {
     for (const Extents& grid : {Extents{12, 10}, {7, 5, 3}, {13}, {2, 3, 4, 5}, {1, 6}}) {
         const std::size_t cells = std::accumulate(grid.begin(), grid.end(), 1U, std::multiplies<>{});
-        const WeightedGrid weighted{grid, std::vector<double>(grid.size(), 1.0)};
-        CHECK(is_permutation_of(tile_order(grid, grid), cells));
-        CHECK(is_permutation_of(halving_order(weighted), cells));
+        const grid::WeightedGrid weighted{grid, std::vector<double>(grid.size(), 1.0)};
+        CHECK(is_permutation_of(grid::tile_order(grid, grid), cells));
+        CHECK(is_permutation_of(grid::halving_order(weighted), cells));
         for (std::size_t along = 0; along < grid.size(); ++along) {
             Extents strips(grid.size(), 2);
             for (std::size_t i = 0; i < grid.size(); ++i) strips[i] = std::min(strips[i], grid[i]);
             std::vector<std::size_t> axes(grid.size());
             std::iota(axes.begin(), axes.end(), std::size_t{0});
             std::swap(axes[0], axes[along]);
-            CHECK(is_permutation_of(strip_order(grid, axes, strips), cells));
+            CHECK(is_permutation_of(grid::strip_order(grid, axes, strips), cells));
         }
-        Cells halves(cells);
-        std::iota(halves.begin(), halves.end(), 0U);
-        const Cells sizes{static_cast<std::uint32_t>(cells) / 2, 0,
-                          static_cast<std::uint32_t>(cells + 1) / 2};
-        bisect_cells(weighted, halves, sizes);
+        Cells halves = id_list<Cell>(cells);
+        const std::vector<std::uint32_t> sizes{static_cast<std::uint32_t>(cells) / 2, 0,
+                                               static_cast<std::uint32_t>(cells + 1) / 2};
+        grid::bisect_cells(weighted, halves, sizes);
         CHECK(is_permutation_of(halves, cells));
     }
-    const Cells order = strip_order({9, 8}, {0, 1}, {1, 4});
+    const Cells order = grid::strip_order({9, 8}, {0, 1}, {1, 4});
     std::size_t steps = 0;
     for (std::size_t i = 1; i < order.size(); ++i) {
-        const auto [a, b] = std::minmax(order[i - 1], order[i]);
+        const auto [a, b] = std::minmax(order[i - 1].value, order[i].value);
         steps += b - a == 8 || (b - a == 1 && a / 8 == b / 8) ? 1 : 0;
     }
     CHECK(steps == order.size() - 1);
@@ -157,10 +154,11 @@ TEST_CASE("no other filling of equal nodes has fewer bytes between them: brute f
     const Allocation whole = Allocation::whole(machine);
     for (const auto& graph : {grid_graph({3, 4}), grid_graph({2, 6}), grid_graph({3, 4}, true),
                               weighted_grid(3, 4, 35), grid_graph({3, 4}, false, StencilShape::box)}) {
-        std::vector<std::uint32_t> nodes{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
-        std::int64_t least = inter_node_bytes(graph, nodes, 1);
+        std::vector<Node> nodes;
+        for (std::uint32_t cell = 0; cell < 12; ++cell) nodes.emplace_back(cell / 4);
+        std::int64_t least = grid::inter_node_bytes(graph, nodes, 1);
         while (std::ranges::next_permutation(nodes).found)
-            least = std::min(least, inter_node_bytes(graph, nodes, 1));
+            least = std::min(least, grid::inter_node_bytes(graph, nodes, 1));
         const std::string grid = graph.edge_count() == grid_graph({2, 6}).edge_count() ? "2x6" : "3x4";
         CHECK(Placed(graph, whole, "tile(grid=" + grid + ")").bytes == least);
     }
@@ -198,10 +196,10 @@ TEST_CASE("inside a node the sockets take halves of its tile") {
     const Machine machine = make_machine("torus:4+node:4:2,distance=1:10");
     const CommGraph graph = grid_graph({8, 4});
     const Placed tiles(graph, Allocation::whole(machine), "tile");
-    std::vector<std::uint32_t> sockets;
-    for (const Slot slot : tiles.slots.slots()) sockets.push_back(slot.value / 4);
+    std::vector<Node> sockets;
+    for (const Slot slot : tiles.slots.slots()) sockets.emplace_back(slot.value / 4);
     // 8 sockets of 2x2: 3 planes of 4 and 1 of 8 pairs.
-    CHECK(inter_node_bytes(graph, sockets, 1) == 2 * 10 * (3 * 4 + 8));
+    CHECK(grid::inter_node_bytes(graph, sockets, 1) == 2 * 10 * (3 * 4 + 8));
 }
 
 TEST_CASE("a grid that the graph does not show, or of another size, is asked for") {

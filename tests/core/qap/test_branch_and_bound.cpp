@@ -11,14 +11,14 @@ using namespace topoloom;
 
 namespace {
 
-ExactResult solve(const QuadraticAssignment& problem, int threads = 1) {
+qap::ExactResult solve(const qap::QuadraticAssignment& problem, int threads = 1) {
     const Budget budget;
     Meter meter(budget);
-    return branch_and_bound(problem, in_order(problem.ranks), meter, threads);
+    return qap::branch_and_bound(problem, in_order(problem.ranks), meter, threads);
 }
 
 /// Nugent, Vollmann and Ruml's: facilities on a 3 x 4 grid.
-QuadraticAssignment nugent_12() {
+qap::QuadraticAssignment nugent_12() {
     const std::vector<std::vector<std::int64_t>> upper{{5, 2, 4, 1, 0, 0, 6, 2, 1, 1, 1},
                                                        {3, 0, 2, 2, 2, 0, 4, 5, 0, 0},
                                                        {0, 0, 0, 0, 5, 5, 2, 2, 2},
@@ -46,8 +46,8 @@ QuadraticAssignment nugent_12() {
 
 TEST_CASE("the exact search finds what trying all placements finds, on any machine") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
-        const QuadraticAssignment problem = quadratic_assignment(BoundProblem(graph, allocation));
-        const ExactResult found = solve(problem);
+        const qap::QuadraticAssignment problem = bound::quadratic_assignment(BoundProblem(graph, allocation));
+        const qap::ExactResult found = solve(problem);
         CHECK(found.value == min_hop_bytes_of_all(graph, allocation));
         CHECK(found.lower_bound == found.value);
         std::vector<Slot> slots;
@@ -63,24 +63,24 @@ TEST_CASE("the optimum does not depend on the number of threads nor on the numbe
         const Machine machine = make_machine(seed % 2 == 0 ? "torus:3x3" : "tree:3:3");
         const Allocation whole = Allocation::whole(machine);
         const CommGraph graph = random_pattern(9, 20, rng);
-        const ExactResult one = solve(quadratic_assignment(BoundProblem(graph, whole)), 1);
+        const qap::ExactResult one = solve(bound::quadratic_assignment(BoundProblem(graph, whole)), 1);
         std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
         rng.shuffle(std::span(slots));
         const auto shuffled = Allocation::of_slots(machine, slots);
-        CHECK(solve(quadratic_assignment(BoundProblem(graph, shuffled)), 3).value == one.value);
+        CHECK(solve(bound::quadratic_assignment(BoundProblem(graph, shuffled)), 3).value == one.value);
     }
 }
 
 TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
-    QuadraticAssignment problem = nugent_12();
+    qap::QuadraticAssignment problem = nugent_12();
     for (std::size_t k = 0; k < 144; ++k) problem.alone.push_back(static_cast<std::int64_t>(k * 7 % 31));
     for (const std::uint64_t work : {1U, 10'000U, 100'000U, 1'000'000U, 1'000'000'000U}) {
         const Budget budget{.work = work};
-        std::vector<ExactResult> found;
+        std::vector<qap::ExactResult> found;
         std::vector<std::uint64_t> done;
         for (const int threads : {1, 2, 5}) {
             Meter meter(budget);
-            found.push_back(branch_and_bound(problem, in_order(12), meter, threads));
+            found.push_back(qap::branch_and_bound(problem, in_order(12), meter, threads));
             done.push_back(meter.done());
             CHECK(found.back().slot_of_rank == found.front().slot_of_rank);
             CHECK(found.back().value == problem.value(found.back().slot_of_rank));
@@ -92,19 +92,19 @@ TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
 }
 
 TEST_CASE("nug12 is 578, and proven") {
-    const ExactResult found = solve(nugent_12(), 2);
+    const qap::ExactResult found = solve(nugent_12(), 2);
     CHECK(found.value == 578);
     CHECK(found.lower_bound == 578);
     CHECK(nugent_12().value(found.slot_of_rank) == 578);
 }
 
 TEST_CASE("an interrupted search says what it has proven so far") {
-    const QuadraticAssignment problem = nugent_12();
+    const qap::QuadraticAssignment problem = nugent_12();
     std::int64_t before = 0;
     for (const std::uint64_t work : {1, 1'000, 10'000, 100'000}) {
         const Budget budget{.work = work};
         Meter meter(budget);
-        const ExactResult found = branch_and_bound(problem, in_order(12), meter, 1);
+        const qap::ExactResult found = qap::branch_and_bound(problem, in_order(12), meter, 1);
         CHECK(found.value == problem.value(found.slot_of_rank));
         CHECK(found.lower_bound <= 578);
         CHECK(found.lower_bound >= before);
@@ -119,7 +119,8 @@ TEST_CASE("shared slots hold as many ranks as they have room for") {
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(3);
     const CommGraph graph = random_pattern(6, 20, rng);
-    const ExactResult found = solve(quadratic_assignment(BoundProblem(graph, allocation, {2, 2, 2})));
+    const qap::ExactResult found =
+        solve(bound::quadratic_assignment(BoundProblem(graph, allocation, {2, 2, 2})));
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     std::vector<Slot> slots{Slot{0}, Slot{0}, Slot{1}, Slot{1}, Slot{2}, Slot{2}};
     do {
@@ -135,7 +136,7 @@ TEST_CASE("slots that distances cannot tell apart are one orbit") {
         for (const Slot a : ids<Slot>(machine.slot_count())) {
             for (const Slot b : ids<Slot>(machine.slot_count())) distances.push_back(machine.distance(a, b));
         }
-        return SlotSymmetry(machine.slot_count(), distances).orbits(fixed);
+        return qap::SlotSymmetry(machine.slot_count(), distances).orbits(fixed);
     };
     using Orbits = std::vector<std::uint32_t>;
     CHECK(orbits("torus:6", {}) == Orbits(6, 0));
@@ -147,13 +148,13 @@ TEST_CASE("slots that distances cannot tell apart are one orbit") {
 }
 
 TEST_CASE("what an exact search cannot start from is refused") {
-    const QuadraticAssignment problem = nugent_12();
+    const qap::QuadraticAssignment problem = nugent_12();
     const Budget budget;
     Meter meter(budget);
-    CHECK_THROWS_AS((void)branch_and_bound(problem, in_order(11), meter), Error);
-    CHECK_THROWS_AS((void)branch_and_bound(problem, std::vector<std::uint32_t>(12, 3), meter), Error);
-    CHECK_THROWS_AS(QuadraticAssignment(3, 2, std::vector<std::int64_t>(9), std::vector<std::int64_t>(4)),
-                    Error);
-    CHECK_THROWS_AS(QuadraticAssignment(1, 2, {0}, std::vector<std::int64_t>(4), {1}), Error);
-    CHECK_THROWS_AS(QuadraticAssignment(2, 2, {0, -1, 0, 0}, std::vector<std::int64_t>(4)), Error);
+    CHECK_THROWS_AS((void)qap::branch_and_bound(problem, in_order(11), meter), Error);
+    CHECK_THROWS_AS((void)qap::branch_and_bound(problem, std::vector<std::uint32_t>(12, 3), meter), Error);
+    CHECK_THROWS_AS(
+        qap::QuadraticAssignment(3, 2, std::vector<std::int64_t>(9), std::vector<std::int64_t>(4)), Error);
+    CHECK_THROWS_AS(qap::QuadraticAssignment(1, 2, {0}, std::vector<std::int64_t>(4), {1}), Error);
+    CHECK_THROWS_AS(qap::QuadraticAssignment(2, 2, {0, -1, 0, 0}, std::vector<std::int64_t>(4)), Error);
 }

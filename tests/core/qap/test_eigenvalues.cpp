@@ -58,12 +58,12 @@ TEST_CASE("eigenvalues are those that a matrix was made of, within the error the
         // Some of them equal, some zero, over many orders of magnitude.
         for (double& v : values)
             v = (rng.below(7) - 3.0) * std::pow(10.0, rng.below(static_cast<std::uint32_t>(seed % 6) + 1));
-        const Eigenvalues found = eigenvalues(values.size(), reflected(values, rng));
+        const qap::Eigenvalues found = qap::eigenvalues(values.size(), reflected(values, rng));
         std::ranges::sort(values);
         for (std::size_t i = 0; i < values.size(); ++i)
             CHECK(std::abs(found.values[i] - values[i]) <= found.error);
     }
-    CHECK(eigenvalues(0, {}).values.empty());
+    CHECK(qap::eigenvalues(0, {}).values.empty());
 }
 
 TEST_CASE("the Laplacian of a ring has the eigenvalues of a ring") {
@@ -76,7 +76,7 @@ TEST_CASE("the Laplacian of a ring has the eigenvalues of a ring") {
         expected.push_back(2 - 2 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / n));
     }
     std::ranges::sort(expected);
-    const Eigenvalues found = eigenvalues(n, laplacian);
+    const qap::Eigenvalues found = qap::eigenvalues(n, laplacian);
     for (std::size_t i = 0; i < n; ++i) CHECK(std::abs(found.values[i] - expected[i]) <= found.error);
     CHECK(found.error < 1e-8);
 }
@@ -85,7 +85,7 @@ TEST_CASE("matrices of low rank, with a diagonal of zeros, converge") {
     const std::size_t n = 130;
     std::vector<double> star(n * n, 0);
     for (std::size_t i = 1; i < n; ++i) star[i] = star[i * n] = 7;
-    const Eigenvalues found = eigenvalues(n, star);
+    const qap::Eigenvalues found = qap::eigenvalues(n, star);
     CHECK(std::abs(found.values.front() + 7 * std::sqrt(n - 1.0)) <= found.error);
     CHECK(std::abs(found.values[n / 2]) <= found.error);
     CHECK(std::abs(found.values.back() - 7 * std::sqrt(n - 1.0)) <= found.error);
@@ -96,7 +96,7 @@ TEST_CASE("matrices of low rank, with a diagonal of zeros, converge") {
         const std::size_t j = rng.below(n);
         sparse[i * n + j] = sparse[j * n + i] = rng.below(3);
     }
-    const Eigenvalues of_sparse = eigenvalues(n, sparse);
+    const qap::Eigenvalues of_sparse = qap::eigenvalues(n, sparse);
     double trace = 0;
     for (std::size_t i = 0; i < n; ++i) trace += sparse[i * n + i] - of_sparse.values[i];
     CHECK(std::abs(trace) <= n * of_sparse.error);
@@ -118,10 +118,11 @@ TEST_CASE("the projection bound is at most the optimum, and exact where one matr
             }
             least = std::min(least, sum);
         } while (std::ranges::next_permutation(p).found);
-        CHECK(projection_bound(n, a, b).value() <= least);
+        CHECK(qap::projection_bound(n, a, b).value() <= least);
         const std::vector<std::int64_t> same(n * n, 3);
-        CHECK(projection_bound(n, a, same).value() ==
+        CHECK(qap::projection_bound(n, a, same).value() ==
               3 * std::accumulate(a.begin(), a.end(), std::int64_t{0}));
     }
-    CHECK(!projection_bound(2, std::vector<std::int64_t>{0, 1, 2, 0}, std::vector<std::int64_t>{0, 1, 1, 0}));
+    CHECK(!qap::projection_bound(2, std::vector<std::int64_t>{0, 1, 2, 0},
+                                 std::vector<std::int64_t>{0, 1, 1, 0}));
 }

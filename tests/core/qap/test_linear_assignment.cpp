@@ -37,8 +37,8 @@ Cost min_of_all(const std::vector<Cost>& costs, std::size_t rows, std::size_t co
 }
 
 template <class Cost>
-void check_proof(const LinearAssignment<Cost>& solved, const std::vector<Cost>& costs, std::size_t columns,
-                 Cost value) {
+void check_proof(const qap::LinearAssignment<Cost>& solved, const std::vector<Cost>& costs,
+                 std::size_t columns, Cost value) {
     Cost sum = 0;
     std::vector<char> taken(columns, 0);
     for (std::size_t i = 0; i < solved.row_prices().size(); ++i) {
@@ -58,7 +58,7 @@ void check_proof(const LinearAssignment<Cost>& solved, const std::vector<Cost>& 
 template <class Cost>
 void check_random(std::size_t rows, std::size_t columns, std::uint32_t most, std::uint64_t seed) {
     Rng rng(seed);
-    LinearAssignment<Cost> assignment;
+    qap::LinearAssignment<Cost> assignment;
     const auto costs = random_costs<Cost>(rows * columns, most, rng);
     const Cost value = assignment.solve(costs, columns);
     if (columns <= 7) CHECK(value == min_of_all(costs, rows, columns));
@@ -82,7 +82,7 @@ TEST_CASE("an assignment is the cheapest of all, and its prices prove it") {
 }
 
 TEST_CASE("rows without a column of their own are refused") {
-    LinearAssignment<std::int64_t> assignment;
+    qap::LinearAssignment<std::int64_t> assignment;
     CHECK_THROWS_WITH_AS(assignment.solve(std::vector<std::int64_t>(6), 2),
                          "an assignment of 3 rows needs as many columns, not 2", Error);
     CHECK(assignment.solve(std::vector<std::int64_t>{}, 3) == 0);

@@ -30,7 +30,7 @@ std::vector<std::int64_t> random_matrix(std::size_t n, Rng& rng, bool symmetric,
     return m;
 }
 
-Qap random_qap(std::size_t n, std::uint64_t seed, Shape shape, bool diagonal, std::uint32_t most) {
+qap::Qap random_qap(std::size_t n, std::uint64_t seed, Shape shape, bool diagonal, std::uint32_t most) {
     Rng rng(seed);
     auto a = random_matrix(n, rng, shape != Shape::asymmetric, diagonal, most);
     auto b = random_matrix(n, rng, shape == Shape::symmetric, diagonal, most);
@@ -40,8 +40,8 @@ Qap random_qap(std::size_t n, std::uint64_t seed, Shape shape, bool diagonal, st
     return {n, std::move(a), std::move(b), std::move(alone)};
 }
 
-Permutation random_permutation(std::size_t n, Rng& rng) {
-    Permutation p(n);
+qap::Permutation random_permutation(std::size_t n, Rng& rng) {
+    qap::Permutation p(n);
     std::iota(p.begin(), p.end(), 0U);
     rng.shuffle(std::span<std::uint32_t>(p));
     return p;
@@ -49,10 +49,10 @@ Permutation random_permutation(std::size_t n, Rng& rng) {
 
 /// Random exchanges; after each, every exchange's value is that of the definition.
 template <class T>
-void check_moves(const Qap& qap, std::uint64_t seed) {
-    const QapForm form(qap);
-    const QapTables<T> tables(form);
-    QapMoves<T> moves(tables);
+void check_moves(const qap::Qap& qap, std::uint64_t seed) {
+    const qap::QapForm form(qap);
+    const qap::QapTables<T> tables(form);
+    qap::QapMoves<T> moves(tables);
     Rng rng(seed, 1);
     const auto n = static_cast<std::uint32_t>(qap.order());
     moves.start(random_permutation(n, rng));
@@ -90,12 +90,12 @@ TEST_CASE("the value of an exchange is the difference of two values") {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         for (const Shape shape : {Shape::symmetric, Shape::one_symmetric, Shape::asymmetric}) {
             const std::size_t n = 2 + seed % 9;
-            const Qap qap = random_qap(n, seed, shape, true, 50);
+            const qap::Qap qap = random_qap(n, seed, shape, true, 50);
             Rng rng(seed, 2);
-            Permutation p = random_permutation(n, rng);
+            qap::Permutation p = random_permutation(n, rng);
             for (std::size_t i = 0; i < n; ++i) {
                 for (std::size_t j = 0; j < n; ++j) {
-                    Permutation q = p;
+                    qap::Permutation q = p;
                     std::swap(q[i], q[j]);
                     CHECK(qap.exchange_delta(p, i, j) == qap.value(q) - qap.value(p));
                 }
@@ -111,7 +111,7 @@ TEST_CASE("all exchanges stay up to date through any moves, for every kind of ma
                 CAPTURE(seed);
                 CAPTURE(diagonal);
                 // Few different entries make twins and common factors.
-                const Qap qap = random_qap(2 + seed * 2, seed, shape, diagonal, seed % 3 == 0 ? 3 : 100);
+                const qap::Qap qap = random_qap(2 + seed * 2, seed, shape, diagonal, seed % 3 == 0 ? 3 : 100);
                 check_moves<std::int32_t>(qap, seed);
                 check_moves<std::int64_t>(qap, seed);
                 check_moves<double>(qap, seed);
@@ -123,27 +123,27 @@ TEST_CASE("all exchanges stay up to date through any moves, for every kind of ma
 TEST_CASE("numbers too large for 32 bits take a wider type") {
     const std::size_t n = 12;
     const std::int64_t large = 1'000'000;
-    const Qap small = random_qap(n, 5, Shape::symmetric, false, 100);
+    const qap::Qap small = random_qap(n, 5, Shape::symmetric, false, 100);
     std::vector<std::int64_t> a(small.a().begin(), small.a().end());
     std::vector<std::int64_t> b(small.b().begin(), small.b().end());
-    const auto type_of = [](const Qap& qap) {
-        return with_qap_type(QapForm(qap), []<class T>(T) {
+    const auto type_of = [](const qap::Qap& qap) {
+        return qap::with_qap_type(qap::QapForm(qap), []<class T>(T) {
             return std::is_same_v<T, double> ? 1 : std::is_integral_v<T> && sizeof(T) == 8 ? 2 : 0;
         });
     };
-    CHECK(type_of(Qap(n, a, b)) == 0);
+    CHECK(type_of(qap::Qap(n, a, b)) == 0);
     for (auto& v : a) v *= large;
     a[1] += 1;
     a[n] += 1;
-    CHECK(type_of(Qap(n, a, b)) == 1);
+    CHECK(type_of(qap::Qap(n, a, b)) == 1);
     for (auto& v : b) v *= large;
     b[1] += 1;
     b[n] += 1;
-    const Qap wide(n, a, b);
+    const qap::Qap wide(n, a, b);
     CHECK(type_of(wide) == 2);
     check_moves<std::int64_t>(wide, 1);
     for (auto& v : b) v *= large;
-    CHECK_THROWS_AS(Qap(n, a, b), Error);
+    CHECK_THROWS_AS(qap::Qap(n, a, b), Error);
 }
 
 TEST_CASE("twins are the items that may trade places for nothing") {
@@ -151,28 +151,28 @@ TEST_CASE("twins are the items that may trade places for nothing") {
                                       1, 0, 1, 5,  //
                                       1, 1, 0, 4,  //
                                       5, 5, 4, 0};
-    CHECK(twin_classes(4, m) == std::vector<std::uint32_t>{0, 0, 2, 3});
+    CHECK(qap::twin_classes(4, m) == std::vector<std::uint32_t>{0, 0, 2, 3});
 }
 
 TEST_CASE("items alone cost what they say, and only those that cost the same are twins") {
     const std::vector<std::int64_t> same(9, 4);
     const std::vector<std::int64_t> alone{1, 2, 3, 1, 2, 3, 6, 5, 6};
-    const Qap qap(3, same, same, alone);
-    CHECK(qap.value(Permutation{0, 1, 2}) == 9 * 16 + 1 + 2 + 6);
-    CHECK(qap.value(Permutation{2, 0, 1}) == 9 * 16 + 3 + 1 + 5);
-    CHECK(twin_classes(3, same, alone) == std::vector<std::uint32_t>{0, 0, 2});
-    CHECK_THROWS_AS(Qap(3, same, same, {1, 2}), Error);
-    CHECK_THROWS_AS(Qap(3, same, same, std::vector<std::int64_t>(9, std::int64_t{1} << 60)), Error);
+    const qap::Qap qap(3, same, same, alone);
+    CHECK(qap.value(qap::Permutation{0, 1, 2}) == 9 * 16 + 1 + 2 + 6);
+    CHECK(qap.value(qap::Permutation{2, 0, 1}) == 9 * 16 + 3 + 1 + 5);
+    CHECK(qap::twin_classes(3, same, alone) == std::vector<std::uint32_t>{0, 0, 2});
+    CHECK_THROWS_AS(qap::Qap(3, same, same, {1, 2}), Error);
+    CHECK_THROWS_AS(qap::Qap(3, same, same, std::vector<std::int64_t>(9, std::int64_t{1} << 60)), Error);
 }
 
 TEST_CASE("assignments that are none are refused") {
-    CHECK_NOTHROW(require_permutation(Permutation{1, 0, 2}, 3));
-    CHECK_THROWS_WITH_AS(require_permutation(Permutation{1, 0}, 3),
+    CHECK_NOTHROW(qap::require_permutation(qap::Permutation{1, 0, 2}, 3));
+    CHECK_THROWS_WITH_AS(qap::require_permutation(qap::Permutation{1, 0}, 3),
                          "the assignment has 2 items, but the problem has 3", Error);
-    CHECK_THROWS_WITH_AS(require_permutation(Permutation{1, 3, 0}, 3), "the assignment uses location 3 of 3",
-                         Error);
-    CHECK_THROWS_WITH_AS(require_permutation(Permutation{1, 1, 0}, 3), "the assignment uses location 1 twice",
-                         Error);
-    CHECK_THROWS_AS(Qap(0, {}, {}), Error);
-    CHECK_THROWS_AS(Qap(2, {0, 1, 1}, {0, 1, 1, 0}), Error);
+    CHECK_THROWS_WITH_AS(qap::require_permutation(qap::Permutation{1, 3, 0}, 3),
+                         "the assignment uses location 3 of 3", Error);
+    CHECK_THROWS_WITH_AS(qap::require_permutation(qap::Permutation{1, 1, 0}, 3),
+                         "the assignment uses location 1 twice", Error);
+    CHECK_THROWS_AS(qap::Qap(0, {}, {}), Error);
+    CHECK_THROWS_AS(qap::Qap(2, {0, 1, 1}, {0, 1, 1, 0}), Error);
 }

@@ -18,7 +18,7 @@ using namespace topoloom;
 
 namespace {
 
-Qap random_qap(std::size_t n, std::uint64_t seed, bool symmetric) {
+qap::Qap random_qap(std::size_t n, std::uint64_t seed, bool symmetric) {
     Rng rng(seed);
     const auto matrix = [&] {
         std::vector<std::int64_t> m(n * n);
@@ -32,8 +32,8 @@ Qap random_qap(std::size_t n, std::uint64_t seed, bool symmetric) {
     return {n, std::move(a), matrix()};
 }
 
-std::int64_t min_value(const Qap& qap) {
-    Permutation p(qap.order());
+std::int64_t min_value(const qap::Qap& qap) {
+    qap::Permutation p(qap.order());
     std::iota(p.begin(), p.end(), 0U);
     std::int64_t least = qap.value(p);
     while (std::next_permutation(p.begin(), p.end())) least = std::min(least, qap.value(p));
@@ -41,7 +41,7 @@ std::int64_t min_value(const Qap& qap) {
 }
 
 /// Nugent, Vollmann, Ruml 1968: twelve facilities on a grid of 3 x 4; the optimum is 578.
-Qap nugent12() {
+qap::Qap nugent12() {
     const std::array<std::array<std::int64_t, 12>, 12> flow{{{0},
                                                              {5},
                                                              {2, 3},
@@ -66,15 +66,15 @@ Qap nugent12() {
     return {12, std::move(distance), std::move(flows)};
 }
 
-QapResult solve(const Qap& qap, std::uint64_t work, std::uint64_t seed = 1, int threads = 1,
-                std::span<const std::uint32_t> start = {}) {
+qap::QapResult solve(const qap::Qap& qap, std::uint64_t work, std::uint64_t seed = 1, int threads = 1,
+                     std::span<const std::uint32_t> start = {}) {
     Budget budget;
     budget.work = work;
     Meter meter(budget);
-    QapSolveOptions options;
+    qap::QapSolveOptions options;
     options.seed = seed;
     options.threads = threads;
-    return solve_qap(qap, start, meter, options);
+    return qap::solve_qap(qap, start, meter, options);
 }
 
 }  // namespace
@@ -82,9 +82,9 @@ QapResult solve(const Qap& qap, std::uint64_t work, std::uint64_t seed = 1, int 
 TEST_CASE("small problems are solved to the optimum of all permutations") {
     for (std::size_t n = 1; n <= 7; ++n) {
         for (const bool symmetric : {true, false}) {
-            const Qap qap = random_qap(n, n, symmetric);
-            const QapResult result = solve(qap, 100'000);
-            CHECK_NOTHROW(require_permutation(result.assignment, n));
+            const qap::Qap qap = random_qap(n, n, symmetric);
+            const qap::QapResult result = solve(qap, 100'000);
+            CHECK_NOTHROW(qap::require_permutation(result.assignment, n));
             CHECK(qap.value(result.assignment) == result.value);
             CHECK(result.value == min_value(qap));
         }
@@ -92,13 +92,13 @@ TEST_CASE("small problems are solved to the optimum of all permutations") {
 }
 
 TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target ends the search") {
-    const Qap qap = nugent12();
+    const qap::Qap qap = nugent12();
     Budget budget;
     budget.work = std::uint64_t{1} << 40;  // would take minutes
     Meter meter(budget);
-    QapSolveOptions options;
+    qap::QapSolveOptions options;
     options.target = 578;
-    const QapResult result = solve_qap(qap, {}, meter, options);
+    const qap::QapResult result = qap::solve_qap(qap, {}, meter, options);
     CHECK(result.value == 578);
     CHECK(qap.value(result.assignment) == 578);
     CHECK(!meter.exhausted());
@@ -106,12 +106,12 @@ TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target ends
 
 TEST_CASE("a work budget gives the same assignment for any number of threads, and more work none worse") {
     for (const bool symmetric : {true, false}) {
-        const Qap qap = random_qap(30, 3, symmetric);
+        const qap::Qap qap = random_qap(30, 3, symmetric);
         std::int64_t before = std::numeric_limits<std::int64_t>::max();
         for (const std::uint64_t work :
              {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20, std::uint64_t{1} << 23}) {
-            const QapResult one = solve(qap, work, 5, 1);
-            const QapResult three = solve(qap, work, 5, 3);
+            const qap::QapResult one = solve(qap, work, 5, 1);
+            const qap::QapResult three = solve(qap, work, 5, 3);
             CHECK(one.assignment == three.assignment);
             CHECK(one.value == three.value);
             CHECK(one.value <= before);
@@ -123,35 +123,35 @@ TEST_CASE("a work budget gives the same assignment for any number of threads, an
 TEST_CASE("a search from a given assignment is never worse") {
     Rng rng(9);
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
-        const Qap qap = random_qap(3 + seed * 2, seed, true);
-        const Permutation start = random_assignment(qap.order(), rng);
+        const qap::Qap qap = random_qap(3 + seed * 2, seed, true);
+        const qap::Permutation start = qap::random_assignment(qap.order(), rng);
         const std::int64_t given = qap.value(start);
         CHECK(solve(qap, 0, seed, 1, start).value == given);
         CHECK(solve(qap, 1, seed, 1, start).value <= given);
     }
-    CHECK_THROWS_AS((void)solve(random_qap(3, 1, true), 1, 1, 1, Permutation{0, 0, 1}), Error);
+    CHECK_THROWS_AS((void)solve(random_qap(3, 1, true), 1, 1, 1, qap::Permutation{0, 0, 1}), Error);
 }
 
 TEST_CASE("problems in which every exchange is one of twins end at once with what there is") {
-    const Qap qap(5, std::vector<std::int64_t>(25, 3), std::vector<std::int64_t>(25, 2));
+    const qap::Qap qap(5, std::vector<std::int64_t>(25, 3), std::vector<std::int64_t>(25, 2));
     CHECK(solve(qap, 1000).value == 25 * 6);
 }
 
 TEST_CASE("children keep what their parents share, twins renamed first") {
     Rng rng(4);
     for (int trial = 0; trial < 50; ++trial) {
-        const Permutation p = random_assignment(12, rng);
-        const Permutation q = shaken(p, 5, rng);
-        const Permutation child = cross(p, q, rng);
-        CHECK_NOTHROW(require_permutation(child, 12));
+        const qap::Permutation p = qap::random_assignment(12, rng);
+        const qap::Permutation q = qap::shaken(p, 5, rng);
+        const qap::Permutation child = qap::cross(p, q, rng);
+        CHECK_NOTHROW(qap::require_permutation(child, 12));
         for (std::size_t i = 0; i < 12; ++i) {
             if (p[i] == q[i]) CHECK(child[i] == p[i]);
         }
     }
     const std::vector<std::uint32_t> twins{0, 0, 2, 3};
     const std::vector<std::uint32_t> all_different{0, 1, 2, 3};
-    QapPool pool(twins, all_different, 4, 1);
-    CHECK(pool.aligned({0, 1, 2, 3}, {1, 0, 3, 2}) == Permutation{0, 1, 3, 2});
+    qap::QapPool pool(twins, all_different, 4, 1);
+    CHECK(pool.aligned({0, 1, 2, 3}, {1, 0, 3, 2}) == qap::Permutation{0, 1, 3, 2});
     CHECK(pool.offer({{0, 1, 2, 3}, 10}));
     CHECK(!pool.offer({{1, 0, 2, 3}, 10}));  // the same but for twins
     CHECK(pool.offer({{1, 0, 3, 2}, 9}));
@@ -161,24 +161,24 @@ TEST_CASE("children keep what their parents share, twins renamed first") {
 TEST_CASE(
     "GRASP ends in a local optimum, is the same for any number of threads, and keeps a better warm start") {
     for (std::uint64_t seed = 1; seed < 6; ++seed) {
-        const Qap qap = random_qap(4 + 5 * seed, seed, seed % 2 == 0);
-        const auto run = [&](int threads, std::span<const Permutation> warm, std::uint64_t work) {
+        const qap::Qap qap = random_qap(4 + 5 * seed, seed, seed % 2 == 0);
+        const auto run = [&](int threads, std::span<const qap::Permutation> warm, std::uint64_t work) {
             Budget budget;
             budget.work = work;
             Meter meter(budget);
-            GraspOptions options;
+            dense::GraspOptions options;
             options.restarts = 5;
             return grasp(qap, warm, seed, threads, meter, options);
         };
         const std::uint64_t plenty = std::uint64_t{1} << 40;
-        const Permutation p = run(1, {}, plenty);
+        const qap::Permutation p = run(1, {}, plenty);
         CHECK(p == run(3, {}, plenty));
         for (std::size_t i = 0; i < qap.order(); ++i) {
             for (std::size_t j = 0; j < i; ++j) CHECK(qap.exchange_delta(p, i, j) >= 0);
         }
-        const Permutation best = solve(qap, 1 << 22).assignment;
+        const qap::Permutation best = solve(qap, 1 << 22).assignment;
         CHECK(qap.value(run(2, std::span(&best, 1), plenty)) <= qap.value(best));
-        CHECK_NOTHROW(require_permutation(run(1, {}, 0), qap.order()));
-        CHECK_NOTHROW(require_permutation(run(1, {}, 1), qap.order()));
+        CHECK_NOTHROW(qap::require_permutation(run(1, {}, 0), qap.order()));
+        CHECK_NOTHROW(qap::require_permutation(run(1, {}, 1), qap.order()));
     }
 }

@@ -120,10 +120,10 @@ TEST_CASE("under a placement, rounds cost what phases of a pattern cost") {
             std::vector<CommGraph> phases;
             for (std::uint64_t round = 0; round < found.rounds; ++round)
                 phases.push_back(phase(schedule, round));
-            const auto value = [&](const char* objective) {
-                Goal goal{parse_objective(objective), {}};
-                for (const CommGraph& graph : phases) goal.phases.push_back(&graph);
-                return objective_key(machine, goal, slots).congestion;
+            const auto value = [&](const char* text) {
+                MeasuredObjective objective{parse_objective(text), {}};
+                for (const CommGraph& graph : phases) objective.phases.push_back(&graph);
+                return objective_key(machine, objective, slots).congestion;
             };
             CHECK(found.time == doctest::Approx(value("time")));
             CHECK(found.congestion == doctest::Approx(value("congestion")));

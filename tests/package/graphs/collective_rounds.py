@@ -266,11 +266,11 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
     if root not in active:  # it sat out: it takes over from number 0
         ranks.round([(active[0], root, done[0])])
         active[0] = root
-    goal = active.index(root)
+    target = active.index(root)
     alive = set(range(folded.power))
     distance = folded.power // 2
     while distance >= 1:
-        givers = [i for i in alive if (i & distance) != (goal & distance)]
+        givers = [i for i in alive if (i & distance) != (target & distance)]
         ranks.round([(active[i], active[i ^ distance], done[i]) for i in givers])
         for i in givers:
             done[i ^ distance] = done[i ^ distance] + done[i]

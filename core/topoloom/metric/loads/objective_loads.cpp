@@ -24,15 +24,17 @@ double soft_maximum(std::int64_t sum, double scale) {
 
 }  // namespace
 
-ObjectiveLoads::ObjectiveLoads(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank)
-    : goal_(goal), scale_(goal.phases.size()), links_gain_(goal.phases.size()) {
-    const bool on_links = counts(Aim::congestion) || counts(Aim::soft) || !counts(Aim::time);
-    for (const CommGraph* const phase : goal.phases) {
-        if (on_links) links_.emplace_back(machine, *phase, slot_of_rank, goal.background);
-        if (counts(Aim::time)) add_rounds(machine, *phase, slot_of_rank);
+ObjectiveLoads::ObjectiveLoads(const Machine& machine, const MeasuredObjective& objective,
+                               std::span<const Slot> slot_of_rank)
+    : objective_(objective), scale_(objective.phases.size()), links_gain_(objective.phases.size()) {
+    const bool on_links =
+        counts(ObjectiveKind::congestion) || counts(ObjectiveKind::soft) || !counts(ObjectiveKind::time);
+    for (const CommGraph* const phase : objective.phases) {
+        if (on_links) links_.emplace_back(machine, *phase, slot_of_rank, objective.background);
+        if (counts(ObjectiveKind::time)) add_rounds(machine, *phase, slot_of_rank);
     }
     busy_gain_.resize(busy_.size());
-    if (counts(Aim::soft)) set_soft_scale();
+    if (counts(ObjectiveKind::soft)) set_soft_scale();
 }
 
 void ObjectiveLoads::add_rounds(const Machine& machine, const CommGraph& phase,
@@ -42,12 +44,12 @@ void ObjectiveLoads::add_rounds(const Machine& machine, const CommGraph& phase,
         times_.emplace_back(machine, graph, slot_of_rank);
     };
     const std::vector<CommGraph>& rounds = rounds_.emplace_back(split_rounds(phase));
-    if (rounds.empty()) return add(phase, goal_.background);
+    if (rounds.empty()) return add(phase, objective_.background);
     // What others send meanwhile comes in equal parts.
     double all = 0;
     for (const CommGraph& graph : rounds) all += round_count(graph);
     for (const CommGraph& graph : rounds) {
-        std::vector<double> background(goal_.background.begin(), goal_.background.end());
+        std::vector<double> background(objective_.background.begin(), objective_.background.end());
         for (double& bytes : background) bytes *= round_count(graph) / all;
         add(graph, background);
     }
@@ -64,7 +66,7 @@ std::array<double, 4> ObjectiveLoads::measures() {
     double soft = 0;
     for (std::size_t p = 0; p < links_.size(); ++p) {
         congestion += links_[p].key().congestion;
-        if (counts(Aim::soft)) soft += soft_maximum(links_[p].soft(), scale_[p]);
+        if (counts(ObjectiveKind::soft)) soft += soft_maximum(links_[p].soft(), scale_[p]);
     }
     return {static_cast<double>(hop_bytes()), congestion, soft, time_parts().all};
 }
@@ -83,8 +85,8 @@ const CongestionKey& ObjectiveLoads::key() {
     if (std::exchange(key_known_, true)) return key_;
     const std::array<double, 4> measured = measures();
     key_ = {0, 0, hop_bytes()};
-    for (std::size_t aim = 0; aim < measured.size(); ++aim)
-        key_.congestion += weight(static_cast<Aim>(aim)) * measured[aim];
+    for (std::size_t kind = 0; kind < measured.size(); ++kind)
+        key_.congestion += weight(static_cast<ObjectiveKind>(kind)) * measured[kind];
     each_loads([&](LinkLoads& loads) { key_.links_at_maximum += loads.key().links_at_maximum; });
     return key_;
 }
@@ -110,13 +112,13 @@ void ObjectiveLoads::set_soft_scale() {
         if (busiest[r] > 0) busy_[r].set_soft_scale(busiest[r]);
     }
     const double value = key().congestion;
-    const double on_links = weight(Aim::congestion) + weight(Aim::soft);
+    const double on_links = weight(ObjectiveKind::congestion) + weight(ObjectiveKind::soft);
     for (std::size_t p = 0; p < links_gain_.size(); ++p)
         links_gain_[p] = value > 0 ? on_links * scale_[p] / value : 0;
     for (std::size_t r = 0; r < busy_gain_.size(); ++r)
-        busy_gain_[r] = value > 0 ? weight(Aim::time) * busiest[r] / value : 0;
+        busy_gain_[r] = value > 0 ? weight(ObjectiveKind::time) * busiest[r] / value : 0;
     // One percent more on the busiest links is eight more of their terms.
-    hop_bytes_gain_ = value > 0 ? 8 * soft_unit * weight(Aim::hop_bytes) / value : 0;
+    hop_bytes_gain_ = value > 0 ? 8 * soft_unit * weight(ObjectiveKind::hop_bytes) / value : 0;
 }
 
 void ObjectiveLoads::exchange(Rank u, Rank v) {
@@ -189,29 +191,34 @@ bool ObjectiveLoads::is_at_maximum(Rank u) {
     return found;
 }
 
-std::unique_ptr<Loads> loads_for(const Machine& machine, const Goal& goal,
+std::unique_ptr<Loads> loads_for(const Machine& machine, const MeasuredObjective& objective,
                                  std::span<const Slot> slot_of_rank) {
     const auto of_links = [&](Busy busy) {
-        return std::make_unique<LinkLoads>(machine, *goal.phases.front(), slot_of_rank, goal.background,
-                                           busy);
+        return std::make_unique<LinkLoads>(machine, *objective.phases.front(), slot_of_rank,
+                                           objective.background, busy);
     };
-    if (goal.phases.size() == 1 && goal.objective.is(Aim::congestion)) return of_links(Busy::links);
-    if (goal.phases.size() == 1 && goal.objective.is(Aim::time)) return of_links(Busy::links_and_nodes);
-    return std::make_unique<ObjectiveLoads>(machine, goal, slot_of_rank);
+    if (objective.phases.size() == 1 && objective.mix.is(ObjectiveKind::congestion))
+        return of_links(Busy::links);
+    if (objective.phases.size() == 1 && objective.mix.is(ObjectiveKind::time))
+        return of_links(Busy::links_and_nodes);
+    return std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
 }
 
-CongestionKey objective_key(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank) {
-    if (goal.objective.of(Aim::time) > 0) return ObjectiveLoads(machine, goal, slot_of_rank).key();
-    return loads_for(machine, goal, slot_of_rank)->key();
+CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,
+                            std::span<const Slot> slot_of_rank) {
+    if (objective.mix.of(ObjectiveKind::time) > 0)
+        return ObjectiveLoads(machine, objective, slot_of_rank).key();
+    return loads_for(machine, objective, slot_of_rank)->key();
 }
 
-std::array<double, 4> objective_measures(const Machine& machine, const Goal& goal,
+std::array<double, 4> objective_measures(const Machine& machine, const MeasuredObjective& objective,
                                          std::span<const Slot> slot_of_rank) {
-    return ObjectiveLoads(machine, goal, slot_of_rank).measures();
+    return ObjectiveLoads(machine, objective, slot_of_rank).measures();
 }
 
-TimeParts time_parts(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank) {
-    return ObjectiveLoads(machine, goal, slot_of_rank).time_parts();
+TimeParts time_parts(const Machine& machine, const MeasuredObjective& objective,
+                     std::span<const Slot> slot_of_rank) {
+    return ObjectiveLoads(machine, objective, slot_of_rank).time_parts();
 }
 
 }  // namespace topoloom

@@ -17,19 +17,21 @@
 
 namespace topoloom {
 
-/// Slower than LinkLoads, which do where one phase's busiest links are all that counts. The `congestion` of its key is the value of the objective, `links_at_maximum` the sum over the phases. Values are computed from exact
-/// loads each time, so they are what they were after undo(), bit for bit. Memory and changes cost what LinkLoads costs,
-/// for each phase.
+/// Slower than LinkLoads, which do where one phase's busiest links are all that counts. The `congestion` of its key is
+/// the value of the objective, `links_at_maximum` the sum over the phases. Values are computed from exact loads each
+/// time, so they are what they were after undo(), bit for bit. Memory and changes cost what LinkLoads costs, for each
+/// phase.
 class ObjectiveLoads final : public Loads {
    public:
     /// Refers to all but the last. Throws Error as LinkLoads does.
-    ObjectiveLoads(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank);
+    ObjectiveLoads(const Machine& machine, const MeasuredObjective& objective,
+                   std::span<const Slot> slot_of_rank);
 
     [[nodiscard]] Slot slot(Rank u) const override { return any().slot(u); }
     [[nodiscard]] std::vector<Slot> slots() const override { return any().slots(); }
     [[nodiscard]] std::size_t rank_count() const override { return any().rank_count(); }
     [[nodiscard]] std::int64_t hop_bytes() const;
-    /// By Aim; of those on links only what the objective has a weight for.
+    /// By ObjectiveKind; of those on links only what the objective has a weight for.
     [[nodiscard]] std::array<double, 4> measures();
     [[nodiscard]] TimeParts time_parts();
     [[nodiscard]] const CongestionKey& key() override;
@@ -51,11 +53,13 @@ class ObjectiveLoads final : public Loads {
     [[nodiscard]] bool is_at_maximum(Rank u) override;
 
    private:
-    [[nodiscard]] double weight(Aim aim) const {
-        return goal_.objective.of(aim) / goal_.unit[static_cast<std::size_t>(aim)];
+    [[nodiscard]] double weight(ObjectiveKind kind) const {
+        return objective_.mix.of(kind) / objective_.unit[static_cast<std::size_t>(kind)];
     }
-    [[nodiscard]] bool counts(Aim aim) const { return goal_.objective.of(aim) > 0; }
-    [[nodiscard]] bool concerns_all() const { return counts(Aim::hop_bytes) || counts(Aim::soft); }
+    [[nodiscard]] bool counts(ObjectiveKind kind) const { return objective_.mix.of(kind) > 0; }
+    [[nodiscard]] bool concerns_all() const {
+        return counts(ObjectiveKind::hop_bytes) || counts(ObjectiveKind::soft);
+    }
     [[nodiscard]] const LinkLoads& any() const { return links_.empty() ? busy_.front() : links_.front(); }
     template <class Use>
     void each_loads(const Use& use) {
@@ -69,7 +73,7 @@ class ObjectiveLoads final : public Loads {
         key_known_ = false;
     }
 
-    const Goal& goal_;
+    const MeasuredObjective& objective_;
     std::deque<LinkLoads> links_;                 // by phase; empty where only time counts
     std::vector<std::vector<CommGraph>> rounds_;  // of phases, where their pairs need different ones
     std::deque<LinkLoads> busy_;                  // of links and nodes, by rounds; none where no time counts
@@ -86,20 +90,21 @@ class ObjectiveLoads final : public Loads {
     } last_{};
 };
 
-/// What searches go by under the goal. Under `time` in one phase these are loads of links and nodes: what else it takes,
+/// What searches go by under the objective. Under `time` in one phase these are loads of links and nodes: what else it takes,
 /// startups and latencies, costs a search more than it gains. See objective_key() for what the objective is.
-[[nodiscard]] std::unique_ptr<Loads> loads_for(const Machine& machine, const Goal& goal,
+[[nodiscard]] std::unique_ptr<Loads> loads_for(const Machine& machine, const MeasuredObjective& objective,
                                                std::span<const Slot> slot_of_rank);
 
 /// Of one placement. O(edges * hops).
-[[nodiscard]] CongestionKey objective_key(const Machine& machine, const Goal& goal,
+[[nodiscard]] CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,
                                           std::span<const Slot> slot_of_rank);
 
-/// By Aim; 0 for what has no weight, but for hop-bytes.
-[[nodiscard]] std::array<double, 4> objective_measures(const Machine& machine, const Goal& goal,
+/// By ObjectiveKind; 0 for what has no weight, but for hop-bytes.
+[[nodiscard]] std::array<double, 4> objective_measures(const Machine& machine,
+                                                       const MeasuredObjective& objective,
                                                        std::span<const Slot> slot_of_rank);
 
-[[nodiscard]] TimeParts time_parts(const Machine& machine, const Goal& goal,
+[[nodiscard]] TimeParts time_parts(const Machine& machine, const MeasuredObjective& objective,
                                    std::span<const Slot> slot_of_rank);
 
 }  // namespace topoloom

@@ -19,7 +19,7 @@
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
 
-namespace topoloom {
+namespace topoloom::dense {
 
 namespace {
 
@@ -74,8 +74,8 @@ std::vector<std::uint32_t> positions_of_ranks(const Problem& problem, const Plac
     return positions;
 }
 
-QuadraticAssignment exact_assignment(const Problem& problem) {
-    const Qap dense = dense_qap(problem);  // with ranks that send nothing for the free slots
+qap::QuadraticAssignment exact_assignment(const Problem& problem) {
+    const qap::Qap dense = dense_qap(problem);  // with ranks that send nothing for the free slots
     const std::size_t slots = dense.order();
     const std::size_t ranks = problem.rank_count();
     std::vector<std::int64_t> bytes;
@@ -95,12 +95,13 @@ QuadraticAssignment exact_assignment(const Problem& problem) {
 }
 
 Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
-    require_memory(problem, branch_and_bound_bytes(problem.rank_count(), problem.allocation().slot_count()),
+    require_memory(problem,
+                   qap::branch_and_bound_bytes(problem.rank_count(), problem.allocation().slot_count()),
                    "costs of all pairs of ranks at all pairs of slots");
     const Placement start = good_placement(problem, meter);
-    const QuadraticAssignment assignment = exact_assignment(problem);
-    const ExactResult found =
-        branch_and_bound(assignment, positions_of_ranks(problem, start), meter, problem.threads());
+    const qap::QuadraticAssignment assignment = exact_assignment(problem);
+    const qap::ExactResult found =
+        qap::branch_and_bound(assignment, positions_of_ranks(problem, start), meter, problem.threads());
     meter.prove(rounded_down(found.lower_bound));
     return placement_of(problem, found.slot_of_rank);
 }
@@ -118,7 +119,8 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const Placement start = good_placement(problem, meter);
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
     const double known = congestion_bound(bounds, meter).value;
-    const ExactCongestion found = min_congestion(bounds, positions_of_ranks(problem, start), known, meter);
+    const bound::ExactCongestion found =
+        bound::min_congestion(bounds, positions_of_ranks(problem, start), known, meter);
     meter.prove(found.lower_bound);
     return placement_of(problem, found.slot_of_rank);
 }
@@ -127,8 +129,9 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
 
 Placement place_exact(const Problem& problem, Meter& meter) {
     if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
-    const Goal goal = problem.goal_on_links();
-    if (!goal.objective.is(Aim::congestion) || goal.phases.size() > 1 || !goal.background.empty())
+    const MeasuredObjective objective = problem.objective_on_links();
+    if (!objective.mix.is(ObjectiveKind::congestion) || objective.phases.size() > 1 ||
+        !objective.background.empty())
         fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");
     return place_for_congestion(problem, meter);
 }
@@ -143,4 +146,4 @@ MapperEntry exact_mapper() {
          .minimizes = Minimizes::objective});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::dense

@@ -4,7 +4,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::dense {
 
 /// Branch and bound from the best placement that `auto` finds in a tenth of the budget. The meter learns what is proven:
 /// the value itself, or less if the budget ended the search. Same result for any number of threads.
@@ -15,4 +15,4 @@ namespace topoloom {
 /// memory, and for congestion where routes depend on the load.
 [[nodiscard]] Placement place_exact(const Problem& problem, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::dense

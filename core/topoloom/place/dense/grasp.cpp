@@ -12,7 +12,7 @@
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/qap_tabu.hpp"
 
-namespace topoloom {
+namespace topoloom::dense {
 
 namespace {
 
@@ -28,7 +28,7 @@ struct FirstPair {
 
 /// What all starts share: flows and distances, both directions together, and where to begin.
 struct Ground {
-    Ground(const Qap& q, const GraspOptions& o) : qap(q), options(o), order(qap.order()), searches(qap) {
+    Ground(const qap::Qap& q, const GraspOptions& o) : qap(q), options(o), order(qap.order()), searches(qap) {
         for (std::size_t i = 0; i < order; ++i) {
             for (std::size_t j = 0; j < order; ++j) {
                 flow.push_back(i == j ? 0 : qap.a(i, j) + qap.a(j, i));
@@ -38,10 +38,10 @@ struct Ground {
         list_first_pairs();
     }
 
-    const Qap& qap;
+    const qap::Qap& qap;
     const GraspOptions& options;
     std::size_t order;
-    QapGround searches;
+    qap::QapGround searches;
     std::vector<std::int64_t> flow, distance;
     std::vector<FirstPair> first_pairs;
 
@@ -90,7 +90,7 @@ class Start {
     Start(const Ground& ground, Rng rng) : ground_(ground), rng_(rng), search_(ground.searches.search()) {}
 
     /// Begins with the greedy construction, or with the local search of an assignment.
-    void begin(const Permutation* warm, Rng rng) {
+    void begin(const qap::Permutation* warm, Rng rng) {
         rng_ = rng;
         done_ = false;
         searching_ = warm != nullptr;
@@ -135,9 +135,9 @@ class Start {
     [[nodiscard]] bool done() const { return done_; }
 
     /// What there is so far; open items go to open locations in order.
-    [[nodiscard]] Permutation assignment() const {
+    [[nodiscard]] qap::Permutation assignment() const {
         if (searching_) return search_->best();
-        Permutation p = location_;
+        qap::Permutation p = location_;
         for (std::size_t k = 0; k < open_items_.size(); ++k) p[open_items_[k]] = open_locations_[k];
         return p;
     }
@@ -183,7 +183,7 @@ class Start {
             std::int64_t* cost = cost_.data() + j * n;
             if (touched_[j] == 0) {
                 touched_[j] = true;
-                const Qap& qap = ground_.qap;
+                const qap::Qap& qap = ground_.qap;
                 for (std::size_t y = 0; y < n; ++y)
                     cost[y] = 2 * (qap.a(j, j) * qap.b(y, y) + qap.alone(j, y));
             }
@@ -194,10 +194,10 @@ class Start {
 
     const Ground& ground_;
     Rng rng_;
-    std::unique_ptr<QapTabu> search_;
+    std::unique_ptr<qap::QapTabu> search_;
     bool searching_ = false;
     bool done_ = true;
-    Permutation location_;  // by item
+    qap::Permutation location_;  // by item
     std::vector<char> touched_;
     std::vector<std::int64_t> cost_;  // item by location, towards what is placed
     std::vector<std::uint32_t> open_items_, open_locations_;
@@ -212,10 +212,10 @@ std::size_t restarts_by_size(std::size_t order) {
 
 }  // namespace
 
-Permutation grasp(const Qap& qap, std::span<const Permutation> warm, std::uint64_t seed, int threads,
-                  Meter& meter, const GraspOptions& options) {
+qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> warm, std::uint64_t seed,
+                       int threads, Meter& meter, const GraspOptions& options) {
     const std::size_t order = qap.order();
-    Permutation best(order);
+    qap::Permutation best(order);
     std::iota(best.begin(), best.end(), 0U);
     if (!warm.empty()) best = warm.front();
     if (order < 2 || meter.exhausted()) return best;
@@ -227,7 +227,7 @@ Permutation grasp(const Qap& qap, std::span<const Permutation> warm, std::uint64
     std::size_t begun = 0;
     std::int64_t value = qap.value(best);
     const auto consider = [&](const Start& start) {
-        Permutation p = start.assignment();
+        qap::Permutation p = start.assignment();
         const std::int64_t its = qap.value(p);
         if (its >= value) return;
         value = its;
@@ -272,4 +272,4 @@ MapperEntry grasp_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::dense

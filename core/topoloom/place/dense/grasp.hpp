@@ -7,7 +7,7 @@
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/qap/qap.hpp"
 
-namespace topoloom {
+namespace topoloom::dense {
 
 struct GraspOptions {
     std::uint32_t alpha = 20;
@@ -28,8 +28,9 @@ struct GraspOptions {
 /// towards what is placed already, items that exchange something with it first; then the best of all exchanges is
 /// performed until none helps. `warm` assignments are improved in the same way before all others. A restart costs
 /// O(order^3) at most; memory about 500 * order^2 bytes. Same result for any number of threads.
-[[nodiscard]] Permutation grasp(const Qap& qap, std::span<const Permutation> warm, std::uint64_t seed,
-                                int threads, Meter& meter, const GraspOptions& options);
+[[nodiscard]] qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> warm,
+                                     std::uint64_t seed, int threads, Meter& meter,
+                                     const GraspOptions& options);
 
 /// grasp() on the whole problem. Throws Error when the matrices do not fit in memory.
 [[nodiscard]] Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& options);
@@ -37,4 +38,4 @@ struct GraspOptions {
 /// How many starts are at work at a time.
 inline constexpr std::size_t grasp_searches = 8;
 
-}  // namespace topoloom
+}  // namespace topoloom::dense

@@ -12,7 +12,7 @@
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 
-namespace topoloom {
+namespace topoloom::dense {
 
 namespace {
 
@@ -25,8 +25,8 @@ struct HybridOptions {
 
 using Parts = std::vector<std::vector<Vertex>>;  // ranks, or slots
 
-WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
-    WeightedGraph graph;
+partition::WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
+    partition::WeightedGraph graph;
     for (const auto& row : rows) {
         for (const auto& [peer, weight] : row) {
             graph.peer.emplace_back(peer);
@@ -39,7 +39,7 @@ WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows)
 }
 
 /// Ranks, and as many vertices without edges as there are free slots.
-WeightedGraph rank_graph(const Problem& problem) {
+partition::WeightedGraph rank_graph(const Problem& problem) {
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(problem.allocation().slot_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {
         for (const Edge edge : problem.symmetric().sends(u))
@@ -50,7 +50,7 @@ WeightedGraph rank_graph(const Problem& problem) {
 
 /// Slots joined with the nearest ones: the nearer the heavier, so that a small cut separates what is far apart.
 template <class Space>
-WeightedGraph closeness_graph(const Space& space, const Problem& problem) {
+partition::WeightedGraph closeness_graph(const Space& space, const Problem& problem) {
     constexpr std::uint32_t nearest = 32;
     constexpr std::int64_t scale = 1 << 20;
     const Allocation& allocation = problem.allocation();
@@ -67,10 +67,10 @@ WeightedGraph closeness_graph(const Space& space, const Problem& problem) {
 }
 
 /// The graph of some vertices, renumbered in their order.
-WeightedGraph induced(const WeightedGraph& graph, const std::vector<Vertex>& vertices,
-                      std::vector<Vertex>& number) {
+partition::WeightedGraph induced(const partition::WeightedGraph& graph, const std::vector<Vertex>& vertices,
+                                 std::vector<Vertex>& number) {
     for (std::size_t i = 0; i < vertices.size(); ++i) number[vertices[i].value] = Vertex{i};
-    WeightedGraph part;
+    partition::WeightedGraph part;
     for (const Vertex v : vertices) {
         const auto peers = graph.peers(v);
         const auto weights = graph.weights(v);
@@ -89,7 +89,7 @@ WeightedGraph induced(const WeightedGraph& graph, const std::vector<Vertex>& ver
 /// Parts of exactly `size` vertices, but for the last, by recursive bisection.
 class Partition {
    public:
-    Partition(const WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
+    Partition(const partition::WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
         : graph_(graph), size_(size), seed_(seed), meter_(meter), number_(graph.size(), Vertex::none) {
         split(id_list<Vertex>(graph.size()));
     }
@@ -110,8 +110,8 @@ class Partition {
         } else {
             const std::array<std::int64_t, 2> capacity{static_cast<std::int64_t>(first),
                                                        static_cast<std::int64_t>(vertices.size() - first)};
-            const Bisection cut =
-                bisect(induced(graph_, vertices, number_), {}, capacity, {}, Rng(seed_, ++splits_));
+            const partition::Bisection cut = partition::bisect(induced(graph_, vertices, number_), {},
+                                                               capacity, {}, Rng(seed_, ++splits_));
             for (std::size_t k = 0; k < vertices.size(); ++k)
                 sides[static_cast<std::size_t>(cut.side[k])].push_back(vertices[k]);
             meter_.spend(cut.work + vertices.size());
@@ -120,7 +120,7 @@ class Partition {
         split(std::move(sides[1]));
     }
 
-    const WeightedGraph& graph_;
+    const partition::WeightedGraph& graph_;
     std::size_t size_;
     std::uint64_t seed_;
     Meter& meter_;
@@ -139,8 +139,8 @@ std::vector<Part> part_of(const Parts& parts, std::size_t vertices) {
 
 /// Bytes between parts of ranks against average distances (times 256) between parts of slots.
 template <class Space>
-Qap coarse_problem(const Space& space, const Problem& problem, const WeightedGraph& graph, const Parts& ranks,
-                   const Parts& slots) {
+qap::Qap coarse_problem(const Space& space, const Problem& problem, const partition::WeightedGraph& graph,
+                        const Parts& ranks, const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
     const std::vector<Part> of = part_of(ranks, graph.size());
@@ -183,11 +183,11 @@ Qap coarse_problem(const Space& space, const Problem& problem, const WeightedGra
 
 /// The ranks of a part (and its share of free slots) on the slots of another.
 template <class Space>
-Qap inner_problem(const Space& space, const Problem& problem, const WeightedGraph& graph,
-                  const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
-                  std::vector<Vertex>& number) {
+qap::Qap inner_problem(const Space& space, const Problem& problem, const partition::WeightedGraph& graph,
+                       const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
+                       std::vector<Vertex>& number) {
     const std::size_t order = ranks.size();
-    const WeightedGraph inside = induced(graph, ranks, number);
+    const partition::WeightedGraph inside = induced(graph, ranks, number);
     std::vector<std::int64_t> bytes(order * order);
     for (const Vertex u : inside.vertices()) {
         const auto peers = inside.peers(u);
@@ -209,15 +209,15 @@ Qap inner_problem(const Space& space, const Problem& problem, const WeightedGrap
 template <class Space>
 Placement place_in_parts(const Space& space, const Problem& problem, Meter& meter, std::size_t size) {
     const std::size_t slot_count = problem.allocation().slot_count();
-    const WeightedGraph graph = rank_graph(problem);
+    const partition::WeightedGraph graph = rank_graph(problem);
     const Parts ranks = Partition(graph, size, problem.seed(), meter).take();
     const Parts slots = Partition(closeness_graph(space, problem), size, problem.seed() + 1, meter).take();
     const GraspOptions options;
     require_dense_memory("hybrid", std::max(ranks.size(), size), grasp_searches);
-    Permutation to(ranks.size());
+    qap::Permutation to(ranks.size());
     std::iota(to.begin(), to.end(), 0U);
     if (!meter.exhausted()) {
-        const Permutation in_order = to;  // fits the sizes
+        const qap::Permutation in_order = to;  // fits the sizes
         to = grasp(coarse_problem(space, problem, graph, ranks, slots), std::span(&in_order, 1),
                    problem.seed(), problem.threads(), meter, options);
     }
@@ -225,7 +225,7 @@ Placement place_in_parts(const Space& space, const Problem& problem, Meter& mete
     std::vector<Position> position(slot_count);
     for (std::size_t k = 0; k < ranks.size(); ++k) {
         const std::vector<Vertex>& there = slots[to[k]];
-        Permutation p(there.size());
+        qap::Permutation p(there.size());
         std::iota(p.begin(), p.end(), 0U);
         if (!meter.exhausted()) {
             p = grasp(inner_problem(space, problem, graph, ranks[k], there, number), {}, problem.seed() + k,
@@ -257,4 +257,4 @@ MapperEntry hybrid_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::dense

@@ -5,12 +5,12 @@
 #include "topoloom/place/grid/grid_boxes.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 Placement place_box(const Problem& problem, Meter& meter, const GridOptions& options) {
     if (auto placed = box_grid(problem, rank_grid(problem, options.grid, "box"), meter))
         return *std::move(placed);
-    fail_to_fit();
+    shared::fail_to_fit();
 }
 
 std::optional<Placement> box_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
@@ -28,4 +28,4 @@ MapperEntry box_mapper() {
          .serves = Serves::shared});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -7,9 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/extents.hpp"
+#include "topoloom/base/id.hpp"
 #include "topoloom/pattern/recognize/grid_pattern.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// One level of a hierarchy, listed bottom-up: `arity` parts form a group; parts of a group are `distance` apart.
 struct GroupLevel {
@@ -30,7 +32,7 @@ class BoxBlocking {
     [[nodiscard]] std::optional<double> cost(const Extents& box);
 
     /// The cells of such a box, group by group; `origin` is its first cell. Only after cost().
-    void list_cells(const Extents& box, std::uint32_t origin, std::vector<std::uint32_t>& cells) const;
+    void list_cells(const Extents& box, Cell origin, std::vector<Cell>& cells) const;
 
    private:
     /// What is known of a box that lies in one group of level + 1.
@@ -38,7 +40,7 @@ class BoxBlocking {
         float cost = -1;        // unknown; infinite: impossible
         std::uint32_t cut = 0;  // axis * 2^24 + where; 2^32 - 1: none, it is one group
     };
-    using Box = std::vector<std::uint32_t>;
+    using Box = Extents;
 
     [[nodiscard]] std::size_t index(const Box& box) const;
     [[nodiscard]] std::uint64_t volume(const Box& box) const;
@@ -46,13 +48,13 @@ class BoxBlocking {
     [[nodiscard]] double bytes_per_pair(const Box& box, std::size_t axis) const;
     [[nodiscard]] double inner_bytes(const Box& box) const;
     double solve(std::size_t level, Box& box);
-    void list(std::size_t level, Box& box, std::uint32_t origin, std::vector<std::uint32_t>& cells) const;
+    void list(std::size_t level, Box& box, Cell origin, std::vector<Cell>& cells) const;
 
     const GridPattern& pattern_;
     std::vector<GroupLevel> levels_;
     std::vector<std::uint64_t> size_;  // of a part at every level: 1, arity[0], ...
-    std::vector<std::uint32_t> stride_;
+    Extents stride_;
     std::vector<std::vector<Known>> known_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -9,7 +9,7 @@
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -35,7 +35,7 @@ std::optional<Placement> halve(const Problem& problem, const GridPattern& patter
     std::vector<Slot> slots =
         place_by_halving(pattern, graph, problem.allocation(), SlotChoice::by_number, cuts);
     if (problem.capacity().one_rank_per_slot()) return Placement(problem.allocation(), std::move(slots));
-    return try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+    return shared::try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
 std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid, std::size_t count,
@@ -98,7 +98,7 @@ Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& op
     const RankGrid grid = rank_grid(problem, options.grid, "fold");
     check_boxes(problem, grid, options.boxes);
     if (auto folded = fold(problem, grid, options.boxes, options.reflect, meter)) return *std::move(folded);
-    fail_to_fit();
+    shared::fail_to_fit();
 }
 
 std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
@@ -114,4 +114,4 @@ MapperEntry fold_mapper() {
          .serves = Serves::both});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

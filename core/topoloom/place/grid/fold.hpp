@@ -5,7 +5,7 @@
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 struct FoldOptions : GridOptions {
     Extents boxes;
@@ -31,4 +31,4 @@ struct FoldOptions : GridOptions {
 /// The same for a grid that is known already, with the standard options; none where the ranks do not fit.
 [[nodiscard]] std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -7,7 +7,7 @@
 
 #include "topoloom/place/grid/grid_folding.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -115,13 +115,13 @@ class FoldSearch {
             if (!cost) continue;
             const double all = outside + *cost * static_cast<double>(cell_count(routers));
             if (all >= best_.hop_bytes) continue;
-            std::vector<std::uint32_t> cells;
-            blocking.list_cells(inside, 0, cells);
+            std::vector<Cell> cells;
+            blocking.list_cells(inside, Cell{0}, cells);
             best_ = found;
             best_.inside = inside;
             best_.hop_bytes = all;
             best_.index.resize(cells.size());
-            for (std::uint32_t i = 0; i < cells.size(); ++i) best_.index[cells[i]] = i;
+            for (std::uint32_t i = 0; i < cells.size(); ++i) best_.index[cells[i].value] = i;
         }
     }
 
@@ -163,7 +163,7 @@ class FoldSearch {
             rows[i] = 1;
             for_each_cell(rows, [&](Extents row) {
                 folding.place(row, reflection, at);
-                const std::vector<std::uint32_t> first = at;
+                const Extents first = at;
                 while (++row[i] < routers[i]) {
                     folding.place(row, reflection, next);
                     hops += hops_between(at, next);
@@ -181,8 +181,7 @@ class FoldSearch {
         }
         return sum;
     }
-    [[nodiscard]] std::uint32_t hops_between(const std::vector<std::uint32_t>& a,
-                                             const std::vector<std::uint32_t>& b) const {
+    [[nodiscard]] std::uint32_t hops_between(const Extents& a, const Extents& b) const {
         std::uint32_t hops = 0;
         for (std::size_t d = 0; d < a.size(); ++d) {
             const std::uint32_t apart = a[d] < b[d] ? b[d] - a[d] : a[d] - b[d];
@@ -228,4 +227,4 @@ class FoldSearch {
 
 std::optional<FoldPlan> plan_fold(const FoldTask& task) { return FoldSearch(task).run(); }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -9,7 +9,7 @@
 #include "topoloom/place/grid/grid_boxes.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 struct FoldPlan {
     Extents boxes;                  // along every axis of the grid
@@ -31,4 +31,4 @@ struct FoldTask {
 /// Looks at cuts in the order of what they cost at least, until that is more than the best has.
 [[nodiscard]] std::optional<FoldPlan> plan_fold(const FoldTask& task);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

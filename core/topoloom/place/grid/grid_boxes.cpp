@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "topoloom/place/shared/fitting.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -33,9 +32,9 @@ class Factorizations {
     }
 
    private:
-    [[nodiscard]] static std::vector<std::uint32_t> divisors(std::uint64_t n) {
+    [[nodiscard]] static Extents divisors(std::uint64_t n) {
         Extents low;
-        std::vector<std::uint32_t> high;
+        Extents high;
         for (std::uint64_t d = 1; d * d <= n; ++d) {
             if (n % d != 0) continue;
             low.push_back(static_cast<std::uint32_t>(d));
@@ -53,14 +52,15 @@ class Factorizations {
     std::size_t left_ = 100'000;
 };
 
-std::vector<std::uint32_t> boxes_by_layer(const Extents& extents, const Extents& boxes) {
-    std::vector<std::uint32_t> box_of_cell{0};
+/// Boxes are numbered as parts.
+std::vector<Part> boxes_by_layer(const Extents& extents, const Extents& boxes) {
+    std::vector<Part> box_of_cell{Part{0}};
     for (std::size_t i = 0; i < extents.size(); ++i) {
-        std::vector<std::uint32_t> next;
+        std::vector<Part> next;
         next.reserve(box_of_cell.size() * extents[i]);
-        for (const std::uint32_t box : box_of_cell) {
+        for (const Part box : box_of_cell) {
             for (std::uint64_t x = 0; x < extents[i]; ++x)
-                next.push_back(box * boxes[i] + static_cast<std::uint32_t>(x * boxes[i] / extents[i]));
+                next.push_back(Part{box.value * boxes[i] + x * boxes[i] / extents[i]});
         }
         box_of_cell = std::move(next);
     }
@@ -71,27 +71,28 @@ std::vector<std::uint32_t> boxes_by_layer(const Extents& extents, const Extents&
 class CutByLoad {
    public:
     CutByLoad(const RankGrid& grid, const Extents& boxes, std::span<const std::int64_t> masses)
-        : grid_(grid), boxes_(boxes), masses_(masses), box_of_cell_(grid.cells()), stride_(grid.axes(), 1) {
-        for (std::size_t i = grid.axes(); i-- > 1;) stride_[i - 1] = stride_[i] * grid.extents[i];
-    }
+        : grid_(grid),
+          boxes_(boxes),
+          masses_(masses),
+          box_of_cell_(grid.cells()),
+          stride_(row_major_strides(grid.extents)) {}
 
-    std::vector<std::uint32_t> run() {
-        std::vector<std::uint32_t> cells(grid_.cells());
-        std::iota(cells.begin(), cells.end(), 0U);
-        cut(cells, 0, 0);
+    std::vector<Part> run() {
+        std::vector<Cell> cells = id_list<Cell>(grid_.cells());
+        cut(cells, 0, Part{0});
         return std::move(box_of_cell_);
     }
 
    private:
-    void cut(std::span<std::uint32_t> cells, std::size_t axis, std::uint32_t box) {
+    void cut(std::span<Cell> cells, std::size_t axis, Part box) {
         if (axis == boxes_.size()) {
-            for (const std::uint32_t cell : cells) box_of_cell_[cell] = box;
+            for (const Cell cell : cells) box_of_cell_[cell.value] = box;
             return;
         }
-        std::ranges::stable_sort(
-            cells, {}, [&](std::uint32_t cell) { return cell / stride_[axis] % grid_.extents[axis]; });
+        std::ranges::stable_sort(cells, {},
+                                 [&](Cell cell) { return cell.value / stride_[axis] % grid_.extents[axis]; });
         double load = 0;
-        for (const std::uint32_t cell : cells) load += mass(cell);
+        for (const Cell cell : cells) load += mass(cell);
         double before = 0;
         std::size_t begin = 0;
         for (std::uint32_t part = 0; part < boxes_[axis]; ++part) {
@@ -102,19 +103,19 @@ class CutByLoad {
                     (2 * before + mass(cells[end])) * boxes_[axis] < 2 * load * (part + 1.0))) {
                 before += mass(cells[end++]);
             }
-            cut(cells.subspan(begin, end - begin), axis + 1, box * boxes_[axis] + part);
+            cut(cells.subspan(begin, end - begin), axis + 1, Part{box.value * boxes_[axis] + part});
             begin = end;
         }
     }
-    [[nodiscard]] double mass(std::uint32_t cell) const {
-        return static_cast<double>(masses_[grid_.rank_of_cell[cell].value]);
+    [[nodiscard]] double mass(Cell cell) const {
+        return static_cast<double>(masses_[grid_.rank_of_cell[cell.value].value]);
     }
 
     const RankGrid& grid_;
     const Extents& boxes_;
     std::span<const std::int64_t> masses_;
-    std::vector<std::uint32_t> box_of_cell_;
-    std::vector<std::uint32_t> stride_;
+    std::vector<Part> box_of_cell_;
+    Extents stride_;
 };
 
 }  // namespace
@@ -159,18 +160,18 @@ Extents boxes_of_least_surface(const RankGrid& grid, std::uint64_t count) {
 std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& grid, const Extents& boxes,
                                         std::span<const Slot> slot_of_box) {
     const bool alone = problem.capacity().one_rank_per_slot();
-    const auto placed = [&](const std::vector<std::uint32_t>& box_of_cell) {
+    const auto placed = [&](const std::vector<Part>& box_of_cell) {
         std::vector<Slot> slots(grid.cells());
         for (std::size_t cell = 0; cell < slots.size(); ++cell)
-            slots[grid.rank_of_cell[cell].value] = slot_of_box[box_of_cell[cell]];
+            slots[grid.rank_of_cell[cell].value] = slot_of_box[box_of_cell[cell].value];
         return Placement(problem.allocation(), std::move(slots), alone ? SlotUse::one_rank : SlotUse::shared);
     };
     if (!alone || boxes == grid.extents) {
         Placement equal = placed(boxes_by_layer(grid.extents, boxes));
-        if (alone || fits(problem, equal)) return equal;
+        if (alone || shared::fits(problem, equal)) return equal;
     }
     Placement even = placed(CutByLoad(grid, boxes, problem.capacity().masses()).run());
-    return alone ? even : try_to_fit(problem, std::move(even));
+    return alone ? even : shared::try_to_fit(problem, std::move(even));
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -9,7 +9,7 @@
 
 #include "topoloom/place/state/rank_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// Bytes, in both directions, across a plane between neighboring cells of an axis; and around, from its last cell to
 /// its first.
@@ -47,4 +47,4 @@ void for_each_filling(std::uint64_t product, const Extents& limits,
                                                       const Extents& boxes,
                                                       std::span<const Slot> slot_of_box);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -167,7 +167,7 @@ class FoldingSearch {
     std::size_t left_;   // foldings that may still be looked at
     std::size_t steps_;  // choices that may still be made, as most lead nowhere where extents do not divide
     std::vector<std::uint64_t> capacity_;  // product of the machine axes from j on
-    std::vector<std::uint32_t> rest_;      // of every pattern axis, not yet on the machine
+    Extents rest_;                         // of every pattern axis, not yet on the machine
     std::vector<Digit> chosen_;
     std::vector<Folding> found_;
 };
@@ -185,8 +185,7 @@ bool Folding::is_plain() const {
     return !nests();
 }
 
-void Folding::place(const std::vector<std::uint32_t>& block, Reflection reflection,
-                    Extents& coordinates) const {
+void Folding::place(const Extents& block, Reflection reflection, Extents& coordinates) const {
     const bool reflect = reflection != Reflection::none;
     std::fill(coordinates.begin(), coordinates.end(), 0U);
     for (const Digit& digit : digits) {
@@ -208,4 +207,4 @@ std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes, const Ex
     return FoldingSearch(axes, extent, wraps, keep, most).run();
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -7,7 +7,7 @@
 
 #include "topoloom/pattern/recognize/grid_pattern.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// What is to be folded: an axis of the pattern, in blocks of ranks that share a router.
 struct FoldedAxis {
@@ -50,7 +50,7 @@ class Folding {
     [[nodiscard]] bool is_plain() const;
 
     /// Position on every machine axis of the block at these coordinates.
-    void place(const std::vector<std::uint32_t>& block, Reflection reflection, Extents& coordinates) const;
+    void place(const Extents& block, Reflection reflection, Extents& coordinates) const;
 };
 
 /// Foldings that fit, the most promising first: at most `keep` of them, out of `most` that are looked at. Empty
@@ -59,4 +59,4 @@ class Folding {
                                                  const std::vector<bool>& wraps, std::size_t keep,
                                                  std::size_t most);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace topoloom {
+namespace topoloom::grid {
 
 std::size_t line_count(const GridPoints& points) {
     const std::size_t axes = points.axes();
@@ -33,4 +33,4 @@ std::vector<std::uint32_t> line_through(const GridPoints& points, std::size_t i)
     return order;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

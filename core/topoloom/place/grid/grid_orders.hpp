@@ -7,7 +7,7 @@
 
 #include "topoloom/base/extents.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// Points with coordinates on a few axes, `axes` numbers each.
 struct GridPoints {
@@ -26,4 +26,4 @@ struct GridPoints {
 /// How many lines there are: two for every permutation, but of at most six permutations.
 [[nodiscard]] std::size_t line_count(const GridPoints& points);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/metric/node_map.hpp"
 #include "topoloom/place/grid/box_blocking.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -60,7 +59,7 @@ class Blockings {
     }
 
    private:
-    void try_order(std::vector<std::uint32_t> cells, const Extents& tile = {}) {
+    void try_order(std::vector<Cell> cells, const Extents& tile = {}) {
         constexpr std::size_t max_equals = 4;
         if (meter_.exhausted() && !found_.empty()) return;
         const std::int64_t bytes = bytes_between_nodes(cells);
@@ -70,12 +69,12 @@ class Blockings {
             found_.push_back({std::move(cells), tile, bytes});
     }
 
-    [[nodiscard]] std::int64_t bytes_between_nodes(const std::vector<std::uint32_t>& cells) const {
-        std::vector<std::uint32_t> node_of_rank(cells.size());
+    [[nodiscard]] std::int64_t bytes_between_nodes(const std::vector<Cell>& cells) const {
+        std::vector<Node> node_of_rank(cells.size());
         std::size_t next = 0;
-        for (std::uint32_t node = 0; node < nodes_.sizes.size(); ++node) {
+        for (std::size_t node = 0; node < nodes_.sizes.size(); ++node) {
             for (std::uint32_t i = 0; i < nodes_.sizes[node]; ++i)
-                node_of_rank[grid_.rank_of_cell[cells[next++]].value] = node;
+                node_of_rank[grid_.rank_of_cell[cells[next++].value].value] = nodes_.nodes[node];
         }
         return inter_node_bytes(problem_.graph(), node_of_rank, problem_.threads());
     }
@@ -95,8 +94,8 @@ class Blockings {
         const GridPattern pattern = star_of(grid_);
         BoxBlocking boxes(pattern, {{cores_, 0}, {nodes_.sizes.size(), 1}});
         if (!boxes.cost(grid_.extents)) return;
-        std::vector<std::uint32_t> cells;
-        boxes.list_cells(grid_.extents, 0, cells);
+        std::vector<Cell> cells;
+        boxes.list_cells(grid_.extents, Cell{0}, cells);
         try_order(std::move(cells));
     }
 
@@ -149,8 +148,7 @@ class Blockings {
     }
 
     void try_bisection() {
-        std::vector<std::uint32_t> cells(grid_.cells());
-        std::iota(cells.begin(), cells.end(), 0U);
+        std::vector<Cell> cells = id_list<Cell>(grid_.cells());
         bisect_cells(weighted_, cells, nodes_.sizes);
         try_order(std::move(cells));
     }
@@ -175,6 +173,7 @@ FilledNodes::FilledNodes(const Problem& problem) : slots(problem.allocation().no
     for (auto& node : slots) {
         std::ranges::sort(node);
         sizes.push_back(static_cast<std::uint32_t>(node.size()));
+        nodes.push_back(problem.machine().node(node.front()));
     }
 }
 
@@ -196,8 +195,7 @@ WeightedGrid weighted(const RankGrid& grid) {
     return found;
 }
 
-std::int64_t inter_node_bytes(const CommGraph& graph, std::span<const std::uint32_t> node_of_rank,
-                              int threads) {
+std::int64_t inter_node_bytes(const CommGraph& graph, std::span<const Node> node_of_rank, int threads) {
     const Chunks chunks(node_of_rank.size(), 1U << 14);
     return parallel_sum<std::int64_t>(chunks, threads, [&](Chunk chunk) {
         std::int64_t sum = 0;
@@ -213,4 +211,4 @@ std::int64_t inter_node_bytes(const CommGraph& graph, std::span<const std::uint3
     });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

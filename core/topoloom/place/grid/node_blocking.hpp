@@ -10,7 +10,7 @@
 #include "topoloom/place/grid/node_tile.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// Above this number of ranks only the methods that take O(ranks) are tried.
 inline constexpr std::size_t few_ranks = 20'000;
@@ -20,13 +20,14 @@ struct FilledNodes {
     explicit FilledNodes(const Problem& problem);
     [[nodiscard]] bool equal() const;
 
+    std::vector<Node> nodes;
     std::vector<std::vector<Slot>> slots;
     std::vector<std::uint32_t> sizes;
 };
 
 /// Cells in the order in which they fill the nodes.
 struct NodeBlocking {
-    std::vector<std::uint32_t> cells;
+    std::vector<Cell> cells;
     Extents tile;  // where each node takes one such; else empty
     std::int64_t inter_node_bytes;
 };
@@ -40,7 +41,7 @@ struct NodeBlocking {
 [[nodiscard]] WeightedGrid weighted(const RankGrid& grid);
 
 /// Bytes of all messages between ranks on different nodes.
-[[nodiscard]] std::int64_t inter_node_bytes(const CommGraph& graph,
-                                            std::span<const std::uint32_t> node_of_rank, int threads);
+[[nodiscard]] std::int64_t inter_node_bytes(const CommGraph& graph, std::span<const Node> node_of_rank,
+                                            int threads);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

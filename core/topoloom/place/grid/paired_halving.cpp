@@ -7,24 +7,26 @@
 
 #include "topoloom/machine/allocations/curves.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
 /// Slots or cells as points with whole coordinates, one array of them.
+template <class Point>
 class Points {
    public:
     Points(std::size_t axes, std::size_t count) : axes_(axes), at_(axes * count) {}
     [[nodiscard]] std::size_t axes() const { return axes_; }
-    std::uint32_t* operator[](std::size_t point) { return at_.data() + point * axes_; }
-    const std::uint32_t* operator[](std::size_t point) const { return at_.data() + point * axes_; }
+    std::uint32_t* operator[](Point point) { return at_.data() + std::size_t{point.value} * axes_; }
+    const std::uint32_t* operator[](Point point) const {
+        return at_.data() + std::size_t{point.value} * axes_;
+    }
 
     /// Smallest and largest coordinate on every axis.
-    void bounds(std::span<const std::uint32_t> points, std::vector<std::uint32_t>& low,
-                std::vector<std::uint32_t>& high) const {
+    void bounds(std::span<const Point> points, Extents& low, Extents& high) const {
         low.assign(axes_, std::numeric_limits<std::uint32_t>::max());
         high.assign(axes_, 0);
-        for (const std::uint32_t p : points) {
+        for (const Point p : points) {
             const std::uint32_t* at = (*this)[p];
             for (std::size_t i = 0; i < axes_; ++i) {
                 low[i] = std::min(low[i], at[i]);
@@ -34,9 +36,9 @@ class Points {
     }
 
     /// Puts the `count` lowest on `axis` first; equal ones by the other axes in turn.
-    void part(std::span<std::uint32_t> points, std::size_t axis, std::size_t count) const {
+    void part(std::span<Point> points, std::size_t axis, std::size_t count) const {
         std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(count), points.end(),
-                         [&](std::uint32_t a, std::uint32_t b) {
+                         [&](Point a, Point b) {
                              const std::uint32_t* x = (*this)[a];
                              const std::uint32_t* y = (*this)[b];
                              for (std::size_t i = 0; i < axes_; ++i) {
@@ -48,10 +50,10 @@ class Points {
     }
 
     /// The count nearest to half that ends between two planes, if it is nearer than a quarter; else half.
-    [[nodiscard]] std::size_t even_count(std::span<const std::uint32_t> points, std::size_t axis,
-                                         std::uint32_t low, std::uint32_t high) const {
+    [[nodiscard]] std::size_t even_count(std::span<const Point> points, std::size_t axis, std::uint32_t low,
+                                         std::uint32_t high) const {
         std::vector<std::size_t> in_plane(high - low + 1, 0);
-        for (const std::uint32_t p : points) ++in_plane[(*this)[p][axis] - low];
+        for (const Point p : points) ++in_plane[(*this)[p][axis] - low];
         const std::size_t half = points.size() / 2;
         std::size_t best = half;
         std::size_t least = half / 2;
@@ -87,9 +89,9 @@ class GridHalving {
           has_axes_(machine_.has_grid()) {
         take_slots(allocation, choice);
         if (has_axes_) locate_slots();
-        const std::vector<std::uint32_t> stride = strides_of(pattern.axes);
-        for (std::uint32_t cell = 0; cell < pattern.rank_of_cell.size(); ++cell) {
-            std::uint32_t rest = cell;
+        const Extents stride = strides_of(pattern.axes);
+        for (const Cell cell : ids<Cell>(pattern.rank_of_cell.size())) {
+            std::uint32_t rest = cell.value;
             for (std::size_t i = 0; i < stride.size(); ++i) {
                 cells_[cell][i] = rest / stride[i];
                 rest %= stride[i];
@@ -100,14 +102,12 @@ class GridHalving {
 
     std::vector<Slot> run() {
         const std::size_t n = pattern_.rank_of_cell.size();
-        std::vector<std::uint32_t> cells(n);
-        std::vector<std::uint32_t> slots(taken_.size());
-        std::iota(cells.begin(), cells.end(), 0U);
-        std::iota(slots.begin(), slots.end(), 0U);
+        std::vector<Cell> cells = id_list<Cell>(n);
+        std::vector<Position> slots = id_list<Position>(taken_.size());
         placed_.resize(n);
         for (const Slot slot : taken_) points_.push_back(space_.point(slot));
         center_.assign(n, points_[taken_.size() / 2]);
-        part_of_.assign(n, 0);
+        part_of_.assign(n, Part{0});
         side_.assign(n, 0);
         // Level by level, so that the surroundings of a part are always known equally well.
         std::vector<Piece> level{{cells, slots}};
@@ -115,8 +115,7 @@ class GridHalving {
             std::vector<Piece> next;
             for (const Piece& piece : level) {
                 if (piece.slots.size() == 1) {
-                    for (const std::uint32_t cell : piece.cells)
-                        placed_[rank(cell).value] = taken_[piece.slots[0]];
+                    for (const Cell cell : piece.cells) placed_[rank(cell).value] = slot(piece.slots[0]);
                     continue;
                 }
                 const std::size_t first = part_slots(piece.slots);
@@ -148,14 +147,14 @@ class GridHalving {
     void locate_slots() {
         const Extents extent = machine_.grid();
         const std::vector<bool> wraps = machine_.wraps();
-        for (std::size_t s = 0; s < taken_.size(); ++s) {
-            const Extents at = machine_.coordinates(machine_.node(taken_[s]));
+        for (const Position s : ids<Position>(taken_.size())) {
+            const Extents at = machine_.coordinates(machine_.node(slot(s)));
             std::copy(at.begin(), at.end(), slots_[s]);
         }
         for (std::size_t d = 0; d < extent.size(); ++d) {
             if (!wraps[d]) continue;
             std::vector<char> used(extent[d], 0);
-            for (std::size_t s = 0; s < taken_.size(); ++s) used[slots_[s][d]] = 1;
+            for (const Position s : ids<Position>(taken_.size())) used[slots_[s][d]] = 1;
             std::uint32_t begin = 0;
             std::uint32_t widest = 0;
             for (std::uint32_t x = 0; x < extent[d]; ++x) {
@@ -166,7 +165,7 @@ class GridHalving {
                     begin = (x + gap) % extent[d];
                 }
             }
-            for (std::size_t s = 0; s < taken_.size(); ++s) {
+            for (const Position s : ids<Position>(taken_.size())) {
                 slots_[s][d] = (slots_[s][d] + extent[d] - begin) % extent[d];
             }
         }
@@ -185,7 +184,7 @@ class GridHalving {
     }
 
     /// The axis along which a cut of the cells parts the fewest bytes.
-    [[nodiscard]] std::size_t axis_of_cells(std::span<const std::uint32_t> cells) {
+    [[nodiscard]] std::size_t axis_of_cells(std::span<const Cell> cells) {
         cells_.bounds(cells, low_, high_);
         std::size_t best = 0;
         double least = std::numeric_limits<double>::infinity();
@@ -208,14 +207,14 @@ class GridHalving {
 
     /// The plane with an eighth of the slots on each side, at least, where the fewest of them meet for the size of
     /// the smaller side; so gaps are found before they are halved across.
-    [[nodiscard]] Cut thinnest_cut(std::span<const std::uint32_t> slots) {
+    [[nodiscard]] Cut thinnest_cut(std::span<const Position> slots) {
         slots_.bounds(slots, low_, high_);
         Cut best;
         double least = std::numeric_limits<double>::infinity();
         std::vector<std::size_t> in_plane;
         for (std::size_t axis = 0; axis < slots_.axes(); ++axis) {
             in_plane.assign(high_[axis] - low_[axis] + 1, 0);
-            for (const std::uint32_t s : slots) ++in_plane[slots_[s][axis] - low_[axis]];
+            for (const Position s : slots) ++in_plane[slots_[s][axis] - low_[axis]];
             std::size_t below = 0;
             for (std::size_t x = 0; x + 1 < in_plane.size(); ++x) {
                 below += in_plane[x];
@@ -232,7 +231,7 @@ class GridHalving {
     }
 
     /// Orders the slots and says how many come first.
-    std::size_t part_slots(std::span<std::uint32_t> slots) {
+    std::size_t part_slots(std::span<Position> slots) {
         if (has_axes_) {
             if (cuts_ == CutChoice::by_cost) {
                 const Cut cut = thinnest_cut(slots);
@@ -261,7 +260,7 @@ class GridHalving {
             const std::size_t i = half + (k % 2 == 0 ? k / 2 : slots.size() - (k + 1) / 2);
             const std::size_t at = i >= slots.size() ? i - slots.size() : i;
             if (at == 0) continue;
-            const std::uint32_t apart = machine_.distance(taken_[slots[at - 1]], taken_[slots[at]]);
+            const std::uint32_t apart = machine_.distance(slot(slots[at - 1]), slot(slots[at]));
             if (apart > farthest) {
                 farthest = apart;
                 best = at;
@@ -270,20 +269,21 @@ class GridHalving {
         return best;
     }
 
-    [[nodiscard]] Rank rank(std::uint32_t cell) const { return pattern_.rank_of_cell[cell]; }
+    [[nodiscard]] Rank rank(Cell cell) const { return pattern_.rank_of_cell[cell.value]; }
+    [[nodiscard]] Slot slot(Position position) const { return taken_[position.value]; }
 
     /// The slot nearest to the middle of these.
-    [[nodiscard]] typename Space::Point center(std::span<const std::uint32_t> slots) const {
-        if (!has_axes_) return points_[slots[slots.size() / 2]];
+    [[nodiscard]] typename Space::Point center(std::span<const Position> slots) const {
+        if (!has_axes_) return points_[slots[slots.size() / 2].value];
         const std::size_t axes = slots_.axes();
         std::vector<std::int64_t> sum(axes, 0);
-        for (const std::uint32_t s : slots) {
+        for (const Position s : slots) {
             for (std::size_t d = 0; d < axes; ++d) sum[d] += slots_[s][d];
         }
         const auto count = static_cast<std::int64_t>(slots.size());
-        std::uint32_t best = slots[0];
+        Position best = slots[0];
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
-        for (const std::uint32_t s : slots) {
+        for (const Position s : slots) {
             std::int64_t off = 0;
             for (std::size_t d = 0; d < axes; ++d) off += std::abs(slots_[s][d] * count - sum[d]);
             if (off < least) {
@@ -291,11 +291,11 @@ class GridHalving {
                 best = s;
             }
         }
-        return points_[best];
+        return points_[best.value];
     }
 
     /// Orders the cells so that the `count` for the first slots come first.
-    void part_cells(std::span<std::uint32_t> cells, std::size_t count, std::span<const std::uint32_t> slots,
+    void part_cells(std::span<Cell> cells, std::size_t count, std::span<const Position> slots,
                     std::size_t slot_count) {
         if (cuts_ == CutChoice::by_shape) {
             cells_.part(cells, axis_of_cells(cells), count);
@@ -303,12 +303,12 @@ class GridHalving {
         }
         const typename Space::Point here = center(slots.first(slot_count));
         const typename Space::Point there = center(slots.subspan(slot_count));
-        ++parts_;
-        for (const std::uint32_t cell : cells) part_of_[rank(cell).value] = parts_;
-        std::vector<std::uint32_t> low;
-        std::vector<std::uint32_t> high;
+        ++parts_.value;
+        for (const Cell cell : cells) part_of_[rank(cell).value] = parts_;
+        Extents low;
+        Extents high;
         cells_.bounds(cells, low, high);
-        std::vector<std::uint32_t> best;
+        std::vector<Cell> best;
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (std::size_t axis = 0; axis < cells_.axes(); ++axis) {
             if (low[axis] == high[axis]) continue;
@@ -330,8 +330,8 @@ class GridHalving {
 
     /// Hop-bytes of the messages of these cells if the first `count` sit here, the others there, and the rest where
     /// they are known to be about.
-    std::int64_t cost_of(std::span<const std::uint32_t> cells, std::size_t count,
-                         const typename Space::Point& here, const typename Space::Point& there) {
+    std::int64_t cost_of(std::span<const Cell> cells, std::size_t count, const typename Space::Point& here,
+                         const typename Space::Point& there) {
         for (std::size_t k = 0; k < cells.size(); ++k) side_[rank(cells[k]).value] = k < count ? 0 : 1;
         const auto apart = static_cast<std::int64_t>(space_.distance(here, there));
         std::int64_t between = 0;
@@ -355,8 +355,8 @@ class GridHalving {
     }
 
     struct Piece {
-        std::span<std::uint32_t> cells;
-        std::span<std::uint32_t> slots;
+        std::span<Cell> cells;
+        std::span<Position> slots;
     };
 
     const Space& space_;
@@ -364,18 +364,18 @@ class GridHalving {
     const CommGraph& graph_;
     const Machine& machine_;
     CutChoice cuts_;
-    Points cells_;
-    Points slots_;
+    Points<Cell> cells_;
+    Points<Position> slots_;  // positions count the slots that are used
     bool has_axes_;
     std::vector<Slot> taken_;  // the slots that are used, ascending
     std::vector<double> plane_bytes_;
-    std::vector<std::uint32_t> low_;  // kept to save allocations
-    std::vector<std::uint32_t> high_;
+    Extents low_;  // kept to save allocations
+    Extents high_;
     std::vector<typename Space::Point> points_;  // of the slots
     // Of every rank: the middle of the slots that are left for it.
     std::vector<typename Space::Point> center_;
-    std::vector<std::uint32_t> part_of_;  // of every rank: its part, as far as it has been halved
-    std::uint32_t parts_ = 0;
+    std::vector<Part> part_of_;  // of every rank: its part, as far as it has been halved
+    Part parts_{0};              // the last one
     std::vector<char> side_;
     std::vector<Slot> placed_;
 };
@@ -389,4 +389,4 @@ std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& 
     });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -7,7 +7,7 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/recognize/grid_pattern.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// Which slots the halving uses when there are more than ranks: the first along the Hilbert curve or in the order of
 /// the machine, so that they lie together.
@@ -30,4 +30,4 @@ enum class CutChoice {
                                                  const Allocation& allocation, SlotChoice choice,
                                                  CutChoice cuts);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -104,7 +104,7 @@ bool order_routers(const BasicTorus<Width>& torus, const Machine& machine, SlotG
     std::vector<std::vector<bool>> used;
     for (const std::uint32_t extent : size) used.emplace_back(extent, false);
     const std::size_t routers = grid.slots.size() / per_router;
-    std::vector<std::vector<std::uint32_t>> coordinates;
+    std::vector<Extents> coordinates;
     for (std::size_t r = 0; r < routers; ++r) {
         coordinates.push_back(torus.coordinates(machine.node(grid.slots[r * per_router])));
         for (std::size_t d = 0; d < size.size(); ++d) used[d][coordinates.back()[d]] = true;
@@ -177,4 +177,4 @@ std::uint32_t min_distance(const Machine& machine) {
     return least;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

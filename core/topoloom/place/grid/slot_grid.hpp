@@ -9,7 +9,7 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/place/grid/box_blocking.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 struct SlotGrid {
     Extents extent;  // in routers; a tree is one router
@@ -27,4 +27,4 @@ struct SlotGrid {
 /// No two slots of the machine are nearer than this.
 [[nodiscard]] std::uint32_t min_distance(const Machine& machine);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -12,7 +12,7 @@
 #include "topoloom/base/extents.hpp"
 #include "topoloom/machine/geometry/row_major.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -168,4 +168,4 @@ std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks
     return lines;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

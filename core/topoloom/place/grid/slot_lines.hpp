@@ -7,7 +7,7 @@
 
 #include "topoloom/machine/allocations/allocation.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 struct SlotLine {
     std::vector<Slot> slots;  // one for each rank
@@ -22,4 +22,4 @@ struct SlotLine {
 [[nodiscard]] std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks,
                                                std::size_t most);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -5,12 +5,13 @@
 #include <limits>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
 #include "topoloom/place/grid/node_blocking.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -26,18 +27,17 @@ class InsideNode {
         }
     }
 
-    void settle(std::span<std::uint32_t> cells, std::span<const Slot> slots,
-                std::vector<Slot>& slot_of_rank) const {
+    void settle(std::span<Cell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank) const {
         settle(cells, slots, slot_of_rank, spans_.size());
     }
 
    private:
-    void settle(std::span<std::uint32_t> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
+    void settle(std::span<Cell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
                 std::size_t level) const {
         if (level == 0) {
-            std::ranges::sort(cells, {}, [&](std::uint32_t cell) { return grid_.rank_of_cell[cell]; });
+            std::ranges::sort(cells, {}, [&](Cell cell) { return grid_.rank_of_cell[cell.value]; });
             for (std::size_t i = 0; i < cells.size(); ++i)
-                slot_of_rank[grid_.rank_of_cell[cells[i]].value] = slots[i];
+                slot_of_rank[grid_.rank_of_cell[cells[i].value].value] = slots[i];
             return;
         }
         std::vector<std::uint32_t> sizes;
@@ -66,9 +66,9 @@ class Nearest {
         : problem_(problem), grid_(grid), nodes_(nodes), meter_(meter), inside_(problem.machine(), grid) {}
 
     void try_slots(std::vector<Slot> slots) {
-        std::vector<std::uint32_t> node_of_rank;
+        std::vector<Node> node_of_rank;
         node_of_rank.reserve(slots.size());
-        for (const Slot slot : slots) node_of_rank.push_back(problem_.machine().node(slot).value);
+        for (const Slot slot : slots) node_of_rank.push_back(problem_.machine().node(slot));
         const std::int64_t between = inter_node_bytes(problem_.graph(), node_of_rank, problem_.threads());
         meter_.spend(slots.size());
         if (between > between_) return;
@@ -112,9 +112,9 @@ class Nearest {
         if (value_ <= between_ * nearest) return;  // nothing is left to gain
         const CommGraph pieces = graph_of_pieces(blocking, count, cores);
         const Allocation nodes = Allocation::of_slots(machine, first);
-        const Placement found =
-            place(Problem(pieces, nodes, problem_.seed(), problem_.threads()), "auto(effort=fast)", meter_);
-        std::vector<std::uint32_t> cells = blocking.cells;
+        const Placement found = place(Problem(pieces, nodes, problem_.seed(), problem_.threads()),
+                                      auto_chain(Effort::fast), meter_);
+        std::vector<Cell> cells = blocking.cells;
         try_pieces(cells, [&](std::size_t piece) {
             if (piece >= count) return std::span<const Slot>(nodes_.slots[piece]);
             const Slot slot = found[Rank{static_cast<std::uint32_t>(piece)}];
@@ -130,7 +130,7 @@ class Nearest {
                                             std::uint32_t cores) const {
         std::vector<Rank> piece_of(grid_.cells());
         for (std::uint32_t i = 0; i < blocking.cells.size(); ++i)
-            piece_of[grid_.rank_of_cell[blocking.cells[i]].value] = Rank{i / cores};
+            piece_of[grid_.rank_of_cell[blocking.cells[i].value].value] = Rank{i / cores};
         std::vector<Rank> from;
         std::vector<Rank> to;
         std::vector<Bytes> bytes;
@@ -149,7 +149,7 @@ class Nearest {
 
     /// Piece after piece on the slots that `slots_of` names.
     template <class SlotsOf>
-    void try_pieces(std::span<std::uint32_t> cells, const SlotsOf& slots_of) {
+    void try_pieces(std::span<Cell> cells, const SlotsOf& slots_of) {
         std::vector<Slot> slots(cells.size());
         for (std::size_t piece = 0, first = 0; first < cells.size(); ++piece) {
             const std::span<const Slot> taken = slots_of(piece);
@@ -160,16 +160,16 @@ class Nearest {
     }
 
     /// Nodes that follow each other, as those of a switch do, take tiles that are halves of halves of the grid.
-    void try_halves(const WeightedGrid& tiles, std::span<std::uint32_t> cells) {
-        const std::vector<std::uint32_t> order = halving_order(tiles);
+    void try_halves(const WeightedGrid& tiles, std::span<Cell> cells) {
+        const std::vector<Cell> order = halving_order(tiles);
         std::vector<std::uint32_t> node_of_tile(order.size());
-        for (std::uint32_t node = 0; node < order.size(); ++node) node_of_tile[order[node]] = node;
+        for (std::uint32_t node = 0; node < order.size(); ++node) node_of_tile[order[node].value] = node;
         try_pieces(cells,
                    [&](std::size_t tile) { return std::span<const Slot>(nodes_.slots[node_of_tile[tile]]); });
     }
 
     /// The tiles on the axes of a torus, one per router.
-    void try_foldings(const WeightedGrid& tiles, std::span<std::uint32_t> cells) {
+    void try_foldings(const WeightedGrid& tiles, std::span<Cell> cells) {
         const std::size_t keep =
             std::clamp<std::size_t>(4'000'000 / (problem_.graph().edge_count() + 1), 1, 4);
         constexpr std::size_t most = 600;
@@ -247,4 +247,4 @@ MapperEntry tile_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

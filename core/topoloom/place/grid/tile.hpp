@@ -5,7 +5,7 @@
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// Fills the nodes in the allocation's order, each with as many ranks as block order gives it, such that the fewest
 /// bytes leave their node, and of these orders takes the one with the fewest hop-bytes. It tries tiles where they
@@ -22,4 +22,4 @@ namespace topoloom {
 /// The same for a grid that is known already.
 [[nodiscard]] Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -17,7 +17,7 @@
 #include "topoloom/place/state/near_lists.hpp"
 #include "topoloom/place/state/no_worse.hpp"
 
-namespace topoloom {
+namespace topoloom::links {
 
 namespace {
 
@@ -41,7 +41,7 @@ class CongestionAnnealing {
 
     void run(Meter& meter, std::uint32_t sweeps) {
         // Relative to what one of the busiest links counts; found on meshes and collectives on fragments of tori.
-        const Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
+        const local::Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
         const double share_at_start = meter.share();
         for (std::uint32_t sweep = 0; sweep < sweeps && !meter.exhausted(); ++sweep) {
@@ -112,11 +112,11 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     constexpr std::uint32_t nearest = 256;
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
-    const Goal goal = problem.goal_on_links();
+    const MeasuredObjective objective = problem.objective_on_links();
     return no_worse(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, nearest, [&](NearLists& near) {
-            const std::unique_ptr<Loads> loads = loads_for(problem.machine(), goal, from.slots());
+            const std::unique_ptr<Loads> loads = loads_for(problem.machine(), objective, from.slots());
             CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
             annealing.run(meter, sweeps);
             found = Placement(allocation, annealing.best());
@@ -154,4 +154,4 @@ MapperEntry congestion_mapper() {
          .minimizes = Minimizes::links});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::links

@@ -4,7 +4,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::links {
 
 struct CongestionOptions {
     std::uint32_t sweeps = 0;
@@ -29,4 +29,4 @@ struct CongestionOptions {
 [[nodiscard]] Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
                                            const CongestionOptions& options);
 
-}  // namespace topoloom
+}  // namespace topoloom::links

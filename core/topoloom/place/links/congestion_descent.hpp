@@ -10,7 +10,7 @@
 #include "topoloom/metric/loads/loads.hpp"
 #include "topoloom/place/state/free_runs.hpp"
 
-namespace topoloom {
+namespace topoloom::links {
 
 /// One rank on a slot.
 class CongestionDescent {
@@ -68,4 +68,4 @@ class CongestionDescent {
     std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a run of free slots
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::links

@@ -6,12 +6,12 @@
 #include "topoloom/place/links/congestion_descent.hpp"
 #include "topoloom/place/state/no_worse.hpp"
 
-namespace topoloom {
+namespace topoloom::links {
 
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
-    const Goal goal = problem.goal_on_links();
+    const MeasuredObjective objective = problem.objective_on_links();
     return no_worse(problem, std::move(start), [&](const Placement& from) {
-        const std::unique_ptr<Loads> loads = loads_for(problem.machine(), goal, from.slots());
+        const std::unique_ptr<Loads> loads = loads_for(problem.machine(), objective, from.slots());
         CongestionDescent(*loads, problem.allocation()).run(meter);
         return Placement(problem.allocation(), loads->slots());
     });
@@ -27,4 +27,4 @@ MapperEntry local_opt_mapper() {
          .minimizes = Minimizes::links});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::links

@@ -4,7 +4,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::links {
 
 /// LocalOpt (Sudheer 2012, ch. 7): exchanges an end of a message over one of the busiest links with any rank, or moves it to
 /// a free slot, whenever that lowers the CongestionKey, until no such change does (a local optimum) or the budget
@@ -12,4 +12,4 @@ namespace topoloom {
 /// maximum. Work counts evaluations.
 [[nodiscard]] Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::links

@@ -19,7 +19,7 @@
 #include "topoloom/place/state/packed_graph.hpp"
 #include "topoloom/place/state/positions_along.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 namespace {
 
@@ -199,4 +199,4 @@ MapperEntry anneal_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -5,7 +5,7 @@
 #include "topoloom/place/local/anneal_options.hpp"
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 /// Proposes to put every rank in turn on a slot near one of its heavier partners, where it changes places with
 /// whoever is there, and accepts what gains, or loses little compared with a temperature that falls by a constant
@@ -26,4 +26,4 @@ namespace topoloom {
 [[nodiscard]] Placement anneal_by_regions(const Problem& problem, Placement start, Meter& meter,
                                           const AnnealOptions& options, std::uint32_t region_size);
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -6,7 +6,7 @@
 
 #include "topoloom/base/option.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 struct AnnealOptions {
     std::uint32_t sweeps = 100;
@@ -20,4 +20,4 @@ struct AnnealOptions {
     }
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::local

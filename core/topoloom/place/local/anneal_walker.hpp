@@ -11,7 +11,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 /// Losses that Metropolis' rule accepts at a temperature. A loss passes with probability exp(-loss / T): if it is at
 /// most -T ln r for a random r in (0, 1). The logarithms of r in equal steps are kept, so that a proposal costs a load.
@@ -131,4 +131,4 @@ class AnnealWalker {
     std::vector<Position> best_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::local

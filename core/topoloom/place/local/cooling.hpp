@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace topoloom {
+namespace topoloom::local {
 
 /// By a constant factor per step.
 struct Cooling {
@@ -29,4 +29,4 @@ struct Cooling {
     }
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::local

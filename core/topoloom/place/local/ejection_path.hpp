@@ -9,7 +9,7 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 /// Slots are named by their position in the allocation. The last one ejected is where the first rank was.
 class EjectionPath {
@@ -43,4 +43,4 @@ class EjectionPath {
     std::vector<Step> steps_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::local

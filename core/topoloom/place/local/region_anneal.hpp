@@ -19,17 +19,18 @@
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 /// Which region every slot belongs to: those of ranks that are near each other in the graph, so that a rank mostly
 /// finds the slots beside its partners in its own region.
 class SlotRegions {
    public:
     [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
-    [[nodiscard]] std::span<const Position> positions(std::size_t region) const {
-        return {position_.data() + first_[region], first_[region + 1] - first_[region]};
+    [[nodiscard]] std::span<const Position> positions(Part region) const {
+        const std::uint32_t first = first_[region.value];
+        return {position_.data() + first, first_[region.value + 1] - first};
     }
-    [[nodiscard]] std::uint32_t region_of(Position position) const { return region_of_[position.value]; }
+    [[nodiscard]] Part region_of(Position position) const { return region_of_[position.value]; }
     /// Of a slot, among those of its region.
     [[nodiscard]] Position local(Position position) const { return local_[position.value]; }
 
@@ -39,14 +40,14 @@ class SlotRegions {
     SlotRegions(const Graph& graph, std::uint32_t active, const NearSlots& near,
                 std::span<const Position> position_of_rank, std::span<const Rank> occupant,
                 std::uint32_t region_size, Rng rng)
-        : region_of_(occupant.size(), no_index), local_(occupant.size()) {
+        : region_of_(occupant.size(), Part::none), local_(occupant.size()) {
         grow(graph, active, position_of_rank, region_size, rng);
-        std::vector<std::pair<Position, std::uint32_t>> others;  // with regions
+        std::vector<std::pair<Position, Part>> others;  // with regions
         for (const Position p : ids<Position>(occupant.size())) {
-            if (region_of(p) != no_index) continue;
+            if (region_of(p) != Part::none) continue;
             const auto beside = near.near(p);
             const auto found =
-                std::ranges::find_if(beside, [&](Position q) { return region_of(q) != no_index; });
+                std::ranges::find_if(beside, [&](Position q) { return region_of(q) != Part::none; });
             if (found != beside.end()) others.emplace_back(p, region_of(*found));
         }
         for (const auto& [position, region] : others) region_of_[position.value] = region;
@@ -60,18 +61,18 @@ class SlotRegions {
         std::vector<std::uint32_t> size;
         std::vector<Rank> queue;
         queue.reserve(active);
-        const auto take = [&](Rank u, std::uint32_t region) {
+        const auto take = [&](Rank u, Part region) {
             region_of_[position_of_rank[u.value].value] = region;
-            ++size[region];
+            ++size[region.value];
             queue.push_back(u);
         };
-        const auto taken = [&](Rank u) { return region_of(position_of_rank[u.value]) != no_index; };
+        const auto taken = [&](Rank u) { return region_of(position_of_rank[u.value]) != Part::none; };
         std::size_t next = 0;
         const auto spread = [&](std::uint32_t most) {
             for (; next < queue.size(); ++next) {
-                const std::uint32_t region = region_of(position_of_rank[queue[next].value]);
+                const Part region = region_of(position_of_rank[queue[next].value]);
                 for (const auto& edge : graph.sends(queue[next])) {
-                    if (size[region] >= most) break;
+                    if (size[region.value] >= most) break;
                     if (!taken(edge.peer)) take(edge.peer, region);
                 }
             }
@@ -80,7 +81,7 @@ class SlotRegions {
             const Rank u{rng.below(active)};
             if (taken(u)) continue;
             size.push_back(0);
-            take(u, static_cast<std::uint32_t>(size.size() - 1));
+            take(u, Part{size.size() - 1});
         }
         spread(2 * region_size);
         // Ranks that full regions cut off; their numbers follow the machine.
@@ -89,30 +90,31 @@ class SlotRegions {
             if (taken(u)) continue;
             if (!open || size.back() >= region_size) size.push_back(0);
             open = true;
-            take(u, static_cast<std::uint32_t>(size.size() - 1));
+            take(u, Part{size.size() - 1});
             spread(region_size);
         }
         first_.assign(size.size() + 1, 0);
     }
 
     void list() {
-        for (const std::uint32_t region : region_of_) {
-            if (region != no_index) ++first_[region + 1];
+        for (const Part region : region_of_) {
+            if (region != Part::none) ++first_[region.value + 1];
         }
         std::partial_sum(first_.begin(), first_.end(), first_.begin());
         position_.resize(first_.back());
         std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-        for (std::uint32_t p = 0; p < region_of_.size(); ++p) {
-            const std::uint32_t region = region_of_[p];
-            if (region == no_index) continue;
-            local_[p] = Position{next[region] - first_[region]};
-            position_[next[region]++] = Position{p};
+        for (const Position p : ids<Position>(region_of_.size())) {
+            const Part region = region_of(p);
+            if (region == Part::none) continue;
+            std::uint32_t& at = next[region.value];
+            local_[p.value] = Position{at - first_[region.value]};
+            position_[at++] = p;
         }
     }
 
-    std::vector<std::uint32_t> region_of_;  // by position
-    std::vector<Position> local_;           // by position
-    std::vector<std::uint32_t> first_;      // by region, in position_
+    std::vector<Part> region_of_;       // by position
+    std::vector<Position> local_;       // by position
+    std::vector<std::uint32_t> first_;  // by region, in position_
     std::vector<Position> position_;
 };
 
@@ -121,16 +123,16 @@ template <class Space, class Graph>
 class RegionState {
    public:
     /// Slots of the region come first, then those of ranks that stand still.
-    RegionState(const SlotRegions& regions, std::size_t region, const Space& space,
+    RegionState(const SlotRegions& regions, Part region, const Space& space,
                 std::span<const typename Space::Point> slots, const Graph& graph, const NearSlots& near,
                 std::uint32_t active, std::span<const Position> position_of_rank,
-                std::span<const Rank> occupant, std::vector<std::uint32_t>& local_rank)
+                std::span<const Rank> occupant, std::vector<Rank>& local_rank)
         : space_(space), positions_(regions.positions(region)) {
         for (const bool partners : {true, false}) {
             for (std::size_t i = 0; i < positions_.size(); ++i) {
                 const Rank u = occupant[positions_[i].value];
                 if (u == Rank::none || (u.value < active) != partners) continue;
-                local_rank[u.value] = static_cast<std::uint32_t>(ranks_.size());
+                local_rank[u.value] = Rank{ranks_.size()};
                 ranks_.push_back(u);
                 start_.emplace_back(i);
             }
@@ -146,14 +148,14 @@ class RegionState {
         }
         std::ranges::sort(outside);
         outside.erase(std::ranges::unique(outside).begin(), outside.end());
-        const auto mine = static_cast<std::uint32_t>(ranks_.size());
         for (const Rank u : ranks_) {
             for (const auto& edge : graph.sends(u)) {
                 const Position p = position_of_rank[edge.peer.value];
-                const auto still = [&] { return std::ranges::lower_bound(outside, p) - outside.begin(); };
-                const std::uint32_t peer =
-                    here(p) ? local_rank[edge.peer.value] : mine + static_cast<std::uint32_t>(still());
-                graph_.edges.push_back({Rank{peer}, edge.bytes});
+                const auto still = [&] {
+                    const auto at = std::ranges::lower_bound(outside, p) - outside.begin();
+                    return Rank{ranks_.size() + static_cast<std::size_t>(at)};
+                };
+                graph_.edges.push_back({here(p) ? local_rank[edge.peer.value] : still(), edge.bytes});
             }
             graph_.first.push_back(static_cast<std::uint32_t>(graph_.edges.size()));
         }
@@ -194,7 +196,7 @@ class RegionState {
     }
 
    private:
-    void add_slot(Position position, const SlotRegions& regions, std::size_t region,
+    void add_slot(Position position, const SlotRegions& regions, Part region,
                   std::span<const typename Space::Point> slots, const NearSlots& near) {
         points_.push_back(slots[position.value]);
         for (const Position q : near.near(position)) {
@@ -275,7 +277,7 @@ class RegionAnnealing {
                          Rng(problem_.seed(), round << 32));
     }
 
-    [[nodiscard]] Region region(std::size_t r) {
+    [[nodiscard]] Region region(Part r) {
         return {*regions_, r, space_, slots_, graph_, near_, active_, position_, occupant_, local_rank_};
     }
 
@@ -285,7 +287,7 @@ class RegionAnnealing {
         constexpr std::uint64_t samples = 250;
         std::vector<std::int64_t> losses;
         for (std::size_t i = 0; i < probes; ++i) {
-            const Region here = region(i * regions_->size() / probes);
+            const Region here = region(Part{i * regions_->size() / probes});
             if (here.active() == 0) continue;
             const auto more = here.walker(Rng(problem_.seed(), i)).sample_losses(samples);
             losses.insert(losses.end(), more.begin(), more.end());
@@ -301,7 +303,7 @@ class RegionAnnealing {
             std::vector<std::vector<std::pair<Rank, Position>>> moves(count);
             std::vector<std::uint64_t> work(count, 0);
             parallel_for(count, problem_.threads(), [&](std::size_t i, int) {
-                const Region here = region(begin + i);
+                const Region here = region(Part{begin + i});
                 if (here.active() == 0) return;
                 auto walker = here.walker(Rng(problem_.seed(), (number << 32) + begin + i + 1));
                 work[i] = std::uint64_t{sweeps} * here.active();
@@ -309,8 +311,8 @@ class RegionAnnealing {
                     const double at = from + (to - from) * static_cast<double>(s) / steps;
                     walker.run(work[i] * (s + 1) / steps - work[i] * s / steps, Acceptance(cooling.at(at)));
                 }
-                for (std::uint32_t r = 0; r < here.ranks().size(); ++r)
-                    moves[i].emplace_back(here.ranks()[r], here.position(walker.positions()[r]));
+                for (const Rank r : ids<Rank>(here.ranks().size()))
+                    moves[i].emplace_back(here.ranks()[r.value], here.position(walker.positions()[r.value]));
             });
             for (const auto& moved : moves) {
                 for (const auto& [u, position] : moved) position_[u.value] = position;
@@ -326,10 +328,10 @@ class RegionAnnealing {
     const Problem& problem_;
     std::uint32_t active_;
     std::uint32_t region_size_;
-    std::vector<Position> position_;         // by rank
-    std::vector<Rank> occupant_;             // by position, when the ranks were last divided
-    std::vector<std::uint32_t> local_rank_;  // by rank: its number in its region
+    std::vector<Position> position_;  // by rank
+    std::vector<Rank> occupant_;      // by position, when the ranks were last divided
+    std::vector<Rank> local_rank_;    // by rank: its number in its region
     std::optional<SlotRegions> regions_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -13,7 +13,7 @@
 #include "topoloom/place/state/neighborhood.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 namespace {
 
@@ -128,11 +128,11 @@ Placement share_previous(const Problem& problem, std::vector<Position> position)
             capacity[position[u].value] -= mass[u];
     }
     for (const Rank u : homeless(problem, position)) {
-        const auto roomiest = std::ranges::max_element(capacity);
-        if (*roomiest < mass[u.value])
+        const auto emptiest = std::ranges::max_element(capacity);
+        if (*emptiest < mass[u.value])
             fail("rank ", u.value, " fits on no slot any more; allow more imbalance or larger capacities");
-        *roomiest -= mass[u.value];
-        position[u.value] = Position{static_cast<std::size_t>(roomiest - capacity.begin())};
+        *emptiest -= mass[u.value];
+        position[u.value] = Position{static_cast<std::size_t>(emptiest - capacity.begin())};
     }
     return placement_at(problem.allocation(), position, SlotUse::shared);
 }
@@ -193,4 +193,4 @@ MapperEntry resettle_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::local

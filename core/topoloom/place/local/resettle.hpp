@@ -4,7 +4,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 /// Every rank where it was; those that are new or whose slot is gone go where they cost least among the free slots,
 /// those that exchange most first. Throws Error if the problem has no earlier placement.
@@ -14,4 +14,4 @@ namespace topoloom {
 /// costs; until none is left. For a problem without an earlier placement it is a plain exchange search.
 [[nodiscard]] Placement improve_by_resettling(const Problem& problem, Placement start, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::local

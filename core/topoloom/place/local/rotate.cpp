@@ -14,7 +14,7 @@
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 namespace {
 
@@ -156,4 +156,4 @@ MapperEntry rotate_mapper() {
          .minimizes = Minimizes::objective});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::local

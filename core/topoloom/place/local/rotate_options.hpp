@@ -6,7 +6,7 @@
 
 #include "topoloom/base/option.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 struct RotateOptions {
     std::uint32_t length = 4;
@@ -17,4 +17,4 @@ struct RotateOptions {
     }
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::local

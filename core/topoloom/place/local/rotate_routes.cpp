@@ -13,7 +13,7 @@
 #include "topoloom/place/state/near_lists.hpp"
 #include "topoloom/place/state/no_worse.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 namespace {
 
@@ -133,11 +133,11 @@ class RouteRotations {
 
 Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                            const RotateOptions& options) {
-    const Goal goal = problem.goal_on_links();
+    const MeasuredObjective objective = problem.objective_on_links();
     return no_worse(problem, start, [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, options.near, [&](NearLists& near) {
-            const std::unique_ptr<Loads> loads = loads_for(problem.machine(), goal, from.slots());
+            const std::unique_ptr<Loads> loads = loads_for(problem.machine(), objective, from.slots());
             RouteRotations(*loads, problem, near, options.length).run(meter);
             found = Placement(problem.allocation(), loads->slots());
         });
@@ -145,4 +145,4 @@ Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter
     });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -5,7 +5,7 @@
 #include "topoloom/place/local/rotate_options.hpp"
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 /// The ejection chains of improve_by_rotations() for problems that are not for hop-bytes: they begin with an end of a
 /// message over one of the busiest links, whoever is ejected goes where soft loads are least, and a chain is kept if it
@@ -13,4 +13,4 @@ namespace topoloom {
 [[nodiscard]] Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                                          const RotateOptions& options);
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -11,7 +11,7 @@
 #include "topoloom/place/state/neighborhood.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 namespace {
 
@@ -111,4 +111,4 @@ MapperEntry swap_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -4,7 +4,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 struct SwapOptions {
     std::uint32_t reach = 3;
@@ -23,4 +23,4 @@ struct SwapOptions {
 [[nodiscard]] Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
                                          const SwapOptions& options);
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -14,7 +14,7 @@
 #include "topoloom/place/state/neighborhood.hpp"
 #include "topoloom/qap/qap_solve.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 namespace {
 
@@ -158,7 +158,7 @@ class NearTabu {
     std::vector<Position> home_;  // where a rank was
     Neighborhood near_ranks_;
     NearSlots near_slots_;
-    GainHeap heap_;                            // of the ranks that may move, by their best gain
+    partition::GainHeap heap_;                 // of the ranks that may move, by their best gain
     std::vector<Position> target_;             // where each of them would go
     std::vector<std::vector<Rank>> released_;  // by iteration, modulo
     std::vector<char> staying_;
@@ -171,13 +171,13 @@ class NearTabu {
 
 Placement tabu_on_all(const Problem& problem, const Placement& start, Meter& meter,
                       std::uint64_t iterations) {
-    QapSolveOptions options;
+    qap::QapSolveOptions options;
     options.seed = problem.seed();
     options.threads = problem.threads();
     options.iterations = iterations;
-    const Permutation given = assignment_of(problem, start);
-    require_dense_memory("tabu", given.size(), qap_searches);
-    return placement_of(problem, solve_qap(dense_qap(problem), given, meter, options).assignment);
+    const qap::Permutation given = assignment_of(problem, start);
+    require_dense_memory("tabu", given.size(), qap::qap_searches);
+    return placement_of(problem, qap::solve_qap(dense_qap(problem), given, meter, options).assignment);
 }
 
 }  // namespace
@@ -204,4 +204,4 @@ MapperEntry tabu_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -4,7 +4,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 struct TabuOptions {
     std::uint32_t iterations = 0;
@@ -26,4 +26,4 @@ struct TabuOptions {
 [[nodiscard]] Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
                                         const TabuOptions& options);
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -2,9 +2,9 @@
 // What rings count as while a torus is divided.
 #pragma once
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// What the rings of a torus that an allocation fills evenly count as.
 enum class FullRings { lines, rings };
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

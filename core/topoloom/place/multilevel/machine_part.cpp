@@ -9,7 +9,7 @@
 #include "topoloom/place/multilevel/part_distance.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 MachineParts::MachineParts(const Allocation& allocation, std::span<const std::int64_t> capacity)
     : capacity_(capacity), slots_(id_list<Position>(allocation.slot_count())) {}
@@ -185,4 +185,4 @@ std::unique_ptr<MachineParts> machine_parts(const Allocation& allocation,
                       });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -13,7 +13,7 @@
 #include "topoloom/machine/geometry/split_key.hpp"
 #include "topoloom/place/multilevel/full_rings.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// The slots begin .. end of a list that is shared by all parts.
 struct MachinePart {
@@ -94,4 +94,4 @@ class MachineParts {
                                                           std::span<const std::int64_t> capacity,
                                                           FullRings full);
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -19,7 +19,9 @@
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/local_order.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
+
+using partition::WeightedGraph;
 
 namespace {
 
@@ -58,7 +60,7 @@ class Multisection {
         const std::int64_t greatest = 16 * machine_->distance_scale() * farthest;
         int shift = 0;
         while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
-        graph_ = weighted(problem.symmetric(), masses, shift, problem.threads());
+        graph_ = partition::weighted(problem.symmetric(), masses, shift, problem.threads());
         if (!many_) return;
         const std::vector<Rank> order = local_order(problem.symmetric());
         for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
@@ -256,8 +258,8 @@ class Multisection {
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
-        const Bisection refined =
-            refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity}, side, bisection_.passes);
+        const auto refined = partition::refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity},
+                                                         side, bisection_.passes);
         const std::vector<Vertex> before(mine.begin(), mine.end());
         std::array<std::vector<Vertex>, 2> halves;
         for (std::size_t i = 0; i < before.size(); ++i)
@@ -294,7 +296,7 @@ class Multisection {
             const RankedPart& b = parts_[left.value + 1];
             choices.mass.push_back(a.mass <= b.machine.capacity && b.mass <= a.machine.capacity ? 1 : 0);
         }
-        TwoWayChoices search(choices, bias);
+        partition::TwoWayChoices search(choices, bias);
         const std::vector<char>& turned = search.run();
         meter.spend(search.work());
         for (std::uint32_t k = 0; k < lefts.size(); ++k) {
@@ -351,18 +353,18 @@ class Multisection {
         const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
         if (divider.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
-            const Bisection halves = bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
-                                            Rng(seed), &meter, divider.threads);
+            const auto halves = partition::bisect(sub, bias, {divider.capacity[0], divider.capacity[1]},
+                                                  bisection_, Rng(seed), &meter, divider.threads);
             meter.spend(halves.work);
-            return parts_of_sides(halves.side);
+            return partition::parts_of_sides(halves.side);
         }
-        return split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
-                               divider.threads, meter);
+        return shared::split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
+                                       divider.threads, meter);
     }
 
     /// Farther down the machine less is at stake in every split, and there are more of them.
-    [[nodiscard]] EvolutionOptions evolution_at(std::uint64_t level) const {
-        EvolutionOptions options = evolution_;
+    [[nodiscard]] shared::EvolutionOptions evolution_at(std::uint64_t level) const {
+        shared::EvolutionOptions options = evolution_;
         const auto less = [&](std::uint32_t count) {
             return std::max(1U, count >> std::min<std::uint64_t>(level, 31));
         };
@@ -442,8 +444,8 @@ class Multisection {
 
     const Problem& problem_;
     bool many_;
-    BisectionOptions bisection_;
-    EvolutionOptions evolution_;
+    partition::BisectionOptions bisection_;
+    shared::EvolutionOptions evolution_;
     WeightedGraph graph_;  // between ranks as they are numbered now
     std::unique_ptr<MachineParts> machine_;
     std::vector<Vertex> ranks_;  // part by part
@@ -463,7 +465,7 @@ Placement draft_multisection(const Problem& problem, Meter& meter, const Multise
 
 Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
     Placement placement = draft_multisection(problem, meter, options);
-    return problem.capacity().one_rank_per_slot() ? placement : fitted(problem, std::move(placement));
+    return problem.capacity().one_rank_per_slot() ? placement : shared::fitted(problem, std::move(placement));
 }
 
 MapperEntry multisection_mapper() {
@@ -474,4 +476,4 @@ MapperEntry multisection_mapper() {
                                              .serves = Serves::both});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

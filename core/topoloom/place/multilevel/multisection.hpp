@@ -5,7 +5,7 @@
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/multilevel/full_rings.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 struct MultisectionOptions {
     std::uint32_t starts = 4;
@@ -37,4 +37,4 @@ struct MultisectionOptions {
 [[nodiscard]] Placement draft_multisection(const Problem& problem, Meter& meter,
                                            const MultisectionOptions& options);
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -11,7 +11,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// Batches of item numbers, no two of a batch being neighbors: the smallest color that no earlier neighbor
 /// has. O(neighbors).
@@ -45,7 +45,7 @@ enum class Beside {
 /// so that order and threads do not matter. O(edges), on all cores.
 template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
-    const WeightedGraph& graph, const Ranks& ranks, std::span<const Part> part_of,
+    const partition::WeightedGraph& graph, const Ranks& ranks, std::span<const Part> part_of,
     std::span<const std::uint32_t> item, std::uint32_t count, int threads, Beside beside_if) {
     constexpr std::uint32_t min_share = 8;
     struct Neighbor {
@@ -96,4 +96,4 @@ template <class Ranks>
     return independent_batches(beside);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -17,7 +17,7 @@
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/place/multilevel/full_rings.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// Distances between parts, by a few points that stand for each.
 ///
@@ -182,4 +182,4 @@ class PartDistance<Space>::Difference {
     std::vector<std::int32_t> added_;  // by axis and coordinate
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

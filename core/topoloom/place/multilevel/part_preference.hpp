@@ -11,7 +11,7 @@
 
 #include "topoloom/place/multilevel/machine_part.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// How much farther a part is from the second of two pieces than from the first. The same parts are asked for
 /// again and again: those whose numbers do not fall together are kept.
@@ -37,4 +37,4 @@ class Farther {
     std::vector<Known> known_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -10,7 +10,7 @@
 
 #include "topoloom/place/multilevel/machine_part.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// The cheapest assignment of ranks to pieces, for when time is up: by piece, in order.
 [[nodiscard]] inline std::vector<Part> fill_in_order(std::span<const Vertex> ranks,
@@ -47,4 +47,4 @@ namespace topoloom {
     return capacity;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

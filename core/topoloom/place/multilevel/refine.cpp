@@ -8,30 +8,33 @@
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/state/slot_distances.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 Placement refine_shared(const Problem& problem, Placement start, Meter& meter, const RefineOptions& options) {
     const Allocation& allocation = problem.allocation();
     const SlotDistances distances(allocation);
     const std::vector<Position> points = distances.points();
-    const WeightedGraph graph = weighted(problem.symmetric(), problem.capacity().masses());
-    const EvolutionOptions evolution{.family = 1 + options.family,
-                                     .cycles = options.cycles,
-                                     .cuts = options.cuts,
-                                     .patience = options.patience};
-    const auto make = [&](const WeightedGraph&, std::size_t number, std::uint64_t seed, std::uint64_t& work) {
-        if (number == 0) return parts_of(allocation, start.slots());
+    const partition::WeightedGraph graph =
+        partition::weighted(problem.symmetric(), problem.capacity().masses());
+    const shared::EvolutionOptions evolution{.family = 1 + options.family,
+                                             .cycles = options.cycles,
+                                             .cuts = options.cuts,
+                                             .patience = options.patience};
+    const auto make = [&](const partition::WeightedGraph&, std::size_t number, std::uint64_t seed,
+                          std::uint64_t& work) {
+        if (number == 0) return shared::parts_of(allocation, start.slots());
         const Budget unlimited;
         Meter own(unlimited);
         const Placement other = draft_multisection(problem.with_seed(seed), own, {});
         work += own.done();
-        return parts_of(allocation, other.slots());
+        return shared::parts_of(allocation, other.slots());
     };
-    const auto best = Evolution<SlotDistances>(distances, graph, points, problem.capacity().capacities(),
-                                               evolution, problem.seed(), problem.threads())
-                          .run(make, meter);
-    if (best.parts.empty()) fail_to_fit();
-    return placement_in(allocation, best.parts);
+    const auto best =
+        shared::Evolution<SlotDistances>(distances, graph, points, problem.capacity().capacities(), evolution,
+                                         problem.seed(), problem.threads())
+            .run(make, meter);
+    if (best.parts.empty()) shared::fail_to_fit();
+    return shared::placement_in(allocation, best.parts);
 }
 
 MapperEntry refine_mapper() {
@@ -43,4 +46,4 @@ MapperEntry refine_mapper() {
          .serves = Serves::shared});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -4,7 +4,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 struct RefineOptions {
     std::uint32_t cycles = 1;
@@ -26,4 +26,4 @@ struct RefineOptions {
 [[nodiscard]] Placement refine_shared(const Problem& problem, Placement start, Meter& meter,
                                       const RefineOptions& options);
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -11,7 +11,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// Parts of a graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p;
 /// farther_from(left)(q) is how much farther part q is from part left + 1 than from part left, by distances
@@ -20,7 +20,7 @@ template <class Ranks, class FartherFrom>
 class TurnChoices {
    public:
     /// Refers to everything.
-    TurnChoices(const WeightedGraph& graph, std::span<const Part> part_of, std::size_t part_count,
+    TurnChoices(const partition::WeightedGraph& graph, std::span<const Part> part_of, std::size_t part_count,
                 std::span<const Part> lefts, const Ranks& ranks, const FartherFrom& farther_from)
         : graph_(graph),
           part_of_(part_of),
@@ -34,7 +34,7 @@ class TurnChoices {
 
     /// For TwoWayChoices: vertex k is the pair lefts[k], an edge what it costs, twice, if one of two turns without the
     /// other, and the bias what the turn costs by itself. Masses are left to the caller. O(edges), on all cores.
-    void weigh(WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
+    void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
         const Chunks chunks(lefts_.size(), 1024);
         std::vector<Rows> rows(chunks.size());
         std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
@@ -112,7 +112,7 @@ class TurnChoices {
         rows.end.push_back(static_cast<std::uint32_t>(rows.peer.size()));
     }
 
-    const WeightedGraph& graph_;
+    const partition::WeightedGraph& graph_;
     std::span<const Part> part_of_;
     std::span<const Part> lefts_;
     std::vector<Vertex> pair_of_;  // by part
@@ -120,4 +120,4 @@ class TurnChoices {
     const FartherFrom& farther_from_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

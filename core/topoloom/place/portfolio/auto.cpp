@@ -20,13 +20,13 @@
 #include "topoloom/place/local/tabu.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/multilevel/refine.hpp"
-#include "topoloom/place/portfolio/effort.hpp"
+#include "topoloom/place/portfolio/effort_limits.hpp"
 #include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/structure/bricks.hpp"
 #include "topoloom/place/structure/structure.hpp"
 
-namespace topoloom {
+namespace topoloom::portfolio {
 
 namespace {
 
@@ -99,7 +99,7 @@ std::vector<std::string> candidates(const Problem& problem, const EffortLimits& 
 }
 
 /// How long to anneal: proposals for each chain, about 10 million of which are made in a second.
-AnnealOptions annealing(const Problem& problem, const Meter& meter, const EffortLimits& limits) {
+local::AnnealOptions annealing(const Problem& problem, const Meter& meter, const EffortLimits& limits) {
     const auto ranks = static_cast<double>(problem.rank_count());
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
     if (ranks > max_ranks_side_by_side && !meter.limited()) {
@@ -120,18 +120,19 @@ AnnealOptions annealing(const Problem& problem, const Meter& meter, const Effort
 /// Where no other mapper came near the structure, it is first tried whether annealing brings anything at all.
 void anneal(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
             const EffortLimits& limits) {
-    const AnnealOptions options = annealing(problem, meter, limits);
+    const local::AnnealOptions options = annealing(problem, meter, limits);
     if (meter.exhausted() || (options.sweeps == 0 && !meter.limited())) return;
     if (options.sweeps > 0 && limits.tests_annealing && problem.rank_count() <= max_ranks_side_by_side) {
         const Placement start = best.placement();
-        best.offer(improve_by_annealing(problem, start, meter, {.sweeps = 100, .heat = 10, .chains = 1}));
+        best.offer(
+            local::improve_by_annealing(problem, start, meter, {.sweeps = 100, .heat = 10, .chains = 1}));
         if (best.value() == structured_value) {
-            best.offer(improve_by_annealing(
+            best.offer(local::improve_by_annealing(
                 problem, start, meter, {.sweeps = options.sweeps / 10, .heat = options.heat, .chains = 1}));
             if (best.value() == structured_value) return;
         }
     }
-    best.offer(improve_by_annealing(problem, best.placement(), meter, options));
+    best.offer(local::improve_by_annealing(problem, best.placement(), meter, options));
 }
 
 /// On few slots a look at all exchanges at a time finds what is left to gain, most where most ranks talk to most.
@@ -139,7 +140,7 @@ void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, cons
     const std::size_t slots = problem.allocation().slot_count();
     if (slots > limits.max_tabu_slots || slots < 2 || meter.exhausted()) return;
     const std::size_t iterations = limits.tabu_exchanges / (slots * (slots - 1) / 2);
-    best.offer(improve_by_tabu(
+    best.offer(local::improve_by_tabu(
         problem, best.placement(), meter,
         {.iterations = static_cast<std::uint32_t>(std::min(iterations, limits.max_tabu_iterations))}));
 }
@@ -148,16 +149,16 @@ void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, cons
 void weigh_moves(const Problem& problem, Best& best, Meter& meter) {
     if (problem.migration() == nullptr) return;
     Placement renewed = best.placement();
-    best.offer(improve_by_resettling(problem, std::move(renewed), meter));
-    best.offer(improve_by_resettling(problem, place_previous(problem, meter), meter));
+    best.offer(local::improve_by_resettling(problem, std::move(renewed), meter));
+    best.offer(local::improve_by_resettling(problem, local::place_previous(problem, meter), meter));
 }
 
 Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     Best best(problem);
-    best.offer(place_block(problem, meter));
+    best.offer(simple::place_block(problem, meter));
     const CommGraph& partners = problem.symmetric();  // made once, for all candidates
     std::int64_t structured_value = std::numeric_limits<std::int64_t>::max();
-    if (auto structured = place_by_structure(problem, meter)) {
+    if (auto structured = structure::place_by_structure(problem, meter)) {
         best.offer(std::move(structured->placement));
         structured_value = best.value();
         // On many ranks all that follows would take a minute, in vain.
@@ -167,13 +168,13 @@ Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& 
     }
     if (partners.edge_count() == 0) return best.placement();
     if (const auto grid = find_rank_grid(problem)) {
-        best.offer(fold_grid(problem, *grid, meter));
+        best.offer(grid::fold_grid(problem, *grid, meter));
         // Where nodes take no equal boxes, strips of the grid may be better.
         if (problem.machine().slots_per_node() > 1 && !meter.exhausted())
-            best.offer(tile_grid(problem, *grid, meter));
+            best.offer(grid::tile_grid(problem, *grid, meter));
         structured_value = best.value();
     }
-    best.offer(place_recognized_bricks(problem, meter));
+    best.offer(structure::place_recognized_bricks(problem, meter));
     try_all(problem, candidates(problem, limits), best, meter);
     const bool limited = meter.limited();  // annealing would use up the budget
     if (limited) search_all_exchanges(problem, best, meter, limits);
@@ -185,29 +186,32 @@ Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& 
 
 Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     Best best(problem);
-    MultisectionOptions sections = limits.sections;
+    multilevel::MultisectionOptions sections = limits.sections;
     // On larger machines the first splits are a smaller part of the work, and may take longer.
     if (problem.allocation().slot_count() >= 64) sections.islands = limits.islands_of_many;
-    best.offer(place_multisection(problem, meter, sections));
-    if (auto bricks = place_recognized_bricks(problem, meter)) {
-        best.offer(refine_shared(problem, *std::move(bricks), meter, {.cycles = limits.brick_cycles}));
+    best.offer(multilevel::place_multisection(problem, meter, sections));
+    if (auto bricks = structure::place_recognized_bricks(problem, meter)) {
+        best.offer(
+            multilevel::refine_shared(problem, *std::move(bricks), meter, {.cycles = limits.brick_cycles}));
     }
     if (problem.migration() != nullptr)
-        best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));
+        best.offer(
+            multilevel::refine_shared(problem, local::place_previous(problem, meter), meter, {.cycles = 0}));
     if (const auto grid = find_rank_grid(problem)) {
-        best.offer(box_grid(problem, *grid, meter));
-        if (auto folded = fold_grid(problem, *grid, meter)) {
+        best.offer(grid::box_grid(problem, *grid, meter));
+        if (auto folded = grid::fold_grid(problem, *grid, meter)) {
             if (limits.refines_folds)
-                folded = refine_shared(problem, *std::move(folded), meter, {.cycles = 0});
+                folded = multilevel::refine_shared(problem, *std::move(folded), meter, {.cycles = 0});
             best.offer(std::move(folded));
         }
     }
     if (limits.last_cycles > 0)
-        best.offer(refine_shared(problem, best.placement(), meter, {.cycles = limits.last_cycles}));
+        best.offer(
+            multilevel::refine_shared(problem, best.placement(), meter, {.cycles = limits.last_cycles}));
     // Ranks of different loads may not fit in their order.
     if (std::ranges::adjacent_find(problem.capacity().masses(), std::not_equal_to<>{}) ==
         problem.capacity().masses().end()) {
-        best.offer(place_block(problem, meter));
+        best.offer(simple::place_block(problem, meter));
     }
     return best.placement();
 }
@@ -236,7 +240,8 @@ std::uint64_t descent_work(const CommGraph& graph, const EffortLimits& limits) {
 /// Whether the one takes little longer than the other, and has fewer hop-bytes: they are what other jobs feel.
 bool keeps_near(const Problem& problem, const Placement& near, const Placement& other) {
     constexpr double hardly = 1.01;
-    if (!problem.goal_on_links().objective.is(Aim::time) || problem.migration() != nullptr) return false;
+    if (!problem.objective_on_links().mix.is(ObjectiveKind::time) || problem.migration() != nullptr)
+        return false;
     const CongestionKey key = problem.key(near.slots());
     const CongestionKey of_other = problem.key(other.slots());
     return key.congestion <= hardly * of_other.congestion && key.hop_bytes < of_other.hop_bytes;
@@ -251,13 +256,13 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     constexpr std::size_t starts_on_links = 8;
     const double length = route_length(problem.allocation());
     const auto standard =
-        static_cast<std::uint32_t>(std::max(1.0, annealing_sweeps(problem.graph()) / length));
+        static_cast<std::uint32_t>(std::max(1.0, links::annealing_sweeps(problem.graph()) / length));
     const auto sweeps =
         static_cast<std::uint32_t>(std::max<std::uint64_t>(1, standard * limits.link_tenths / 10));
     // A budget that the user gave is used up, whatever the effort.
-    CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps};
+    links::CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps};
     Best best(problem);
-    const Placement block = place_block(problem, meter);
+    const Placement block = simple::place_block(problem, meter);
     best.offer(block);
     const Problem near = problem.for_hop_bytes();
     if (near.symmetric().edge_count() == 0) return best.placement();
@@ -289,7 +294,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     std::vector<CongestionKey> keys(starts);
     search_side_by_side(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
         const Problem seeded = starts == 1 ? problem : problem.with_seed(problem.seed() + i);
-        found[i] = anneal_links(seeded, start(i, seeded, own), own, annealing);
+        found[i] = links::anneal_links(seeded, start(i, seeded, own), own, annealing);
         keys[i] = problem.key(found[i]->slots());
     });
     std::vector<std::size_t> order(starts);
@@ -304,7 +309,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
             static_cast<std::uint64_t>(static_cast<double>(descent_work(problem.graph(), limits)) / length);
         if (!meter.limited()) budget.work = std::min(budget.work, most);
         Meter brief(budget);
-        placement = improve_by_local_opt(problem, std::move(placement), brief);
+        placement = links::improve_by_local_opt(problem, std::move(placement), brief);
         own.spend(brief.done());
     });
     for (const std::size_t i : order) best.offer(std::move(found[i]));
@@ -318,7 +323,7 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
     if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
     constexpr double rounding = 1 + 1e-9;
     constexpr double sure_gain = 0.03;
-    Placement block = place_block(problem, meter);
+    Placement block = simple::place_block(problem, meter);
     const double of_block = problem.time(block.slots());
     const double most = of_block * rounding;
     const double of_found = problem.time(found.slots());
@@ -328,17 +333,19 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
         return problem.for_hop_bytes().key(p.slots()).hop_bytes;
     };
     const bool is_worth_it = gain >= sure_gain || hop_bytes(found) < hop_bytes(block);
-    if (!is_worth_it && problem.goal_on_links().objective.is(Aim::time) && !problem.is_busy(block.slots()))
+    if (!is_worth_it && problem.objective_on_links().mix.is(ObjectiveKind::time) &&
+        !problem.is_busy(block.slots()))
         return block;
     if (of_found <= most) return found;
-    const Goal goal = problem.goal_on_links();
-    const Problem for_time = problem.with_objective(objective_of(Aim::time), goal.phases, goal.background);
+    const MeasuredObjective objective = problem.objective_on_links();
+    const Problem for_time =
+        problem.with_objective(objective_of(ObjectiveKind::time), objective.phases, objective.background);
     Best best(problem);
     best.offer(block);
     const auto offer = [&](Placement quicker) {
         if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));
     };
-    for (const Placement& start : {found, block}) offer(anneal_links(for_time, start, meter, {}));
+    for (const Placement& start : {found, block}) offer(links::anneal_links(for_time, start, meter, {}));
     if (problem.rank_count() <= max_ranks_side_by_side) offer(place_on_links(for_time, meter, limits));
     return best.placement();
 }
@@ -364,4 +371,4 @@ MapperEntry auto_mapper() {
                                      .minimizes = Minimizes::objective});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::portfolio

@@ -19,20 +19,22 @@ std::string percent(double share) { return std::to_string(std::lround(100 * shar
 
 ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommGraph*> phases,
                                  std::span<const double> background) {
-    if (!problem.capacity().one_rank_per_slot()) return {Aim::hop_bytes, "ranks share slots"};
-    if (problem.migration() != nullptr) return {Aim::hop_bytes, "an earlier placement is weighed against"};
-    if (!problem.machine().has_bandwidths()) return {Aim::hop_bytes, "the machine gives no bandwidths"};
+    if (!problem.capacity().one_rank_per_slot()) return {ObjectiveKind::hop_bytes, "ranks share slots"};
+    if (problem.migration() != nullptr)
+        return {ObjectiveKind::hop_bytes, "an earlier placement is weighed against"};
+    if (!problem.machine().has_bandwidths())
+        return {ObjectiveKind::hop_bytes, "the machine gives no bandwidths"};
     if (phases.empty()) phases.push_back(&problem.graph());
     const std::span<const Slot> block = problem.allocation().slots().first(problem.rank_count());
-    const Goal goal{
-        .objective = objective_of(Aim::time), .phases = std::move(phases), .background = background};
-    const TimeParts parts = time_parts(problem.machine(), goal, block);
-    if (parts.all == 0) return {Aim::hop_bytes, "nothing is sent"};
+    const MeasuredObjective objective{
+        .mix = objective_of(ObjectiveKind::time), .phases = std::move(phases), .background = background};
+    const TimeParts parts = time_parts(problem.machine(), objective, block);
+    if (parts.all == 0) return {ObjectiveKind::hop_bytes, "nothing is sent"};
     const double share = parts.busy / parts.all;
     if (share < min_busy_share)
-        return {Aim::hop_bytes,
+        return {ObjectiveKind::hop_bytes,
                 "messages are short: startups and latencies take " + percent(1 - share) + " of the time"};
-    return {Aim::time, "links, network cards and memory take " + percent(share) + " of the time"};
+    return {ObjectiveKind::time, "links, network cards and memory take " + percent(share) + " of the time"};
 }
 
 }  // namespace topoloom

@@ -12,7 +12,7 @@
 namespace topoloom {
 
 struct ObjectiveChoice {
-    Aim aim;
+    ObjectiveKind objective;
     std::string reason;  // one line, for people
 };
 

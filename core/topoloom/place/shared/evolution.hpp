@@ -17,7 +17,7 @@
 #include "topoloom/place/shared/pair_flow.hpp"
 #include "topoloom/place/shared/shared_search.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 struct EvolutionOptions {
     /// Families that evolve apart from the coarsest graph on, until their best meet.
@@ -42,9 +42,9 @@ class Evolution {
     static constexpr std::int64_t unfit = std::numeric_limits<std::int64_t>::max();
 
     /// Refers to all but the options. Points and capacities are those of the parts.
-    Evolution(const Space& space, const WeightedGraph& graph, std::span<const typename Space::Point> points,
-              std::span<const std::int64_t> capacity, const EvolutionOptions& options, std::uint64_t seed,
-              int threads)
+    Evolution(const Space& space, const partition::WeightedGraph& graph,
+              std::span<const typename Space::Point> points, std::span<const std::int64_t> capacity,
+              const EvolutionOptions& options, std::uint64_t seed, int threads)
         : space_(space),
           graph_(graph),
           points_(points),
@@ -89,22 +89,23 @@ class Evolution {
     template <class Make>
     Member run_island(std::uint32_t island, const Make& make, Meter& meter) {
         Rng rng(seed_, 10 + island);
-        std::deque<Coarsening> steps;
-        const WeightedGraph* coarsest = &graph_;
+        std::deque<partition::Coarsening> steps;
+        const partition::WeightedGraph* coarsest = &graph_;
         while (coarsest->size() > vertices_per_place * points_.size()) {
-            Coarsening step = coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()));
+            partition::Coarsening step =
+                partition::coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()));
             if (step.graph.size() >= coarsest->size() - coarsest->size() / 20) break;
             steps.push_back(std::move(step));
             coarsest = &steps.back().graph;
         }
-        const auto share = [&](const WeightedGraph& graph, std::uint32_t count) {
+        const auto share = [&](const partition::WeightedGraph& graph, std::uint32_t count) {
             return static_cast<std::uint32_t>(std::uint64_t{count} * coarsest->size() / graph.size());
         };
         const std::uint32_t members = std::max(1U, options_.family);
         std::vector<Member> family = breed(*coarsest, members, rng.next(), make, meter);
         evolve(*coarsest, family, options_.cycles, rng.next(), meter);
         for (std::size_t i = steps.size(); i-- > 0;) {
-            const WeightedGraph& graph = i == 0 ? graph_ : steps[i - 1].graph;
+            const partition::WeightedGraph& graph = i == 0 ? graph_ : steps[i - 1].graph;
             std::ranges::sort(family, {}, &Member::cost);
             family.resize(std::min<std::size_t>(family.size(), std::max(1U, share(graph, members))));
             descend(graph, steps[i].coarse_of, family, rng.next(), meter);
@@ -114,7 +115,7 @@ class Evolution {
     }
 
     template <class Make>
-    std::vector<Member> breed(const WeightedGraph& graph, std::uint32_t count, std::uint64_t seed,
+    std::vector<Member> breed(const partition::WeightedGraph& graph, std::uint32_t count, std::uint64_t seed,
                               const Make& make, Meter& meter) {
         std::vector<Member> family;
         while (family.size() < count && (family.empty() || !meter.exhausted())) {
@@ -137,8 +138,8 @@ class Evolution {
     }
 
     /// Carries a family over to a finer graph.
-    void descend(const WeightedGraph& graph, std::span<const Vertex> coarse_of, std::vector<Member>& family,
-                 std::uint64_t seed, Meter& meter) {
+    void descend(const partition::WeightedGraph& graph, std::span<const Vertex> coarse_of,
+                 std::vector<Member>& family, std::uint64_t seed, Meter& meter) {
         std::vector<std::uint64_t> work(family.size());
         parallel_for(family.size(), threads_, [&](std::size_t m, int) {
             if (family[m].cost == unfit) return;
@@ -148,7 +149,7 @@ class Evolution {
         for (const std::uint64_t w : work) meter.spend(w);
     }
 
-    void evolve(const WeightedGraph& graph, std::vector<Member>& family, std::uint32_t cycles,
+    void evolve(const partition::WeightedGraph& graph, std::vector<Member>& family, std::uint32_t cycles,
                 std::uint64_t seed, Meter& meter) {
         for (std::uint32_t done = 0; done < cycles && !meter.exhausted(); done += brood)
             generation(graph, family, Rng(seed, done).next(), meter);
@@ -156,7 +157,7 @@ class Evolution {
 
     /// Local search and minimum cuts on one graph. Where no single search gained from `searched`, only what differs
     /// from that is looked at.
-    Member refine(const WeightedGraph& graph, Parts start, const Parts* searched, Rng& rng,
+    Member refine(const partition::WeightedGraph& graph, Parts start, const Parts* searched, Rng& rng,
                   std::uint64_t& work) const {
         SharedSearch<Space> search(space_, graph, points_, capacity_, std::move(start));
         if (searched) search.wake_only_changes(*searched);
@@ -191,13 +192,14 @@ class Evolution {
     }
 
     /// Coarsens within the labels, then refines from the coarsest graph to the finest.
-    Member cycle(const WeightedGraph& finest, const Member& start, Rng rng, std::vector<Part> label,
-                 std::uint64_t& work) const {
-        std::deque<Coarsening> steps;
+    Member cycle(const partition::WeightedGraph& finest, const Member& start, Rng rng,
+                 std::vector<Part> label, std::uint64_t& work) const {
+        std::deque<partition::Coarsening> steps;
         Parts parts = start.parts;
-        const WeightedGraph* coarsest = &finest;
+        const partition::WeightedGraph* coarsest = &finest;
         while (coarsest->size() > 8 * points_.size()) {
-            Coarsening step = coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()), label);
+            partition::Coarsening step =
+                partition::coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()), label);
             if (step.graph.size() >= coarsest->size() - coarsest->size() / 20) break;
             Parts coarse(step.graph.size());
             std::vector<Part> coarse_label(step.graph.size());
@@ -218,7 +220,7 @@ class Evolution {
     }
 
     /// Children of random parents; each takes the place of the parent that is worse if it is better than that.
-    void generation(const WeightedGraph& graph, std::vector<Member>& family, std::uint64_t seed,
+    void generation(const partition::WeightedGraph& graph, std::vector<Member>& family, std::uint64_t seed,
                     Meter& meter) {
         struct Child {
             std::size_t mother = 0;  // the better parent
@@ -262,7 +264,7 @@ class Evolution {
     }
 
     const Space& space_;
-    const WeightedGraph& graph_;
+    const partition::WeightedGraph& graph_;
     std::span<const typename Space::Point> points_;
     std::span<const std::int64_t> capacity_;
     EvolutionOptions options_;
@@ -271,4 +273,4 @@ class Evolution {
     std::int64_t max_mass_ = 1;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

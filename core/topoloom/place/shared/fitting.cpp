@@ -10,7 +10,7 @@
 #include "topoloom/place/shared/shared_search.hpp"
 #include "topoloom/place/state/slot_distances.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 bool fits(const Problem& problem, const Placement& placement) {
     const Capacity& capacity = problem.capacity();
@@ -26,7 +26,7 @@ std::optional<Placement> try_to_fit(const Problem& problem, Placement placement)
     const Allocation& allocation = problem.allocation();
     const SlotDistances distances(allocation);
     const std::vector<Position> points = distances.points();
-    const WeightedGraph graph = weighted(problem.symmetric(), capacity.masses());
+    const partition::WeightedGraph graph = partition::weighted(problem.symmetric(), capacity.masses());
     SharedSearch<SlotDistances> search(distances, graph, points, capacity.capacities(),
                                        parts_of(allocation, placement.slots()));
     search.repair();
@@ -58,4 +58,4 @@ Placement placement_in(const Allocation& allocation, std::span<const Part> part_
     return {allocation, std::move(slots), SlotUse::shared};
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

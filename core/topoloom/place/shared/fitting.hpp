@@ -8,7 +8,7 @@
 
 #include "topoloom/place/problem.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 /// Whether no shared slot holds more than its capacity.
 [[nodiscard]] bool fits(const Problem& problem, const Placement& placement);
@@ -28,4 +28,4 @@ namespace topoloom {
 /// The inverse of parts_of().
 [[nodiscard]] Placement placement_in(const Allocation& allocation, std::span<const Part> part_of_rank);
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-namespace topoloom {
+namespace topoloom::shared {
 
 namespace {
 
@@ -18,8 +18,8 @@ struct UniformSpace {
 /// Bisects until every range of parts is a single one.
 class RecursiveBisection {
    public:
-    RecursiveBisection(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
-                       const BisectionOptions& options, std::uint64_t seed)
+    RecursiveBisection(const partition::WeightedGraph& graph, std::span<const std::int64_t> capacity,
+                       const partition::BisectionOptions& options, std::uint64_t seed)
         : graph_(graph),
           capacity_(capacity),
           options_(options),
@@ -44,9 +44,10 @@ class RecursiveBisection {
             return;
         }
         const std::uint32_t middle = begin + (end - begin) / 2;
-        const WeightedGraph sub = subgraph(graph_, vertices, local_);
-        const Bisection halves = bisect(sub, {}, {capacity(begin, middle), capacity(middle, end)}, options_,
-                                        Rng(rng_.next(), rng_.next()));
+        const partition::WeightedGraph sub = subgraph(graph_, vertices, local_);
+        const partition::Bisection halves =
+            partition::bisect(sub, {}, {capacity(begin, middle), capacity(middle, end)}, options_,
+                              Rng(rng_.next(), rng_.next()));
         work_ += halves.work;
         std::array<std::vector<Vertex>, 2> side;
         for (std::size_t i = 0; i < vertices.size(); ++i)
@@ -55,9 +56,9 @@ class RecursiveBisection {
         split(side[1], middle, end);
     }
 
-    const WeightedGraph& graph_;
+    const partition::WeightedGraph& graph_;
     std::span<const std::int64_t> capacity_;
-    BisectionOptions options_;
+    partition::BisectionOptions options_;
     Rng rng_;
     std::vector<Vertex> local_;
     std::vector<Part> part_;
@@ -66,11 +67,11 @@ class RecursiveBisection {
 
 }  // namespace
 
-WeightedGraph subgraph(const WeightedGraph& graph, std::span<const Vertex> vertices,
-                       std::vector<Vertex>& local) {
+partition::WeightedGraph subgraph(const partition::WeightedGraph& graph, std::span<const Vertex> vertices,
+                                  std::vector<Vertex>& local) {
     std::ranges::fill(local, Vertex::none);
     for (std::size_t i = 0; i < vertices.size(); ++i) local[vertices[i].value] = Vertex{i};
-    WeightedGraph sub;
+    partition::WeightedGraph sub;
     for (const Vertex v : vertices) {
         const auto peers = graph.peers(v);
         const auto weights = graph.weights(v);
@@ -85,12 +86,14 @@ WeightedGraph subgraph(const WeightedGraph& graph, std::span<const Vertex> verti
     return sub;
 }
 
-std::vector<Part> split_in_groups(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
-                                  const BisectionOptions& bisection, const EvolutionOptions& evolution,
-                                  std::uint64_t seed, int threads, Meter& meter) {
+std::vector<Part> split_in_groups(const partition::WeightedGraph& graph,
+                                  std::span<const std::int64_t> capacity,
+                                  const partition::BisectionOptions& bisection,
+                                  const EvolutionOptions& evolution, std::uint64_t seed, int threads,
+                                  Meter& meter) {
     const std::vector<Part> points = id_list<Part>(capacity.size());
     const UniformSpace space;
-    const auto make = [&](const WeightedGraph& coarse, std::size_t, std::uint64_t start,
+    const auto make = [&](const partition::WeightedGraph& coarse, std::size_t, std::uint64_t start,
                           std::uint64_t& work) {
         return RecursiveBisection(coarse, capacity, bisection, start).run(work);
     };
@@ -104,4 +107,4 @@ std::vector<Part> split_in_groups(const WeightedGraph& graph, std::span<const st
     return part_of;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

@@ -15,7 +15,7 @@
 #include "topoloom/partition/max_flow.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 /// Takes the vertices near the border of two parts and divides them anew between the two, with the fewest hop-bytes of
 /// all ways to do so; what lies outside pulls by its distance (Sanders, Schulz, ESA 2011, section 4: corridor, adaptive
@@ -26,7 +26,7 @@ class PairFlow {
     using Point = typename Space::Point;
 
     /// Refers to everything; changes `part_of`, which must fit the capacities.
-    PairFlow(const Space& space, const WeightedGraph& graph, std::span<const Point> points,
+    PairFlow(const Space& space, const partition::WeightedGraph& graph, std::span<const Point> points,
              std::span<const std::int64_t> capacity, std::vector<Part>& part_of)
         : space_(space),
           graph_(graph),
@@ -231,7 +231,7 @@ class PairFlow {
     }
 
     const Space& space_;
-    const WeightedGraph& graph_;
+    const partition::WeightedGraph& graph_;
     std::span<const Point> points_;
     std::span<const std::int64_t> capacity_;
     std::vector<Part>& part_;
@@ -243,9 +243,9 @@ class PairFlow {
     std::vector<signed char> side_;   // of the corridor: 1 to the lower part
     std::vector<char> active_;
     std::vector<char> next_active_;
-    FlowNetwork network_;
+    partition::FlowNetwork network_;
     std::uint64_t work_ = 0;
     std::uint64_t examined_ = 0;  // edges
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

@@ -13,7 +13,7 @@
 #include "topoloom/partition/gain_heap.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 /// Which part every vertex of a graph is in; parts number a list of points and capacities.
 template <class Space>
@@ -21,7 +21,7 @@ class SharedSearch {
    public:
     using Point = typename Space::Point;
 
-    SharedSearch(const Space& space, const WeightedGraph& graph, std::span<const Point> points,
+    SharedSearch(const Space& space, const partition::WeightedGraph& graph, std::span<const Point> points,
                  std::span<const std::int64_t> capacity, std::vector<Part> part_of)
         : space_(space),
           graph_(graph),
@@ -109,7 +109,7 @@ class SharedSearch {
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);
     }
-    [[nodiscard]] bool has_room(Part part, Vertex v) const {
+    [[nodiscard]] bool fits(Part part, Vertex v) const {
         return load_[part.value] + graph_.mass[v.value] <= capacity_[part.value];
     }
 
@@ -145,7 +145,7 @@ class SharedSearch {
         return sum;
     }
 
-    /// The best part with room among those that v talks to.
+    /// The best part with capacity left among those that v talks to.
     [[nodiscard]] Target best_target(Vertex v) {
         ++work_;
         gather(v);
@@ -159,7 +159,7 @@ class SharedSearch {
         const std::int64_t here = cost_at(part_[v.value]);
         for (std::size_t i = 0; i < std::min(near_.size(), max_targets); ++i) {
             const Part p = near_[i];
-            if (p == part_[v.value] || !has_room(p, v)) continue;
+            if (p == part_[v.value] || !fits(p, v)) continue;
             const std::int64_t gain = here - cost_at(p);
             if (best.part == Part::none || gain > best.gain ||
                 (gain == best.gain && load_[p.value] < load_[best.part.value])) {
@@ -247,7 +247,7 @@ class SharedSearch {
         return best;
     }
 
-    /// Moves vertices away, those that lose least first, to the best part that has room.
+    /// Moves vertices away, those that lose least first, to the best part that has capacity left.
     void unload(Part from) {
         struct Way {
             std::int64_t loss;
@@ -260,7 +260,7 @@ class SharedSearch {
             const std::int64_t here = cost_at(from);
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
             for (const Part p : ids<Part>(points_.size())) {
-                if (p != from && has_room(p, v)) least = std::min(least, cost_at(p) - here);
+                if (p != from && fits(p, v)) least = std::min(least, cost_at(p) - here);
             }
             ways.push_back({least, v});
         }
@@ -272,7 +272,7 @@ class SharedSearch {
             gather(way.vertex);
             Part best = Part::none;
             for (const Part p : ids<Part>(points_.size())) {
-                if (p == from || !has_room(p, way.vertex)) continue;
+                if (p == from || !fits(p, way.vertex)) continue;
                 if (best == Part::none || cost_at(p) < cost_at(best)) best = p;
             }
             if (best != Part::none) put(way.vertex, best);
@@ -280,7 +280,7 @@ class SharedSearch {
     }
 
     const Space& space_;
-    const WeightedGraph& graph_;
+    const partition::WeightedGraph& graph_;
     std::span<const Point> points_;
     std::span<const std::int64_t> capacity_;
     std::vector<Part> part_;
@@ -289,10 +289,10 @@ class SharedSearch {
     std::vector<Part> near_;             // parts with weight
     std::vector<char> awake_;
     std::vector<char> locked_;
-    GainHeap heap_;
+    partition::GainHeap heap_;
     std::vector<Move> moves_;
     std::uint64_t work_ = 0;
     std::uint64_t examined_ = 0;  // edges
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

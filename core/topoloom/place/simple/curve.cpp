@@ -8,7 +8,7 @@
 #include "topoloom/place/state/positions_along.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::simple {
 
 namespace {
 
@@ -82,4 +82,4 @@ MapperEntry snake_mapper() {
                                                     .serves = Serves::both});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::simple

@@ -9,7 +9,7 @@
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 
-namespace topoloom {
+namespace topoloom::simple {
 
 namespace {
 
@@ -261,4 +261,4 @@ MapperEntry emahd_mapper() {
                                       .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::simple

@@ -6,7 +6,7 @@
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::simple {
 
 namespace {
 
@@ -32,7 +32,7 @@ Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& 
         const std::uint32_t key = at.size() == 1 ? at[0] : (hash(at) + 739) % 1'280'107;
         slots[(rank++)->value] = all[key % all.size()];
     });
-    return fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+    return shared::fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
 }  // namespace
@@ -46,4 +46,4 @@ MapperEntry hashed_mapper() {
          .serves = Serves::shared});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::simple

@@ -9,7 +9,7 @@
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
-namespace topoloom {
+namespace topoloom::simple {
 
 namespace {
 
@@ -66,7 +66,7 @@ Placement share_in_turn(const Problem& problem, std::span<const Rank> ranks) {
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) slots[ranks[i].value] = all[i % all.size()];
-    return fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+    return shared::fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
 Placement deal_to_nodes(const Problem& problem, bool fold) {
@@ -151,4 +151,4 @@ MapperEntry random_mapper() {
                                        .serves = Serves::both});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::simple

@@ -6,13 +6,13 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::simple {
 
 /// Rank i on the i-th slot of the allocation.
 [[nodiscard]] Placement place_block(const Problem& problem, Meter& meter);
 
 /// One rank on every node in turn, again and again; full nodes are passed over. Ranks that share slots: rank i on slot
-/// i mod slots, as far as it has room.
+/// i mod slots, as far as its capacity goes.
 [[nodiscard]] Placement place_round_robin(const Problem& problem, Meter& meter);
 
 /// Like round-robin, with the order of the nodes reversed in every other round (Cray's folded-rank placement).
@@ -27,4 +27,4 @@ namespace topoloom {
 [[nodiscard]] Placement place_in_order(const Problem& problem, std::span<const Rank> ranks,
                                        std::span<const Position> positions);
 
-}  // namespace topoloom
+}  // namespace topoloom::simple

@@ -11,13 +11,13 @@
 namespace topoloom {
 
 void require_dense_memory(std::string_view mapper, std::size_t order, std::size_t searches) {
-    const double needed = QapGround::bytes(order) * static_cast<double>(searches + 1);
+    const double needed = qap::QapGround::bytes(order) * static_cast<double>(searches + 1);
     if (needed <= 0.5 * static_cast<double>(usable_memory())) return;
     fail(mapper, " keeps all distances between the ", order, " slots and would need ",
          std::llround(needed / 1e9), " GB of memory; use a smaller allocation or another mapper");
 }
 
-Qap dense_qap(const Problem& problem) {
+qap::Qap dense_qap(const Problem& problem) {
     const Allocation& allocation = problem.allocation();
     const std::size_t order = allocation.slot_count();
     std::vector<std::int64_t> bytes(order * order);
@@ -45,8 +45,8 @@ Qap dense_qap(const Problem& problem) {
     return {order, std::move(bytes), std::move(distance), std::move(moving)};
 }
 
-Permutation assignment_of(const Problem& problem, const Placement& placement) {
-    Permutation p;
+qap::Permutation assignment_of(const Problem& problem, const Placement& placement) {
+    qap::Permutation p;
     std::vector<char> used(problem.allocation().slot_count(), false);
     for (const Position x : positions_of(problem.allocation(), placement.slots())) {
         p.push_back(x.value);

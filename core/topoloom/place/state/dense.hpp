@@ -15,9 +15,9 @@ void require_dense_memory(std::string_view mapper, std::size_t order, std::size_
 
 /// Items are the ranks, then as many that send nothing as there are free slots; locations are the positions in the
 /// allocation. Distances need not be symmetric. The value is that of the problem: hop-bytes, with those of moving.
-[[nodiscard]] Qap dense_qap(const Problem& problem);
+[[nodiscard]] qap::Qap dense_qap(const Problem& problem);
 
-[[nodiscard]] Permutation assignment_of(const Problem& problem, const Placement& placement);
+[[nodiscard]] qap::Permutation assignment_of(const Problem& problem, const Placement& placement);
 [[nodiscard]] Placement placement_of(const Problem& problem, std::span<const std::uint32_t> assignment);
 
 }  // namespace topoloom

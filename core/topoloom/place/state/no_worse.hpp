@@ -12,9 +12,9 @@ namespace topoloom {
 /// by loads, and a busy link's relief may cost a longer route. See loads_for().
 template <class Search>
 [[nodiscard]] Placement no_worse(const Problem& problem, Placement start, const Search& search) {
-    const Goal goal = problem.goal_on_links();
+    const MeasuredObjective objective = problem.objective_on_links();
     Placement found = search(std::as_const(start));
-    if (goal.objective.of(Aim::time) == 0) return found;
+    if (objective.mix.of(ObjectiveKind::time) == 0) return found;
     return problem.key(found.slots()) <= problem.key(start.slots()) ? found : start;
 }
 

@@ -29,8 +29,8 @@ class SpareSlots {
 
     void take(Position position, std::int64_t mass) { tree_.set(position, tree_.value(position) - mass); }
 
-    /// The slot of least pull.cost(point) that has room for the mass; among equals the one with the most room, then the
-    /// one that the search meets first. None where there is no room. Adds the slots and parts looked at to `evaluated`.
+    /// The slot of least pull.cost(point) that has capacity left for the mass; among equals the one with the most, then the
+    /// one that the search meets first. None where there is none. Adds the slots and parts looked at to `evaluated`.
     template <class Pull>
     [[nodiscard]] std::optional<Found> nearest(const Pull& pull, std::int64_t mass,
                                                std::uint64_t& evaluated) const {

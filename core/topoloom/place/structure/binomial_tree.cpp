@@ -9,24 +9,24 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 namespace {
 
 /// The ranks from the root on, each with who comes before it. Fewer than all where the graph is not a tree.
 struct Walk {
     std::vector<Rank> order;
-    std::vector<std::uint32_t> parent;
+    std::vector<Rank> parent;
     std::vector<Bytes> bytes;  // to the parent
 
-    Walk(const CommGraph& tree, Rank root) : parent(tree.rank_count(), no_index), bytes(tree.rank_count()) {
+    Walk(const CommGraph& tree, Rank root) : parent(tree.rank_count(), Rank::none), bytes(tree.rank_count()) {
         order.push_back(root);
-        parent[root.value] = root.value;
+        parent[root.value] = root;
         for (std::size_t at = 0; at < order.size(); ++at) {
             const Rank u = order[at];
             for (const Edge edge : tree.sends(u)) {
-                if (parent[edge.peer.value] != no_index) continue;
-                parent[edge.peer.value] = u.value;
+                if (parent[edge.peer.value] != Rank::none) continue;
+                parent[edge.peer.value] = u;
                 bytes[edge.peer.value] = edge.bytes;
                 order.push_back(edge.peer);
             }
@@ -38,7 +38,7 @@ struct Walk {
 /// box is its row-major number: the bits of its coordinates, one axis after the other. Halving an axis takes one out.
 class TreeHalving {
    public:
-    TreeHalving(const BinomialTree& tree, const SlotGrid& grid, std::uint32_t levels_inside)
+    TreeHalving(const BinomialTree& tree, const grid::SlotGrid& grid, std::uint32_t levels_inside)
         : tree_(tree), grid_(grid), levels_inside_(levels_inside) {
         std::size_t shapes = 1;
         for (const std::uint32_t extent : grid.extent) {
@@ -58,7 +58,7 @@ class TreeHalving {
     }
 
    private:
-    using Exponents = std::vector<std::uint32_t>;  // by axis
+    using Exponents = Extents;  // by axis
 
     struct Root {
         double cost = std::numeric_limits<double>::infinity();
@@ -160,7 +160,7 @@ class TreeHalving {
     }
 
     const BinomialTree& tree_;
-    const SlotGrid& grid_;
+    const grid::SlotGrid& grid_;
     std::uint32_t levels_inside_;  // of the tree, below the routers
     Exponents whole_;
     std::vector<Box> boxes_;  // by exponents
@@ -182,17 +182,17 @@ std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
     for (std::size_t i = n - 1; i > 0; --i) {
         const Rank u = walk.order[i];
         if (!std::has_single_bit(size[u.value])) return std::nullopt;
-        size[walk.parent[u.value]] += size[u.value];
+        size[walk.parent[u.value].value] += size[u.value];
     }
     // Different powers of two that make a power of two together with the parent are all the smaller ones.
     BinomialTree tree{std::vector<Rank>(n, root), std::vector<double>(levels, 0)};
     std::vector<std::uint32_t> number(n, 0);
     std::vector<std::uint32_t> sizes_seen(n, 0);
     for (const Rank u : std::span(walk.order).subspan(1)) {
-        const std::uint32_t parent = walk.parent[u.value];
-        if ((sizes_seen[parent] & size[u.value]) != 0) return std::nullopt;
-        sizes_seen[parent] |= size[u.value];
-        number[u.value] = number[parent] + size[u.value];
+        const Rank parent = walk.parent[u.value];
+        if ((sizes_seen[parent.value] & size[u.value]) != 0) return std::nullopt;
+        sizes_seen[parent.value] |= size[u.value];
+        number[u.value] = number[parent.value] + size[u.value];
         tree.rank_of_number[number[u.value]] = u;
         const auto edges_like_this = static_cast<double>(n / 2 / size[u.value]);
         tree.bytes[static_cast<std::size_t>(std::countr_zero(size[u.value]))] +=
@@ -201,7 +201,7 @@ std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
     return tree;
 }
 
-std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, const SlotGrid& grid) {
+std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, const grid::SlotGrid& grid) {
     if (!std::has_single_bit(grid.slots_per_router) ||
         !std::ranges::all_of(grid.extent, [](std::uint32_t extent) { return std::has_single_bit(extent); }))
         return std::nullopt;
@@ -209,4 +209,4 @@ std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, c
         .best();
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

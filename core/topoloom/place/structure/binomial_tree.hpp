@@ -8,7 +8,7 @@
 #include "topoloom/place/grid/slot_grid.hpp"
 #include "topoloom/place/problem.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 /// B_0 is one rank; B_j is two B_{j-1} whose roots talk. Numbered so that the 2^j ranks from every multiple of 2^j on
 /// are a B_j whose root comes first.
@@ -24,6 +24,6 @@ struct BinomialTree {
 /// dynamic program over all boxes of halved extents and all slots of the root, exact among such placements. All
 /// 2^k slots are used; nothing where an extent or the slots of a router are not a power of two. O(slots * axes^2).
 [[nodiscard]] std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree,
-                                                                   const SlotGrid& grid);
+                                                                   const grid::SlotGrid& grid);
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

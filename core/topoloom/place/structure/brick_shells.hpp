@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The brick that two points span on a torus or mesh, and the shells around it: where there is room nearest to both.
+// The brick that two points span on a torus or mesh, and the shells around it: where capacity is left nearest to both.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/place/state/spare_slots.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 /// Finds nothing where the network is not a torus.
 template <class Space>
@@ -63,7 +63,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         most_[router] = max_capacity(router);
     }
 
-    /// The slot of least distances to both points that has room for the mass; among equals the one with the most room.
+    /// The slot of least distances to both points that has capacity left for the mass; among equals the one with the most.
     /// None where that is not near the brick. Adds the routers looked at to `evaluated`.
     [[nodiscard]] std::optional<Position> nearest(const Point& a, const Point& b, std::int64_t mass,
                                                   std::uint64_t& evaluated) const {
@@ -169,4 +169,4 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     std::vector<std::int64_t> most_;          // capacity of a slot of a router; -1 where none is allocated
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

@@ -16,7 +16,7 @@
 #include "topoloom/place/structure/brick_shells.hpp"
 #include "topoloom/place/structure/patch_halving.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 namespace {
 
@@ -76,7 +76,7 @@ struct Anywhere {
     [[nodiscard]] std::uint64_t bound(const auto&) const { return 0; }
 };
 
-/// A placement, or the rank that found no room.
+/// A placement, or the rank that found no slot.
 template <class Space>
 std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, const Patches& patches,
                                    Meter& meter) {
@@ -174,4 +174,4 @@ MapperEntry bricks_mapper() {
          .serves = Serves::both});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

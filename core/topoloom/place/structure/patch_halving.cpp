@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-namespace topoloom {
+namespace topoloom::structure {
 
 namespace {
 
@@ -112,12 +112,12 @@ class PatchHalving {
         if (!axes) {
             const Position middle = middle_of(slots);
             each_cell(low, extent, 0,
-                      [&](std::uint32_t cell, std::uint32_t) { position_of_cell_[cell] = middle; });
+                      [&](Cell cell, std::uint32_t) { position_of_cell_[cell.value] = middle; });
             return;
         }
         std::vector<double> layer(extent[axes->cells], 0);  // what the cells across the axis weigh
-        each_cell(low, extent, axes->cells, [&](std::uint32_t cell, std::uint32_t along) {
-            const std::int64_t mass = masses_[patches_.patch_of_cell[cell].value];
+        each_cell(low, extent, axes->cells, [&](Cell cell, std::uint32_t along) {
+            const std::int64_t mass = masses_[patches_.patch_of_cell[cell.value].value];
             layer[along] += static_cast<double>(std::max<std::int64_t>(1, mass));
         });
         const double all = std::accumulate(layer.begin(), layer.end(), 0.0);
@@ -143,7 +143,7 @@ class PatchHalving {
             std::uint32_t cell = 0;
             for (std::size_t i = 0; i < extent.size(); ++i)
                 cell = cell * patches_.cells[i] + low[i] + step[i];
-            use(cell, step[axis]);
+            use(Cell{cell}, step[axis]);
             for (moved = 0; moved < extent.size() && ++step[moved] == extent[moved]; ++moved) step[moved] = 0;
         }
     }
@@ -213,4 +213,4 @@ std::vector<Position> halve_together(const Problem& problem, const Patches& patc
     return PatchHalving(problem, patches).take();
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

@@ -8,7 +8,7 @@
 #include "topoloom/base/option.hpp"
 #include "topoloom/place/problem.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 /// Which ranks are patches, and how they lie.
 struct Patches {
@@ -24,4 +24,4 @@ struct Patches {
 /// the slots; several do where cutting on would only set them askew. O((cells + slots) log slots).
 [[nodiscard]] std::vector<Position> halve_together(const Problem& problem, const Patches& patches);
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

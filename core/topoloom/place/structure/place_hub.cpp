@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace topoloom {
+namespace topoloom::structure {
 
 std::optional<Rank> find_hub(const CommGraph& symmetric) {
     const std::size_t n = symmetric.rank_count();
@@ -65,4 +65,4 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
     });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

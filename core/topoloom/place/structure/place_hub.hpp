@@ -7,7 +7,7 @@
 
 #include "topoloom/place/problem.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 /// The rank that is an end of every edge, if each other rank is an end of exactly one. At least three ranks.
 [[nodiscard]] std::optional<Rank> find_hub(const CommGraph& symmetric);
@@ -21,4 +21,4 @@ struct HubPlacement {
 /// with the most bytes nearest, which is the best that can be done for that slot. O(slots log slots) for each.
 [[nodiscard]] HubPlacement place_hub(const Problem& problem, Rank hub);
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

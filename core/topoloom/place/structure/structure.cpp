@@ -14,7 +14,7 @@
 #include "topoloom/place/structure/binomial_tree.hpp"
 #include "topoloom/place/structure/place_hub.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 namespace {
 
@@ -27,7 +27,7 @@ class Best {
     Best(const Problem& problem, Meter& meter)
         : problem_(problem),
           meter_(meter),
-          bound_(problem.graph().total_bytes().value * std::int64_t{min_distance(problem.machine())}) {}
+          bound_(problem.graph().total_bytes().value * std::int64_t{grid::min_distance(problem.machine())}) {}
 
     void try_slots(std::vector<Slot> slots) {
         // Threads cost more than they bring where little is to be added up.
@@ -55,7 +55,7 @@ class Best {
 /// A pattern in equal blocks, one for each router, and the routers folded upon.
 class BlocksOnRouters {
    public:
-    BlocksOnRouters(const GridPattern& pattern, const SlotGrid& grid)
+    BlocksOnRouters(const GridPattern& pattern, const grid::SlotGrid& grid)
         : pattern_(pattern),
           grid_(grid),
           blocking_(pattern, grid.inside),
@@ -64,16 +64,16 @@ class BlocksOnRouters {
     /// Tries up to `tries` foldings, those with the best estimate first. True if one is so plain that nothing else
     /// needs to be tried.
     bool try_all(std::size_t tries, Best& best) {
-        std::vector<std::uint32_t> block;
+        Extents block;
         list_blocks(block, grid_.slots_per_router, tries);
         std::stable_sort(ways_.begin(), ways_.end(),
                          [](const Way& a, const Way& b) { return a.estimate < b.estimate; });
         if (ways_.size() > tries) ways_.resize(tries);
         for (const Way& way : ways_) {
             if (best.done()) return false;
-            best.try_slots(slots_of(way, Reflection::rows));
+            best.try_slots(slots_of(way, grid::Reflection::rows));
             if (way.folding.is_plain() && estimates_are_exact()) return plain_ = true;
-            if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, Reflection::nested));
+            if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, grid::Reflection::nested));
         }
         // Where every attempt takes long, any folding will do: the alternatives rarely beat it.
         return tries == fewest_tries && !ways_.empty();
@@ -84,13 +84,13 @@ class BlocksOnRouters {
 
    private:
     struct Way {
-        std::vector<std::uint32_t> block;
-        Folding folding;
+        Extents block;
+        grid::Folding folding;
         double estimate;
     };
 
     /// All blocks with this number of ranks whose extents divide those of the pattern.
-    void list_blocks(std::vector<std::uint32_t>& block, std::uint64_t ranks, std::size_t tries) {
+    void list_blocks(Extents& block, std::uint64_t ranks, std::size_t tries) {
         const std::size_t i = block.size();
         if (i == pattern_.axes.size()) {
             if (ranks == 1) add_ways(block, tries);
@@ -105,11 +105,11 @@ class BlocksOnRouters {
         }
     }
 
-    void add_ways(const std::vector<std::uint32_t>& block, std::size_t tries) {
+    void add_ways(const Extents& block, std::size_t tries) {
         if (++blocks_seen_ > max_blocks) return;
         const std::optional<double> inside = blocking_.cost(block);
         if (!inside) return;
-        std::vector<FoldedAxis> axes;
+        std::vector<grid::FoldedAxis> axes;
         double blocks = 1;
         for (std::size_t i = 0; i < block.size(); ++i) {
             const auto [extent, kind] = pattern_.axes[i];
@@ -119,7 +119,7 @@ class BlocksOnRouters {
             axes.push_back({count, folded, bytes_leaving(i, block[i])});
         }
         const std::size_t most = std::clamp<std::size_t>(pattern_.rank_of_cell.size(), 600, 4'000);
-        for (Folding& folding : list_foldings(axes, grid_.extent, grid_.wraps, tries, most)) {
+        for (grid::Folding& folding : grid::list_foldings(axes, grid_.extent, grid_.wraps, tries, most)) {
             const double estimate = folding.score + *inside * blocks;
             ways_.push_back({block, std::move(folding), estimate});
         }
@@ -146,9 +146,9 @@ class BlocksOnRouters {
         return bytes * (all - inside * own.extent / block);
     }
 
-    [[nodiscard]] std::vector<Slot> slots_of(const Way& way, Reflection reflection) const {
-        std::vector<std::uint32_t> inside;  // cells of the first block in the order of its slots
-        blocking_.list_cells(way.block, 0, inside);
+    [[nodiscard]] std::vector<Slot> slots_of(const Way& way, grid::Reflection reflection) const {
+        std::vector<Cell> inside;  // cells of the first block in the order of its slots
+        blocking_.list_cells(way.block, Cell{0}, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
         Extents at(way.block.size(), 0);
         Extents coordinates(grid_.extent.size(), 0);
@@ -160,7 +160,7 @@ class BlocksOnRouters {
             std::uint32_t origin = 0;
             for (std::size_t i = 0; i < at.size(); ++i) origin += at[i] * way.block[i] * stride_[i];
             for (std::size_t k = 0; k < inside.size(); ++k) {
-                const Rank rank = pattern_.rank_of_cell[origin + inside[k]];
+                const Rank rank = pattern_.rank_of_cell[origin + inside[k].value];
                 slots[rank.value] = grid_.slots[router * grid_.slots_per_router + k];
             }
             for (std::size_t i = at.size(); i-- > 0;) {
@@ -180,29 +180,29 @@ class BlocksOnRouters {
     static constexpr std::size_t max_blocks = 200;
 
     const GridPattern& pattern_;
-    const SlotGrid& grid_;
-    BoxBlocking blocking_;
-    std::vector<std::uint32_t> stride_;
+    const grid::SlotGrid& grid_;
+    grid::BoxBlocking blocking_;
+    Extents stride_;
     std::vector<Way> ways_;
     std::size_t blocks_seen_ = 0;
     bool plain_ = false;
 };
 
-GridPoints cells_of(const GridPattern& pattern) {
-    GridPoints cells;
-    const std::vector<std::uint32_t> stride = strides_of(pattern.axes);
+grid::GridPoints cells_of(const GridPattern& pattern) {
+    grid::GridPoints cells;
+    const Extents stride = strides_of(pattern.axes);
     for (const PatternAxis& axis : pattern.axes) cells.extent.push_back(axis.extent);
     cells.at.reserve(pattern.rank_of_cell.size() * stride.size());
-    for (std::uint32_t cell = 0; cell < pattern.rank_of_cell.size(); ++cell) {
+    for (const Cell cell : ids<Cell>(pattern.rank_of_cell.size())) {
         for (std::size_t i = 0; i < stride.size(); ++i)
-            cells.at.push_back(cell / stride[i] % cells.extent[i]);
+            cells.at.push_back(cell.value / stride[i] % cells.extent[i]);
     }
     return cells;
 }
 
 /// Slots by the coordinates of their nodes; slots of one node keep their order.
-GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slots) {
-    GridPoints points{machine.grid(), {}};
+grid::GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slots) {
+    grid::GridPoints points{machine.grid(), {}};
     for (const Slot slot : slots) {
         const auto at = machine.coordinates(machine.node(slot));
         points.at.insert(points.at.end(), at.begin(), at.end());
@@ -213,12 +213,12 @@ GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slot
 /// Halves both sides, by all choices where there is time for them.
 void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     const bool spare = problem.rank_count() < problem.allocation().slot_count();
-    for (const CutChoice cuts : {CutChoice::by_shape, CutChoice::by_cost}) {
-        for (const SlotChoice choice : {SlotChoice::by_number, SlotChoice::hilbert}) {
-            if (best.done() || (choice == SlotChoice::hilbert && !spare)) continue;
-            if (cuts == CutChoice::by_cost && pattern.axes.size() * 4 > tries) continue;
+    for (const grid::CutChoice cuts : {grid::CutChoice::by_shape, grid::CutChoice::by_cost}) {
+        for (const grid::SlotChoice choice : {grid::SlotChoice::by_number, grid::SlotChoice::hilbert}) {
+            if (best.done() || (choice == grid::SlotChoice::hilbert && !spare)) continue;
+            if (cuts == grid::CutChoice::by_cost && pattern.axes.size() * 4 > tries) continue;
             best.try_slots(
-                place_by_halving(pattern, problem.symmetric(), problem.allocation(), choice, cuts));
+                grid::place_by_halving(pattern, problem.symmetric(), problem.allocation(), choice, cuts));
         }
     }
 }
@@ -227,13 +227,13 @@ void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t
 void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     std::sort(slots.begin(), slots.end());
-    const GridPoints cells = cells_of(pattern);
-    const GridPoints slot_points = points_of_slots(problem.machine(), slots);
+    const grid::GridPoints cells = cells_of(pattern);
+    const grid::GridPoints slot_points = points_of_slots(problem.machine(), slots);
     std::vector<std::vector<std::uint32_t>> cell_lines;
-    for (std::size_t c = 0; c < line_count(cells) && c < tries; ++c)
-        cell_lines.push_back(line_through(cells, c));
-    for (std::size_t s = 0; s < line_count(slot_points); ++s) {
-        const std::vector<std::uint32_t> slot_line = line_through(slot_points, s);
+    for (std::size_t c = 0; c < grid::line_count(cells) && c < tries; ++c)
+        cell_lines.push_back(grid::line_through(cells, c));
+    for (std::size_t s = 0; s < grid::line_count(slot_points); ++s) {
+        const std::vector<std::uint32_t> slot_line = grid::line_through(slot_points, s);
         for (const auto& cell_line : cell_lines) {
             if (tries-- == 0 || best.done()) return;
             std::vector<Slot> placed(cell_line.size());
@@ -262,7 +262,7 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
     }
     const auto block = problem.allocation().slots().first(problem.rank_count());
     if (const auto tree = find_binomial_tree(problem.symmetric())) {
-        const auto grid = slot_grid(problem.allocation(), problem.rank_count());
+        const auto grid = grid::slot_grid(problem.allocation(), problem.rank_count());
         auto slots = grid ? place_binomial_tree(*tree, *grid) : std::nullopt;
         if (!slots) return std::nullopt;
         best.try_slots({block.begin(), block.end()});
@@ -279,7 +279,7 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
         std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), fewest_tries, 64);
     bool plain = false;
     bool enough = best.done();
-    const auto grid = slot_grid(problem.allocation(), problem.rank_count());
+    const auto grid = grid::slot_grid(problem.allocation(), problem.rank_count());
     if (grid && !enough) {
         BlocksOnRouters blocks(*pattern, *grid);
         enough = blocks.try_all(tries, best);
@@ -294,7 +294,7 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
 
 Placement place_structure(const Problem& problem, Meter& meter) {
     std::optional<StructuredPlacement> found = place_by_structure(problem, meter);
-    return found ? std::move(found->placement) : place_block(problem, meter);
+    return found ? std::move(found->placement) : simple::place_block(problem, meter);
 }
 
 MapperEntry structure_mapper() {
@@ -307,4 +307,4 @@ MapperEntry structure_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

@@ -7,7 +7,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 struct StructuredPlacement {
     Placement placement;
@@ -29,4 +29,4 @@ struct StructuredPlacement {
 /// The same as a mapper: block order for patterns that are not recognized.
 [[nodiscard]] Placement place_structure(const Problem& problem, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

@@ -13,7 +13,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/qap/exact/placement_search.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -153,4 +153,4 @@ double branch_and_bound_bytes(std::size_t ranks, std::size_t slots) {
     return costs_bytes(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

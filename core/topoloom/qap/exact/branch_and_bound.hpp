@@ -9,7 +9,7 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/qap/quadratic_assignment.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 struct ExactResult {
     std::vector<std::uint32_t> slot_of_rank;
@@ -29,4 +29,4 @@ struct ExactResult {
 /// About what that needs: costs of all pairs of ranks at all pairs of slots, for every rank that a search has placed.
 [[nodiscard]] double branch_and_bound_bytes(std::size_t ranks, std::size_t slots);
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -7,7 +7,7 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 namespace {
 
@@ -227,4 +227,4 @@ void PlacementSearch::finish(const PartialPlacement& partial) {
     if (found->first < best_.value) best_ = {found->first, std::move(found->second)};
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -12,7 +12,7 @@
 #include "topoloom/qap/exact/slot_symmetry.hpp"
 #include "topoloom/qap/quadratic_assignment.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// A partial placement, and what is left to place.
 struct PartialPlacement {
@@ -80,7 +80,7 @@ class PlacementSearch {
     bool mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const;
     void leave_open(std::int64_t bound) { open_ = std::min(open_, ground_.scale.up(bound)); }
 
-    /// The last rank that talks to others goes where it is best, the silent ones where there is room.
+    /// The last rank that talks to others goes where it is best, the silent ones where slots are left.
     void finish(const PartialPlacement& partial);
 
     const SearchGround& ground_;
@@ -91,4 +91,4 @@ class PlacementSearch {
     std::uint64_t nodes_ = 0;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

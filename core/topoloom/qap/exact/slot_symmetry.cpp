@@ -6,7 +6,7 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// Extends a mapping slot by slot as long as distances to all slots mapped before are kept.
 class SlotSymmetry::Search {
@@ -92,4 +92,4 @@ std::vector<std::uint32_t> SlotSymmetry::orbits(std::span<const std::uint32_t> f
     return least;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

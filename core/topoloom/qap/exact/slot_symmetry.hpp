@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// Automorphisms of a distance matrix: of a torus its translations and reflections, of a tree exchanges of siblings.
 class SlotSymmetry {
@@ -25,4 +25,4 @@ class SlotSymmetry {
     std::span<const std::int64_t> distances_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::qap

@@ -23,7 +23,7 @@ class HalvingReduce {
           cube_(collective_.ranks(), fold),
           halves_(cube_.corners(), order),
           root_moves_(cube_.is_extra(collective_.root())),
-          goal_(root_moves_ ? 0 : cube_.corner(collective_.root())) {}
+          target_(root_moves_ ? 0 : cube_.corner(collective_.root())) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {
@@ -67,7 +67,7 @@ class HalvingReduce {
             case Stage::gather: {
                 const std::size_t distance = halves_.distance(exchange(round));
                 const std::size_t later = halves_.later(exchange(round));
-                const std::size_t giver = (goal_ & later) | (~goal_ & distance);
+                const std::size_t giver = (target_ & later) | (~target_ & distance);
                 const std::size_t earlier = (cube_.corners() - 1) & ~(later | distance);
                 visit(holder(giver));
                 visit(holder(giver | earlier));
@@ -94,7 +94,7 @@ class HalvingReduce {
         return root_moves_ && corner == 0 ? collective_.root() : cube_.rank(corner);
     }
     [[nodiscard]] std::optional<std::size_t> held_corner(Rank rank) const {
-        if (rank == collective_.root()) return goal_;
+        if (rank == collective_.root()) return target_;
         if (cube_.is_extra(rank) || (root_moves_ && rank == cube_.rank(0))) return std::nullopt;
         return cube_.corner(rank);
     }
@@ -115,7 +115,7 @@ class HalvingReduce {
         }
         const std::optional<std::size_t> corner = held_corner(rank);
         if (!corner) return std::nullopt;
-        const std::size_t differs = *corner ^ goal_;
+        const std::size_t differs = *corner ^ target_;
         const std::size_t distance = halves_.distance(exchange(round));
         const bool gave_before = (differs & halves_.later(exchange(round))) != 0;
         if (gave_before || ((differs & distance) != 0) != sending) return std::nullopt;
@@ -132,7 +132,8 @@ class HalvingReduce {
             case Stage::move:
                 return visit(std::uint64_t{0}, std::uint64_t{1});
             case Stage::gather:
-                return kept(from == collective_.root() ? goal_ : cube_.corner(from), exchange(round), visit);
+                return kept(from == collective_.root() ? target_ : cube_.corner(from), exchange(round),
+                            visit);
         }
     }
     template <class Visit>
@@ -144,7 +145,7 @@ class HalvingReduce {
     Cube cube_;
     Halves halves_;
     bool root_moves_;
-    std::size_t goal_;  // corner
+    std::size_t target_;  // corner
 };
 
 }  // namespace topoloom

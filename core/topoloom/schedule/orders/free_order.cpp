@@ -250,10 +250,10 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
 std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes) {
     require_order(machine, nodes);
     const Shapes shapes(fat_tree_of(machine), nodes);
-    std::vector<std::size_t> room(shapes.levels() - 1, 1);  // for the children of a switch, by level
-    for (std::size_t j = 0; j < room.size(); ++j) {
+    std::vector<std::size_t> width(shapes.levels() - 1, 1);  // for the children of a switch, by level
+    for (std::size_t j = 0; j < width.size(); ++j) {
         for (const Node node : nodes)
-            room[j] = std::max(room[j], std::bit_ceil(shapes.place_among_siblings(j, node) + 1));
+            width[j] = std::max(width[j], std::bit_ceil(shapes.place_among_siblings(j, node) + 1));
     }
     std::vector<Node> positions;
     Order sorted(nodes.begin(), nodes.end());
@@ -261,9 +261,9 @@ std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes)
     for (const Node node : sorted) {
         std::size_t position = 0;
         std::size_t stride = 1;
-        for (std::size_t j = 0; j < room.size(); ++j) {
+        for (std::size_t j = 0; j < width.size(); ++j) {
             position += shapes.place_among_siblings(j, node) * stride;
-            stride *= room[j];
+            stride *= width[j];
         }
         positions.resize(position + 1, no_node);
         positions[position] = node;

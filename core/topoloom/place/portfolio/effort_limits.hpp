@@ -6,15 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "topoloom/base/option.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 
-namespace topoloom {
-
-enum class Effort { fast, standard, best };
-
-/// The names of the efforts, in their order.
-inline const Choices effort_names{"fast", "default", "best"};
+namespace topoloom::portfolio {
 
 struct EffortLimits {
     // Ranks alone on their slots.
@@ -30,7 +25,7 @@ struct EffortLimits {
     std::size_t tabu_exchanges;
     std::size_t max_tabu_iterations;
     // Ranks that share slots.
-    MultisectionOptions sections;
+    multilevel::MultisectionOptions sections;
     std::uint32_t islands_of_many;  // instead of those of `sections`, on more slots
     std::uint32_t brick_cycles;     // of refine
     bool refines_folds;
@@ -108,4 +103,4 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
     return effort_limits[static_cast<std::size_t>(effort)];
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::portfolio

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much effort `auto` takes: a choice between time and quality.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "topoloom/base/option.hpp"
+
+namespace topoloom {
+
+enum class Effort { fast, standard, best };
+
+/// The names of the efforts, in their order.
+inline const Choices effort_names{"fast", "default", "best"};
+
+/// The mapper that tries what suits a problem, as a chain for place().
+[[nodiscard]] inline std::string auto_chain(Effort effort) {
+    return "auto(effort=" + effort_names[static_cast<std::size_t>(effort)] + ")";
+}
+
+}  // namespace topoloom

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names that are internal to a room of the core are in the room's namespace.
+
+`topoloom` itself holds the vocabulary: what rooms, bindings and tests share.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+CORE = Path(__file__).resolve().parents[2] / "core" / "topoloom"
+HEADERS = sorted(CORE.rglob("*.hpp"))
+OPENED = re.compile(r"^namespace (\w[\w:]*) \{", re.MULTILINE)
+
+#: Rooms with a namespace, and those of place/ that have none.
+NAMED = ("partition", "qap", "bound")
+SHARED = ("place", "place/state")
+#: Headers of such rooms that declare vocabulary.
+VOCABULARY = (
+    "bound/bound_problem.hpp",
+    "bound/bus_affinity.hpp",
+    "bound/congestion_bound.hpp",
+    "bound/hop_bytes_bound.hpp",
+    "bound/wiring.hpp",
+    "place/portfolio/objective_choice.hpp",
+)
+
+
+def namespace_of(header: str) -> str:
+    """Name the namespace in which a header declares."""
+    room = Path(header).parent
+    top = room.parts[0]
+    if header not in VOCABULARY:
+        if top in NAMED:
+            return f"topoloom::{top}"
+        if top == "place" and str(room) not in SHARED:
+            return f"topoloom::{room.name}"
+    return "topoloom"
+
+
+def test_headers_declare_in_the_namespace_of_their_room() -> None:
+    wrong = []
+    for path in HEADERS:
+        name = str(path.relative_to(CORE))
+        opened = set(OPENED.findall(path.read_text()))
+        if opened - {namespace_of(name)}:
+            wrong.append(f"{name}: {', '.join(sorted(opened))}")
+    assert not wrong
+
+
+def test_the_headers_of_vocabulary_exist() -> None:
+    assert not [name for name in VOCABULARY if not (CORE / name).is_file()]
+
+
+def test_rooms_have_the_namespaces_of_their_names() -> None:
+    assert namespace_of("place/grid/fold.hpp") == "topoloom::grid"
+    assert namespace_of("qap/exact/branch_and_bound.hpp") == "topoloom::qap"
+    assert namespace_of("bound/transport.hpp") == "topoloom::bound"
+    assert namespace_of("bound/wiring.hpp") == "topoloom"
+    assert namespace_of("place/problem.hpp") == "topoloom"
