@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bounds and exact searches: time, and what they prove.
-#include <numeric>
 #include <optional>
 #include <string>
 #include <variant>
@@ -104,8 +103,7 @@ void exact(benchmark::State& state) {
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = dense_pattern(12);
     const qap::QuadraticAssignment problem = bound::quadratic_assignment(BoundProblem(graph, allocation));
-    std::vector<std::uint32_t> start(12);
-    std::iota(start.begin(), start.end(), 0U);
+    const std::vector<Position> start = id_list<Position>(12);
     for (auto _ : state) {
         const Budget budget;
         Meter meter(budget);

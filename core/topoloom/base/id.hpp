@@ -39,7 +39,7 @@ using Link = Id<struct LinkKind>;
 /// An allocated slot, by its place in the allocation.
 using Position = Id<struct PositionKind>;
 /// Of a grid, numbered row-major, the last axis the fastest.
-using Cell = Id<struct CellKind>;
+using GridCell = Id<struct GridCellKind>;
 /// Of a graph that is being partitioned.
 using Vertex = Id<struct VertexKind>;
 /// One of those that vertices are dealt to.

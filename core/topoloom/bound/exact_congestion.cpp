@@ -16,14 +16,14 @@ namespace {
 constexpr double tolerance = 1e-12;  // sums in another order may differ by this much
 
 struct Share {
-    std::uint32_t link;
+    Link link;
     double share;
 };
 
 class Search {
    public:
     Search(const BoundProblem& problem, Meter& meter)
-        : graph_(problem.graph()), meter_(meter), places_(problem.allocation().slot_count()) {
+        : graph_(problem.graph()), meter_(meter), slots_(problem.allocation().slot_count()) {
         const NetworkView network(problem.machine().topology());
         if (network.adapts())
             fail("an exact search for congestion needs routes that do not depend on the load");
@@ -37,23 +37,22 @@ class Search {
                 const Node from = problem.machine().node(a);
                 const Node to = problem.machine().node(b);
                 if (from != to)
-                    network.route(from, to,
-                                  [&](Link link, double share) { route.push_back({link.value, share}); });
+                    network.route(from, to, [&](Link link, double share) { route.push_back({link, share}); });
                 double hops = 0;
                 for (const Share& part : route) {
                     hops += part.share;
-                    used[part.link] = 1;
+                    used[part.link.value] = 1;
                 }
                 if (a != b) min_hops_ = std::min(min_hops_, hops);
             }
         }
         for (std::size_t l = 0; l < used.size(); ++l) bandwidth_ += used[l] ? 1 / per_byte_[l] : 0;
-        taken_.assign(places_, 0);
-        place_.assign(graph_.rank_count(), no_index);
+        taken_.assign(slots_, 0);
+        position_.assign(graph_.rank_count(), Position::none);
         sort_ranks(problem.symmetric());
     }
 
-    ExactCongestion run(std::span<const std::uint32_t> start, double known) {
+    ExactCongestion run(std::span<const Position> start, double known) {
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
             for (const Edge edge : graph_.sends(u)) add(start[u.value], start[edge.peer.value], edge.bytes);
             ahead_ += messages_of(u);
@@ -79,20 +78,20 @@ class Search {
         std::vector<std::int64_t> joined(symmetric.rank_count(), 0);
         std::vector<char> done(symmetric.rank_count(), 0);
         while (order_.size() < symmetric.rank_count()) {
-            std::uint32_t next = no_index;
+            Rank next = Rank::none;
             for (const Rank u : ids<Rank>(symmetric.rank_count())) {
-                if (!done[u.value] && (next == no_index || joined[u.value] > joined[next])) next = u.value;
+                if (!done[u.value] && (next == Rank::none || joined[u.value] > joined[next.value])) next = u;
             }
-            done[next] = 1;
-            order_.emplace_back(next);
-            for (const Edge edge : symmetric.sends(Rank{next})) joined[edge.peer.value] += edge.bytes.value;
+            done[next.value] = 1;
+            order_.push_back(next);
+            for (const Edge edge : symmetric.sends(next)) joined[edge.peer.value] += edge.bytes.value;
         }
     }
 
-    void add(std::uint32_t from, std::uint32_t to, Bytes bytes) {
-        for (const Share& part : routes_[from * places_ + to]) {
-            undo_.push_back({part.link, load_[part.link]});
-            load_[part.link] += part.share * static_cast<double>(bytes.value);
+    void add(Position from, Position to, Bytes bytes) {
+        for (const Share& part : routes_[from.value * slots_ + to.value]) {
+            undo_.push_back({part.link, load_[part.link.value]});
+            load_[part.link.value] += part.share * static_cast<double>(bytes.value);
             carried_ += part.share * static_cast<double>(bytes.value);
         }
     }
@@ -105,12 +104,12 @@ class Search {
     void descend(std::size_t depth, double busiest_so_far) {
         if (depth == order_.size()) {
             best_.value = busiest_so_far;
-            best_.slot_of_rank = place_;
+            best_.position_of_rank = position_;
             return;
         }
         const Rank u = order_[depth];
-        for (std::uint32_t place = 0; place < places_; ++place) {
-            if (taken_[place]) continue;
+        for (const Position position : ids<Position>(slots_)) {
+            if (taken_[position.value]) continue;
             if (best_.value <= known_ * (1 + tolerance)) return;
             if (!meter_.spend(graph_.rank_count())) {
                 complete_ = false;
@@ -120,53 +119,53 @@ class Search {
             const std::size_t mark = undo_.size();
             const double carried = carried_;
             const double ahead = ahead_;
-            place_[u.value] = place;
-            taken_[place] = 1;
+            position_[u.value] = position;
+            taken_[position.value] = 1;
             settle(u);
             double most = busiest_so_far;
             for (std::size_t k = mark; k < undo_.size(); ++k)
-                most = std::max(most, load_[undo_[k].first] * per_byte_[undo_[k].first]);
+                most = std::max(most, load_[undo_[k].first.value] * per_byte_[undo_[k].first.value]);
             const double average = bandwidth_ > 0 ? (carried_ + ahead_ * min_hops_) / bandwidth_ : 0;
             if (std::max(most, average * (1 - tolerance)) < best_.value * (1 - tolerance))
                 descend(depth + 1, most);
             while (undo_.size() > mark) {
-                load_[undo_.back().first] = undo_.back().second;
+                load_[undo_.back().first.value] = undo_.back().second;
                 undo_.pop_back();
             }
             carried_ = carried;
             ahead_ = ahead;
-            taken_[place] = 0;
-            place_[u.value] = no_index;
+            taken_[position.value] = 0;
+            position_[u.value] = Position::none;
         }
     }
 
     /// Routes the messages between a rank and those placed before it.
     void settle(Rank u) {
         for (const Edge edge : graph_.sends(u)) {
-            if (place_[edge.peer.value] == no_index) continue;
-            add(place_[u.value], place_[edge.peer.value], edge.bytes);
+            if (position_[edge.peer.value] == Position::none) continue;
+            add(position_[u.value], position_[edge.peer.value], edge.bytes);
             ahead_ -= static_cast<double>(edge.bytes.value);
         }
         for (const Rank v : order_) {
-            if (v == u || place_[v.value] == no_index) continue;
+            if (v == u || position_[v.value] == Position::none) continue;
             const std::span<const Rank> peers = graph_.peers(v);
             const auto at = std::ranges::lower_bound(peers, u);
             if (at == peers.end() || *at != u) continue;
             const Bytes bytes = graph_.bytes(v)[static_cast<std::size_t>(at - peers.begin())];
-            add(place_[v.value], place_[u.value], bytes);
+            add(position_[v.value], position_[u.value], bytes);
             ahead_ -= static_cast<double>(bytes.value);
         }
     }
 
     const CommGraph& graph_;
     Meter& meter_;
-    std::size_t places_;
-    std::vector<std::vector<Share>> routes_;  // of ordered pairs of places
+    std::size_t slots_;
+    std::vector<std::vector<Share>> routes_;  // of ordered pairs of slots
     std::vector<double> per_byte_;            // seconds, by link
     std::vector<double> load_;
-    std::vector<std::pair<std::uint32_t, double>> undo_;  // links and what they carried before
+    std::vector<std::pair<Link, double>> undo_;  // links and what they carried before
     std::vector<Rank> order_;
-    std::vector<std::uint32_t> place_;
+    std::vector<Position> position_;  // by rank
     std::vector<char> taken_;
     double min_hops_ = std::numeric_limits<double>::infinity();
     double bandwidth_ = 0;
@@ -179,15 +178,16 @@ class Search {
 
 }  // namespace
 
-ExactCongestion min_congestion(const BoundProblem& problem, std::span<const std::uint32_t> start,
-                               double known, Meter& meter) {
+ExactCongestion min_congestion(const BoundProblem& problem, std::span<const Position> start, double known,
+                               Meter& meter) {
     if (start.size() != problem.rank_count())
         fail("the placement to start from has ", start.size(), " ranks, but the pattern has ",
              problem.rank_count());
     std::vector<char> taken(problem.allocation().slot_count(), 0);
-    for (const std::uint32_t place : start) {
-        if (place >= taken.size() || std::exchange(taken[place], 1))
-            fail("the placement to start from uses slot ", place, " twice, or there are only ", taken.size());
+    for (const Position slot : start) {
+        if (slot.value >= taken.size() || std::exchange(taken[slot.value], 1))
+            fail("the placement to start from uses slot ", slot.value, " twice, or there are only ",
+                 taken.size());
     }
     return Search(problem, meter).run(start, known);
 }

@@ -29,11 +29,12 @@ QuadraticAssignment::QuadraticAssignment(std::uint32_t rank_count, std::uint32_t
         fail("an exact search needs bytes and distances that are not negative");
 }
 
-std::int64_t QuadraticAssignment::value(std::span<const std::uint32_t> slot_of_rank) const {
+std::int64_t QuadraticAssignment::value(std::span<const Position> position_of_rank) const {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < ranks; ++i) {
-        if (!alone.empty()) sum += alone[i * slots + slot_of_rank[i]];
-        for (std::size_t k = 0; k < i; ++k) sum += pair_cost(i, k, slot_of_rank[i], slot_of_rank[k]);
+        if (!alone.empty()) sum += alone[i * slots + position_of_rank[i].value];
+        for (std::size_t k = 0; k < i; ++k)
+            sum += pair_cost(i, k, position_of_rank[i].value, position_of_rank[k].value);
     }
     return sum;
 }

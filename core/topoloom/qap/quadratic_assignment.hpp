@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
+
 namespace topoloom::qap {
 
 /// Minimize sum over i, k of bytes(i, k) * distance(slot of i, slot of k) + sum over i of alone(i, slot of i), every
@@ -28,7 +30,7 @@ struct QuadraticAssignment {
         return bytes[i * ranks + k] * distances[j * slots + l] +
                bytes[k * ranks + i] * distances[l * slots + j];
     }
-    [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> slot_of_rank) const;
+    [[nodiscard]] std::int64_t value(std::span<const Position> position_of_rank) const;
 };
 
 }  // namespace topoloom::qap

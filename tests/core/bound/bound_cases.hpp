@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "machine/machines.hpp"
@@ -37,13 +36,6 @@ void for_each_bound_case(std::size_t slots, const Law& law) {
         const auto graph = random_pattern(std::min<std::size_t>(ranks, most), 3 * ranks, rng);
         law(graph, allocation, rng);
     }
-}
-
-/// Rank i at place i.
-inline std::vector<std::uint32_t> in_order(std::size_t ranks) {
-    std::vector<std::uint32_t> placement(ranks);
-    std::iota(placement.begin(), placement.end(), 0U);
-    return placement;
 }
 
 /// Calls use(placement) for every choice of slots of an allocation for the ranks, one each.

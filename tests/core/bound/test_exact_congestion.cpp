@@ -18,7 +18,7 @@ TEST_CASE("the search for the least congestion finds what trying all placements 
         Meter meter(budget);
         const double known = congestion_bound(problem, meter).value;
         const bound::ExactCongestion found =
-            bound::min_congestion(problem, in_order(graph.rank_count()), known, meter);
+            bound::min_congestion(problem, id_list<Position>(graph.rank_count()), known, meter);
         double least = std::numeric_limits<double>::infinity();
         for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
             least = std::min(least, judge(graph, allocation.machine(), placement, 1).congestion_max);
@@ -26,7 +26,7 @@ TEST_CASE("the search for the least congestion finds what trying all placements 
         CHECK(found.value == doctest::Approx(least).epsilon(1e-9));
         CHECK(found.lower_bound == found.value);
         std::vector<Slot> slots;
-        for (const std::uint32_t place : found.slot_of_rank) slots.push_back(allocation.slots()[place]);
+        for (const Position at : found.position_of_rank) slots.push_back(allocation.slots()[at.value]);
         CHECK(judge(graph, allocation.machine(), {allocation, slots}, 1).congestion_max ==
               doctest::Approx(found.value).epsilon(1e-9));
     });
@@ -40,7 +40,7 @@ TEST_CASE("an interrupted search for congestion keeps what was known") {
     const BoundProblem problem(graph, allocation);
     const Budget budget{.work = 200};
     Meter meter(budget);
-    const bound::ExactCongestion found = bound::min_congestion(problem, in_order(9), 1.0, meter);
+    const bound::ExactCongestion found = bound::min_congestion(problem, id_list<Position>(9), 1.0, meter);
     CHECK(found.lower_bound == 1.0);
     CHECK(found.value > 1.0);
     CHECK(found.nodes < 30);
@@ -54,6 +54,6 @@ TEST_CASE("routes that depend on the load are refused") {
     const BoundProblem problem(graph, allocation);
     const Budget budget;
     Meter meter(budget);
-    CHECK_THROWS_AS((void)bound::min_congestion(problem, in_order(4), 0, meter), Error);
-    CHECK_THROWS_AS((void)bound::min_congestion(problem, in_order(3), 0, meter), Error);
+    CHECK_THROWS_AS((void)bound::min_congestion(problem, id_list<Position>(4), 0, meter), Error);
+    CHECK_THROWS_AS((void)bound::min_congestion(problem, id_list<Position>(3), 0, meter), Error);
 }

@@ -19,7 +19,7 @@ using namespace topoloom;
 
 namespace {
 
-using Cells = std::vector<Cell>;
+using Cells = std::vector<GridCell>;
 
 CommGraph grid_graph(const Extents& extents, bool periodic = false, StencilShape shape = StencilShape::star) {
     std::vector<GridAxis> axes;
@@ -72,7 +72,7 @@ Allocation ragged(const Machine& machine, std::uint64_t seed) {
 
 bool is_permutation_of(Cells cells, std::size_t count) {
     std::ranges::sort(cells);
-    return cells == id_list<Cell>(count);
+    return cells == id_list<GridCell>(count);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ TEST_CASE("every order is a permutation of the cells; strips go from neighbor to
             std::swap(axes[0], axes[along]);
             CHECK(is_permutation_of(grid::strip_order(grid, axes, strips), cells));
         }
-        Cells halves = id_list<Cell>(cells);
+        Cells halves = id_list<GridCell>(cells);
         const std::vector<std::uint32_t> sizes{static_cast<std::uint32_t>(cells) / 2, 0,
                                                static_cast<std::uint32_t>(cells + 1) / 2};
         grid::bisect_cells(weighted, halves, sizes);

@@ -14,7 +14,7 @@ namespace {
 qap::ExactResult solve(const qap::QuadraticAssignment& problem, int threads = 1) {
     const Budget budget;
     Meter meter(budget);
-    return qap::branch_and_bound(problem, in_order(problem.ranks), meter, threads);
+    return qap::branch_and_bound(problem, id_list<Position>(problem.ranks), meter, threads);
 }
 
 /// Nugent, Vollmann and Ruml's: facilities on a 3 x 4 grid.
@@ -51,7 +51,7 @@ TEST_CASE("the exact search finds what trying all placements finds, on any machi
         CHECK(found.value == min_hop_bytes_of_all(graph, allocation));
         CHECK(found.lower_bound == found.value);
         std::vector<Slot> slots;
-        for (const std::uint32_t slot : found.slot_of_rank) slots.push_back(allocation.slots()[slot]);
+        for (const Position at : found.position_of_rank) slots.push_back(allocation.slots()[at.value]);
         const Placement placement(allocation, slots);
         CHECK(hop_bytes(graph, allocation.machine(), placement.slots()) == found.value);
     });
@@ -80,10 +80,10 @@ TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
         std::vector<std::uint64_t> done;
         for (const int threads : {1, 2, 5}) {
             Meter meter(budget);
-            found.push_back(qap::branch_and_bound(problem, in_order(12), meter, threads));
+            found.push_back(qap::branch_and_bound(problem, id_list<Position>(12), meter, threads));
             done.push_back(meter.done());
-            CHECK(found.back().slot_of_rank == found.front().slot_of_rank);
-            CHECK(found.back().value == problem.value(found.back().slot_of_rank));
+            CHECK(found.back().position_of_rank == found.front().position_of_rank);
+            CHECK(found.back().value == problem.value(found.back().position_of_rank));
             CHECK(found.back().lower_bound == found.front().lower_bound);
             CHECK(found.back().nodes == found.front().nodes);
             CHECK(done.back() == done.front());
@@ -95,7 +95,7 @@ TEST_CASE("nug12 is 578, and proven") {
     const qap::ExactResult found = solve(nugent_12(), 2);
     CHECK(found.value == 578);
     CHECK(found.lower_bound == 578);
-    CHECK(nugent_12().value(found.slot_of_rank) == 578);
+    CHECK(nugent_12().value(found.position_of_rank) == 578);
 }
 
 TEST_CASE("an interrupted search says what it has proven so far") {
@@ -104,8 +104,8 @@ TEST_CASE("an interrupted search says what it has proven so far") {
     for (const std::uint64_t work : {1, 1'000, 10'000, 100'000}) {
         const Budget budget{.work = work};
         Meter meter(budget);
-        const qap::ExactResult found = qap::branch_and_bound(problem, in_order(12), meter, 1);
-        CHECK(found.value == problem.value(found.slot_of_rank));
+        const qap::ExactResult found = qap::branch_and_bound(problem, id_list<Position>(12), meter, 1);
+        CHECK(found.value == problem.value(found.position_of_rank));
         CHECK(found.lower_bound <= 578);
         CHECK(found.lower_bound >= before);
         CHECK(found.value >= 578);
@@ -136,7 +136,11 @@ TEST_CASE("slots that distances cannot tell apart are one orbit") {
         for (const Slot a : ids<Slot>(machine.slot_count())) {
             for (const Slot b : ids<Slot>(machine.slot_count())) distances.push_back(machine.distance(a, b));
         }
-        return qap::SlotSymmetry(machine.slot_count(), distances).orbits(fixed);
+        std::vector<std::uint32_t> found;
+        const std::vector<Position> kept(fixed.begin(), fixed.end());
+        for (const Position least : qap::SlotSymmetry(machine.slot_count(), distances).orbits(kept))
+            found.push_back(least.value);
+        return found;
     };
     using Orbits = std::vector<std::uint32_t>;
     CHECK(orbits("torus:6", {}) == Orbits(6, 0));
@@ -151,8 +155,9 @@ TEST_CASE("what an exact search cannot start from is refused") {
     const qap::QuadraticAssignment problem = nugent_12();
     const Budget budget;
     Meter meter(budget);
-    CHECK_THROWS_AS((void)qap::branch_and_bound(problem, in_order(11), meter), Error);
-    CHECK_THROWS_AS((void)qap::branch_and_bound(problem, std::vector<std::uint32_t>(12, 3), meter), Error);
+    CHECK_THROWS_AS((void)qap::branch_and_bound(problem, id_list<Position>(11), meter), Error);
+    CHECK_THROWS_AS((void)qap::branch_and_bound(problem, std::vector<Position>(12, Position{3}), meter),
+                    Error);
     CHECK_THROWS_AS(
         qap::QuadraticAssignment(3, 2, std::vector<std::int64_t>(9), std::vector<std::int64_t>(4)), Error);
     CHECK_THROWS_AS(qap::QuadraticAssignment(1, 2, {0}, std::vector<std::int64_t>(4), {1}), Error);

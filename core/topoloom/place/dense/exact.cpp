@@ -67,13 +67,6 @@ std::optional<Placement> best_on_bus(const Problem& problem) {
     return placement_of(problem, std::vector<std::uint32_t>(best.begin(), best.end()));
 }
 
-/// As plain numbers, for bounds.
-std::vector<std::uint32_t> positions_of_ranks(const Problem& problem, const Placement& placement) {
-    std::vector<std::uint32_t> positions = assignment_of(problem, placement);
-    positions.resize(problem.rank_count());
-    return positions;
-}
-
 qap::QuadraticAssignment exact_assignment(const Problem& problem) {
     const qap::Qap dense = dense_qap(problem);  // with ranks that send nothing for the free slots
     const std::size_t slots = dense.order();
@@ -100,10 +93,10 @@ Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
                    "costs of all pairs of ranks at all pairs of slots");
     const Placement start = good_placement(problem, meter);
     const qap::QuadraticAssignment assignment = exact_assignment(problem);
-    const qap::ExactResult found =
-        qap::branch_and_bound(assignment, positions_of_ranks(problem, start), meter, problem.threads());
+    const qap::ExactResult found = qap::branch_and_bound(
+        assignment, positions_of(problem.allocation(), start.slots()), meter, problem.threads());
     meter.prove(rounded_down(found.lower_bound));
-    return placement_of(problem, found.slot_of_rank);
+    return placement_at(problem.allocation(), found.position_of_rank);
 }
 
 Placement place_for_congestion(const Problem& problem, Meter& meter) {
@@ -120,9 +113,9 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
     const double known = congestion_bound(bounds, meter).value;
     const bound::ExactCongestion found =
-        bound::min_congestion(bounds, positions_of_ranks(problem, start), known, meter);
+        bound::min_congestion(bounds, positions_of(problem.allocation(), start.slots()), known, meter);
     meter.prove(found.lower_bound);
-    return placement_of(problem, found.slot_of_rank);
+    return placement_at(allocation, found.position_of_rank);
 }
 
 }  // namespace

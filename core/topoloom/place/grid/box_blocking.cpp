@@ -134,14 +134,14 @@ std::optional<double> BoxBlocking::cost(const Extents& box) {
     return value;
 }
 
-void BoxBlocking::list(std::size_t level, Box& box, Cell origin, std::vector<Cell>& cells) const {
+void BoxBlocking::list(std::size_t level, Box& box, GridCell origin, std::vector<GridCell>& cells) const {
     while (level > 0 && volume(box) == size_[level]) --level;
     if (level == 0) {
         Box at(box.size(), 0);
         for (std::uint64_t left = volume(box); left > 0; --left) {
             std::uint32_t cell = origin.value;
             for (std::size_t i = 0; i < box.size(); ++i) cell += at[i] * stride_[i];
-            cells.push_back(Cell{cell});
+            cells.push_back(GridCell{cell});
             for (std::size_t i = box.size(); i-- > 0;) {
                 if (++at[i] < box[i]) break;
                 at[i] = 0;
@@ -156,11 +156,11 @@ void BoxBlocking::list(std::size_t level, Box& box, Cell origin, std::vector<Cel
     box[axis] = cut_at;
     list(level, box, origin, cells);
     box[axis] = extent - cut_at;
-    list(level, box, Cell{origin.value + cut_at * stride_[axis]}, cells);
+    list(level, box, GridCell{origin.value + cut_at * stride_[axis]}, cells);
     box[axis] = extent;
 }
 
-void BoxBlocking::list_cells(const Extents& box, Cell origin, std::vector<Cell>& cells) const {
+void BoxBlocking::list_cells(const Extents& box, GridCell origin, std::vector<GridCell>& cells) const {
     Box work = box;
     if (levels_.empty()) {
         cells.push_back(origin);

@@ -32,7 +32,7 @@ class BoxBlocking {
     [[nodiscard]] std::optional<double> cost(const Extents& box);
 
     /// The cells of such a box, group by group; `origin` is its first cell. Only after cost().
-    void list_cells(const Extents& box, Cell origin, std::vector<Cell>& cells) const;
+    void list_cells(const Extents& box, GridCell origin, std::vector<GridCell>& cells) const;
 
    private:
     /// What is known of a box that lies in one group of level + 1.
@@ -48,7 +48,7 @@ class BoxBlocking {
     [[nodiscard]] double bytes_per_pair(const Box& box, std::size_t axis) const;
     [[nodiscard]] double inner_bytes(const Box& box) const;
     double solve(std::size_t level, Box& box);
-    void list(std::size_t level, Box& box, Cell origin, std::vector<Cell>& cells) const;
+    void list(std::size_t level, Box& box, GridCell origin, std::vector<GridCell>& cells) const;
 
     const GridPattern& pattern_;
     std::vector<GroupLevel> levels_;

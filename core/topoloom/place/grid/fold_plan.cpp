@@ -115,8 +115,8 @@ class FoldSearch {
             if (!cost) continue;
             const double all = outside + *cost * static_cast<double>(cell_count(routers));
             if (all >= best_.hop_bytes) continue;
-            std::vector<Cell> cells;
-            blocking.list_cells(inside, Cell{0}, cells);
+            std::vector<GridCell> cells;
+            blocking.list_cells(inside, GridCell{0}, cells);
             best_ = found;
             best_.inside = inside;
             best_.hop_bytes = all;

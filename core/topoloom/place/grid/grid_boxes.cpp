@@ -78,21 +78,21 @@ class CutByLoad {
           stride_(row_major_strides(grid.extents)) {}
 
     std::vector<Part> run() {
-        std::vector<Cell> cells = id_list<Cell>(grid_.cells());
+        std::vector<GridCell> cells = id_list<GridCell>(grid_.cells());
         cut(cells, 0, Part{0});
         return std::move(box_of_cell_);
     }
 
    private:
-    void cut(std::span<Cell> cells, std::size_t axis, Part box) {
+    void cut(std::span<GridCell> cells, std::size_t axis, Part box) {
         if (axis == boxes_.size()) {
-            for (const Cell cell : cells) box_of_cell_[cell.value] = box;
+            for (const GridCell cell : cells) box_of_cell_[cell.value] = box;
             return;
         }
-        std::ranges::stable_sort(cells, {},
-                                 [&](Cell cell) { return cell.value / stride_[axis] % grid_.extents[axis]; });
+        std::ranges::stable_sort(
+            cells, {}, [&](GridCell cell) { return cell.value / stride_[axis] % grid_.extents[axis]; });
         double load = 0;
-        for (const Cell cell : cells) load += mass(cell);
+        for (const GridCell cell : cells) load += mass(cell);
         double before = 0;
         std::size_t begin = 0;
         for (std::uint32_t part = 0; part < boxes_[axis]; ++part) {
@@ -107,7 +107,7 @@ class CutByLoad {
             begin = end;
         }
     }
-    [[nodiscard]] double mass(Cell cell) const {
+    [[nodiscard]] double mass(GridCell cell) const {
         return static_cast<double>(masses_[grid_.rank_of_cell[cell.value].value]);
     }
 

@@ -59,7 +59,7 @@ class Blockings {
     }
 
    private:
-    void try_order(std::vector<Cell> cells, const Extents& tile = {}) {
+    void try_order(std::vector<GridCell> cells, const Extents& tile = {}) {
         constexpr std::size_t max_equals = 4;
         if (meter_.exhausted() && !found_.empty()) return;
         const std::int64_t bytes = bytes_between_nodes(cells);
@@ -69,7 +69,7 @@ class Blockings {
             found_.push_back({std::move(cells), tile, bytes});
     }
 
-    [[nodiscard]] std::int64_t bytes_between_nodes(const std::vector<Cell>& cells) const {
+    [[nodiscard]] std::int64_t bytes_between_nodes(const std::vector<GridCell>& cells) const {
         std::vector<Node> node_of_rank(cells.size());
         std::size_t next = 0;
         for (std::size_t node = 0; node < nodes_.sizes.size(); ++node) {
@@ -94,8 +94,8 @@ class Blockings {
         const GridPattern pattern = star_of(grid_);
         BoxBlocking boxes(pattern, {{cores_, 0}, {nodes_.sizes.size(), 1}});
         if (!boxes.cost(grid_.extents)) return;
-        std::vector<Cell> cells;
-        boxes.list_cells(grid_.extents, Cell{0}, cells);
+        std::vector<GridCell> cells;
+        boxes.list_cells(grid_.extents, GridCell{0}, cells);
         try_order(std::move(cells));
     }
 
@@ -148,7 +148,7 @@ class Blockings {
     }
 
     void try_bisection() {
-        std::vector<Cell> cells = id_list<Cell>(grid_.cells());
+        std::vector<GridCell> cells = id_list<GridCell>(grid_.cells());
         bisect_cells(weighted_, cells, nodes_.sizes);
         try_order(std::move(cells));
     }

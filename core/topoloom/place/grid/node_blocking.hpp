@@ -27,7 +27,7 @@ struct FilledNodes {
 
 /// Cells in the order in which they fill the nodes.
 struct NodeBlocking {
-    std::vector<Cell> cells;
+    std::vector<GridCell> cells;
     Extents tile;  // where each node takes one such; else empty
     std::int64_t inter_node_bytes;
 };

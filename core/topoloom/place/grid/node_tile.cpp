@@ -52,12 +52,12 @@ class Walk {
         }
         backward_ = false;
     }
-    [[nodiscard]] std::vector<Cell> cells() && { return std::move(cells_); }
+    [[nodiscard]] std::vector<GridCell> cells() && { return std::move(cells_); }
 
    private:
     void step(const Box& box, std::size_t depth, std::uint32_t cell) {
         if (depth == axes_.size()) {
-            cells_.push_back(Cell{cell});
+            cells_.push_back(GridCell{cell});
             return;
         }
         const std::size_t axis = axes_[depth];
@@ -70,7 +70,7 @@ class Walk {
     Extents stride_;
     std::vector<std::size_t> axes_;  // from the slowest to the fastest
     bool backward_ = false;
-    std::vector<Cell> cells_;
+    std::vector<GridCell> cells_;
 };
 
 std::vector<std::size_t> all_axes(std::size_t count) {
@@ -79,7 +79,7 @@ std::vector<std::size_t> all_axes(std::size_t count) {
     return axes;
 }
 
-void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vector<Cell>& cells) {
+void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vector<GridCell>& cells) {
     std::size_t longest = 0;
     double most = 0;
     for (std::size_t i = 0; i < stride.size(); ++i) {
@@ -94,7 +94,7 @@ void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vecto
     if (most == 0) {
         std::uint32_t cell = 0;
         for (std::size_t i = 0; i < stride.size(); ++i) cell += box.begin[i] * stride[i];
-        cells.push_back(Cell{cell});
+        cells.push_back(GridCell{cell});
         return;
     }
     const std::uint32_t begin = box.begin[longest];
@@ -112,11 +112,11 @@ class Bisection {
    public:
     explicit Bisection(const WeightedGrid& grid) : grid_(grid), stride_(row_major_strides(grid.extents)) {}
 
-    void split(std::span<Cell> cells, std::span<const std::uint32_t> sizes) const {
+    void split(std::span<GridCell> cells, std::span<const std::uint32_t> sizes) const {
         if (sizes.size() < 2 || cells.size() < 2) return;
         const Cut cut = best_cut(bounds_of(cells), cells.size(), sizes);
         const auto left = static_cast<std::ptrdiff_t>(cut.cells);
-        std::nth_element(cells.begin(), cells.begin() + left, cells.end(), [&](Cell a, Cell b) {
+        std::nth_element(cells.begin(), cells.begin() + left, cells.end(), [&](GridCell a, GridCell b) {
             const std::uint32_t x = at(a, cut.axis);
             const std::uint32_t y = at(b, cut.axis);
             return x != y ? x < y : a < b;
@@ -132,13 +132,13 @@ class Bisection {
         std::size_t cells = 0;   // in these
     };
 
-    [[nodiscard]] std::uint32_t at(Cell cell, std::size_t axis) const {
+    [[nodiscard]] std::uint32_t at(GridCell cell, std::size_t axis) const {
         return cell.value / stride_[axis] % grid_.extents[axis];
     }
 
-    [[nodiscard]] Box bounds_of(std::span<const Cell> cells) const {
+    [[nodiscard]] Box bounds_of(std::span<const GridCell> cells) const {
         Box box{grid_.extents, Extents(stride_.size(), 0)};
-        for (const Cell cell : cells) {
+        for (const GridCell cell : cells) {
             for (std::size_t i = 0; i < stride_.size(); ++i) {
                 const std::uint32_t x = at(cell, i);
                 box.begin[i] = std::min(box.begin[i], x);
@@ -198,7 +198,7 @@ std::vector<Extents> node_tiles(const WeightedGrid& grid, std::uint64_t cores) {
     return tiles;
 }
 
-std::vector<Cell> tile_order(const Extents& grid, const Extents& tile) {
+std::vector<GridCell> tile_order(const Extents& grid, const Extents& tile) {
     Walk walk(grid, all_axes(grid.size()));
     Box box{Extents(grid.size(), 0), tile};
     for (;;) {
@@ -214,8 +214,8 @@ std::vector<Cell> tile_order(const Extents& grid, const Extents& tile) {
     }
 }
 
-std::vector<Cell> strip_order(const Extents& grid, const std::vector<std::size_t>& axes,
-                              const Extents& strips) {
+std::vector<GridCell> strip_order(const Extents& grid, const std::vector<std::size_t>& axes,
+                                  const Extents& strips) {
     Walk walk(grid, axes);
     // The strips themselves are cells of a small grid, and gone through back and forth too.
     Extents count = strips;
@@ -226,7 +226,7 @@ std::vector<Cell> strip_order(const Extents& grid, const std::vector<std::size_t
     through.back_and_forth({Extents(grid.size(), 0), count}, false);
     bool backward = false;
     const Extents stride = row_major_strides(count);
-    for (const Cell strip : std::move(through).cells()) {
+    for (const GridCell strip : std::move(through).cells()) {
         Box box{Extents(grid.size(), 0), grid};
         for (std::size_t i = 0; i < grid.size(); ++i) {
             const std::uint64_t x = strip.value / stride[i] % count[i];
@@ -239,14 +239,14 @@ std::vector<Cell> strip_order(const Extents& grid, const std::vector<std::size_t
     return std::move(walk).cells();
 }
 
-std::vector<Cell> halving_order(const WeightedGrid& grid) {
-    std::vector<Cell> cells;
+std::vector<GridCell> halving_order(const WeightedGrid& grid) {
+    std::vector<GridCell> cells;
     Box box{Extents(grid.extents.size(), 0), grid.extents};
     halve(grid, row_major_strides(grid.extents), box, cells);
     return cells;
 }
 
-void bisect_cells(const WeightedGrid& grid, std::span<Cell> cells, std::span<const std::uint32_t> sizes) {
+void bisect_cells(const WeightedGrid& grid, std::span<GridCell> cells, std::span<const std::uint32_t> sizes) {
     Bisection(grid).split(cells, sizes);
 }
 

@@ -90,7 +90,7 @@ class GridHalving {
         take_slots(allocation, choice);
         if (has_axes_) locate_slots();
         const Extents stride = strides_of(pattern.axes);
-        for (const Cell cell : ids<Cell>(pattern.rank_of_cell.size())) {
+        for (const GridCell cell : ids<GridCell>(pattern.rank_of_cell.size())) {
             std::uint32_t rest = cell.value;
             for (std::size_t i = 0; i < stride.size(); ++i) {
                 cells_[cell][i] = rest / stride[i];
@@ -102,7 +102,7 @@ class GridHalving {
 
     std::vector<Slot> run() {
         const std::size_t n = pattern_.rank_of_cell.size();
-        std::vector<Cell> cells = id_list<Cell>(n);
+        std::vector<GridCell> cells = id_list<GridCell>(n);
         std::vector<Position> slots = id_list<Position>(taken_.size());
         placed_.resize(n);
         for (const Slot slot : taken_) points_.push_back(space_.point(slot));
@@ -115,7 +115,7 @@ class GridHalving {
             std::vector<Piece> next;
             for (const Piece& piece : level) {
                 if (piece.slots.size() == 1) {
-                    for (const Cell cell : piece.cells) placed_[rank(cell).value] = slot(piece.slots[0]);
+                    for (const GridCell cell : piece.cells) placed_[rank(cell).value] = slot(piece.slots[0]);
                     continue;
                 }
                 const std::size_t first = part_slots(piece.slots);
@@ -184,7 +184,7 @@ class GridHalving {
     }
 
     /// The axis along which a cut of the cells parts the fewest bytes.
-    [[nodiscard]] std::size_t axis_of_cells(std::span<const Cell> cells) {
+    [[nodiscard]] std::size_t axis_of_cells(std::span<const GridCell> cells) {
         cells_.bounds(cells, low_, high_);
         std::size_t best = 0;
         double least = std::numeric_limits<double>::infinity();
@@ -269,7 +269,7 @@ class GridHalving {
         return best;
     }
 
-    [[nodiscard]] Rank rank(Cell cell) const { return pattern_.rank_of_cell[cell.value]; }
+    [[nodiscard]] Rank rank(GridCell cell) const { return pattern_.rank_of_cell[cell.value]; }
     [[nodiscard]] Slot slot(Position position) const { return taken_[position.value]; }
 
     /// The slot nearest to the middle of these.
@@ -295,7 +295,7 @@ class GridHalving {
     }
 
     /// Orders the cells so that the `count` for the first slots come first.
-    void part_cells(std::span<Cell> cells, std::size_t count, std::span<const Position> slots,
+    void part_cells(std::span<GridCell> cells, std::size_t count, std::span<const Position> slots,
                     std::size_t slot_count) {
         if (cuts_ == CutChoice::by_shape) {
             cells_.part(cells, axis_of_cells(cells), count);
@@ -304,11 +304,11 @@ class GridHalving {
         const typename Space::Point here = center(slots.first(slot_count));
         const typename Space::Point there = center(slots.subspan(slot_count));
         ++parts_.value;
-        for (const Cell cell : cells) part_of_[rank(cell).value] = parts_;
+        for (const GridCell cell : cells) part_of_[rank(cell).value] = parts_;
         Extents low;
         Extents high;
         cells_.bounds(cells, low, high);
-        std::vector<Cell> best;
+        std::vector<GridCell> best;
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (std::size_t axis = 0; axis < cells_.axes(); ++axis) {
             if (low[axis] == high[axis]) continue;
@@ -330,8 +330,8 @@ class GridHalving {
 
     /// Hop-bytes of the messages of these cells if the first `count` sit here, the others there, and the rest where
     /// they are known to be about.
-    std::int64_t cost_of(std::span<const Cell> cells, std::size_t count, const typename Space::Point& here,
-                         const typename Space::Point& there) {
+    std::int64_t cost_of(std::span<const GridCell> cells, std::size_t count,
+                         const typename Space::Point& here, const typename Space::Point& there) {
         for (std::size_t k = 0; k < cells.size(); ++k) side_[rank(cells[k]).value] = k < count ? 0 : 1;
         const auto apart = static_cast<std::int64_t>(space_.distance(here, there));
         std::int64_t between = 0;
@@ -355,7 +355,7 @@ class GridHalving {
     }
 
     struct Piece {
-        std::span<Cell> cells;
+        std::span<GridCell> cells;
         std::span<Position> slots;
     };
 
@@ -364,7 +364,7 @@ class GridHalving {
     const CommGraph& graph_;
     const Machine& machine_;
     CutChoice cuts_;
-    Points<Cell> cells_;
+    Points<GridCell> cells_;
     Points<Position> slots_;  // positions count the slots that are used
     bool has_axes_;
     std::vector<Slot> taken_;  // the slots that are used, ascending

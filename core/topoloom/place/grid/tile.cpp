@@ -27,15 +27,16 @@ class InsideNode {
         }
     }
 
-    void settle(std::span<Cell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank) const {
+    void settle(std::span<GridCell> cells, std::span<const Slot> slots,
+                std::vector<Slot>& slot_of_rank) const {
         settle(cells, slots, slot_of_rank, spans_.size());
     }
 
    private:
-    void settle(std::span<Cell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
+    void settle(std::span<GridCell> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
                 std::size_t level) const {
         if (level == 0) {
-            std::ranges::sort(cells, {}, [&](Cell cell) { return grid_.rank_of_cell[cell.value]; });
+            std::ranges::sort(cells, {}, [&](GridCell cell) { return grid_.rank_of_cell[cell.value]; });
             for (std::size_t i = 0; i < cells.size(); ++i)
                 slot_of_rank[grid_.rank_of_cell[cells[i].value].value] = slots[i];
             return;
@@ -114,7 +115,7 @@ class Nearest {
         const Allocation nodes = Allocation::of_slots(machine, first);
         const Placement found = place(Problem(pieces, nodes, problem_.seed(), problem_.threads()),
                                       auto_chain(Effort::fast), meter_);
-        std::vector<Cell> cells = blocking.cells;
+        std::vector<GridCell> cells = blocking.cells;
         try_pieces(cells, [&](std::size_t piece) {
             if (piece >= count) return std::span<const Slot>(nodes_.slots[piece]);
             const Slot slot = found[Rank{static_cast<std::uint32_t>(piece)}];
@@ -149,7 +150,7 @@ class Nearest {
 
     /// Piece after piece on the slots that `slots_of` names.
     template <class SlotsOf>
-    void try_pieces(std::span<Cell> cells, const SlotsOf& slots_of) {
+    void try_pieces(std::span<GridCell> cells, const SlotsOf& slots_of) {
         std::vector<Slot> slots(cells.size());
         for (std::size_t piece = 0, first = 0; first < cells.size(); ++piece) {
             const std::span<const Slot> taken = slots_of(piece);
@@ -160,8 +161,8 @@ class Nearest {
     }
 
     /// Nodes that follow each other, as those of a switch do, take tiles that are halves of halves of the grid.
-    void try_halves(const WeightedGrid& tiles, std::span<Cell> cells) {
-        const std::vector<Cell> order = halving_order(tiles);
+    void try_halves(const WeightedGrid& tiles, std::span<GridCell> cells) {
+        const std::vector<GridCell> order = halving_order(tiles);
         std::vector<std::uint32_t> node_of_tile(order.size());
         for (std::uint32_t node = 0; node < order.size(); ++node) node_of_tile[order[node].value] = node;
         try_pieces(cells,
@@ -169,7 +170,7 @@ class Nearest {
     }
 
     /// The tiles on the axes of a torus, one per router.
-    void try_foldings(const WeightedGrid& tiles, std::span<Cell> cells) {
+    void try_foldings(const WeightedGrid& tiles, std::span<GridCell> cells) {
         const std::size_t keep =
             std::clamp<std::size_t>(4'000'000 / (problem_.graph().edge_count() + 1), 1, 4);
         constexpr std::size_t most = 600;

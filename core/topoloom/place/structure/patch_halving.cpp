@@ -112,11 +112,11 @@ class PatchHalving {
         if (!axes) {
             const Position middle = middle_of(slots);
             each_cell(low, extent, 0,
-                      [&](Cell cell, std::uint32_t) { position_of_cell_[cell.value] = middle; });
+                      [&](GridCell cell, std::uint32_t) { position_of_cell_[cell.value] = middle; });
             return;
         }
         std::vector<double> layer(extent[axes->cells], 0);  // what the cells across the axis weigh
-        each_cell(low, extent, axes->cells, [&](Cell cell, std::uint32_t along) {
+        each_cell(low, extent, axes->cells, [&](GridCell cell, std::uint32_t along) {
             const std::int64_t mass = masses_[patches_.patch_of_cell[cell.value].value];
             layer[along] += static_cast<double>(std::max<std::int64_t>(1, mass));
         });
@@ -143,7 +143,7 @@ class PatchHalving {
             std::uint32_t cell = 0;
             for (std::size_t i = 0; i < extent.size(); ++i)
                 cell = cell * patches_.cells[i] + low[i] + step[i];
-            use(Cell{cell}, step[axis]);
+            use(GridCell{cell}, step[axis]);
             for (moved = 0; moved < extent.size() && ++step[moved] == extent[moved]; ++moved) step[moved] = 0;
         }
     }

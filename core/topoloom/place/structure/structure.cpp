@@ -147,8 +147,8 @@ class BlocksOnRouters {
     }
 
     [[nodiscard]] std::vector<Slot> slots_of(const Way& way, grid::Reflection reflection) const {
-        std::vector<Cell> inside;  // cells of the first block in the order of its slots
-        blocking_.list_cells(way.block, Cell{0}, inside);
+        std::vector<GridCell> inside;  // cells of the first block in the order of its slots
+        blocking_.list_cells(way.block, GridCell{0}, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
         Extents at(way.block.size(), 0);
         Extents coordinates(grid_.extent.size(), 0);
@@ -193,7 +193,7 @@ grid::GridPoints cells_of(const GridPattern& pattern) {
     const Extents stride = strides_of(pattern.axes);
     for (const PatternAxis& axis : pattern.axes) cells.extent.push_back(axis.extent);
     cells.at.reserve(pattern.rank_of_cell.size() * stride.size());
-    for (const Cell cell : ids<Cell>(pattern.rank_of_cell.size())) {
+    for (const GridCell cell : ids<GridCell>(pattern.rank_of_cell.size())) {
         for (std::size_t i = 0; i < stride.size(); ++i)
             cells.at.push_back(cell.value / stride[i] % cells.extent[i]);
     }

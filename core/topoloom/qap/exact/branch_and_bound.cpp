@@ -33,7 +33,7 @@ class ParallelSearch {
         divide();
         std::size_t next = 0;
         while (next < subtrees_.size()) next = advance(next);
-        return {best_.slot_of_rank, best_.value, std::min(best_.value, open_), nodes_};
+        return {best_.position_of_rank, best_.value, std::min(best_.value, open_), nodes_};
     }
 
    private:
@@ -135,14 +135,15 @@ class ParallelSearch {
 
 }  // namespace
 
-ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const std::uint32_t> start,
+ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const Position> start,
                              Meter& meter, int threads) {
     if (start.size() != problem.ranks)
         fail("the placement to start from has ", start.size(), " ranks, but the problem has ", problem.ranks);
     std::vector<char> taken(problem.slots, 0);
-    for (const std::uint32_t slot : start) {
-        if (slot >= problem.slots || std::exchange(taken[slot], 1))
-            fail("the placement to start from uses slot ", slot, " twice, or there are only ", problem.slots);
+    for (const Position slot : start) {
+        if (slot.value >= problem.slots || std::exchange(taken[slot.value], 1))
+            fail("the placement to start from uses slot ", slot.value, " twice, or there are only ",
+                 problem.slots);
     }
     const Incumbent best{problem.value(start), {start.begin(), start.end()}};
     const SearchGround ground(problem, best.value);

@@ -12,7 +12,7 @@
 namespace topoloom::qap {
 
 struct ExactResult {
-    std::vector<std::uint32_t> slot_of_rank;
+    std::vector<Position> position_of_rank;
     std::int64_t value = 0;
     std::int64_t lower_bound = 0;  // equal to the value unless the search was interrupted
     std::uint64_t nodes = 0;       // partial placements looked at
@@ -23,8 +23,7 @@ struct ExactResult {
 /// the distances maps on each other are tried once. Same result for any number of threads. Work is counted in pairs of
 /// ranks and slots, per sweep. Throws Error unless `start` is a placement.
 [[nodiscard]] ExactResult branch_and_bound(const QuadraticAssignment& problem,
-                                           std::span<const std::uint32_t> start, Meter& meter,
-                                           int threads = 0);
+                                           std::span<const Position> start, Meter& meter, int threads = 0);
 
 /// About what that needs: costs of all pairs of ranks at all pairs of slots, for every rank that a search has placed.
 [[nodiscard]] double branch_and_bound_bytes(std::size_t ranks, std::size_t slots);

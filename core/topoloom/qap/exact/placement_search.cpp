@@ -52,23 +52,23 @@ bool SearchGround::talks(std::size_t i) const {
 }
 
 PartialPlacement SearchGround::root() const {
-    std::vector<std::uint32_t> talking;
-    for (std::uint32_t i = 0; i < problem.ranks; ++i) {
-        if (talks(i)) talking.push_back(i);
+    std::vector<Rank> talking;
+    for (const Rank u : ids<Rank>(problem.ranks)) {
+        if (talks(u.value)) talking.push_back(u);
     }
     const auto count = static_cast<std::uint32_t>(talking.size());
     PartialPlacement all{DualAscent(count, problem.slots, std::size_t{count} * (count - 1) / 2), talking,
-                         std::vector<std::uint32_t>(problem.slots),
-                         std::vector<std::uint32_t>(problem.ranks, no_index), problem.alone.empty()};
-    std::iota(all.slots.begin(), all.slots.end(), 0U);
+                         id_list<Position>(problem.slots),
+                         std::vector<Position>(problem.ranks, Position::none), problem.alone.empty()};
     for (std::uint32_t i = 0; i < count; ++i) {
         for (std::uint32_t k = i + 1; k < count; ++k) {
             all.costs.add_pair(i, k, [&](std::uint32_t j, std::uint32_t l) {
-                return scale.down(problem.pair_cost(talking[i], talking[k], j, l));
+                return scale.down(problem.pair_cost(talking[i].value, talking[k].value, j, l));
             });
         }
         for (std::uint32_t j = 0; j < problem.slots && !problem.alone.empty(); ++j)
-            all.costs.add_single(i, j, scale.down(problem.alone[talking[i] * problem.slots + j]));
+            all.costs.add_single(
+                i, j, scale.down(problem.alone[std::size_t{talking[i].value} * problem.slots + j]));
     }
     return all;
 }
@@ -115,8 +115,8 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
 
 PartialPlacement PlacementSearch::follow(const PartialPlacement& partial, const Branch& branch) {
     PartialPlacement next{partial.costs.with(branch.rank, branch.slot), partial.ranks, partial.slots,
-                          partial.slot_of_rank, partial.symmetric};
-    next.slot_of_rank[partial.ranks[branch.rank]] = partial.slots[branch.slot];
+                          partial.position_of_rank, partial.symmetric};
+    next.position_of_rank[partial.ranks[branch.rank].value] = partial.slots[branch.slot];
     next.ranks.erase(next.ranks.begin() + branch.rank);
     next.slots.erase(next.slots.begin() + branch.slot);
     return next;
@@ -185,46 +185,46 @@ std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
 
 bool PlacementSearch::mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const {
     std::vector<char> is_free(problem_.slots, 0);
-    for (const std::uint32_t slot : partial.slots) is_free[slot] = 1;
-    std::vector<std::uint32_t> fixed;
-    for (std::uint32_t slot = 0; slot < problem_.slots; ++slot) {
-        if (!is_free[slot]) fixed.push_back(slot);
+    for (const Position slot : partial.slots) is_free[slot.value] = 1;
+    std::vector<Position> fixed;
+    for (const Position slot : ids<Position>(problem_.slots)) {
+        if (!is_free[slot.value]) fixed.push_back(slot);
     }
-    const std::vector<std::uint32_t> orbit = ground_.symmetry.orbits(fixed);
+    const std::vector<Position> orbit = ground_.symmetry.orbits(fixed);
     bool some = false;
     for (std::size_t j = 0; j < partial.slots.size(); ++j) {
-        only[j] = orbit[partial.slots[j]] == partial.slots[j];
+        only[j] = orbit[partial.slots[j].value] == partial.slots[j];
         some = some || !only[j];
     }
     return some;
 }
 
 void PlacementSearch::finish(const PartialPlacement& partial) {
-    std::vector<std::uint32_t> placement = partial.slot_of_rank;
-    std::vector<std::uint32_t> free_slots = partial.slots;
-    std::optional<std::pair<std::int64_t, std::vector<std::uint32_t>>> found;
+    std::vector<Position> placement = partial.position_of_rank;
+    std::optional<Incumbent> found;
     const auto fill = [&] {
-        std::vector<std::uint32_t> full = placement;
+        std::vector<Position> full = placement;
         std::vector<char> taken(problem_.slots, 0);
-        for (const std::uint32_t slot : full) {
-            if (slot != no_index) taken[slot] = 1;
+        for (const Position slot : full) {
+            if (slot != Position::none) taken[slot.value] = 1;
         }
-        std::uint32_t next = 0;
-        for (std::uint32_t& slot : full) {
-            if (slot != no_index) continue;
-            while (taken[next]) ++next;
-            slot = next++;
+        Position next{0};
+        for (Position& slot : full) {
+            if (slot != Position::none) continue;
+            while (taken[next.value]) ++next.value;
+            slot = next;
+            ++next.value;
         }
         const std::int64_t value = problem_.value(full);
-        if (!found || value < found->first) found = {value, std::move(full)};
+        if (!found || value < found->value) found = {value, std::move(full)};
     };
     if (partial.ranks.empty()) fill();
-    for (const std::uint32_t slot : free_slots) {
+    for (const Position slot : partial.slots) {
         if (partial.ranks.empty()) break;
-        placement[partial.ranks.front()] = slot;
+        placement[partial.ranks.front().value] = slot;
         fill();
     }
-    if (found->first < best_.value) best_ = {found->first, std::move(found->second)};
+    if (found->value < best_.value) best_ = *std::move(found);
 }
 
 }  // namespace topoloom::qap

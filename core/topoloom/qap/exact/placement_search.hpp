@@ -17,9 +17,9 @@ namespace topoloom::qap {
 /// A partial placement, and what is left to place.
 struct PartialPlacement {
     DualAscent costs;
-    std::vector<std::uint32_t> ranks;  // open ones, as `costs` numbers them
-    std::vector<std::uint32_t> slots;  // free ones
-    std::vector<std::uint32_t> slot_of_rank;
+    std::vector<Rank> ranks;      // open ones, as `costs` numbers them
+    std::vector<Position> slots;  // free ones, likewise
+    std::vector<Position> position_of_rank;
     bool symmetric;  // free slots may be alike
 };
 
@@ -30,7 +30,7 @@ struct Branch {
 
 struct Incumbent {
     std::int64_t value;
-    std::vector<std::uint32_t> slot_of_rank;
+    std::vector<Position> position_of_rank;
 };
 
 /// What all searches have in common.

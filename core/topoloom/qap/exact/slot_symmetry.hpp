@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
+
 namespace topoloom::qap {
 
 /// Automorphisms of a distance matrix: of a torus its translations and reflections, of a tree exchanges of siblings.
@@ -17,7 +19,7 @@ class SlotSymmetry {
 
     /// For every slot the least one that some automorphism moves it to, of those that leave `fixed` where they are. Two
     /// slots count as different, too, where finding out takes too long.
-    [[nodiscard]] std::vector<std::uint32_t> orbits(std::span<const std::uint32_t> fixed) const;
+    [[nodiscard]] std::vector<Position> orbits(std::span<const Position> fixed) const;
 
    private:
     class Search;
