@@ -43,15 +43,24 @@ def simulators(incomplete: str) -> list[str]:
     return _starting(incomplete, SIMULATORS)
 
 
+#: verb of `topoloom model` -> the options that it takes
+MODEL_VERBS = {
+    "list": (),
+    "show": ("--figure",),
+    "predict": ("--sizes", "--processes-per-node"),
+    "fit": ("--output", "--round-trip", "--split", "--figure"),
+    "channels": ("--sizes", "--round-trip"),
+}
+
+
 def model_words(incomplete: str) -> list[str]:
     """Complete verbs of `topoloom model`, network models, and files here."""
     from pathlib import Path
 
-    from topoloom.cli.model_facts import OPTIONS
     from topoloom.model.named import model_names
 
     files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
-    return _starting(incomplete, [*OPTIONS, *model_names(), *files])
+    return _starting(incomplete, [*MODEL_VERBS, *model_names(), *files])
 
 
 def exports(incomplete: str) -> list[str]:
@@ -96,21 +105,17 @@ def objectives(incomplete: str) -> list[str]:
     return _starting(incomplete, (*OBJECTIVES, "weighted("))
 
 
-#: What `topoloom axes --to` writes.
-AXIS_ORDERS = ("jax", "megatron", "ranks")
-
-
 def axis_orders(incomplete: str) -> list[str]:
     """Complete the formats of `topoloom axes --to`."""
-    return _starting(incomplete, AXIS_ORDERS)
+    from topoloom.tasks.axes import FORMATS
 
-
-#: What `topoloom steps --find` may avoid.
-MEETINGS = ("routes", "any-ascent")
+    return _starting(incomplete, FORMATS)
 
 
 def meetings(incomplete: str) -> list[str]:
     """Complete where messages of `topoloom steps` meet."""
+    from topoloom.tasks.steps import MEETINGS
+
     return _starting(incomplete, MEETINGS)
 
 
