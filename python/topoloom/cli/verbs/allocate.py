@@ -137,14 +137,13 @@ def command(
     if as_json:
         print_json(found.document(str(output) if output else None))
     else:
-        written = (output, write_placement, figure)
-        _print(found, [path for path in written if path is not None])
+        _print(found, [output, write_placement, figure])
     if found.choice is not None and found.choice.interrupted:
         best = f"; {output} holds the best nodes so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
-def _print(found: AllocatedNodes, written: list[Path]) -> None:
+def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
     from topoloom.cli.console import print_facts
 
     if found.choice is not None:
@@ -156,9 +155,8 @@ def _print(found: AllocatedNodes, written: list[Path]) -> None:
         ("nodes", f"{len(ids):,} of {machine.node_count:,}: {shown}"),
         ("slots", f"{given.slot_count:,}"),
         *_shape_rows(found.facts),
-        *(("written", str(path)) for path in written),
     ]
-    print_facts(rows, f"allocation on {machine.name}")
+    print_facts(rows, f"allocation on {machine.name}", written)
 
 
 def _print_choice(choice: Choice) -> None:

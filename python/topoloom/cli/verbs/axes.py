@@ -122,13 +122,12 @@ def command(
     elif as_json:
         print_json(mapped.document())
     else:
-        written = [path for path in (write_pattern, output) if path is not None]
-        _print(mapped.orders, written)
+        _print(mapped.orders, [write_pattern, output])
     if watch.interrupted:
         raise Interrupted("interrupted; this is the best order so far")
 
 
-def _print(orders: MeshOrders, written: list[Path]) -> None:
+def _print(orders: MeshOrders, written: list[Path | None]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.gain import gain, percent
     from topoloom.support.units import counted, format_count
@@ -152,5 +151,4 @@ def _print(orders: MeshOrders, written: list[Path]) -> None:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
     if back := orders.back_and_forth(orders.best):
         facts.append(("back and forth", ", ".join(back)))
-    facts += [("written", str(path)) for path in written]
-    print_facts(facts)
+    print_facts(facts, written=written)

@@ -195,13 +195,13 @@ def command(
         files = [output]
         if not found.interrupted:
             files += [write_pattern, decisions, figure, rounds]
-        _print(found, [path for path in files if path is not None])
+        _print(found, files)
     if found.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
-def _print(found: RankedCollective, written: list[Path]) -> None:
+def _print(found: RankedCollective, written: list[Path | None]) -> None:
     """Print the table, the fastest first, and what ordering brought."""
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import (
@@ -245,4 +245,4 @@ def _print(found: RankedCollective, written: list[Path]) -> None:
     if setting.slots is not None:
         columns.append("congestion")
     print_table(columns, rows, best=0, left=2)
-    print_facts([("written", str(path)) for path in written])
+    print_facts([], written=written)

@@ -212,11 +212,10 @@ def _fit(
     if as_json:
         print_json(found.document())
     else:
-        written = [path for path in (output, figure) if path is not None]
-        _print_fit(found.fit, found.file, written)
+        _print_fit(found.fit, found.file, [output, figure])
 
 
-def _print_fit(fit: Fit, file: ModelFile, written: list[Path]) -> None:
+def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
     import numpy as np
 
     from topoloom.cli.console import print_facts, print_table
@@ -244,7 +243,7 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path]) -> None:
             f"{100 * abs(fit.errors[worst]):.1f} % at {fit.sizes[worst]:,.0f} bytes",
         ),
     ]
-    print_facts([*facts, *(("written", str(path)) for path in written)])
+    print_facts(facts, written=written)
 
 
 def _channels(
