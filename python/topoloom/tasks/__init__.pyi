@@ -2,13 +2,16 @@
 from topoloom.tasks.allocate import allocate_nodes as allocate_nodes
 from topoloom.tasks.axes import map_axes as map_axes
 from topoloom.tasks.bound import prove_bounds as prove_bounds
-from topoloom.tasks.collective import (
+from topoloom.tasks.collectives.collective import (
     rank_collective as rank_collective,
     read_call as read_call,
     read_setting as read_setting,
 )
+from topoloom.tasks.collectives.grid import measure_grid as measure_grid
+from topoloom.tasks.collectives.order import order_processes as order_processes
+from topoloom.tasks.collectives.steps import find_contention as find_contention
+from topoloom.tasks.collectives.trees import build_trees as build_trees
 from topoloom.tasks.compare import compare_mappers as compare_mappers
-from topoloom.tasks.grid import measure_grid as measure_grid
 from topoloom.tasks.joint import place_jointly as place_jointly
 from topoloom.tasks.joint_files import (
     load_jobs as load_jobs,
@@ -17,7 +20,6 @@ from topoloom.tasks.joint_files import (
 from topoloom.tasks.judge import judge_placement as judge_placement
 from topoloom.tasks.map import map_ranks as map_ranks
 from topoloom.tasks.objective import read_objective as read_objective
-from topoloom.tasks.order import order_processes as order_processes
 from topoloom.tasks.placement_problem import (
     load_placement_problem as load_placement_problem,
 )
@@ -28,5 +30,3 @@ from topoloom.tasks.problem import (
 )
 from topoloom.tasks.search import Search as Search
 from topoloom.tasks.simulate import simulate_placements as simulate_placements
-from topoloom.tasks.steps import find_contention as find_contention
-from topoloom.tasks.trees import build_trees as build_trees

@@ -28,7 +28,7 @@ from topoloom.cli.options.messages import Bytes, Ranks, Root
 from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
-    from topoloom.tasks.collective import RankedCollective
+    from topoloom.tasks.collectives.collective import RankedCollective
 
 
 @with_groups
@@ -149,7 +149,11 @@ def command(
     from topoloom.support.checks import at_least
     from topoloom.support.files import write_text
     from topoloom.support.units import parse_bytes
-    from topoloom.tasks.collective import rank_collective, read_call, read_setting
+    from topoloom.tasks.collectives.collective import (
+        rank_collective,
+        read_call,
+        read_setting,
+    )
     from topoloom.tasks.problem import Where
 
     at_least("--threads", threads, 0)

@@ -11,7 +11,7 @@ from topoloom.cli.options.files import AsJson, PlacementFile
 from topoloom.cli.options.messages import Bytes, Channels, Grid
 
 if TYPE_CHECKING:
-    from topoloom.tasks.grid import GridTraffic
+    from topoloom.tasks.collectives.grid import GridTraffic
 
 
 def command(
@@ -61,7 +61,7 @@ def command(
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.checks import at_least
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
-    from topoloom.tasks.grid import measure_grid
+    from topoloom.tasks.collectives.grid import measure_grid
 
     at_least("--channels", channels, 1)
     links = GridLinks(

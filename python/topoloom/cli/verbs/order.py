@@ -13,7 +13,7 @@ from topoloom.cli.options.messages import Channels, Root
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
-    from topoloom.tasks.order import ProcessOrder
+    from topoloom.tasks.collectives.order import ProcessOrder
 
 
 def command(
@@ -64,7 +64,7 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.schedules.costs import load_costs
     from topoloom.support.files import write_text
-    from topoloom.tasks.order import order_processes
+    from topoloom.tasks.collectives.order import order_processes
 
     found = order_processes(
         load_costs(costs), method, channels=channels, root=root, seed=seed

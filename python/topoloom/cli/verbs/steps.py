@@ -15,7 +15,7 @@ from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
-    from topoloom.tasks.steps import Contention, StepContention
+    from topoloom.tasks.collectives.steps import Contention, StepContention
 
 #: How many steps are listed one by one.
 MAX_LISTED = 24
@@ -79,8 +79,8 @@ def command(
     from topoloom._core import Allocation, Error
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.console import print_json
+    from topoloom.tasks.collectives.steps import find_contention
     from topoloom.tasks.problem import Where, load_nodes
-    from topoloom.tasks.steps import find_contention
 
     if output is not None and find is None:
         raise Error("-o writes the order that --find finds; give both")

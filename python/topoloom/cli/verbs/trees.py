@@ -13,7 +13,7 @@ from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
-    from topoloom.tasks.trees import Multicasts
+    from topoloom.tasks.collectives.trees import Multicasts
 
 
 @with_groups
@@ -61,8 +61,8 @@ def command(
       topoloom trees --machine torus:8x8x8
     """
     from topoloom.cli.console import print_json
+    from topoloom.tasks.collectives.trees import build_trees
     from topoloom.tasks.problem import Where, load_nodes
-    from topoloom.tasks.trees import build_trees
 
     given, _ = load_nodes(machine, Where(*allowed, seed))
     found = build_trees(given.allocation, roots, members, seed)
