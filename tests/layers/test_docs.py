@@ -16,6 +16,7 @@ import pytest
 import typer
 
 import topoloom
+from topoloom import tasks
 from topoloom.cli.app import VERBS, app
 from topoloom.launch.exports.registry import FORMATS as LAUNCH_FORMATS
 from topoloom.machines.machine_file import load_machine, zoo_names
@@ -148,14 +149,26 @@ def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
         load_machine(file)
 
 
-def test_the_python_in_the_readme_prints_what_it_says(
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/tasks.md"])
+def test_the_python_prints_what_the_page_says(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    text = (ROOT / "README.md").read_text()
-    match = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", text, re.DOTALL)
-    assert match is not None
-    exec(compile(match[1], "README.md", "exec"), {})
-    assert capsys.readouterr().out == match[2]
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / page).read_text()
+    found = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", text, re.DOTALL)
+    assert found
+    for program, printed in found:
+        exec(compile(program, page, "exec"), {})
+        assert capsys.readouterr().out == printed
+
+
+def test_the_page_of_tasks_names_all_of_them() -> None:
+    page = (DOCS / "reference" / "tasks.md").read_text()
+    functions = [name for name in dir(tasks) if name[0].islower()]
+    assert not [name for name in functions if f"`{name}`" not in page]
 
 
 def sessions() -> list[Path]:

@@ -60,6 +60,15 @@ class AllocatedHosts:
     allocation: Allocation
     hosts: tuple[str, ...] | None = None
 
+    def part(self, allocation: Allocation) -> AllocatedHosts:
+        """Take some of the nodes, in any order, with their names."""
+        if self.hosts is None:
+            return AllocatedHosts(allocation)
+        names = dict(zip(self.allocation.nodes.tolist(), self.hosts, strict=True))
+        return AllocatedHosts(
+            allocation, tuple(names[node] for node in allocation.nodes.tolist())
+        )
+
 
 class _Entry(NamedTuple):
     line: int

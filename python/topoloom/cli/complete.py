@@ -3,8 +3,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
+
+#: verb of `topoloom model` -> the options that it takes
+MODEL_VERBS = {
+    "list": (),
+    "show": ("--figure",),
+    "predict": ("--sizes", "--processes-per-node"),
+    "fit": ("--output", "--round-trip", "--split", "--figure"),
+    "channels": ("--sizes", "--round-trip"),
+}
+
+
+def _starting(incomplete: str, words: Iterable[str]) -> list[str]:
+    return [word for word in words if word.startswith(incomplete)]
+
+
+def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[str]]:
+    """Offer the names that a module lists, or a function of it, and some others."""
+
+    def offered(incomplete: str) -> list[str]:
+        names = getattr(import_module(f"topoloom.{module}"), attribute)
+        words = names() if callable(names) else names
+        return _starting(incomplete, [*words, *others])
+
+    return offered
+
+
+def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
+    """Offer the names of what the core lists, also behind a separator."""
+
+    def offered(incomplete: str) -> list[str]:
+        cut = max(incomplete.rfind(sign) for sign in separators) + 1
+        entries = getattr(import_module("topoloom._core"), function)()
+        return _starting(incomplete, [incomplete[:cut] + e["name"] for e in entries])
+
+    return offered
+
+
+axis_orders = _names("tasks.axes", "FORMATS")
+kinds = _names("tasks.catalog", "CATALOG")
+launchers = _names("allocations.launch_order", "LAUNCHERS")
+mapper = _chained("mappers", ",+")
+meetings = _names("tasks.collectives.steps", "MEETINGS")
+models = _names("model.named", "model_names")
+objectives = _names("tasks.objective", "OBJECTIVES", "weighted(")
+operations = _names("schedules.choose", "operations")
+patterns = _names("graphs.patterns", "PATTERNS", "import")
+schedules = _chained("schedules", "+")
+simulators = _names("simulate", "SIMULATORS")
 
 
 def machines(incomplete: str) -> list[str]:
@@ -20,38 +69,14 @@ def machines(incomplete: str) -> list[str]:
     return _starting(incomplete, [DETECT, *zoo_names(), *kinds, *files])
 
 
-def mapper(incomplete: str) -> list[str]:
-    """Names of mappers, also behind a comma or a plus."""
-    from topoloom._core import mappers
-
-    cut = max(incomplete.rfind(","), incomplete.rfind("+")) + 1
-    names = [str(entry["name"]) for entry in mappers()]
-    return _starting(incomplete, [incomplete[:cut] + name for name in names])
-
-
-def patterns(incomplete: str) -> list[str]:
-    """Names of patterns."""
-    from topoloom.graphs.patterns import PATTERNS
-
-    return _starting(incomplete, [*PATTERNS, "import"])
-
-
-def simulators(incomplete: str) -> list[str]:
-    """Names of simulators."""
-    from topoloom.simulate import SIMULATORS
-
-    return _starting(incomplete, SIMULATORS)
-
-
 def model_words(incomplete: str) -> list[str]:
     """Complete verbs of `topoloom model`, network models, and files here."""
     from pathlib import Path
 
-    from topoloom.cli.model_facts import OPTIONS
     from topoloom.model.named import model_names
 
     files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
-    return _starting(incomplete, [*OPTIONS, *model_names(), *files])
+    return _starting(incomplete, [*MODEL_VERBS, *model_names(), *files])
 
 
 def exports(incomplete: str) -> list[str]:
@@ -59,24 +84,6 @@ def exports(incomplete: str) -> list[str]:
     from topoloom.launch.exports.registry import FORMATS
 
     return _starting(incomplete, [entry.NAME for entry in FORMATS])
-
-
-def launchers(incomplete: str) -> list[str]:
-    """Names of launchers, by what they do with an allocation."""
-    from topoloom.allocations.launch_order import LAUNCHERS
-
-    return _starting(incomplete, LAUNCHERS)
-
-
-def kinds(incomplete: str) -> list[str]:
-    """Kinds of things that `topoloom list` lists."""
-    from topoloom.tasks.catalog import CATALOG
-
-    return _starting(incomplete, CATALOG)
-
-
-def _starting(incomplete: str, words: Iterable[str]) -> list[str]:
-    return [word for word in words if word.startswith(incomplete)]
 
 
 def efforts(incomplete: str) -> list[str]:
@@ -87,51 +94,3 @@ def efforts(incomplete: str) -> list[str]:
     options: Any = auto["options"]
     (choices,) = (each["choices"] for each in options if each["name"] == "effort")
     return _starting(incomplete, choices)
-
-
-def objectives(incomplete: str) -> list[str]:
-    """Names of objectives."""
-    from topoloom.tasks.objective import OBJECTIVES
-
-    return _starting(incomplete, (*OBJECTIVES, "weighted("))
-
-
-#: What `topoloom axes --to` writes.
-AXIS_ORDERS = ("jax", "megatron", "ranks")
-
-
-def axis_orders(incomplete: str) -> list[str]:
-    """Complete the formats of `topoloom axes --to`."""
-    return _starting(incomplete, AXIS_ORDERS)
-
-
-#: What `topoloom steps --find` may avoid.
-MEETINGS = ("routes", "any-ascent")
-
-
-def meetings(incomplete: str) -> list[str]:
-    """Complete where messages of `topoloom steps` meet."""
-    return _starting(incomplete, MEETINGS)
-
-
-def operations(incomplete: str) -> list[str]:
-    """Names of collectives."""
-    from topoloom.schedules.choose import operations
-
-    return _starting(incomplete, operations())
-
-
-def schedules(incomplete: str) -> list[str]:
-    """Names of schedules, also behind a plus."""
-    from topoloom._core import schedules
-
-    cut = incomplete.rfind("+") + 1
-    names = [str(entry["name"]) for entry in schedules()]
-    return _starting(incomplete, [incomplete[:cut] + name for name in names])
-
-
-def models(incomplete: str) -> list[str]:
-    """Names of network models that ship with Topoloom."""
-    from topoloom.model.named import model_names
-
-    return _starting(incomplete, model_names())

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from topoloom.tasks.search import Search
 
 
@@ -87,8 +89,14 @@ def _too_many(
     return dropped
 
 
-def print_facts(facts: Sequence[tuple[str, str]], title: str = "") -> None:
-    """Print names and values in two columns, under a title."""
+def print_facts(
+    facts: Sequence[tuple[str, str]],
+    title: str = "",
+    written: Sequence[Path | None] = (),
+) -> None:
+    """Print names and values in two columns, under a title; then files, if any."""
+    paths = [("written", str(path)) for path in written if path is not None]
+    facts = [*facts, *paths]
     if title:
         print(title)
     width = max((len(name) for name, _ in facts), default=0)

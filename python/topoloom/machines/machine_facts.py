@@ -6,6 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from topoloom._core import Machine, Wiring, bisect_machine
+from topoloom.machines.node_toml import level_costs, write_port
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.nodes.node_parts_table import write_parts
 
 
 def machine_facts(machine: Machine) -> dict[str, Any]:
@@ -40,6 +43,13 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
             "exact": bisection.exact,
         },
     }
+
+
+def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
+    """Collect what is known of the inside of a node, in the words of TOML."""
+    costs = {"costs": level_costs(machine, node.names)} if node.names else {}
+    remarks = {"remarks": machine.remarks} if machine.remarks else {}
+    return {**costs, **write_port(machine), **write_parts(node), **remarks}
 
 
 def link_bandwidths(machine: Machine) -> list[dict[str, Any]]:

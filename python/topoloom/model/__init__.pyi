@@ -7,5 +7,12 @@ from topoloom.model.fit import (
     Fit as Fit,
     fit_model as fit_model,
 )
+from topoloom.model.measured import (
+    FittedModel as FittedModel,
+    MessageTime as MessageTime,
+    fit_file as fit_file,
+    load_pair_curve as load_pair_curve,
+    predict_times as predict_times,
+)
 from topoloom.model.model_toml import ModelFile as ModelFile
 from topoloom.model.named import load_model as load_model

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +35,15 @@ class PairCurve:
         """
         times = self.node_bandwidth / float(self.totals[0])
         return 1 if times < 1.75 else round(times)
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        totals = zip(self.pairs.astype(int).tolist(), self.totals.tolist(), strict=True)
+        return {
+            "channels": self.channels,
+            "node_bandwidth": self.node_bandwidth,
+            "totals": [{"pairs": p, "bytes_per_second": t} for p, t in totals],
+        }
 
 
 def pair_curve(pairs: ArrayLike, times: ArrayLike, size: int) -> PairCurve:

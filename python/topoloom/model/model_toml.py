@@ -68,6 +68,20 @@ class ModelFile(NamedTuple):
     source: str = ""
     date: str = ""
 
+    def document(self) -> dict[str, Any]:
+        """Return all of a model, in seconds and bytes."""
+        costs = self.model.costs
+        return {
+            "summary": self.summary,
+            "source": self.source,
+            "date": self.date,
+            "largest" if self.model.takes_largest else "regimes": [
+                {"most_bytes": most, "alpha_s": alpha, "beta_s_per_byte": beta}
+                for alpha, beta, most in self.model.lines
+            ],
+            "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
+        }
+
 
 def read_model_toml(path: str | Path) -> ModelFile:
     """Read a model.

@@ -12,9 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from topoloom._core import Allocation, Error, Machine, Placement
+from topoloom._core import (
+    Allocation,
+    CommGraph,
+    Error,
+    Machine,
+    Placement,
+    judge,
+)
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
+from topoloom.placements.measures import measure_values
 from topoloom.support.files import named, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.toml_values import refuse_unknown
@@ -66,6 +74,22 @@ class PlacementFile:
     graph: str = ""
     command: tuple[str, ...] = ()
     cores_per_rank: int = 1
+
+    @classmethod
+    def measured(
+        cls,
+        graph: CommGraph,
+        allocation: Allocation,
+        placement: Placement,
+        value: float | None = None,
+        /,
+        **about: Any,
+    ) -> PlacementFile:
+        """Judge a placement; `value` is of an objective that `judge` does not know."""
+        values = measure_values(judge(graph, allocation, placement))
+        if value is not None:
+            values["objective"] = value
+        return cls(allocation.machine, allocation, placement, values=values, **about)
 
     def document(self) -> dict[str, Any]:
         """Build the JSON document."""

@@ -65,6 +65,26 @@ def decide(
     return found
 
 
+def decide_by_ranks(
+    call: Call,
+    model: NetworkModel | None,
+    slots: RankSlots | None = None,
+    threads: int = 0,
+) -> list[Decision]:
+    """Decide for the ranks of the call, and without slots all lower powers of two."""
+    calls = [call]
+    if slots is None:
+        powers = [1 << k for k in range(1, call.ranks.bit_length())]
+        least = max(call.root, call.degree or 0)
+        smaller = [p for p in powers if least < p < call.ranks]
+        calls = [call._replace(ranks=p) for p in smaller] + calls
+    return [
+        decision
+        for one in calls
+        for decision in decide(one, model, slots, threads=threads)
+    ]
+
+
 def decision_table(
     operation: str, decisions: Sequence[Decision], model: str, machine: str
 ) -> dict[str, Any]:

@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from topoloom.tasks.allocate import allocate_nodes as allocate_nodes
+from topoloom.tasks.axes import map_axes as map_axes
 from topoloom.tasks.bound import prove_bounds as prove_bounds
+from topoloom.tasks.collectives.collective import (
+    rank_collective as rank_collective,
+    read_call as read_call,
+    read_setting as read_setting,
+)
+from topoloom.tasks.collectives.grid import measure_grid as measure_grid
+from topoloom.tasks.collectives.order import order_processes as order_processes
+from topoloom.tasks.collectives.steps import find_contention as find_contention
+from topoloom.tasks.collectives.trees import build_trees as build_trees
 from topoloom.tasks.compare import compare_mappers as compare_mappers
 from topoloom.tasks.joint import place_jointly as place_jointly
 from topoloom.tasks.joint_files import (
@@ -14,6 +25,7 @@ from topoloom.tasks.placement_problem import (
 )
 from topoloom.tasks.problem import (
     Where as Where,
+    load_nodes as load_nodes,
     load_problem as load_problem,
 )
 from topoloom.tasks.search import Search as Search

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +15,48 @@ from topoloom.tasks.search import UNLIMITED, Progress, Search, go_on
 from topoloom.tasks.sharing import NO_SHARING
 
 
+@dataclass(frozen=True)
+class Bound:
+    """What no placement is below, how that was proven, and the value of one."""
+
+    bound: float
+    by: str
+    where: str = ""  # of congestion: the part of the machine
+    value: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """The value over the bound; None where nothing but 0 is proven."""
+        return None if self.value is None else gap(self.value, self.bound)
+
+
+@dataclass(frozen=True)
+class ProvenBounds:
+    """Bounds by measure: hop-bytes and congestion."""
+
+    given: PlacementProblem
+    bounds: dict[str, Bound]
+    rounded: float | None = None  # congestion of the linear relaxation in whole ranks
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        document: dict[str, Any] = {
+            "machine": self.given.allocation.machine.text,
+            "nodes": len(self.given.allocation.nodes),
+            "ranks": self.given.graph.rank_count,
+        }
+        for name, one in self.bounds.items():
+            entry: dict[str, Any] = {"bound": one.bound, "by": one.by}
+            if name == "congestion_max":
+                entry["where"] = one.where
+                if self.rounded is not None:
+                    entry["rounded"] = self.rounded
+            if one.value is not None:
+                entry |= {"value": one.value, "gap": one.gap}
+            document[name] = entry
+        return document
+
+
 def prove_bounds(
     given: PlacementProblem,
     *,
@@ -21,45 +64,40 @@ def prove_bounds(
     sharing: Sharing = NO_SHARING,
     lp: bool = False,
     progress: Progress = go_on,
-) -> dict[str, dict[str, Any]]:
-    """Prove a bound on hop-bytes and on congestion.
+) -> ProvenBounds:
+    """Prove a bound on hop-bytes and on congestion, and compare a placement with it.
 
-    Each has its ``bound`` and what it is proven ``by``; with a placement also the
-    ``value`` and the ``gap``. Congestion says ``where``, and with `lp`, a linear
-    relaxation, the ``rounded`` value, unless the time was too short.
+    With `lp` a linear relaxation of congestion is solved, unless time is too short.
     """
+    graph, allocation = given.graph, given.allocation
     start = perf_counter()
     relaxation, left = None, search.seconds
     if lp:
-        relaxation = relax_congestion(given.graph, given.allocation, left, progress)
+        relaxation = relax_congestion(graph, allocation, left, progress)
     if left is not None:
         left = max(0.0, left - (perf_counter() - start))
-    bounds = find_bounds(
-        given.graph,
-        given.allocation,
+    found = find_bounds(
+        graph,
+        allocation,
         sharing=sharing,
         seconds=left,
         work=search.work,
         threads=search.threads,
         progress=progress,
     )
-    found: dict[str, dict[str, Any]] = {
-        "hop_bytes": {"bound": bounds.hop_bytes, "by": bounds.hop_bytes_by},
-        "congestion_max": {
-            "bound": bounds.congestion,
-            "by": bounds.congestion_by,
-            "where": bounds.congestion_where,
-        },
+    bounds = {
+        "hop_bytes": Bound(found.hop_bytes, found.hop_bytes_by),
+        "congestion_max": Bound(
+            found.congestion, found.congestion_by, found.congestion_where
+        ),
     }
-    if relaxation is not None:
-        congestion = found["congestion_max"]
-        if relaxation.bound > congestion["bound"]:
-            congestion.update(bound=relaxation.bound, by="lp", where="")
-        congestion["rounded"] = relaxation.congestion
+    if relaxation is not None and relaxation.bound > found.congestion:
+        bounds["congestion_max"] = Bound(relaxation.bound, "lp")
     if given.file is not None:
-        judgement = judge(given.graph, given.allocation, given.file.placement)
-        for name, entry in found.items():
-            value = getattr(judgement, name)
-            entry["value"] = value
-            entry["gap"] = gap(value, entry["bound"])
-    return found
+        judgement = judge(graph, allocation, given.file.placement)
+        bounds = {
+            name: replace(one, value=getattr(judgement, name))
+            for name, one in bounds.items()
+        }
+    rounded = None if relaxation is None else relaxation.congestion
+    return ProvenBounds(given, bounds, rounded)

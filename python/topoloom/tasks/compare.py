@@ -113,7 +113,7 @@ def _check_mappers(names: Sequence[str]) -> None:
     """Refuse an unknown name before the first long search, not after it."""
     known = [str(mapper["name"]) for mapper in mappers()]
     for name in names:
-        for stage in re.split(r"\+(?![^()]*\))", name):
+        for stage in re.split(r"[+,](?![^()]*\))", name):
             plain = stage.partition("(")[0].strip()
             if plain not in known:
                 raise Error(unknown_name("mapper", plain, known))

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from topoloom._core import Allocation, Error, Machine, judge
+from topoloom._core import Allocation, Error, Machine
 from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.described import Described
 from topoloom.nodes.node_parts import NodeParts
-from topoloom.placements.measures import measure_values
 from topoloom.placements.placement_file import PlacementFile, save_placement
 from topoloom.tasks.joint import (
     Budget,
@@ -115,18 +114,17 @@ def save_jobs(
         together.jobs, together.placements, together.values, strict=True
     ):
         nodes = job.allocation.nodes.tolist()
-        on = (job.graph, job.allocation, placement)
         files.append(directory / f"{job.name}.json")
         save_placement(
             files[-1],
-            PlacementFile(
-                machine=job.allocation.machine,
-                allocation=job.allocation,
-                placement=placement,
+            PlacementFile.measured(
+                job.graph,
+                job.allocation,
+                placement,
+                value,
                 hosts=tuple(jobs.hosts[n] for n in nodes) if jobs.hosts else None,
                 node=jobs.node,
                 objective=budget.objective,
-                values={**measure_values(judge(*on)), "objective": value},
                 mapper=budget.mapper,
                 seed=budget.seed,
                 work=found.work,

@@ -69,8 +69,8 @@ def load_problem(
 ) -> Problem:
     """Load the files of a problem; slots must suffice unless ranks share them."""
     graph = load_graph(graph_file)
-    machine, described = load_described(machine_text)
-    given = choose_allocation(machine, described, where)
+    given, described = load_nodes(machine_text, where)
+    machine = given.allocation.machine
     if shared:
         if where.order.limits:
             raise Error(
@@ -104,10 +104,13 @@ def launched(
         at = order.first_slots(given.allocation, ranks, memory)
     else:
         return given, words
-    if given.hosts is None:
-        return AllocatedHosts(at), words
-    host_of = dict(zip(given.allocation.nodes.tolist(), given.hosts, strict=True))
-    return AllocatedHosts(at, tuple(host_of[node] for node in at.nodes.tolist())), words
+    return given.part(at), words
+
+
+def load_nodes(machine_text: str, where: Where) -> tuple[AllocatedHosts, Described]:
+    """Load a machine, and choose the nodes of a job on it."""
+    machine, described = load_described(machine_text)
+    return choose_allocation(machine, described, where), described
 
 
 def choose_allocation(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,14 @@ from topoloom.cli.options.files import (
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationText, Fragments, MachineText
 from topoloom.cli.options.searches import Effort, SearchOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from topoloom.tasks.allocate import AllocatedNodes, Choice
+
+#: Jobs that are named, those that share most first.
+MAX_JOBS = 10
 
 
 @with_groups
@@ -86,14 +94,13 @@ def command(
       topoloom allocate --machine topology.conf --choose 'n[1-64]' -N 16
     """
     from topoloom._core import Error
-    from topoloom.allocations.allocation_file import load_allocation, save_allocation
-    from topoloom.allocations.jobs_file import load_jobs
-    from topoloom.cli.allocation_facts import shape_facts, shape_rows
-    from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.node_choice import chosen_nodes
-    from topoloom.machines.machine_file import load_described
-    from topoloom.support.units import counted
-    from topoloom.tasks.problem import Where, choose_allocation
+    from topoloom.allocations.allocation_file import save_allocation
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.exit_status import Interrupted
+    from topoloom.placements.placement_file import save_placement
+    from topoloom.tasks.allocate import allocate_nodes
+    from topoloom.tasks.problem import Where
 
     search = searching.search()
     given_limits = (effort, searching.time, searching.work)
@@ -107,63 +114,100 @@ def command(
         raise Error("--write-placement needs --pattern, whose ranks are placed")
     if allocation is not None and (choose is not None or nodes is not None):
         raise Error("--allocation is shown as it is; leave out --choose and -N")
-    the_machine, described = load_described(machine)
-    hosts = described.hosts
-    others: dict[str, Any] = {}
-    for file in jobs or []:
-        others |= load_jobs(the_machine, file, hosts)
-    choice: Any = None
-    if choose is not None:
-        free = load_allocation(the_machine, choose, hosts)
-        choice = chosen_nodes(free, nodes, pattern, effort, search)
-        given, names, title = choice.allocation, choice.hosts, choice.title
-    elif allocation is None and nodes is None and not described.allocated:
-        raise Error("name the --nodes of the job, or its --allocation")
-    else:
-        where = Where(allocation, nodes, fragments, search.seed)
-        listed = choose_allocation(the_machine, described, where)
-        given, names = listed.allocation, listed.hosts
-        pieces = where.pieces(the_machine)
-        made = f"in {counted(pieces, 'fragment')}, seed {search.seed}"
-        source = f"of {allocation or machine}" if nodes is None else made
-        title = f"{counted(len(given.nodes), 'node')} {source}"
-    facts = shape_facts(given, others, search.seed)
+    found = allocate_nodes(
+        machine,
+        Where(allocation, nodes, fragments, search.seed),
+        free=choose,
+        graph_file=pattern,
+        mapper="auto" if effort is None else f"auto(effort={effort})",
+        search=search,
+        jobs=jobs or [],
+        watching=watching,
+    )
+    given = found.nodes.allocation
     if output is not None:
-        save_allocation(output, given, title, names)
+        save_allocation(output, given, found.title, found.nodes.hosts)
     if write_placement is not None:
-        choice.save_placement(write_placement)
+        file = found.placement_file(command=command_line.get())
+        save_placement(write_placement, file)
     if figure is not None:
         from topoloom.figure import draw_allocation
 
         draw_allocation(figure, given)
-    ids = [int(node) for node in given.nodes]
     if as_json:
-        document = {
-            "machine": the_machine.text,
-            "nodes": ids,
-            "slots": given.slot_count,
-            **facts,
-            "output": output and str(output),
-        }
-        if choice is not None:
-            document |= choice.document()
-        elif nodes is not None:
-            document |= {"fragments": pieces, "seed": search.seed}
-        print_json(document)
+        print_json(found.document(str(output) if output else None))
     else:
-        if choice is not None:
-            choice.print()
-        shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
-        rows = [
-            ("nodes", f"{len(ids):,} of {the_machine.node_count:,}: {shown}"),
-            ("slots", f"{given.slot_count:,}"),
-            *shape_rows(facts),
-        ]
-        written = (output, write_placement, figure)
-        rows += [("written", str(path)) for path in written if path is not None]
-        print_facts(rows, f"allocation on {the_machine.name}")
-    if choice is not None and choice.interrupted:
-        from topoloom.cli.exit_status import Interrupted
-
+        _print(found, [output, write_placement, figure])
+    if found.choice is not None and found.choice.interrupted:
         best = f"; {output} holds the best nodes so far" if output else ""
         raise Interrupted(f"interrupted{best}")
+
+
+def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
+    from topoloom.cli.console import print_facts
+
+    if found.choice is not None:
+        _print_choice(found.choice)
+    given = found.nodes.allocation
+    ids, machine = given.nodes.tolist(), given.machine
+    shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
+    rows = [
+        ("nodes", f"{len(ids):,} of {machine.node_count:,}: {shown}"),
+        ("slots", f"{given.slot_count:,}"),
+        *_shape_rows(found.facts),
+    ]
+    print_facts(rows, f"allocation on {machine.name}", written)
+
+
+def _print_choice(choice: Choice) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.placements.measures import measure_title
+    from topoloom.support.gain import gain, percent
+    from topoloom.support.units import format_count
+
+    base = choice.values["first"]
+    names = {
+        "first": "the first free ones",
+        "random": "random ones",
+        "chosen": "chosen",
+    }
+    rows = []
+    for name, value in choice.values.items():
+        shown = f"{value:.3f}" if choice.found is None else format_count(value)
+        change = "" if name == "first" else percent(gain(base, value))
+        rows.append((names[name], shown, change))
+    print_table(["nodes", measure_title(choice.measure), "gain"], rows)
+
+
+def _shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = [
+        ("components", f"{facts['components']:,}"),
+        (
+            "average distance",
+            f"{facts['average_distance']:.3f}, {facts['compactness']:.2f} times that "
+            f"of the most compact choice found ({facts['compact_distance']:.3f})",
+        ),
+        (
+            "surface",
+            f"{facts['links_leaving']:,} links leave, {facts['links_inside']:,} inside",
+        ),
+        (
+            "foreign links",
+            f"{facts['links_foreign']:,} of the {facts['links_used']:,} used, "
+            f"with {facts['foreign_share']:.1%} of the hops",
+        ),
+    ]
+    if "other_jobs" in facts:
+        sharing = facts["sharing"]
+        rows.append(
+            (
+                "shared links",
+                f"{facts['links_shared']:,}, with {facts['shared_share']:.1%} of the "
+                f"hops, with {len(sharing):,} of {facts['other_jobs']:,} other jobs",
+            )
+        )
+        rows += [
+            (f"  {job['job']}", f"{job['links']:,}, {job['share']:.1%} of the hops")
+            for job in sharing[:MAX_JOBS]
+        ]
+    return rows

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from topoloom.cli.options.files import AsJson, WritePattern, output_option
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import Seed, read_search
+
+if TYPE_CHECKING:
+    from topoloom.graphs.axes import MeshOrders
 
 
 @with_groups
@@ -80,112 +83,51 @@ def command(
       topoloom judge p.npz x.json             link by link
       topoloom map p.npz --machine tpu-v4-cube --objective time
     """
-    from topoloom._core import judge
+    from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.graphs.axes import (
-        mesh_graph,
-        order_axes,
-        parse_mesh,
-        parse_traffic,
-    )
+    from topoloom.graphs.axes import parse_mesh, parse_traffic
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
-    from topoloom.machines.machine_file import load_described
-    from topoloom.placements.measures import measure_values
-    from topoloom.placements.placement_file import PlacementFile, save_placement
-    from topoloom.tasks.problem import Where, choose_allocation
+    from topoloom.placements.placement_file import save_placement
+    from topoloom.support.nearest import unknown_name
+    from topoloom.tasks.axes import FORMATS, map_axes
+    from topoloom.tasks.problem import Where, load_nodes
 
-    _check_format(to, as_json)
+    if to is not None and to not in FORMATS:
+        raise Error(unknown_name("order format", to, FORMATS))
+    if to is not None and as_json:
+        raise Error("--to and --json are mutually exclusive; --json holds all orders")
     axes = parse_mesh(mesh)
     sends = parse_traffic(traffic, axes)
-    the_machine, described = load_described(machine)
-    where = choose_allocation(the_machine, described, Where(*allowed, seed))
+    given, described = load_nodes(machine, Where(*allowed, seed))
     with watching("ordering axes", read_search(seed)) as watch:
-        orders = order_axes(where.allocation, axes, sends, watch)
-    chosen = orders.nested if to == "megatron" else orders.best
-    if write_pattern is not None or output is not None:
-        graph, phases = mesh_graph(axes, sends)
+        mapped = map_axes(
+            given.allocation, axes, sends, named=to == "megatron", progress=watch
+        )
     if write_pattern is not None:
+        graph, phases = mapped.graph
         save_graph(write_pattern, graph, {"phases": phase_array(phases)})
     if output is not None:
-        placement = orders.placement(chosen)
-        on = (graph, where.allocation, placement)
-        judged = measure_values(judge(*on))
-        result = PlacementFile(
-            machine=the_machine,
-            allocation=where.allocation,
-            placement=placement,
-            hosts=where.hosts,
+        result = mapped.placement_file(
+            hosts=given.hosts,
             node=described.node,
-            objective="time",
-            values={**judged, "objective": chosen.total},
-            mapper="axes",
             graph=str(write_pattern or ""),
             command=command_line.get(),
         )
         save_placement(output, result)
     if to is not None:
-        print(_written(orders, chosen, to))
+        print(mapped.text(to))
     elif as_json:
-        print_json(_document(orders))
+        print_json(mapped.document())
     else:
-        _print(orders, [path for path in (write_pattern, output) if path is not None])
+        _print(mapped.orders, [write_pattern, output])
     if watch.interrupted:
         raise Interrupted("interrupted; this is the best order so far")
 
 
-def _check_format(to: str | None, as_json: bool) -> None:
-    """Refuse an unknown format, and two of them."""
-    from topoloom._core import Error
-    from topoloom.support.nearest import unknown_name
-
-    if to is not None and to not in complete.AXIS_ORDERS:
-        raise Error(unknown_name("order format", to, complete.AXIS_ORDERS))
-    if to is not None and as_json:
-        raise Error("--to and --json are mutually exclusive; --json holds all orders")
-
-
-def _written(orders: Any, order: Any, to: str) -> str:
-    import json
-
-    if to == "megatron":
-        return str(orders.text(order))
-    if to == "jax":
-        return json.dumps(orders.devices(order).tolist())
-    return "\n".join(map(str, orders.device_of_rank(order)))
-
-
-def _document(orders: Any) -> dict[str, Any]:
-    from topoloom.support.gain import gain
-
-    def described(order: Any) -> dict[str, Any]:
-        return {
-            "order": orders.text(order),
-            "back_and_forth": orders.back_and_forth(order),
-            "seconds": order.total,
-            "gain": gain(orders.given.total, order.total),
-            "traffic": [
-                {"axes": one.axes, "collective": one.collective, "seconds": seconds}
-                for one, seconds in zip(orders.traffic, order.seconds, strict=True)
-            ],
-        }
-
-    return {
-        "machine": orders.allocation.machine.text,
-        "mesh": dict(orders.mesh),
-        "default": described(orders.given),
-        "megatron": described(orders.nested),
-        "best": {
-            **described(orders.best),
-            "jax": orders.devices(orders.best).tolist(),
-            "ranks": orders.device_of_rank(orders.best).tolist(),
-        },
-    }
-
-
-def _print(orders: Any, written: list[Path]) -> None:
+def _print(orders: MeshOrders, written: list[Path | None]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.gain import gain, percent
     from topoloom.support.units import counted, format_count
@@ -209,5 +151,4 @@ def _print(orders: Any, written: list[Path]) -> None:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
     if back := orders.back_and_forth(orders.best):
         facts.append(("back and forth", ", ".join(back)))
-    facts += [("written", str(path)) for path in written]
-    print_facts(facts)
+    print_facts(facts, written=written)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,7 @@ from topoloom.cli.options.machines import (
 from topoloom.cli.options.searches import SearchOptions, SharingOptions
 
 if TYPE_CHECKING:
-    from topoloom.tasks.placement_problem import PlacementProblem
+    from topoloom.tasks.bound import ProvenBounds
 
 
 @with_groups
@@ -94,23 +94,16 @@ def command(
     with watching("searching for proofs", search) as watch:
         found = prove_bounds(given, search=search, sharing=share, lp=lp, progress=watch)
     if as_json:
-        print_json(
-            {
-                "machine": given.allocation.machine.text,
-                "nodes": len(given.allocation.nodes),
-                "ranks": given.graph.rank_count,
-                **found,
-            }
-        )
+        print_json(found.document())
     else:
-        _print(given, found)
-    if lp and "rounded" not in found["congestion_max"] and not watch.interrupted:
+        _print(found)
+    if lp and found.rounded is None and not watch.interrupted:
         note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
         raise Interrupted("interrupted; these are the best proofs so far")
 
 
-def _print(given: PlacementProblem, found: dict[str, dict[str, Any]]) -> None:
+def _print(found: ProvenBounds) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import (
         congestion_text,
@@ -119,16 +112,14 @@ def _print(given: PlacementProblem, found: dict[str, dict[str, Any]]) -> None:
     )
     from topoloom.tasks.optimality_gap import gap_text
 
-    allocation = given.allocation
+    given, allocation = found.given, found.given.allocation
     machine = allocation.machine
     rows = []
-    for name, entry in found.items():
-        by = " of ".join(filter(None, (entry["by"], entry.get("where"))))
-        bound = measure_text(name, entry["bound"], machine)
-        row = [measure_title(name, machine), by, bound]
-        if given.file is not None:
-            value = measure_text(name, entry["value"], machine)
-            row += [value, gap_text(entry["gap"])]
+    for name, one in found.bounds.items():
+        by = " of ".join(filter(None, (one.by, one.where)))
+        row = [measure_title(name, machine), by, measure_text(name, one.bound, machine)]
+        if one.value is not None:
+            row += [measure_text(name, one.value, machine), gap_text(one.gap)]
         rows.append(row)
     columns = ["", "proved by", "at least"]
     if given.file is not None:
@@ -137,7 +128,6 @@ def _print(given: PlacementProblem, found: dict[str, dict[str, Any]]) -> None:
         f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
     )
     print_table(columns, rows, title=title, left=2)
-    rounded = found["congestion_max"].get("rounded")
-    if rounded is not None:
-        whole = congestion_text(rounded, machine)
+    if found.rounded is not None:
+        whole = congestion_text(found.rounded, machine)
         print(f"The relaxation in whole ranks: congestion {whole}")

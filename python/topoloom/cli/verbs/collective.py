@@ -9,14 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.collective_output import (
-    document_of,
-    print_ranked,
-    write_decisions,
-    write_graph,
-    write_placement,
-)
-from topoloom.cli.collective_setting import Setting, read_setting
 from topoloom.cli.options.files import (
     AsJson,
     Figure,
@@ -36,8 +28,7 @@ from topoloom.cli.options.messages import Bytes, Ranks, Root
 from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
-    from topoloom.schedules.choose import Call
-    from topoloom.schedules.together import Together
+    from topoloom.tasks.collectives.collective import RankedCollective
 
 
 @with_groups
@@ -144,103 +135,118 @@ def command(
           --model qsnet --figure over-degree.svg --over degree
       topoloom collective bcast -n 8 --model hdr --rounds binomial.svg
     """
+    import json
+
     from topoloom._core import Error
-    from topoloom.cli.console import print_json
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
     from topoloom.figure.rounds import check_rounds, draw_rounds
     from topoloom.figure.schedules import draw_schedules, points_over
-    from topoloom.schedules.choose import rank_schedules, usual_schedule
+    from topoloom.graphs.graph_file import save_graph
+    from topoloom.graphs.phases import phase_array
+    from topoloom.placements.placement_file import save_placement
     from topoloom.support.checks import at_least
+    from topoloom.support.files import write_text
     from topoloom.support.units import parse_bytes
+    from topoloom.tasks.collectives.collective import (
+        rank_collective,
+        read_call,
+        read_setting,
+    )
     from topoloom.tasks.problem import Where
 
     at_least("--threads", threads, 0)
-    call = _read_call(operation, ranks, parse_bytes(amount), root, degree)
+    call = read_call(operation, ranks, parse_bytes(amount), root, degree)
     if (output is not None) > order_ranks:
         raise Error("-o writes the placement that --order-ranks finds; add that")
-    names = _split(schedule) if schedule is not None else []
     where = Where(*allowed, seed, limits.order(launcher))
     setting = read_setting(call, model, machine, where, placement)
     if figure is not None:
-        points_over(call, over, setting.sites)
+        points_over(call, over, setting.slots)
     elif over != "bytes":
         raise Error("--over is for --figure; add it")
     if rounds is not None:
         check_rounds(call)
-    together, interrupted = None, False
-    if order_ranks:
-        together, interrupted = _order(call, setting, seed, threads)
-        setting = setting._replace(
-            sites=setting.sites._replace(placement=together.placement)
-        )
-    ranked = rank_schedules(call, setting.model, setting.sites, names, threads)
-    if output is not None and together is not None:
-        write_placement(output, call, setting, together)
-    table = None
-    if not interrupted:
+    found = rank_collective(
+        call,
+        setting,
+        [name for name in (schedule or "").split("+") if name],
+        order_ranks=order_ranks,
+        seed=seed,
+        threads=threads,
+        watching=watching,
+    )
+    document = found.document()
+    if output is not None:
+        save_placement(output, found.placement_file(command=command_line.get()))
+    if not found.interrupted:
         if write_pattern is not None:
-            write_graph(write_pattern, call, ranked[0].name)
+            graph, phases = found.graph()
+            save_graph(write_pattern, graph, {"phases": phase_array(phases)})
         if decisions is not None:
-            table = write_decisions(decisions, call, setting, threads)
+            table = found.decisions(threads)
+            write_text(decisions, json.dumps(table, indent=1) + "\n")
+            document["decisions"] = table["decisions"]
         if figure is not None:
-            draw_schedules(figure, call, setting.model, setting.sites, over, threads)
+            at = found.setting.slots
+            draw_schedules(figure, call, setting.model, at, over, threads)
         if rounds is not None:
-            draw_rounds(rounds, [(call, ranked[0].name)])
-    usual = usual_schedule(call)
+            draw_rounds(rounds, [(call, found.ranked[0].name)])
     if as_json:
-        print_json(document_of(call, setting, ranked, usual, together, table))
+        print_json(document)
     else:
-        files = (
-            [output]
-            if interrupted
-            else [output, write_pattern, decisions, figure, rounds]
-        )
-        written = [path for path in files if path is not None]
-        print_ranked(call, setting, ranked, usual, together, written)
-    if interrupted:
+        files = [output]
+        if not found.interrupted:
+            files += [write_pattern, decisions, figure, rounds]
+        _print(found, files)
+    if found.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
-def _read_call(
-    operation: str, ranks: int, size: int, root: int, degree: int | None
-) -> Call:
-    from topoloom._core import Error
-    from topoloom.schedules.choose import Call, read_operation
-    from topoloom.support.checks import at_least
+def _print(found: RankedCollective, written: list[Path | None]) -> None:
+    """Print the table, the fastest first, and what ordering brought."""
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.support.units import (
+        counted,
+        format_bytes,
+        format_count,
+        format_seconds,
+    )
 
-    at_least("--ranks", ranks, 1)
-    at_least("--root", root, 0)
-    name = read_operation(operation)
-    many = name.startswith("many-to-many")
-    if many and degree is None:
-        raise Error(
-            f"{name} needs --degree: to how many of the next ranks each rank sends"
-        )
-    if degree is not None:
-        at_least("--degree", degree, 1)
-        if not many:
-            raise Error(f"--degree is for many-to-many, not for {name}")
-    return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
-
-
-def _split(text: str) -> list[str]:
-    return [name for name in text.split("+") if name]
-
-
-def _order(
-    call: Call, setting: Setting, seed: int, threads: int
-) -> tuple[Together, bool]:
-    """Order the ranks; also say whether Ctrl-C has ended that."""
-    from topoloom._core import Error
-    from topoloom.cli.console import watching
-    from topoloom.schedules.together import optimize_together
-    from topoloom.tasks.search import Search
-
-    if setting.sites is None:
-        raise Error("--order-ranks places ranks on a machine; name one with --machine")
-    with watching("ordering", Search(seed, None, None, threads)) as watch:
-        together = optimize_together(
-            call, setting.sites.allocation, setting.model, seed, threads, watch
-        )
-    return together, watch.interrupted
+    call, setting, ranked = found.call, found.setting, found.ranked
+    on = f" on {setting.machine_title}" if setting.machine_title else ""
+    size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
+    title = f"{call.operation}{size} among {counted(call.ranks, 'rank')}{on}"
+    facts = [("messages cost", setting.model_name)]
+    if setting.unused:
+        facts.append(("allocation", setting.unused))
+    if found.together is not None:
+        facts += [
+            (
+                f"{turn.what} {number}",
+                f"{turn.schedule}, {format_seconds(turn.seconds)}",
+            )
+            for number, turn in enumerate(found.together.turns, 1)
+        ]
+    print_facts(facts, title)
+    columns = ["schedule", "", "rounds", "messages", "bytes", "time"]
+    knows_cpu = any(one.cost.cpu > 0 for one in ranked)
+    rows = []
+    for one in ranked:
+        cost = one.cost
+        mark = "MPI's usual" if one.name.partition("(")[0] == found.usual else ""
+        row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
+        row += [format_bytes(cost.bytes), format_seconds(cost.time)]
+        if knows_cpu:
+            row.append(format_seconds(cost.cpu))
+        if setting.slots is not None:
+            row.append(format_seconds(cost.congestion))
+        rows.append(row)
+    if knows_cpu:
+        columns.append("CPU")
+    if setting.slots is not None:
+        columns.append("congestion")
+    print_table(columns, rows, best=0, left=2)
+    print_facts([], written=written)

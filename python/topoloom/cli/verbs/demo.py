@@ -148,19 +148,17 @@ def _stdout_to_stderr() -> Iterator[None]:
 
 
 def _print_json(output: Path) -> None:
-    from topoloom._core import judge, place
     from topoloom.cli.console import print_json
     from topoloom.graphs.graph_file import load_graph
-    from topoloom.placements.measures import measure_values
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.gain import gain
-    from topoloom.tasks.objective import predicted
+    from topoloom.tasks.objective import HOP_BYTES, Objective
+    from topoloom.tasks.problem import launcher_default
 
     graph = load_graph(output / "halo3d.npz")
     placed = load_placement(output / "placement.json")
-    block = place(graph, placed.allocation, mapper="block").placement
-    on = (graph, placed.allocation, block)
-    before = predicted(*on, []) | measure_values(judge(*on))
+    block = launcher_default(graph, placed.allocation)
+    before = Objective(HOP_BYTES).values(graph, placed.allocation, block)
     document: dict[str, Any] = {
         "ranks": graph.rank_count,
         "machine": placed.machine.text,

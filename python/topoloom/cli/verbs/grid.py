@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +11,7 @@ from topoloom.cli.options.files import AsJson, PlacementFile
 from topoloom.cli.options.messages import Bytes, Channels, Grid
 
 if TYPE_CHECKING:
-    from topoloom._core import NodeMap
+    from topoloom.tasks.collectives.grid import GridTraffic
 
 
 def command(
@@ -56,82 +55,42 @@ def command(
       topoloom grid x.json --grid 64x128
       topoloom grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
     """
-    from topoloom._core import Error, GridLinks, nearest_extents
+    from topoloom._core import GridLinks
     from topoloom.cli.console import print_json
     from topoloom.cli.verbs.pattern import parse_grid
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.checks import at_least
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
+    from topoloom.tasks.collectives.grid import measure_grid
 
     at_least("--channels", channels, 1)
-    extents = parse_grid(grid)
-    size = parse_bytes(amount)
-    at_least("--bytes", size, 1)
     links = GridLinks(
         latency_s=parse_latency(latency),
         outer_s_per_byte=1 / parse_bandwidth(bandwidth),
         inner_s_per_byte=1 / parse_bandwidth(inner_bandwidth),
         channels=channels,
     )
-    placed = load_placement(placement)
-    slots = placed.placement.slots
-    if prod(extents) != len(slots):
-        near = "x".join(map(str, nearest_extents(extents, len(slots))))
-        raise Error(
-            f"a grid of {grid} does not have the {len(slots)} cells of the ranks that "
-            f"{placement} places; the nearest that has is {near}"
-        )
-    machine = placed.allocation.machine
-    default = placed.allocation.slots[: len(slots)]
-    found = {
-        name: _facts(_node_map(extents, by_rank, machine), links, size)
-        for name, by_rank in (("block", default), (placed.mapper, slots))
-    }
-    document = {
-        "machine": machine.text,
-        "grid": extents,
-        "bytes": size,
-        "mapper": placed.mapper,
-        "block": found["block"],
-        **found[placed.mapper],
-    }
+    found = measure_grid(
+        load_placement(placement),
+        parse_grid(grid),
+        links,
+        parse_bytes(amount),
+        str(placement),
+    )
     if as_json:
-        print_json(document)
+        print_json(found.document())
     else:
-        _print(grid, machine, found)
+        _print(grid, found)
 
 
-def _node_map(extents: list[int], slots: Any, machine: Any) -> NodeMap:
-    import numpy as np
-
-    from topoloom._core import NodeMap
-
-    # Nodes without ranks have no lines: numbered anew, they are not listed.
-    _, nodes = np.unique(slots // machine.slots_per_node, return_inverse=True)
-    return NodeMap(extents, nodes.astype(np.uint32))
-
-
-def _facts(node_map: NodeMap, links: Any, size: int) -> dict[str, Any]:
-    segment = node_map.best_segment(links, size)
-    return {
-        "external_links_by_axis": [max(axis) for axis in node_map.leaving],
-        "external_links": node_map.external_links,
-        "segment_bytes": segment,
-        "pipelined_s": node_map.pipelined_time(links, size, segment),
-        **{
-            f"binomial_{name}_s": node_map.binomial_time(name, links, size)
-            for name in ("broadcast", "scatter", "gather")
-        },
-    }
-
-
-def _print(grid: str, machine: Any, found: dict[str, dict[str, Any]]) -> None:
+def _print(grid: str, found: GridTraffic) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import gain, percent
     from topoloom.support.units import format_bytes
 
-    facts = list(found.values())
-    by_axis = zip(*(fact["external_links_by_axis"] for fact in facts), strict=True)
+    columns = {"block": found.block, found.file.mapper: found.placed}
+    shown = list(columns.values())
+    by_axis = zip(*(one.external_links_by_axis for one in shown), strict=True)
     rows = [
         [f"external links, axis {axis}", *map(str, links), ""]
         for axis, links in enumerate(by_axis, start=1)
@@ -144,11 +103,11 @@ def _print(grid: str, machine: Any, found: dict[str, dict[str, Any]]) -> None:
         ("binomial scatter", "binomial_scatter_s", _time_text),
         ("binomial gather", "binomial_gather_s", _time_text),
     ):
-        values = [fact[key] for fact in facts]
+        values = [getattr(one, key) for one in shown]
         saved = "" if key == "segment_bytes" else percent(gain(values[0], values[-1]))
         rows.append([name, *map(write, values), saved])
-    columns = ["", "block (default)", *list(found)[1:], "gain"]
-    print_table(columns, rows, title=f"{grid} grid on {machine.name}")
+    headings = ["", "block (default)", *list(columns)[1:], "gain"]
+    print_table(headings, rows, title=f"{grid} grid on {found.file.machine.name}")
 
 
 def _time_text(seconds: float) -> str:

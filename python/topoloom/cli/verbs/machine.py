@@ -5,12 +5,29 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, output_option
+
+if TYPE_CHECKING:
+    from topoloom._core import Machine
+    from topoloom.nodes.node_parts import Device, NodeParts
+
+#: What messages of a node take, by the names that TOML has for it.
+_SPEEDS = {
+    "port": {
+        "bandwidth": "{} each way",
+        "startup": "{} to start a message",
+        "latency": "{} more to arrive",
+    },
+    "inside a node": {
+        "memory": "messages read {}",
+        "memory_startup": "{} to start one",
+    },
+}
 
 
 def command(
@@ -62,9 +79,8 @@ def command(
     """
     from topoloom.allocations.described_allocation import described_allocation
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.node_facts import node_facts, node_rows
     from topoloom.importers.torus_places import drop_vacant
-    from topoloom.machines.machine_facts import machine_facts
+    from topoloom.machines.machine_facts import machine_facts, node_facts
     from topoloom.machines.machine_file import load_described, save_machine
     from topoloom.machines.outline import outline
     from topoloom.support.hostlist import compress_hostlist
@@ -97,7 +113,7 @@ def command(
         return
     rows = [
         *_rows(facts, the_machine.has_bandwidths),
-        *node_rows(the_machine, described.node),
+        *_node_rows(the_machine, described.node),
     ]
     if output is not None:
         rows.append(("written", str(output)))
@@ -178,3 +194,44 @@ def _cell(value: Any) -> str:
         return sign.join(_cell(item) for item in value)
     text = str(value)
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+def _node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
+    """Write the costs of levels, the port, and one line per device."""
+    from topoloom.machines.node_toml import level_costs, write_port
+    from topoloom.support.units import format_bytes
+
+    rows = []
+    if node.names:
+        named = level_costs(machine, node.names).items()
+        rows.append(("costs", ", ".join(f"{name} {cost}" for name, cost in named)))
+    port = write_port(machine)
+    if costs := port.get("port"):
+        run = machine.slots_per_node // len(costs)
+        ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(costs))
+        rows.append(("port costs", ", ".join(ways)))
+    for title, speeds in _SPEEDS.items():
+        said = [words.format(port[key]) for key, words in speeds.items() if key in port]
+        if said:
+            rows.append((title, ", ".join(said)))
+    if node.memory_size:
+        rows.append(("memory per node", format_bytes(node.memory_size)))
+    rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
+    rows += [("remark", remark) for remark in machine.remarks]
+    return rows
+
+
+def _run(number: int, slots: int) -> str:
+    first, last = number * slots, (number + 1) * slots - 1
+    return f"slot {first}" if first == last else f"slots {first}-{last}"
+
+
+def _where(device: Device) -> str:
+    from topoloom.support.number_ranges import compress_ranges
+
+    words = [f"slots {compress_ranges(device.slots)}"]
+    if device.numa is not None:
+        words.append(f"NUMA domain {device.numa}")
+    if device.pci:
+        words.append(f"PCI {device.pci}")
+    return "; ".join(words)

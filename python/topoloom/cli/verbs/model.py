@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.model_facts import OPTIONS
 from topoloom.cli.options.files import AsJson, Figure, output_option
+
+if TYPE_CHECKING:
+    from topoloom._core import NetworkModel
+    from topoloom.model.fit import Fit
+    from topoloom.model.model_toml import ModelFile
 
 
 def command(
@@ -89,8 +93,6 @@ def command(
             "--figure": figure,
         },
     )
-    from topoloom.cli import model_fit
-
     if verb == "list":
         _list(as_json)
     elif verb == "show":
@@ -98,9 +100,9 @@ def command(
     elif verb == "predict":
         _predict(what, amounts, processes, as_json)
     elif verb == "fit":
-        model_fit.fit(Path(what), round_trip, split, output, figure, as_json)
+        _fit(Path(what), round_trip, split, output, figure, as_json)
     else:
-        model_fit.channels(Path(what), amounts, round_trip, as_json)
+        _channels(Path(what), amounts, round_trip, as_json)
 
 
 def _asked(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
@@ -109,13 +111,15 @@ def _asked(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
     from topoloom.support.nearest import unknown_name
 
     verb, *rest = words
-    if verb not in OPTIONS:
-        raise Error(unknown_name("verb of 'topoloom model'", verb, OPTIONS))
+    if verb not in complete.MODEL_VERBS:
+        raise Error(
+            unknown_name("verb of 'topoloom model'", verb, complete.MODEL_VERBS)
+        )
     if len(rest) != (verb != "list"):
         wanted = {"list": "no argument", "show": "a model", "predict": "a model"}
         raise Error(f"'topoloom model {verb}' takes {wanted.get(verb, 'a CSV file')}")
     for option, value in options.items():
-        if value is not None and option not in OPTIONS[verb]:
+        if value is not None and option not in complete.MODEL_VERBS[verb]:
             raise Error(f"'topoloom model {verb}' has no option {option}")
     return verb, rest[0] if rest else ""
 
@@ -128,7 +132,6 @@ def _list(as_json: bool) -> None:
 
 def _show(what: str, figure: Path | None, as_json: bool) -> None:
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.model_facts import document, print_lines
     from topoloom.model.model_toml import cost_texts
     from topoloom.model.named import load_model
 
@@ -138,11 +141,11 @@ def _show(what: str, figure: Path | None, as_json: bool) -> None:
 
         draw_model(figure, file)
     if as_json:
-        print_json({"name": file.name or what, **document(file)})
+        print_json({"name": file.name or what, **file.document()})
         return
     facts = [(key, getattr(file, key)) for key in ("summary", "source", "date")]
     print_facts([fact for fact in facts if fact[1]], file.name or what)
-    print_lines(file.model)
+    _print_lines(file.model)
     costs = cost_texts(file.model.costs)
     print_facts([(name.replace("_", " "), text) for name, text in costs.items()])
 
@@ -152,46 +155,132 @@ def _predict(
 ) -> None:
     from topoloom._core import Error
     from topoloom.cli.console import print_json, print_table
+    from topoloom.model.measured import predict_times
     from topoloom.model.model_toml import time_text
     from topoloom.model.named import load_model
-    from topoloom.support.checks import at_least
     from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
         raise Error("predict times of which sizes? Name them: --sizes 76,1KiB,64KiB")
     count = 1 if processes is None else processes
-    at_least("--processes-per-node", count, 1)
     file = load_model(what)
-    model = file.model
-    times = {
-        size: model.time(size, count) for size in map(parse_bytes, amounts.split(","))
-    }
-    latency = model.costs.latency
+    sizes = [parse_bytes(amount) for amount in amounts.split(",")]
+    times = predict_times(file.model, sizes, count)
     if as_json:
-        found = [
-            {
-                "bytes": size,
-                "seconds": time,
-                "arrival_seconds": latency + time,
-                "cpu_seconds": model.cpu(size),
-            }
-            for size, time in times.items()
-        ]
+        found = [vars(one) for one in times]
         print_json({"model": what, "processes_per_node": count, "times": found})
         return
     rows = [
         [
-            f"{size:,}",
-            time_text(time, 4),
-            time_text(latency + time, 4),
-            format_bandwidth(count * size / time) if size else "",
-            time_text(model.cpu(size), 4),
+            f"{one.bytes:,}",
+            time_text(one.seconds, 4),
+            time_text(one.arrival_seconds, 4),
+            format_bandwidth(count * one.bytes / one.seconds) if one.bytes else "",
+            time_text(one.cpu_seconds, 4),
         ]
-        for size, time in times.items()
+        for one in times
     ]
     columns = ["bytes", "a message", "its arrival", "bandwidth of the node"]
     columns.append("CPU of both ends")
-    shown = 5 if any(map(model.cpu, times)) else 4
+    shown = 5 if any(one.cpu_seconds for one in times) else 4
     of = f", {count} processes of a node at once" if count > 1 else ""
     title = f"{file.name or what}{of}"
     print_table(columns[:shown], [row[:shown] for row in rows], title=title, left=0)
+
+
+def _fit(
+    pings: Path,
+    round_trip: bool,
+    split: str | None,
+    output: Path | None,
+    figure: Path | None,
+    as_json: bool,
+) -> None:
+    from topoloom.cli.console import print_json
+    from topoloom.model.measured import fit_file
+    from topoloom.model.model_toml import write_model_toml
+    from topoloom.support.units import parse_bytes
+
+    at = None if split is None else parse_bytes(split)
+    found = fit_file(pings, round_trip=round_trip, split=at)
+    if output is not None:
+        write_model_toml(output, found.file)
+    if figure is not None:
+        from topoloom.figure import draw_model
+
+        draw_model(figure, found.file, found.fit)
+    if as_json:
+        print_json(found.document())
+    else:
+        _print_fit(found.fit, found.file, [output, figure])
+
+
+def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
+    import numpy as np
+
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.model.model_toml import time_text
+
+    rows = [
+        (
+            f"{size:,.0f}",
+            time_text(one, 4),
+            time_text(other, 4),
+            f"{100 * error:+.1f} %",
+        )
+        for size, one, other, error in zip(
+            fit.sizes, fit.measured, fit.predicted, fit.errors, strict=True
+        )
+    ]
+    columns = ["bytes", "measured", "predicted", "error"]
+    print_table(columns, rows, title=f"{file.name}: {file.summary}", left=0)
+    _print_lines(fit.model)
+    worst = int(np.argmax(np.abs(fit.errors)))
+    facts = [
+        ("mean error", f"{100 * np.abs(fit.errors).mean():.1f} %"),
+        (
+            "worst error",
+            f"{100 * abs(fit.errors[worst]):.1f} % at {fit.sizes[worst]:,.0f} bytes",
+        ),
+    ]
+    print_facts(facts, written=written)
+
+
+def _channels(
+    pairs: Path, amounts: str | None, round_trip: bool, as_json: bool
+) -> None:
+    from topoloom._core import Error
+    from topoloom.cli.console import print_facts, print_json, print_table
+    from topoloom.model.measured import load_pair_curve
+    from topoloom.support.units import format_bandwidth, parse_bytes
+
+    if amounts is None:
+        raise Error("how long were the messages? Give their size: --sizes 8MiB")
+    curve = load_pair_curve(pairs, parse_bytes(amounts), round_trip=round_trip)
+    if as_json:
+        print_json(curve.document())
+        return
+    rows = [
+        (f"{count:.0f}", format_bandwidth(total), f"{total / curve.totals[0]:.2f}")
+        for count, total in zip(curve.pairs, curve.totals, strict=True)
+    ]
+    print_table(["pairs", "in all", "of one"], rows, left=0)
+    node = format_bandwidth(curve.node_bandwidth)
+    print_facts([("channels", str(curve.channels)), ("node bandwidth", node)])
+
+
+def _print_lines(model: NetworkModel) -> None:
+    """Print the lines, each with the bandwidth that it comes to."""
+    from topoloom.cli.console import print_table
+    from topoloom.model.model_toml import time_text
+    from topoloom.support.units import format_bandwidth
+
+    rows = []
+    below = 0
+    for alpha, beta, most in model.lines:
+        sizes = f"{below:,} to {most:,}" if most is not None else f"{below:,} and more"
+        rate = format_bandwidth(1 / beta) if beta else ""
+        name = "the largest of" if model.takes_largest else sizes
+        rows.append((name, time_text(alpha, 4), time_text(beta, 4), rate))
+        below = 0 if most is None else most + 1
+    print_table(["bytes", "alpha", "beta", "1 / beta"], rows)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +12,8 @@ from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.messages import Channels, Root
 from topoloom.cli.options.searches import Seed
 
-#: What is tried when none is named.
-METHODS = ("fastest-edge-first", "channel-aware")
+if TYPE_CHECKING:
+    from topoloom.tasks.collectives.order import ProcessOrder
 
 
 def command(
@@ -61,75 +61,41 @@ def command(
       topoloom order costs.csv --channels 2
       topoloom order costs.csv --method fastest-edge-first --root 3 -o order.txt
     """
-    from topoloom._core import (
-        Error,
-        binomial_order,
-        binomial_scatter_steps,
-        find_cost_groups,
-    )
     from topoloom.cli.console import print_json
     from topoloom.schedules.costs import load_costs
-    from topoloom.support.checks import at_least
     from topoloom.support.files import write_text
+    from topoloom.tasks.collectives.order import order_processes
 
-    at_least("--channels", channels, 1)
-    at_least("--seed", seed, 0)
-    matrix = load_costs(costs)
-    if not 0 <= root < len(matrix):
-        raise Error(f"--root {root} is none of the processes 0 to {len(matrix) - 1}")
-    shared = min(channels, len(matrix))  # more are as good as one for each
-
-    methods = ["standard", *([method] if method else METHODS)]
-    orders = {
-        name: binomial_order(matrix, name, root=root, channels=shared, seed=seed)
-        for name in methods
-    }
-    steps = {
-        name: binomial_scatter_steps(matrix, order, channels=shared)
-        for name, order in orders.items()
-    }
-    best = method or min(methods, key=lambda name: sum(steps[name]))
-    groups = find_cost_groups(matrix)
-    document = {
-        "method": best,
-        "channels": channels,
-        "root": root,
-        "groups": groups.of,
-        "order": orders[best],
-        "scatter_s": sum(steps[best]),
-        "scatter_steps_s": steps[best],
-        "standard_scatter_s": sum(steps["standard"]),
-        "standard_scatter_steps_s": steps["standard"],
-    }
+    found = order_processes(
+        load_costs(costs), method, channels=channels, root=root, seed=seed
+    )
     if output is not None:
-        write_text(output, "".join(f"{process}\n" for process in orders[best]))
+        write_text(output, "".join(f"{process}\n" for process in found.order))
     if as_json:
-        print_json(document)
+        print_json(found.document())
     else:
-        _print(document, groups.count)
+        _print(found)
 
 
-def _print(document: dict[str, Any], count: int) -> None:
+def _print(found: ProcessOrder) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.gain import gain, percent
 
-    method = document["method"]
-    print(f"order   {' '.join(map(str, document['order']))}")
-    for group in range(count):
+    print(f"order   {' '.join(map(str, found.order))}")
+    for group in range(found.groups.count):
         members = [
-            str(process) for process, of in enumerate(document["groups"]) if of == group
+            str(process) for process, of in enumerate(found.groups.of) if of == group
         ]
         print(f"group {group} {' '.join(members)}")
-    standard, found = (
-        [*document[f"{prefix}scatter_steps_s"], document[f"{prefix}scatter_s"]]
-        for prefix in ("standard_", "")
+    standard, ours = (
+        [*steps, sum(steps)] for steps in (found.standard_steps, found.steps)
     )
-    names = [*(f"step {step}" for step in range(1, len(found))), "scatter"]
+    names = [*(f"step {step}" for step in range(1, len(ours))), "scatter"]
     rows = [
         [name, _time_text(before), _time_text(after), percent(gain(before, after))]
-        for name, before, after in zip(names, standard, found, strict=True)
+        for name, before, after in zip(names, standard, ours, strict=True)
     ]
-    print_table(["", "standard", method, "gain"], rows)
+    print_table(["", "standard", found.method, "gain"], rows)
 
 
 def _time_text(seconds: float) -> str:

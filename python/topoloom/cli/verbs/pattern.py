@@ -250,6 +250,4 @@ def _print(title: str, facts: dict[str, Any], output: Path | None) -> None:
                 f"{pair['source']} → {pair['target']}: {format_bytes(pair['bytes'])}",
             )
         )
-    if output is not None:
-        rows.append(("written", str(output)))
-    print_facts(rows, title)
+    print_facts(rows, title, [output])

@@ -140,7 +140,7 @@ def _print(facts: dict[str, Any], output: Path) -> None:
         lines.append(("with collectives", both))
     if facts["phases"] not in ([0], []):
         lines.append(("phases", ", ".join(map(str, facts["phases"]))))
-    print_facts([*lines, ("written", str(output))])
+    print_facts(lines, written=[output])
 
 
 def _warnings(profile: Profile) -> list[str]:
@@ -167,12 +167,8 @@ def _warnings(profile: Profile) -> list[str]:
 
 def _ranks(ranks: list[int]) -> str:
     """Write ``ranks 0-3, 7``."""
-    spans: list[list[int]] = []
-    for rank in ranks:
-        if spans and rank == spans[-1][1] + 1:
-            spans[-1][1] = rank
-        else:
-            spans.append([rank, rank])
-    shown = [f"{a}" if a == b else f"{a}-{b}" for a, b in spans]
+    from topoloom.support.number_ranges import compress_ranges
+
+    shown = compress_ranges(ranks).split(",")
     more = f" and {len(shown) - 8} more spans" if len(shown) > 8 else ""
     return f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(shown[:8])}{more}"

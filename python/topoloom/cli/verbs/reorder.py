@@ -67,11 +67,9 @@ def command(
 
 
 def _where(machine: str, allocation: str | None, hosts: str | None) -> AllocatedHosts:
-    from topoloom.machines.machine_file import load_described
     from topoloom.support.hostlist import expand_hostlist
     from topoloom.tasks.launch_slots import with_names
-    from topoloom.tasks.problem import Where, choose_allocation
+    from topoloom.tasks.problem import Where, load_nodes
 
-    the_machine, described = load_described(machine)
-    given = choose_allocation(the_machine, described, Where(allocation))
+    given, _ = load_nodes(machine, Where(allocation))
     return with_names(given, expand_hostlist(hosts)) if hosts is not None else given

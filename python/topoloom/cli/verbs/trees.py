@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
-    from topoloom._core import Machine, SpanningTree
+    from topoloom.tasks.collectives.trees import Multicasts
 
 
 @with_groups
@@ -60,111 +60,36 @@ def command(
       topoloom trees --machine fattree:4:4:4:4 --roots 16 --members 16
       topoloom trees --machine torus:8x8x8
     """
-    from topoloom._core import Error, tree_kinds
     from topoloom.cli.console import print_json
-    from topoloom.machines.machine_file import load_described
-    from topoloom.support.checks import at_least
-    from topoloom.tasks.problem import Where, choose_allocation
+    from topoloom.tasks.collectives.trees import build_trees
+    from topoloom.tasks.problem import Where, load_nodes
 
-    the_machine, described = load_described(machine)
-    where = choose_allocation(the_machine, described, Where(*allowed, seed))
-    nodes = where.allocation.nodes.tolist()
-    if members is not None:
-        at_least("--members", members, 1)
-        if members > len(nodes):
-            raise Error(f"--members {members} of {len(nodes)} nodes; ask for no more")
-    chosen = _roots(roots, nodes)
-    multicasts = [
-        (root, _drawn(nodes, members, seed + number))
-        for number, root in enumerate(chosen)
-    ]
-    found = {
-        kind: _facts(the_machine, kind, multicasts) for kind in tree_kinds(the_machine)
-    }
-    document = {
-        "machine": the_machine.text,
-        "roots": chosen,
-        "members": members or len(nodes),
-        "trees": found,
-    }
+    given, _ = load_nodes(machine, Where(*allowed, seed))
+    found = build_trees(given.allocation, roots, members, seed)
     if as_json:
-        print_json(document)
+        print_json(found.document())
     else:
-        _print(the_machine, document)
+        _print(found)
 
 
-def _roots(text: str, nodes: list[int]) -> list[int]:
-    from topoloom._core import Error
-    from topoloom.support.number_ranges import expand_ranges
-
-    if not text.isdigit():
-        return [nodes[position] for position in expand_ranges(text, len(nodes))]
-    count = int(text)
-    if not 1 <= count <= len(nodes):
-        raise Error(f"--roots {text}: there are 1 to {len(nodes)}")
-    return [nodes[i * len(nodes) // count] for i in range(count)]
-
-
-def _drawn(nodes: list[int], members: int | None, seed: int) -> list[int]:
-    import random
-
-    return nodes if members is None else random.Random(seed).sample(nodes, members)
-
-
-def _facts(machine: Machine, kind: str, multicasts: Any) -> dict[str, Any]:
-    from topoloom._core import Error, spanning_trees, tree_kinds, tree_loads
-
-    trees = spanning_trees(machine, kind, multicasts)
-    if not trees:
-        raise Error(f"{machine.text} has no links to make trees of")
-    share = len(multicasts) / len(trees)
-    on_link, on_vertex = tree_loads(machine, trees)
-    # The links of a fat tree's nodes carry what is sent to them, whatever the tree.
-    first = machine.node_count if "least-loaded" in tree_kinds(machine) else 0
-    between = [
-        load
-        for link, load in enumerate(on_link)
-        if min(machine.link_ends(link)) >= first
-    ]
-    switches = on_vertex[first:]
-    return {
-        "trees": len(trees),
-        "links_a_tree": sum(len(tree.links) for tree in trees) / len(trees),
-        "depth": max(_depth(machine, tree) for tree in trees),
-        "most_a_link": max(between, default=0) * share,
-        "most_a_switch": max(switches, default=0),
-        "loads_of_links": on_link,
-        "loads_of_switches": switches,
-    }
-
-
-def _depth(machine: Machine, tree: SpanningTree) -> int:
-    depth: dict[int, int] = {}
-    for link in tree.links.tolist():
-        start, end = machine.link_ends(link)
-        depth[end] = depth.get(start, 0) + 1
-    return max(depth.values(), default=0)
-
-
-def _print(machine: Machine, document: dict[str, Any]) -> None:
+def _print(found: Multicasts) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 
     rows = [
         [
             kind,
-            str(facts["trees"]),
-            format_count(facts["links_a_tree"]),
-            str(facts["depth"]),
-            format_count(facts["most_a_link"]),
-            str(facts["most_a_switch"]),
+            str(loads.trees),
+            format_count(loads.links_a_tree),
+            str(loads.depth),
+            format_count(loads.most_a_link),
+            str(loads.most_a_switch),
         ]
-        for kind, facts in document["trees"].items()
+        for kind, loads in found.trees.items()
     ]
-    roots = len(document["roots"])
     title = (
-        f"{counted(roots, 'root')}, {document['members']} members each, "
-        f"on {machine.name}"
+        f"{counted(len(found.roots), 'root')}, {found.members} members each, "
+        f"on {found.machine.name}"
     )
     columns = ["", "trees", "links", "depth", "max per link", "max per switch"]
     print_facts([], title)

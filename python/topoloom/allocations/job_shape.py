@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an allocation looks like on its machine, in numbers for people and programs."""
+"""What an allocation looks like on its machine, in numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Allocation, allocation_shape, compact_nodes
-
-#: Jobs that are named, those that share most first.
-MAX_JOBS = 10
 
 
 def shape_facts(
@@ -67,38 +64,3 @@ def _shared(
         "shared_share": float(loads[busy].sum()) / hops,
         "sharing": sharing,
     }
-
-
-def shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say the same for people."""
-    rows = [
-        ("components", f"{facts['components']:,}"),
-        (
-            "average distance",
-            f"{facts['average_distance']:.3f}, {facts['compactness']:.2f} times that "
-            f"of the most compact choice found ({facts['compact_distance']:.3f})",
-        ),
-        (
-            "surface",
-            f"{facts['links_leaving']:,} links leave, {facts['links_inside']:,} inside",
-        ),
-        (
-            "foreign links",
-            f"{facts['links_foreign']:,} of the {facts['links_used']:,} used, "
-            f"with {facts['foreign_share']:.1%} of the hops",
-        ),
-    ]
-    if "other_jobs" in facts:
-        sharing = facts["sharing"]
-        rows.append(
-            (
-                "shared links",
-                f"{facts['links_shared']:,}, with {facts['shared_share']:.1%} of the "
-                f"hops, with {len(sharing):,} of {facts['other_jobs']:,} other jobs",
-            )
-        )
-        rows += [
-            (f"  {job['job']}", f"{job['links']:,}, {job['share']:.1%} of the hops")
-            for job in sharing[:MAX_JOBS]
-        ]
-    return rows

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models from files of measured times, and the times that a model predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import NetworkModel
+from topoloom.model.channels import PairCurve, pair_curve
+from topoloom.model.fit import Fit, fit_model, fit_split
+from topoloom.model.model_toml import ModelFile
+from topoloom.model.samples import read_pairs, read_pings
+from topoloom.support.checks import at_least
+from topoloom.support.files import named
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A model that was fitted to a file, and how well it fits."""
+
+    file: ModelFile
+    fit: Fit
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        fit, errors = self.fit, np.abs(self.fit.errors)
+        samples = zip(fit.sizes, fit.measured, fit.predicted, strict=True)
+        return {
+            **self.file.document(),
+            "worst_error": float(errors.max()),
+            "mean_error": float(errors.mean()),
+            "sizes": [
+                {"bytes": int(size), "measured_s": measured, "predicted_s": predicted}
+                for size, measured, predicted in samples
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class MessageTime:
+    """Seconds of a message, until it has arrived, and of the CPUs at both ends."""
+
+    bytes: int
+    seconds: float
+    arrival_seconds: float
+    cpu_seconds: float
+
+
+def fit_file(
+    pings: str | Path, *, round_trip: bool = False, split: int | None = None
+) -> FittedModel:
+    """Fit a model to sizes and times; to one line, of two parts at the size `split`."""
+    path = Path(pings)
+    sizes, times = read_pings(path)
+    one_way = times / 2 if round_trip else times
+    with named(path):
+        if split is None:
+            fit = fit_model(sizes, one_way)
+        else:
+            fit = fit_split(sizes, one_way, split)
+    summary = f"fitted to {len(sizes)} times of {len(fit.sizes)} sizes"
+    source = f"{path.name}, by topoloom model fit"
+    return FittedModel(ModelFile(fit.model, path.stem, summary, source), fit)
+
+
+def load_pair_curve(
+    pairs: str | Path, size: int, *, round_trip: bool = False
+) -> PairCurve:
+    """Read what pairs exchange at once, in messages of `size` bytes."""
+    at_least("--sizes", size, 1)
+    counts, times = read_pairs(pairs)
+    with named(pairs):
+        return pair_curve(counts, times / 2 if round_trip else times, size)
+
+
+def predict_times(
+    model: NetworkModel, sizes: Sequence[int], processes: int = 1
+) -> list[MessageTime]:
+    """Predict messages that this many processes of a node send at once."""
+    at_least("--processes-per-node", processes, 1)
+    times = []
+    for size in dict.fromkeys(sizes):
+        time = model.time(size, processes)
+        times.append(
+            MessageTime(size, time, model.costs.latency + time, model.cpu(size))
+        )
+    return times

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chooses nodes for a job among free ones, generates an allocation, or measures one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import (
+    Allocation,
+    ChosenNodes,
+    CommGraph,
+    Error,
+    choose_nodes,
+    compact_nodes,
+)
+from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
+from topoloom.allocations.job_shape import shape_facts
+from topoloom.allocations.jobs_file import load_jobs
+from topoloom.graphs.graph_file import load_graph
+from topoloom.machines.machine_file import load_described
+from topoloom.placements.placement_file import PlacementFile
+from topoloom.support.checks import at_least
+from topoloom.support.units import counted
+from topoloom.tasks.problem import Where, choose_allocation
+from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How nodes were chosen, and what the same number of others would be worth."""
+
+    measure: str
+    values: Mapping[str, float]  # of the measure: first, random, chosen
+    seed: int
+    mapper: str | None = None
+    graph: CommGraph | None = None
+    found: ChosenNodes | None = None
+    interrupted: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        shown: dict[str, Any] = {
+            f"{self.measure}_{name}": value for name, value in self.values.items()
+        }
+        shown |= {"mapper": self.mapper, "seed": self.seed}
+        return shown | ({"work": self.found.work} if self.found is not None else {})
+
+
+@dataclass(frozen=True)
+class AllocatedNodes:
+    """The nodes of a job, and what their shape is worth."""
+
+    nodes: AllocatedHosts
+    title: str
+    facts: Mapping[str, Any]  # of its shape
+    choice: Choice | None = None
+    generated: Mapping[str, int] | None = None  # fragments and seed
+
+    def document(self, output: str | None = None) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        allocation = self.nodes.allocation
+        document = {
+            "machine": allocation.machine.text,
+            "nodes": allocation.nodes.tolist(),
+            "slots": allocation.slot_count,
+            **self.facts,
+            "output": output,
+        }
+        if self.choice is not None:
+            return document | self.choice.document()
+        return document | dict(self.generated or {})
+
+    def placement_file(self, **about: Any) -> PlacementFile:
+        """Judge where ranks go on chosen nodes; `about` is what else the file says."""
+        choice = self.choice
+        assert choice is not None
+        assert choice.found is not None
+        assert choice.graph is not None
+        return PlacementFile.measured(
+            choice.graph,
+            self.nodes.allocation,
+            choice.found.placement,
+            hosts=self.nodes.hosts,
+            mapper=choice.mapper,
+            seed=choice.seed,
+            work=choice.found.work,
+            **about,
+        )
+
+
+def allocate_nodes(
+    machine_text: str,
+    where: Where,
+    *,
+    free: str | None = None,
+    graph_file: str | None = None,
+    mapper: str = "auto",
+    search: Search = UNLIMITED,
+    jobs: Sequence[Path] = (),
+    watching: Watching = unwatched,
+) -> AllocatedNodes:
+    """Choose, generate or read the nodes of a job, and measure them.
+
+    Parameters
+    ----------
+    machine_text, where
+        The allocation, or the number of nodes to generate or to choose.
+    free
+        Nodes to choose from, as a file or a host list.
+    graph_file, mapper, search
+        What the nodes are chosen for; otherwise they are close together.
+    jobs
+        Files of other jobs, whose links this one may share.
+    """
+    machine, described = load_described(machine_text)
+    others: dict[str, Allocation] = {}
+    for file in jobs:
+        others |= load_jobs(machine, file, described.hosts)
+    choice, generated = None, None
+    if free is not None:
+        listed = load_allocation(machine, free, described.hosts)
+        chosen, choice, title = _choose(
+            listed, where.allocate, graph_file, mapper, search, watching
+        )
+        nodes = listed.part(chosen)
+    elif where.allocation or where.allocate is not None or described.allocated:
+        nodes = choose_allocation(machine, described, where)
+        title = counted(len(nodes.allocation.nodes), "node")
+        if where.allocate is None:
+            title += f" of {where.allocation or machine_text}"
+        else:
+            pieces = where.pieces(machine)
+            title += f" in {counted(pieces, 'fragment')}, seed {where.seed}"
+            generated = {"fragments": pieces, "seed": where.seed}
+    else:
+        raise Error("name the --nodes of the job, or its --allocation")
+    facts = shape_facts(nodes.allocation, others, search.seed)
+    return AllocatedNodes(nodes, title, facts, choice, generated)
+
+
+def _choose(
+    listed: AllocatedHosts,
+    nodes: int | None,
+    graph_file: str | None,
+    mapper: str,
+    search: Search,
+    watching: Watching,
+) -> tuple[Allocation, Choice, str]:
+    """Choose `nodes` of the free nodes, or as many as the graph needs."""
+    free, machine = listed.allocation, listed.allocation.machine
+    if nodes is not None:
+        at_least("--nodes", nodes, 1)
+    if graph_file is None:
+        if nodes is None:
+            raise Error("say how many nodes to choose, with --nodes")
+        closest = compact_nodes(free, nodes, search.seed)
+        draw = np.random.default_rng(search.seed).permutation(len(free.nodes))[:nodes]
+        others = {"first": free.nodes[:nodes], "random": free.nodes[draw]}
+        values = {
+            name: Allocation(machine, those).average_distance
+            for name, those in others.items()
+        }
+        values["chosen"] = closest.average_distance
+        title = f"the {nodes} of {len(free.nodes)} free nodes that are closest together"
+        return closest, Choice("average_distance", values, search.seed), title
+    graph = load_graph(graph_file)
+    count = -(-graph.rank_count // machine.slots_per_node) if nodes is None else nodes
+    with watching("choosing nodes", search) as progress:
+        found = choose_nodes(
+            graph, free, count, mapper, **search._asdict(), progress=progress
+        )
+        interrupted = not progress(found.work)
+    values = {"first": found.first_hop_bytes}
+    if found.random_hop_bytes is not None:
+        values["random"] = found.random_hop_bytes
+    values["chosen"] = found.hop_bytes
+    return (
+        found.allocation,
+        Choice("hop_bytes", values, search.seed, mapper, graph, found, interrupted),
+        f"{count} of {len(free.nodes)} free nodes, chosen for {graph_file}",
+    )

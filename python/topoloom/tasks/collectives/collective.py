@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks the schedules of a collective, in block order or in one that suits them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import CommGraph, Error, NetworkModel
+from topoloom.machines.node_toml import write_port
+from topoloom.model.named import load_model
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.placements.placement_file import PlacementFile, load_placement
+from topoloom.schedules.choose import (
+    Call,
+    Ranked,
+    RankSlots,
+    rank_schedules,
+    read_operation,
+    usual_schedule,
+)
+from topoloom.schedules.decisions import decide_by_ranks, decision_table
+from topoloom.schedules.together import Together, optimize_together
+from topoloom.support.checks import at_least
+from topoloom.tasks.problem import (
+    Where,
+    check_fit,
+    launched,
+    launcher_default,
+    load_nodes,
+)
+from topoloom.tasks.search import Search, Watching, unwatched
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What messages cost, where the ranks are, and what that is called."""
+
+    model: NetworkModel | None  # None means what the machine says
+    slots: RankSlots | None = None
+    model_name: str = ""
+    machine_title: str = ""  # the machine as the user calls it
+    hosts: tuple[str, ...] | None = None
+    node: NodeParts = NO_PARTS
+    unused: str = ""  # what of a larger allocation the launcher would use, in words
+
+    @property
+    def machine_name(self) -> str:
+        """The machine as text; empty if there is none."""
+        return self.slots.allocation.machine.text if self.slots is not None else ""
+
+
+@dataclass(frozen=True)
+class RankedCollective:
+    """The schedules of a collective, the fastest first, and the order of its ranks."""
+
+    call: Call
+    setting: Setting
+    ranked: list[Ranked]
+    together: Together | None = None
+    interrupted: bool = False
+
+    @property
+    def usual(self) -> str | None:
+        """What MPICH uses by default."""
+        return usual_schedule(self.call)
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        names = ("time", "cpu", "congestion", "rounds", "messages", "bytes")
+        document: dict[str, Any] = {
+            **self.call._asdict(),
+            "model": self.setting.model_name,
+            "machine": self.setting.machine_name or None,
+            "usual": self.usual,
+            "schedules": [
+                {"name": one.name, **{name: getattr(one.cost, name) for name in names}}
+                for one in self.ranked
+            ],
+        }
+        if self.together is not None:
+            document["turns"] = [turn._asdict() for turn in self.together.turns]
+        return document
+
+    def placement_file(self, **about: Any) -> PlacementFile:
+        """Judge the order that was found; `about` is what else the file says."""
+        assert self.together is not None
+        assert self.setting.slots is not None
+        best = self.together.best
+        return PlacementFile.measured(
+            self.call.schedule(best.name).graph(),
+            *self.setting.slots,
+            best.cost.time,
+            hosts=self.setting.hosts,
+            node=self.setting.node,
+            objective="time",
+            mapper="collective",
+            **about,
+        )
+
+    def graph(self) -> tuple[CommGraph, list[CommGraph]]:
+        """Make the graph of the best schedule, and the rounds that add up to it."""
+        call, name = self.call, self.ranked[0].name
+        schedule = call.schedule(name)
+        if call.ranks * schedule.rounds > 1 << 25:
+            raise Error(
+                f"{name} has {schedule.rounds} rounds of up to {call.ranks} messages, "
+                "more than --write-pattern writes; take fewer ranks, or another "
+                "--schedule"
+            )
+        rounds = [schedule.phase(number) for number in range(schedule.rounds)]
+        return schedule.graph(), rounds
+
+    def decisions(self, threads: int = 0) -> dict[str, Any]:
+        """Make the decision table, of all powers of two up to the ranks if it can."""
+        setting = self.setting
+        found = decide_by_ranks(self.call, setting.model, setting.slots, threads)
+        return decision_table(
+            self.call.operation, found, setting.model_name, setting.machine_name
+        )
+
+
+def read_call(
+    operation: str, ranks: int, size: int, root: int = 0, degree: int | None = None
+) -> Call:
+    """Check what is asked of a collective."""
+    at_least("--ranks", ranks, 1)
+    at_least("--root", root, 0)
+    name = read_operation(operation)
+    many = name.startswith("many-to-many")
+    if many and degree is None:
+        raise Error(
+            f"{name} needs --degree: to how many of the next ranks each rank sends"
+        )
+    if degree is not None:
+        at_least("--degree", degree, 1)
+        if not many:
+            raise Error(f"--degree is for many-to-many, not for {name}")
+    return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
+
+
+def read_setting(
+    call: Call,
+    model: str | None,
+    machine: str | None = None,
+    where: Where | None = None,
+    placement: str | Path | None = None,
+) -> Setting:
+    """Read what messages cost and where the ranks are; refuse what is incomplete."""
+    found = load_model(model).model if model is not None else None
+    if machine is not None and placement is not None:
+        raise Error(
+            "--machine and --placement are mutually exclusive; the file has both"
+        )
+    where = where or Where()
+    if machine is None and where._replace(seed=1) != Where():
+        raise Error(
+            "--allocation, --allocate, --ranks-per-node and the like say where on a "
+            "machine the ranks are; name a --machine"
+        )
+    given = "of the machine" if model is None else model
+    if placement is not None:
+        setting = _placed(call, found, given, placement)
+    elif machine is not None:
+        setting = _on_machine(call, found, given, machine, where)
+    elif found is not None:
+        return Setting(found, model_name=given)
+    else:
+        raise Error(
+            "what a message costs is not known; name a --model (see 'topoloom "
+            "model list') or a --machine"
+        )
+    _check_speeds(setting)
+    return setting
+
+
+def _check_speeds(setting: Setting) -> None:
+    """Refuse a machine whose links or ports would count as 1 B/s or as no time."""
+    assert setting.slots is not None
+    machine = setting.slots.allocation.machine
+    if machine.link_count and not machine.has_bandwidths:
+        raise Error(
+            f"the links of {machine.name} have no bandwidth; add one, as in "
+            "torus:8x8x8,bandwidth=10GB/s"
+        )
+    if setting.model is None and "startup" not in write_port(machine):
+        raise Error(
+            f"what a message takes to start on {machine.name} is not known; add "
+            "--model (see 'topoloom model list') or +node:...,startup=1us"
+        )
+
+
+def _placed(
+    call: Call, model: NetworkModel | None, name: str, placement: str | Path
+) -> Setting:
+    file = load_placement(placement)
+    ranks = len(file.placement.slots)
+    if ranks != call.ranks:
+        raise Error(
+            f"{placement} places {ranks} ranks, not {call.ranks}; say --ranks {ranks}"
+        )
+    slots = RankSlots(file.allocation, file.placement)
+    return Setting(model, slots, name, file.machine.name, file.hosts, file.node)
+
+
+def _on_machine(
+    call: Call, model: NetworkModel | None, name: str, machine: str, where: Where
+) -> Setting:
+    given, described = load_nodes(machine, where)
+    silent = CommGraph.from_edges(call.ranks, [], [], [])
+    check_fit(silent, given.allocation, f"the {call.operation}")
+    at, unused = launched(given, described, where, call.ranks)
+    slots = RankSlots(at.allocation, launcher_default(silent, at.allocation))
+    return Setting(model, slots, name, machine, at.hosts, described.node, unused)
+
+
+def rank_collective(
+    call: Call,
+    setting: Setting,
+    schedules: Sequence[str] = (),
+    *,
+    order_ranks: bool = False,
+    seed: int = 1,
+    threads: int = 0,
+    watching: Watching = unwatched,
+) -> RankedCollective:
+    """Rank schedules by their time, all of them or those that are named.
+
+    With `order_ranks` the ranks are ordered for the best of all schedules first.
+    """
+    together, interrupted = None, False
+    if order_ranks:
+        if setting.slots is None:
+            raise Error(
+                "--order-ranks places ranks on a machine; name one with --machine"
+            )
+        at = setting.slots.allocation
+        with watching("ordering", Search(seed, threads=threads)) as progress:
+            together = optimize_together(
+                call, at, setting.model, seed, threads, progress
+            )
+            interrupted = not progress(0)
+        setting = replace(setting, slots=RankSlots(at, together.placement))
+    ranked = rank_schedules(call, setting.model, setting.slots, schedules, threads)
+    return RankedCollective(call, setting, ranked, together, interrupted)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures off-node traffic along the axes of a process grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error, GridLinks, NodeMap, nearest_extents
+from topoloom.placements.placement_file import PlacementFile
+from topoloom.support.checks import at_least
+
+
+@dataclass(frozen=True)
+class LineTraffic:
+    """Messages along the lines of a grid, all at once."""
+
+    external_links_by_axis: list[int]  # messages that leave a node, the most of any
+    external_links: int
+    segment_bytes: float  # that a broadcast down chains is best cut into
+    pipelined_s: float
+    binomial_broadcast_s: float
+    binomial_scatter_s: float
+    binomial_gather_s: float
+
+
+@dataclass(frozen=True)
+class GridTraffic:
+    """Traffic of a placement along its grid, and of block order."""
+
+    file: PlacementFile
+    extents: list[int]
+    bytes: int
+    block: LineTraffic
+    placed: LineTraffic
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "machine": self.file.machine.text,
+            "grid": self.extents,
+            "bytes": self.bytes,
+            "mapper": self.file.mapper,
+            "block": vars(self.block),
+            **vars(self.placed),
+        }
+
+
+def measure_grid(
+    file: PlacementFile,
+    extents: Sequence[int],
+    links: GridLinks,
+    bytes: int = 1 << 20,
+    name: str = "the placement",
+) -> GridTraffic:
+    """Measure a placement whose ranks are numbered row by row; `name` is for errors."""
+    at_least("--bytes", bytes, 1)
+    slots, given = file.placement.slots, list(extents)
+    if prod(given) != len(slots):
+        grid, near = (
+            "x".join(map(str, each))
+            for each in (given, nearest_extents(given, len(slots)))
+        )
+        raise Error(
+            f"a grid of {grid} does not have the {len(slots)} cells of the ranks that "
+            f"{name} places; the nearest that has is {near}"
+        )
+
+    def traffic(slots: NDArray[np.uint32]) -> LineTraffic:
+        # Nodes without ranks have no lines: numbered anew, they are not listed.
+        _, nodes = np.unique(slots // file.machine.slots_per_node, return_inverse=True)
+        return _traffic(NodeMap(given, nodes.astype(np.uint32)), links, bytes)
+
+    block = traffic(file.allocation.slots[: len(slots)])
+    return GridTraffic(file, given, bytes, block, traffic(slots))
+
+
+def _traffic(node_map: NodeMap, links: GridLinks, size: int) -> LineTraffic:
+    segment = node_map.best_segment(links, size)
+    return LineTraffic(
+        [max(axis) for axis in node_map.leaving],
+        node_map.external_links,
+        segment,
+        node_map.pipelined_time(links, size, segment),
+        node_map.binomial_time("broadcast", links, size),
+        node_map.binomial_time("scatter", links, size),
+        node_map.binomial_time("gather", links, size),
+    )

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Orders the processes of a node for collectives along binomial trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import (
+    CostGroups,
+    Error,
+    binomial_order,
+    binomial_scatter_steps,
+    find_cost_groups,
+)
+from topoloom.support.checks import at_least
+
+STANDARD = "standard"
+#: What is tried when none is named.
+METHODS = ("fastest-edge-first", "channel-aware")
+
+
+@dataclass(frozen=True)
+class ProcessOrder:
+    """Processes in the order of their ranks, and how long a scatter then takes."""
+
+    method: str
+    channels: int
+    root: int
+    groups: CostGroups  # of processes that are near to each other
+    order: list[int]
+    steps: list[float]  # seconds of each step of a scatter
+    standard_steps: list[float]  # the same in the standard order
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "method": self.method,
+            "channels": self.channels,
+            "root": self.root,
+            "groups": self.groups.of,
+            "order": self.order,
+            "scatter_s": sum(self.steps),
+            "scatter_steps_s": self.steps,
+            "standard_scatter_s": sum(self.standard_steps),
+            "standard_scatter_steps_s": self.standard_steps,
+        }
+
+
+def order_processes(
+    costs: NDArray[np.float64],
+    method: str | None = None,
+    *,
+    channels: int = 1,
+    root: int = 0,
+    seed: int = 1,
+) -> ProcessOrder:
+    """Order processes by the seconds of a message from each to each.
+
+    Without a `method` the best of `METHODS` and the standard order is taken.
+    """
+    at_least("--channels", channels, 1)
+    at_least("--seed", seed, 0)
+    if not 0 <= root < len(costs):
+        raise Error(f"--root {root} is none of the processes 0 to {len(costs) - 1}")
+    shared = min(channels, len(costs))  # more are as good as one for each
+    orders = {
+        name: binomial_order(costs, name, root=root, channels=shared, seed=seed)
+        for name in (STANDARD, *([method] if method else METHODS))
+    }
+    steps = {
+        name: binomial_scatter_steps(costs, order, channels=shared)
+        for name, order in orders.items()
+    }
+    best = method or min(orders, key=lambda name: sum(steps[name]))
+    groups = find_cost_groups(costs)
+    return ProcessOrder(
+        best, channels, root, groups, orders[best], steps[best], steps[STANDARD]
+    )

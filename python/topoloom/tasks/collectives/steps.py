@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reports which steps of a schedule cause link contention, and orders that avoid it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topoloom._core import (
+    Allocation,
+    Error,
+    Machine,
+    Meetings,
+    Step,
+    find_free_order,
+    meetings_any_ascent,
+    meetings_on_routes,
+    tree_kinds,
+    with_gaps,
+)
+from topoloom.support.nearest import unknown_name
+
+#: Where messages may meet: what an order is found for.
+MEETINGS = ("routes", "any-ascent")
+
+
+@dataclass(frozen=True)
+class StepContention:
+    """Where messages of a step meet."""
+
+    name: str
+    rounds: int
+    routes: Meetings
+    ascent: Meetings | None  # of a fat tree, whichever routes they take
+
+    @property
+    def meets(self) -> bool:
+        """Whether messages meet, or may on a fat tree."""
+        return bool(self.routes.places or (self.ascent and self.ascent.places))
+
+    def document(self) -> dict[str, Any]:
+        """Say it in names and numbers."""
+        facts: dict[str, Any] = {
+            "step": self.name,
+            "rounds": self.rounds,
+            "links": self.routes.places,
+            "most_on_routes": self.routes.most,
+        }
+        if self.ascent is not None:
+            facts["subtrees"] = self.ascent.places
+            facts["most_on_any_ascent"] = self.ascent.most
+        return facts
+
+
+class FreeOrder(NamedTuple):
+    """An order of nodes in which messages meet in few rounds."""
+
+    on: str  # one of MEETINGS
+    rounds: int  # in which messages meet
+    fewest: bool  # whether no order has fewer
+    nodes: list[int]
+
+
+@dataclass(frozen=True)
+class Contention:
+    """Contention in the steps of a schedule, with an order where one was asked for."""
+
+    machine: Machine
+    ranks: int
+    steps: list[StepContention]
+    found: FreeOrder | None = None
+    gaps: list[int | None] | None = None  # nodes by position; exchanges meet nowhere
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        document: dict[str, Any] = {
+            "machine": self.machine.text,
+            "ranks": self.ranks,
+            "steps": [step.document() for step in self.steps],
+        }
+        if self.found is not None:
+            document["found"] = self.found._asdict()
+        if self.gaps is not None:
+            document["gaps"] = self.gaps
+        return document
+
+
+def find_contention(
+    allocation: Allocation, steps: str | Path, find: str | None = None, seed: int = 1
+) -> Contention:
+    """Judge steps between ranks that are numbered as the nodes, one on each.
+
+    Steps are ``shift``, ``prefix``, ``quarter``, a schedule of an all-gather, or a file
+    with messages. To `find` an order that avoids contention, name one of `MEETINGS`.
+    """
+    if find is not None and find not in MEETINGS:
+        raise Error(unknown_name("kind of routes", find, MEETINGS))
+    machine, nodes = allocation.machine, allocation.nodes.tolist()
+    named = list(_named_steps(str(steps), len(nodes)))
+    is_fat_tree = "least-loaded" in tree_kinds(machine)
+    judged = [
+        StepContention(
+            name,
+            step.rounds,
+            meetings_on_routes(machine, step, nodes),
+            meetings_any_ascent(machine, step, nodes) if is_fat_tree else None,
+        )
+        for name, step in named
+    ]
+    found, gaps = None, None
+    if find is not None:
+        order, rounds, fewest = find_free_order(
+            machine, nodes, [step for _, step in named], find == "routes", seed=seed
+        )
+        found = FreeOrder(find, rounds, fewest, order)
+        if find == "any-ascent" and steps in ("prefix", "pairwise"):
+            gaps = with_gaps(machine, nodes)
+    return Contention(machine, len(nodes), judged, found, gaps)
+
+
+def _named_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
+    if what == "shift":
+        return ((f"+{by}", Step.shift(ranks, by)) for by in range(1, ranks))
+    if what == "prefix":
+        most = 1 << (ranks - 1).bit_length()
+        return ((f"xor {by}", Step.prefix(ranks, by)) for by in range(1, most))
+    if what == "quarter":
+        return (
+            (" ".join(map(str, order)), Step.blocks(ranks, order))
+            for order in list(permutations(range(4)))[1:]
+        )
+    if Path(what).is_file():
+        return [(what, _read_step(Path(what), ranks))]
+    return (
+        (_name(step, ranks, number), step)
+        for number, step in enumerate(Step.of_schedule(what, ranks), start=1)
+    )
+
+
+def _name(step: Step, ranks: int, number: int) -> str:
+    """Name a step for what all of its messages do, or else by its number."""
+    ways = {(to - start) % ranks for start, to in step.messages}
+    if len(ways) == 1 and len(step.messages) == ranks:
+        by = ways.pop()
+        return f"+{by}" if 2 * by <= ranks else f"-{ranks - by}"
+    exchanges = {to ^ start for start, to in step.messages}
+    return f"xor {exchanges.pop()}" if len(exchanges) == 1 else f"step {number}"
+
+
+def _read_step(path: Path, ranks: int) -> Step:
+    messages = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        good = len(words) == 2 and all(w.isascii() and w.isdigit() for w in words)
+        if not good or any(int(word) >= ranks for word in words):
+            raise Error(
+                f"{path}:{number}: expected two ranks of 0 to {ranks - 1}, FROM TO, "
+                f"not '{line.strip()[:40]}'"
+            )
+        messages.append((int(words[0]), int(words[1])))
+    return Step(messages)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees for multicasts and reductions in switches, and what they load."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from topoloom._core import (
+    Allocation,
+    Error,
+    Machine,
+    SpanningTree,
+    spanning_trees,
+    tree_kinds,
+    tree_loads,
+)
+from topoloom.support.checks import at_least
+from topoloom.support.number_ranges import expand_ranges
+
+
+@dataclass(frozen=True)
+class TreeLoads:
+    """The trees of one kind."""
+
+    trees: int
+    links_a_tree: float  # on average
+    depth: int
+    most_a_link: float  # messages, between switches or routers, if each root sends one
+    most_a_switch: int  # trees through it, or through a router
+    loads_of_links: list[int]
+    loads_of_switches: list[int]
+
+
+@dataclass(frozen=True)
+class Multicasts:
+    """Trees from the same roots to the same members, by their kind."""
+
+    machine: Machine
+    roots: list[int]
+    members: int
+    trees: dict[str, TreeLoads]
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        trees = {kind: vars(loads) for kind, loads in self.trees.items()}
+        return {**vars(self), "machine": self.machine.text, "trees": trees}
+
+
+def build_trees(
+    allocation: Allocation,
+    roots: str = "1",
+    members: int | None = None,
+    seed: int = 1,
+) -> Multicasts:
+    """Build the trees of every kind that the machine has.
+
+    Roots are positions in the allocation, such as ``0-3,8``, or how many, equally
+    spaced; the number of `members` is drawn for every tree, by default all nodes.
+    """
+    machine, nodes = allocation.machine, allocation.nodes.tolist()
+    if members is not None:
+        at_least("--members", members, 1)
+        if members > len(nodes):
+            raise Error(f"--members {members} of {len(nodes)} nodes; ask for no more")
+    chosen = [nodes[position] for position in _positions(roots, len(nodes))]
+    multicasts = [
+        (root, nodes if members is None else random.Random(draw).sample(nodes, members))
+        for draw, root in enumerate(chosen, seed)
+    ]
+    return Multicasts(
+        machine,
+        chosen,
+        members or len(nodes),
+        {kind: _loads(machine, kind, multicasts) for kind in tree_kinds(machine)},
+    )
+
+
+def _positions(roots: str, nodes: int) -> Sequence[int]:
+    if not roots.isdigit():
+        return expand_ranges(roots, nodes)
+    count = int(roots)
+    if not 1 <= count <= nodes:
+        raise Error(f"--roots {roots}: there are 1 to {nodes}")
+    return [i * nodes // count for i in range(count)]
+
+
+def _loads(
+    machine: Machine, kind: str, multicasts: Sequence[tuple[int, list[int]]]
+) -> TreeLoads:
+    trees = spanning_trees(machine, kind, multicasts)
+    if not trees:
+        raise Error(f"{machine.text} has no links to make trees of")
+    share = len(multicasts) / len(trees)
+    on_link, on_vertex = tree_loads(machine, trees)
+    # The links of a fat tree's nodes carry what is sent to them, whatever the tree.
+    first = machine.node_count if "least-loaded" in tree_kinds(machine) else 0
+    between = [
+        load
+        for link, load in enumerate(on_link)
+        if min(machine.link_ends(link)) >= first
+    ]
+    switches = on_vertex[first:]
+    return TreeLoads(
+        trees=len(trees),
+        links_a_tree=sum(len(tree.links) for tree in trees) / len(trees),
+        depth=max(_depth(machine, tree) for tree in trees),
+        most_a_link=max(between, default=0) * share,
+        most_a_switch=max(switches, default=0),
+        loads_of_links=on_link,
+        loads_of_switches=switches,
+    )
+
+
+def _depth(machine: Machine, tree: SpanningTree) -> int:
+    depth: dict[int, int] = {}
+    for link in tree.links.tolist():
+        start, end = machine.link_ends(link)
+        depth[end] = depth.get(start, 0) + 1
+    return max(depth.values(), default=0)

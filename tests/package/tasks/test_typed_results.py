@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tasks called from Python: each returns a result that says what --json prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from topoloom import (
+    Allocation,
+    Error,
+    Machine,
+    load_placement,
+    save_graph,
+    save_placement,
+)
+from topoloom.graphs import parse_mesh, parse_traffic, stencil
+from topoloom.model import fit_file, load_model, load_pair_curve, predict_times
+from topoloom.schedules import GridLinks
+from topoloom.tasks import (
+    Where,
+    allocate_nodes,
+    build_trees,
+    find_contention,
+    load_placement_problem,
+    load_problem,
+    map_axes,
+    map_ranks,
+    measure_grid,
+    order_processes,
+    prove_bounds,
+    rank_collective,
+    read_call,
+    read_objective,
+    read_setting,
+)
+
+MACHINE = "torus:4x4"
+NODES = Allocation.whole(Machine(MACHINE))
+LINKS = GridLinks(
+    latency_s=1e-6, outer_s_per_byte=1e-10, inner_s_per_byte=1e-11, channels=1
+)
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave a graph, a placement and tables of times in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    save_graph("p.npz", stencil([4, 4], 5, bytes=1000))
+    problem = load_problem("p.npz", MACHINE, Where())
+    objective = read_objective("hop-bytes", None, "p.npz", problem.machine)
+    save_placement("x.json", map_ranks(problem, objective, "hilbert").file)
+    Path("costs.csv").write_text("0,1,2,2\n1,0,2,2\n2,2,0,1\n2,2,1,0\n")
+    Path("pings.csv").write_text("size,time\n8,2e-6\n1024,3e-6\n4096,6e-6\n")
+    Path("pairs.csv").write_text("pairs,time\n1,1\n2,1\n4,2\n")
+
+
+def ranked(**options: Any) -> Any:
+    call = read_call("allgather", 16, 1024)
+    return rank_collective(call, read_setting(call, "hdr"), **options)
+
+
+#: a command line without --json -> the same from Python
+SAME: dict[str, Callable[[], Any]] = {
+    "allocate -m torus:4x4 -N 6 --seed 3": lambda: allocate_nodes(
+        MACHINE, Where(allocate=6, seed=3)
+    ),
+    "axes -m torus:4x4 --mesh tp=4,dp=4 --traffic tp=1GB,dp=1MB": lambda: map_axes(
+        NODES,
+        mesh := parse_mesh("tp=4,dp=4"),
+        parse_traffic("tp=1GB,dp=1MB", mesh),
+    ),
+    "bound p.npz x.json": lambda: prove_bounds(
+        load_placement_problem("bound", "p.npz", "x.json", None, Where())
+    ),
+    "collective allgather -n 16 --bytes 1024 --model hdr": ranked,
+    "grid x.json --grid 4x4 --inner-bandwidth 100GB/s": lambda: measure_grid(
+        load_placement("x.json"), [4, 4], LINKS
+    ),
+    "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curve(
+        "pairs.csv", 8 << 20
+    ),
+    "model fit pings.csv": lambda: fit_file("pings.csv"),
+    "order costs.csv": lambda: order_processes(np.loadtxt("costs.csv", delimiter=",")),
+    "steps prefix -m torus:4x4 --find routes": lambda: find_contention(
+        NODES, "prefix", "routes"
+    ),
+    "trees -m torus:4x4 --roots 4": lambda: build_trees(NODES, "4"),
+}
+
+
+@pytest.mark.parametrize("command", SAME)
+def test_a_task_returns_what_its_verb_prints(command: str, topoloom: Any) -> None:
+    printed = json.loads(topoloom(*command.split(), "--json").out)
+    document = SAME[command]().document()
+    assert json.loads(json.dumps(document)) == printed
+
+
+def test_nodes_are_chosen_for_a_graph_and_its_ranks_are_placed_on_them() -> None:
+    Path("free.txt").write_text("".join(f"{node}\n" for node in range(0, 64, 2)))
+    found = allocate_nodes(
+        "torus:8x8", Where(), free="free.txt", graph_file="p.npz", mapper="gge,swap"
+    )
+    assert found.choice is not None
+    file = found.placement_file()
+    assert file.values["hop_bytes"] == found.choice.values["chosen"]
+    assert found.choice.values["chosen"] <= found.choice.values["first"]
+    assert set(found.nodes.allocation.nodes.tolist()) <= set(range(0, 64, 2))
+
+
+def test_an_order_for_a_collective_is_never_slower_than_block_order() -> None:
+    call = read_call("alltoall", 16, 64)
+    setting = read_setting(call, "hdr", "torus:4x4,bandwidth=1GB/s")
+    block = rank_collective(call, setting)
+    found = rank_collective(call, setting, order_ranks=True)
+    assert found.ranked[0].cost.time <= block.ranked[0].cost.time
+    assert found.placement_file().values["objective"] == found.ranked[0].cost.time
+    graph, rounds = found.graph()
+    assert sum(each.bytes.sum() for each in rounds) == graph.bytes.sum()
+
+
+def test_a_message_takes_as_long_as_the_model_says() -> None:
+    model = load_model("hdr").model
+    for one in predict_times(model, [8, 1024], processes=4):
+        assert one.seconds == model.time(one.bytes, 4)
+        assert one.arrival_seconds == model.costs.latency + one.seconds
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: build_trees(NODES, "17"), "1 to 16"),
+        (lambda: build_trees(NODES, members=17), "16 nodes"),
+        (lambda: find_contention(NODES, "shift", "rout"), "did you mean 'routes'"),
+        (lambda: measure_grid(load_placement("x.json"), [3, 5], LINKS), "16 cells"),
+        (lambda: order_processes(np.ones((2, 2)), root=2), "processes 0 to 1"),
+        (lambda: allocate_nodes(MACHINE, Where()), "--allocation"),
+        (lambda: predict_times(load_model("hdr").model, [8], 0), "1 or more, not 0"),
+    ],
+)
+def test_what_is_wrong_is_said(wrong: Callable[[], Any], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        wrong()
