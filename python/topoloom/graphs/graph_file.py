@@ -73,7 +73,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
         except Error as error:
             raise Error(
                 f"{error}; it was taken for {kind} by its content: if it is another "
-                "format, name that with 'topoloom pattern import --format'"
+                f"format, name that ({', '.join(FORMATS)})"
             ) from None
 
 

@@ -106,7 +106,7 @@ class Objective(NamedTuple):
         if self.background is not None:
             if why_hop_bytes:
                 raise Error(
-                    "--background makes no difference to hop-bytes, which is the "
+                    "background traffic makes no difference to hop-bytes, which is the "
                     f"objective because {why_hop_bytes}"
                 )
             name, reason = beside_other_jobs(allocation.machine)
@@ -157,8 +157,8 @@ def read_objective(
     _check_name(name)
     if name == HOP_BYTES and background:
         raise Error(
-            "--background makes no difference to hop-bytes; name another "
-            "--objective, such as congestion"
+            "background traffic makes no difference to hop-bytes; name another "
+            "objective, such as congestion"
         )
     loads = [_background(text, machine) for text in background or []]
     return Objective(name, load_phases(graph_file), sum(loads) if loads else None)
