@@ -91,7 +91,10 @@ def save_graph(
 ) -> None:
     """Write a graph as ``.npz``; `extra` holds further arrays under their own names."""
     if Path(path).suffix != ".npz":
-        raise Error(f"{path}: communication graphs are written as .npz")
+        raise Error(
+            f"{path}: communication graphs are written as .npz; other formats have no "
+            "words for messages, directions and phases"
+        )
     save_npz(path, graph, extra)
 
 

@@ -52,6 +52,7 @@ TEST_CASE("a part that there is not is refused with those that there are, behind
             }
         }
         CHECK(complaint(network + "+node:2+node:2").find("'+node" + known) != std::string::npos);
+        CHECK(complaint(network + " + node:2").find("is not expected") != std::string::npos);
         CHECK(complaint(network + "+down").find("'+down" + known) != std::string::npos);
     }
 }

@@ -30,13 +30,14 @@ WholeTopology read_topology(const Section& network) {
     fail(unknown_name("topology", shown(name), names), " (in machine '", shown(network.name.whole()), "')");
 }
 
-/// Throws Error for a word behind a plus sign that starts no part; numbers stand there in graph:4+2.
+/// Throws Error for a word behind a plus sign that starts no part; there are others in graph:4+2 and bandwidth.x+=1GB/s.
 void refuse_other_parts(const Piece& part) {
     const std::string_view text = part.text();
     for (std::size_t at = text.find('+'); at != std::string_view::npos; at = text.find('+', at + 1)) {
         const std::string_view word = text.substr(at, text.find_first_of(":,+", at + 1) - at);
-        if (word.size() < 2 || std::string_view("0123456789.").find(word[1]) != std::string_view::npos)
-            continue;
+        const char first = word.size() < 2 ? '=' : word[1];
+        const bool is_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+        if (!is_letter && first != ' ') continue;
         part.sub(text.substr(at))
             .complain("'", shown(word),
                       "' is not expected: a machine's text is a network, then "
