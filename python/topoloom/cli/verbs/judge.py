@@ -58,12 +58,13 @@ def command(
     predicted time    startups, latencies and the busiest link, network card or
                       memory; where bandwidths are known
     hop-bytes         sum over messages of bytes times distance
-    hops per byte     the same divided by all bytes
-    dilation          links that a message crosses, on average and at most
-    link traffic      bytes per link, averaged over links that carry any
+    hops per byte     the same divided by all bytes; 'distance per byte' where a
+                      machine's links have lengths
+    dilation, average and dilation, maximum: links that a message crosses
+    link traffic, average: bytes per link, over the links that carry any
     congestion        largest load divided by bandwidth (in bytes if none is known)
-    bytes between nodes, and the most of them in or out of one node
-    slot load         largest load of a slot, where ranks share slots
+    bytes between nodes, and the most in or out of a node
+    slot load, maximum: of the ranks on one slot, where ranks share slots
     share on minimal routes, where routing adapts: the rest takes detours
     gap               value / a lower bound that is quick to prove; 1 is optimal
 
