@@ -34,6 +34,7 @@ class Choice:
     seed: int
     mapper: str | None = None
     graph: CommGraph | None = None
+    graph_file: str = ""
     found: ChosenNodes | None = None
     interrupted: bool = False
 
@@ -86,6 +87,7 @@ class Choice:
                 mapper=self.mapper or "",
                 seed=self.seed,
                 work=self.found.work,
+                graph=self.graph_file,
                 command=command_line.get(),
             ),
         )
@@ -169,6 +171,7 @@ def _for_graph(
         search.seed,
         mapper,
         graph,
+        graph_file,
         found,
         watch.interrupted,
     )

@@ -104,13 +104,13 @@ def command(
         names = {"phase_names": phase_names} if phase_names else {}
         print_json({**judged.document(), **names})
     else:
-        _print(judged)
+        _print(judged, [path for path in (figure, loads) if path is not None])
         numbers = [str(number) for number in range(1, len(judged.phases) + 1)]
         titles = phase_names or numbers
         _print_phases(titles, judged.phases, given.allocation.machine)
 
 
-def _print(judged: Judged) -> None:
+def _print(judged: Judged, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.placements.measures import gain_text, measure_text, measure_title
     from topoloom.support.units import format_bytes, format_seconds
@@ -131,8 +131,10 @@ def _print(judged: Judged) -> None:
         f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
     )
     print_table(columns, rows, title=title)
-    if machine.remarks:
-        print_facts([("machine", remark) for remark in machine.remarks])
+    facts = [("machine", remark) for remark in machine.remarks]
+    facts += [("written", str(path)) for path in written]
+    if facts:
+        print_facts(facts)
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")

@@ -79,7 +79,7 @@ def command(
     """
     from topoloom._core import Allocation, Error, find_free_order, with_gaps
     from topoloom.allocations.allocation_file import save_allocation
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import print_facts, print_json
     from topoloom.machines.machine_file import load_described
     from topoloom.support.nearest import unknown_name
     from topoloom.tasks.problem import Where, choose_allocation
@@ -120,6 +120,8 @@ def command(
         print_json(document)
     else:
         _print(steps, the_machine, found, document)
+        if output is not None:
+            print_facts([("written", str(output))])
 
 
 class _StepContention(NamedTuple):
