@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The module topoloom._core: the core's names, room by room.
+#include <nanobind/stl/string.h>
+
+#include <string>
+
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace nb = nanobind;
 
+namespace {
+
+/// Throws ImportError if the package was updated without the compiled core, or the other way round.
+void check_version() {
+    const nb::object version = nb::module_::import_("topoloom.support.version").attr("__version__");
+    const auto package = nb::cast<std::string>(version);
+    if (package == TOPOLOOM_VERSION) return;
+    const std::string text = "topoloom's compiled core is of version " TOPOLOOM_VERSION
+                             ", but its Python package is of " +
+                             package + "; install both again: pip install --force-reinstall topoloom";
+    throw nb::import_error(text.c_str());
+}
+
+}  // namespace
+
 NB_MODULE(_core, m) {
+    check_version();
     m.doc() = "The compiled core of Topoloom. Import its names from `topoloom` and its rooms.";
     nb::exception<topoloom::Error>(m, "Error", PyExc_ValueError).doc() =
         "What is wrong with an input, where, and what to do.";

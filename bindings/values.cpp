@@ -75,7 +75,13 @@ void bind_objective(nb::module_& m) {
             "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
         .def("__hash__", [](const NamedObjective& o) { return std::hash<std::string>()(o.name); })
         .def("__str__", [](const NamedObjective& o) { return o.name; })
-        .def("__repr__", [](const NamedObjective& o) { return "Objective('" + o.name + "')"; });
+        .def("__repr__", [](const NamedObjective& o) { return "Objective('" + o.name + "')"; })
+        .def(
+            "__reduce__",
+            [](const nb::object& self) {
+                return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name")));
+            },
+            nb::sig("def __reduce__(self) -> tuple[object, ...]"));
     // Made when asked for: an instance that its own type holds would never be freed.
     for (const Constant& constant : constants) {
         objective.def_prop_ro_static(
@@ -100,12 +106,22 @@ void bind_sharing(nb::module_& m) {
             "or capacities give the load that each slot of the allocation may hold.")
         .def_ro("imbalance", &Sharing::imbalance)
         .def_ro("capacities", &Sharing::capacity, "Empty: equal shares.")
-        .def("__repr__", [](const Sharing& s) {
-            const auto imbalance = nb::repr(nb::cast(s.imbalance));
-            const std::string capacities =
-                s.capacity.empty() ? "" : ", capacities of " + std::to_string(s.capacity.size()) + " slots";
-            return "Sharing(imbalance=" + std::string(imbalance.c_str()) + capacities + ")";
-        });
+        .def("__repr__",
+             [](const Sharing& s) {
+                 const auto imbalance = nb::repr(nb::cast(s.imbalance));
+                 const std::string capacities =
+                     s.capacity.empty() ? ""
+                                        : ", capacities of " + std::to_string(s.capacity.size()) + " slots";
+                 return "Sharing(imbalance=" + std::string(imbalance.c_str()) + capacities + ")";
+             })
+        .def(
+            "__reduce__",
+            [](const nb::object& self) {
+                nb::object capacities = self.attr("capacities");
+                if (nb::len(capacities) == 0) capacities = nb::none();
+                return nb::make_tuple(self.type(), nb::make_tuple(self.attr("imbalance"), capacities));
+            },
+            nb::sig("def __reduce__(self) -> tuple[object, ...]"));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ def _bisection(facts: dict[str, object]) -> str:
     bisection = facts["bisection"]
     assert isinstance(bisection, dict)
     least, most = bisection["at_least"], bisection["at_most"]
-    if facts["bandwidths"] == [{"bytes_per_second": 1.0, "links": facts["links"]}]:
+    if bisection["unit"] == "links":
         texts = [f"{value:,.0f} links" for value in (least, most)]
     else:
         texts = [format_bandwidth(value) for value in (least, most)]

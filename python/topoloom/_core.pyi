@@ -730,6 +730,8 @@ class Objective:
 
     def __repr__(self) -> str: ...
 
+    def __reduce__(self) -> tuple[object, ...]: ...
+
     auto: Final[Objective] = ...
     """The one that suits the problem: what choose_objective() gives."""
 
@@ -762,6 +764,8 @@ class Sharing:
         """Empty: equal shares."""
 
     def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
 
 class Bounds:
     """What no placement can be better than, and what proves it."""
@@ -852,15 +856,44 @@ class PlaceResult:
 
 def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, sharing: Sharing | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> PlaceResult:
     """
-    Places the ranks with a chain of mappers.
+    Place the ranks of a graph on the slots of an allocation.
 
-    objective is an Objective or its name; Objective.auto is the one that choose_objective() gives.
-    phases are graphs whose messages never meet on links, and whose sum is the graph (none: it is one
-    phase); background holds the bytes that others send over every link.
-    Each rank gets a slot of its own, unless sharing says what a slot may hold.
-    previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes that a rank
-    moves with it.
-    progress(work) is called now and then; when it returns False the best placement so far is returned.
+    Parameters
+    ----------
+    graph : CommGraph
+        Who sends how many bytes to whom, such as from `topoloom.load_graph`.
+    allocation : Allocation
+        The slots that the ranks may get, such as `Allocation.whole(machine)`.
+    mapper : str, default 'auto'
+        A chain such as 'gge,swap'; `topoloom.mappers()` lists them.
+    objective : Objective or str, default Objective.auto
+        What to minimize; `Objective.auto` is the one that `choose_objective` gives.
+    phases : sequence of CommGraph, default ()
+        Graphs whose messages never meet on links, and whose sum is the graph; none: it is one phase.
+    background : array of float, bytes, default None
+        What other jobs send over every link, by link id.
+    sharing : Sharing, default None
+        What a slot may hold; None: each rank gets a slot of its own.
+    previous : array of int, slot ids, default None
+        The earlier slot of every rank, -1 for a rank that had none.
+    migration_cost : int, bytes, default 0
+        What a rank that leaves its previous slot moves with it.
+    seed : int, default 1
+        The same seed gives the same placement.
+    seconds : float, seconds, default None
+        Stop after this time; None: when the mapper has ended.
+    work : int, candidates, default None
+        Stop after evaluating this number of them; unlike seconds, repeatable.
+    threads : int, default 0
+        Threads to search with; 0: one for each core.
+    progress : callable, default None
+        Called now and then with the candidates evaluated; where it returns False, the best placement
+        so far is returned.
+
+    Returns
+    -------
+    PlaceResult
+        The placement, the candidates evaluated, and what was proven.
     """
 
 def objective_value(graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: Objective | str, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> float:

@@ -144,3 +144,21 @@ def test_sources_keep_to_standard_terms() -> None:
         for found in outlawed.finditer(path.read_text())
     ]
     assert not wrong
+
+
+@pytest.mark.parametrize("tree", ["core/topoloom", "python/topoloom", "mpi"])
+def test_a_room_explains_itself_in_at_most_fifteen_lines(tree: str) -> None:
+    source = re.compile(r"\.(c|h|cpp|hpp|py)$")
+    rooms = [
+        room
+        for room in (ROOT / tree).iterdir()
+        if room.is_dir() and any(source.search(file.name) for file in room.iterdir())
+    ]
+    assert rooms
+    for room in rooms:
+        text = (room / "README.md").read_text()
+        assert len(text.splitlines()) <= 15, room
+        for begin in ("# ", "May include: ", "Start with `"):
+            assert any(line.startswith(begin) for line in text.splitlines()), room
+        files = re.findall(r"`([\w.]+\.[chp]\w*)`", text.rpartition("Start with")[2])
+        assert all((room / name).exists() for name in files), room

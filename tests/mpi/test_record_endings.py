@@ -16,7 +16,7 @@ from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, pairs
 from several_hosts import SeveralHosts
 
 from topoloom import Error
-from topoloom.graphs.profile import load_profile
+from topoloom.graphs.profile import Profile, load_profile
 from topoloom.preload.record import NothingRecorded, read_recording, record
 from topoloom.preload.record.build import build_recorder
 from topoloom.preload.shim import find_compiler, find_launcher, preloaded_command
@@ -82,6 +82,20 @@ def test_ranks_whose_notes_are_lost_are_named(ending: Path, tmp_path: Path) -> N
     profile = read_recording(notes)
     assert profile.missing == [2]
     assert profile.partial == [0, 1, 3]
+
+
+def test_counts_are_kept_where_no_graph_can_be_made_of_them(tmp_path: Path) -> None:
+    def fail(_profile: Profile) -> None:
+        raise MemoryError("no memory for the graph")
+
+    program = built(OPEN_MPI_4, PROGRAMS / "ending.c", tmp_path)
+    command = OPEN_MPI_4.command(4, program, "status", 0)
+    with pytest.raises(Error, match="for the graph; what the ranks") as said:
+        record(command, folder=tmp_path, then=fail)
+    [kept] = tmp_path.glob("topoloom-record-*")
+    assert f"is kept in {kept}: " in str(said.value)
+    assert read_recording(kept).rank_count == 4
+    assert not list(tmp_path.glob(".topoloom-record-*"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -35,7 +35,8 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
     check(sharing, slots);
     if (ranks > slots && !sharing.imbalance && sharing.capacity.empty()) {
         fail(ranks, " ranks do not fit on the ", slots, " slots of ", allocation.nodes().size(),
-             " nodes; allocate more nodes, start fewer ranks, or let ranks share slots with --imbalance 0");
+             " nodes; allocate more nodes, start fewer ranks, or let ranks share slots with an imbalance of "
+             "0");
     }
     one_rank_per_slot_ = ranks <= slots && sharing.capacity.empty();
     if (one_rank_per_slot_) {
@@ -67,7 +68,7 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
         capacity_.assign(slots, capacity((1 + sharing.imbalance.value_or(0)) * share + 1e-9));
         if (heaviest * scale > static_cast<double>(capacity_.front())) {
             fail("a rank has load ", heaviest, ", but with ", slots, " slots each may hold only ",
-                 static_cast<double>(capacity_.front()) / scale, "; give --imbalance ",
+                 static_cast<double>(capacity_.front()) / scale, "; allow an imbalance of ",
                  std::ceil(100 * (heaviest * scale / share - 1)) / 100, " or more");
         }
         return;

@@ -199,7 +199,7 @@ class LaunchOrder:
         capacity = slots.capacity
         if not capacity.any():
             raise Error(
-                f"--cores-per-rank {self.cores_per_rank}: a node of the allocation has "
+                f"{self.cores_per_rank} cores per rank: a node of the allocation has "
                 f"only {counted(int(slots.free.max(initial=0)), 'slot')}"
             )
         if self.memory_per_rank:
@@ -208,7 +208,7 @@ class LaunchOrder:
             return capacity
         if self.ranks_per_node > capacity.max():
             raise Error(
-                f"--ranks-per-node {self.ranks_per_node} is more than the "
+                f"{counted(self.ranks_per_node, 'rank')} per node are more than the "
                 f"{capacity.max()} that a node of the allocation has room for"
             )
         return np.minimum(capacity, self.ranks_per_node)
@@ -216,14 +216,14 @@ class LaunchOrder:
     def _fit_in(self, memory: int) -> int:
         if not memory:
             raise Error(
-                "--memory-per-rank: the machine does not say how much memory a node "
+                "memory per rank: the machine does not say how much memory a node "
                 'has; write memory_size = "512 GB" in [node] of its TOML ('
                 "'topoloom machine MACHINE -o machine.toml' makes one), or say "
-                "--ranks-per-node"
+                "the number of ranks per node"
             )
         if self.memory_per_rank > memory:
             raise Error(
-                f"--memory-per-rank {_size(self.memory_per_rank)} is more than the "
+                f"{_size(self.memory_per_rank)} of memory per rank is more than the "
                 f"{_size(memory)} of a node"
             )
         return memory // self.memory_per_rank

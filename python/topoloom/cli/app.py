@@ -232,6 +232,8 @@ def _explain(error: Exception) -> int:
         what = error.strerror or str(error)
         where = f"{error.filename}: " if error.filename else ""
         return fail(f"{where}{what}", 2 if error.errno in BAD_INPUT else 1)
+    if isinstance(error, ImportError) and error.name is None and core is None:
+        return fail(str(error), 1)  # the compiled core does not suit this package
     if isinstance(error, MemoryError):
         return fail("not enough memory for this problem", 1)
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":

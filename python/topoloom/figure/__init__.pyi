@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from topoloom.figure.allocation import draw_allocation as draw_allocation
+from topoloom.figure.comparison import draw_comparison as draw_comparison
 from topoloom.figure.judgement import draw_judgement as draw_judgement
 from topoloom.figure.machine import draw_machine as draw_machine
 from topoloom.figure.model import draw_model as draw_model

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from topoloom._core import Allocation, CommGraph, Judgement, Placement
+    from topoloom._core import Allocation, CommGraph, Judgement, Machine, Placement
 
 # Beyond this many links a drawn torus is a gray block.
 MAX_LINKS = 600_000
@@ -82,12 +82,14 @@ def draw_judgement(
 
 
 def headline(
-    judged: Mapping[str, Judgement], seconds: Mapping[str, float] | None = None
+    judged: Mapping[str, Judgement],
+    seconds: Mapping[str, float] | None = None,
+    machine: Machine | None = None,
 ) -> str:
     """Say the gain in one sentence: in predicted time where that is known."""
     names = list(judged)
     if len(names) == 1:
-        title = measure_title("hops_per_byte")
+        title = measure_title("hops_per_byte", machine)
         return f"{names[0]}: {judged[names[0]].hops_per_byte:.2f} {title}"
     before, after = judged[names[0]], judged[names[-1]]
     changes = [_change(before.hop_bytes, after.hop_bytes, measure_title("hop_bytes"))]
@@ -148,7 +150,8 @@ def _draw(
     parts: Any = figure.subfigures(
         3 if drawn else 2, 1, height_ratios=[5.0, 4.1, 2.6] if drawn else [4.1, 2.6]
     )
-    figure.suptitle(headline(judged, seconds), fontsize=14, fontweight="bold", x=0.5)
+    said = headline(judged, seconds, machine)
+    figure.suptitle(said, fontsize=14, fontweight="bold", x=0.5)
     nodes = f"{len(allocation.nodes):,} of {machine.node_count:,} nodes"
     where = f"{graph.rank_count:,} ranks on {nodes} of {machine.name}"
     if drawn and links is not None:

@@ -149,7 +149,7 @@ def _read(call: Call, name: str) -> list[list[_Message]]:
     if schedule.rounds > MAX_ROUNDS:
         raise Error(
             f"{name} has {schedule.rounds} rounds, more than the {MAX_ROUNDS} that "
-            "are drawn; take fewer ranks, or another --schedule"
+            "are drawn; take fewer ranks, or another schedule"
         )
     rounds = []
     for number in range(schedule.rounds):

@@ -29,7 +29,7 @@ def points_over(call: Call, over: str, slots: RankSlots | None = None) -> list[C
         If there is nothing to vary.
     """
     if over == "ranks" and slots is not None:
-        raise Error("a figure over ranks needs a --model and no machine")
+        raise Error("a figure over ranks needs a network model and no machine")
     if over == "bytes" and call.operation != "barrier":
         return [call._replace(bytes=1 << k) for k in range(21)]
     if over == "ranks":

@@ -73,7 +73,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
         except Error as error:
             raise Error(
                 f"{error}; it was taken for {kind} by its content: if it is another "
-                "format, name that with 'topoloom pattern import --format'"
+                f"format, name that ({', '.join(FORMATS)})"
             ) from None
 
 
@@ -91,7 +91,10 @@ def save_graph(
 ) -> None:
     """Write a graph as ``.npz``; `extra` holds further arrays under their own names."""
     if Path(path).suffix != ".npz":
-        raise Error(f"{path}: communication graphs are written as .npz")
+        raise Error(
+            f"{path}: communication graphs are written as .npz; other formats have no "
+            "words for messages, directions and phases"
+        )
     save_npz(path, graph, extra)
 
 

@@ -25,6 +25,8 @@ class Pattern:
         Builds the graph.
     size
         What says how large it is: the name of an attribute of the request.
+    reads
+        The other attributes of the request that make a difference.
     phases
         Makes the phases that the graph is the sum of, if there are several.
     phase_names
@@ -34,6 +36,7 @@ class Pattern:
     summary: str
     make: Callable[[Request], CommGraph]
     size: Literal["ranks", "grid", "rows", "cells"] = "ranks"
+    reads: tuple[str, ...] = ("bytes",)
     phases: Callable[[Request], list[CommGraph]] | None = None
     phase_names: tuple[str, ...] = ()
 
@@ -104,14 +107,23 @@ def _molecular_dynamics(request: Request) -> CommGraph:
     return _core.molecular_dynamics((x, y, z), seed=request.seed)
 
 
+_GRID = ("bytes", "periodic")
+
 PATTERNS = {
-    "stencil2d": Pattern("2-D 5-point stencil on --grid AxB", _stencil(2, 5), "grid"),
-    "stencil3d": Pattern("3-D 7-point stencil on --grid AxBxC", _stencil(3, 7), "grid"),
+    "stencil2d": Pattern(
+        "2-D 5-point stencil on --grid AxB", _stencil(2, 5), "grid", _GRID
+    ),
+    "stencil3d": Pattern(
+        "3-D 7-point stencil on --grid AxBxC", _stencil(3, 7), "grid", _GRID
+    ),
     "stencil27": Pattern(
-        "3-D 27-point stencil on --grid AxBxC", _stencil(3, 27), "grid"
+        "3-D 27-point stencil on --grid AxBxC", _stencil(3, 27), "grid", _GRID
     ),
     "stencil": Pattern(
-        "nearest neighbors on a grid of any dimension", _stencil(None, None), "grid"
+        "nearest neighbors on a grid of any dimension",
+        _stencil(None, None),
+        "grid",
+        _GRID,
     ),
     "ring": Pattern(
         "rank i sends to rank i + 1, the last to the first",
@@ -130,6 +142,7 @@ PATTERNS = {
     "binomial": Pattern(
         "broadcast from --root down a binomial tree",
         lambda r: _core.binomial_tree(r.ranks, r.bytes, r.root),
+        reads=("bytes", "root"),
         phases=_rounds("binomial", "broadcast"),
     ),
     "all-to-all": Pattern(
@@ -139,18 +152,21 @@ PATTERNS = {
     "random-geometric": Pattern(
         "random points in the unit square, near ones talk (--average-degree, --seed)",
         lambda r: _core.random_geometric(r.ranks, r.bytes, r.seed, r.degree),
+        reads=("bytes", "degree", "seed"),
     ),
     "triangular": Pattern(
         "groups of a triangular grid with --rows, for symmetric matrices (--order)",
         lambda r: add_phases(_triangular_phases(r)),
         "rows",
-        phases=_triangular_phases,
+        ("bytes", "order", "threads"),
+        _triangular_phases,
         phase_names=("column broadcasts", "row broadcasts", "orthogonalization"),
     ),
     "molecular-dynamics": Pattern(
         "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",
         _molecular_dynamics,
         "cells",
+        ("seed",),
     ),
 }
 

@@ -16,7 +16,8 @@ def write_metis_machine(machine: Machine) -> str:
     """Write vertices, nodes first, then switches, and links weighted by bandwidth.
 
     METIS knows neither routes nor what is inside a node: both stay behind. The first
-    line, a comment, says how many vertices are nodes and what a weight of 1 stands for.
+    line, a comment, says how many vertices are nodes and what a weight of 1 stands for,
+    if that is known.
 
     Raises
     ------
@@ -37,10 +38,10 @@ def write_metis_machine(machine: Machine) -> str:
         neighbors[u].append((v, weight))
         neighbors[v].append((u, weight))
     weighted = any(weight != 1 for row in neighbors for _, weight in row)
-    head = (
-        f"% {nodes} nodes, {len(neighbors) - nodes} switches; "
-        f"weight 1 is {float(unit):.12g} B/s"
-    )
+    rate = f"weight 1 is {float(unit):.12g} B/s"
+    if not machine.has_bandwidths:
+        rate = f"weight 1 is {float(unit):.12g}, relative: bandwidths are unknown"
+    head = f"% {nodes} nodes, {len(neighbors) - nodes} switches; {rate}"
     rows = [
         " ".join(f"{v + 1} {weight}" if weighted else f"{v + 1}" for v, weight in row)
         for row in neighbors

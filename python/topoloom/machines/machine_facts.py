@@ -15,11 +15,11 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
     """Collect a machine's facts, as `topoloom machine --json` prints them.
 
     What is down is not counted among ``links`` and ``bandwidths``, the different
-    bandwidths of links, the most frequent first;
+    bandwidths of links, the most frequent first, ``relative`` where they are unknown;
     ``bisection`` is what the links between the halves of its nodes carry where these
     are joined worst, both directions together. Where that is not known exactly, it is
     from ``at_least`` to ``at_most``, and ``links`` are those of the worst halving
-    found.
+    found; ``unit`` is ``B/s``, or ``links`` where bandwidths are unknown.
     """
     shape = [int(extent) for extent in machine.shape]
     summary = machine.summary()
@@ -38,6 +38,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         "bandwidths": bandwidths,
         "bisection": {
             "links": bisection.link_count,
+            "unit": "B/s" if machine.has_bandwidths else "links",
             "at_least": bisection.at_least,
             "at_most": bisection.at_most,
             "exact": bisection.exact,
@@ -53,7 +54,10 @@ def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
 
 
 def link_bandwidths(machine: Machine) -> list[dict[str, Any]]:
-    """Collect the different bandwidths of links, the most frequent first."""
+    """Collect the different bandwidths of links, the most frequent first.
+
+    Where a machine gives none, they are relative to each other.
+    """
     import numpy as np
 
     values, counts = np.unique(Wiring(machine).bandwidth, return_counts=True)
@@ -61,4 +65,9 @@ def link_bandwidths(machine: Machine) -> list[dict[str, Any]]:
         zip(values.tolist(), counts.tolist(), strict=True),
         key=lambda pair: (-pair[1], pair[0]),
     )
-    return [{"bytes_per_second": value, "links": count} for value, count in found]
+    if machine.has_bandwidths:
+        return [{"bytes_per_second": value, "links": count} for value, count in found]
+    return [
+        {"bytes_per_second": None, "relative": value, "links": count}
+        for value, count in found
+    ]

@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, busyness
-from topoloom.placements.measures import MEASURES, Unit, measure_title
-from topoloom.report.histogram import Histogram, busy_text, histogram
+from topoloom.placements.measures import MEASURES, measure_text, measure_title
+from topoloom.report.histogram import Histogram, histogram
 from topoloom.support.gain import gain
 from topoloom.support.units import (
     counted,
     format_bytes,
-    format_count,
-    format_seconds,
 )
 from topoloom.support.version import __version__
 
@@ -71,9 +68,9 @@ def facts(report: Report) -> dict[str, Any]:
         ),
         "views": [view.name for view in report.views],
         "best": report.best,
-        "numbers": _numbers(before, after, by),
-        "measures": _measures(report.views, report.best, by, machine),
-        "bounds": _bounds(report, by),
+        "numbers": _numbers(before, after, machine),
+        "measures": _measures(report.views, report.best, machine),
+        "bounds": _bounds(report),
         "histogram": _histogram(before, after, by),
         "busy_means": by.what,
         "pairs": heaviest_pairs(report),
@@ -93,26 +90,16 @@ def title_of(before: View, after: View) -> str:
     return headline(judged, known)
 
 
-def _writer(name: str, by: Busyness) -> Callable[[float], str]:
-    unit = MEASURES[name].unit if name in MEASURES else Unit.NUMBER
-    if unit is Unit.SECONDS:
-        return format_seconds
-    if unit is Unit.LINK_LOAD:
-        return lambda value: busy_text(value, by)
-    in_bytes = unit in (Unit.BYTES, Unit.LINK_BYTES, Unit.HOP_BYTES)
-    return format_bytes if in_bytes else format_count
-
-
-def _numbers(before: View, after: View, by: Busyness) -> list[Number]:
+def _numbers(before: View, after: View, machine: Machine) -> list[Number]:
     """Choose three: times and what leaves nodes, or hops where no time is known."""
     chosen = ["hop_bytes", "congestion_max", "dilation_average"]
     if "predicted_seconds" in before.values:
         chosen = ["predicted_seconds", "congestion_max", "inter_node_bytes"]
     return [
         Number(
-            measure_title(name),
-            _writer(name, by)(before.values[name]),
-            _writer(name, by)(after.values[name]),
+            measure_title(name, machine),
+            measure_text(name, before.values[name], machine),
+            measure_text(name, after.values[name], machine),
             gain(before.values[name], after.values[name]),
             after.gaps.get(name),
         )
@@ -120,43 +107,40 @@ def _numbers(before: View, after: View, by: Busyness) -> list[Number]:
     ]
 
 
-def _measures(
-    views: list[View], best: int, by: Busyness, machine: Machine
-) -> list[dict[str, Any]]:
+def _measures(views: list[View], best: int, machine: Machine) -> list[dict[str, Any]]:
     rows = []
     for name in views[0].values:
-        measure = MEASURES.get(name)
+        measure = MEASURES[name]
         numbers = [view.values[name] for view in views]
-        write = _writer(name, by)
         rows.append(
             {
                 "title": measure_title(name, machine),
-                "meaning": measure.meaning if measure else "",
-                "values": [write(number) for number in numbers],
-                "is_cost": measure is None or measure.is_cost,
+                "meaning": measure.meaning,
+                "values": [measure_text(name, value, machine) for value in numbers],
+                "is_cost": measure.is_cost,
                 "gain": gain(numbers[0], numbers[best]),
             }
         )
     return rows
 
 
-def _bounds(report: Report, by: Busyness) -> list[dict[str, Any]]:
+def _bounds(report: Report) -> list[dict[str, Any]]:
     if report.bounds is None:
         return []
     proven = report.bounds
     where = proven.congestion_where
     found = (
-        ("hop_bytes", format_bytes(proven.hop_bytes), proven.hop_bytes_by),
+        ("hop_bytes", proven.hop_bytes, proven.hop_bytes_by),
         (
             "congestion_max",
-            busy_text(proven.congestion, by),
+            proven.congestion,
             " of ".join(filter(None, (proven.congestion_by, where))),
         ),
     )
     return [
         {
-            "title": MEASURES[name].title,
-            "least": least,
+            "title": measure_title(name, report.machine),
+            "least": measure_text(name, least, report.machine),
             "by": proof,
             "gaps": [view.gaps.get(name) for view in report.views],
         }

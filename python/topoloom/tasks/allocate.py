@@ -39,6 +39,7 @@ class Choice:
     seed: int
     mapper: str | None = None
     graph: CommGraph | None = None
+    graph_file: str = ""
     found: ChosenNodes | None = None
     interrupted: bool = False
 
@@ -89,6 +90,7 @@ class AllocatedNodes:
             mapper=choice.mapper,
             seed=choice.seed,
             work=choice.found.work,
+            graph=choice.graph_file,
             **about,
         )
 
@@ -181,6 +183,15 @@ def _choose(
     values["chosen"] = found.hop_bytes
     return (
         found.allocation,
-        Choice("hop_bytes", values, search.seed, mapper, graph, found, interrupted),
+        Choice(
+            "hop_bytes",
+            values,
+            search.seed,
+            mapper,
+            graph,
+            str(graph_file),
+            found,
+            interrupted,
+        ),
         f"{count} of {len(free.nodes)} free nodes, chosen for {graph_file}",
     )

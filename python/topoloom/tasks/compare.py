@@ -105,7 +105,7 @@ def split_mappers(text: str) -> list[str]:
     """Split a list of mappers at commas outside parentheses; duplicates once."""
     names = [name.strip() for name in re.split(r",(?![^()]*\))", text)]
     if not all(names):
-        raise Error(f"--mappers '{text}' holds an empty name")
+        raise Error(f"the list of mappers '{text}' holds an empty name")
     return list(dict.fromkeys(names))
 
 

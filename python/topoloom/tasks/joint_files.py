@@ -66,7 +66,9 @@ def load_jobs(
             "for all jobs or for none"
         )
     if all(own) and (where.allocation or where.allocate):
-        raise Error("jobs with an @ALLOCATION leave out --allocation and --allocate")
+        raise Error(
+            "jobs with an @ALLOCATION share no other allocation; leave that out"
+        )
     listed = [
         choose_allocation(machine, described, Where(text) if at else where)
         for _, at, text in (parts if all(own) else parts[:1])

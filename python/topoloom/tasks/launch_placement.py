@@ -23,7 +23,7 @@ def load_host_placement(
     if file.placement.shared:
         raise Error(
             f"{placement} lets ranks share slots, which no launcher supports; "
-            "map without --imbalance and --capacities"
+            "place each rank on a slot of its own"
         )
     return host_placement(
         file.machine,

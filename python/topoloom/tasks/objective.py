@@ -103,23 +103,33 @@ class Objective(NamedTuple):
         """Choose what suits the problem, where the user left it open."""
         if self.objective != AUTO:
             return self
+        if self.background is not None:
+            if why_hop_bytes:
+                raise Error(
+                    "background traffic makes no difference to hop-bytes, which is the "
+                    f"objective because {why_hop_bytes}"
+                )
+            name, reason = beside_other_jobs(allocation.machine)
+            return Objective(name, self.phases, self.background, reason)
         name, reason = HOP_BYTES, why_hop_bytes
         spare = allocation.slot_count > graph.rank_count
         if not reason and spare and allocation.machine.slots_per_node > 1:
             # Time would spread the job over nodes that it was not given.
             reason = "no nodes are allocated, and they keep the job on few"
         if not reason:
-            chosen, reason = choose_objective(
-                graph, allocation, phases=self.phases, background=self.background
-            )
+            chosen, reason = choose_objective(graph, allocation, phases=self.phases)
             name = chosen.name
-        if name == HOP_BYTES and self.background is not None:
-            raise Error(
-                "--background makes no difference to hop-bytes, which is the "
-                f"objective because {reason}; name another --objective, such as "
-                "congestion"
-            )
         return Objective(name, self.phases, self.background, reason)
+
+
+def beside_other_jobs(machine: Machine) -> tuple[str, str]:
+    """Choose an objective, and say why, where other jobs load links as well.
+
+    Hop-bytes are never chosen: they do not depend on what others send.
+    """
+    if machine.has_bandwidths:
+        return "time", "other jobs load links, whose bandwidths are known"
+    return "congestion", "other jobs load links; the machine gives no bandwidths"
 
 
 def proves(mapper: str) -> bool:
@@ -145,11 +155,10 @@ def read_objective(
 ) -> Objective:
     """Read the phases of the graph, and loads of others, where they count."""
     _check_name(name)
-    unknown = name == AUTO and not machine.has_bandwidths
-    if (name == HOP_BYTES or unknown) and background:
+    if name == HOP_BYTES and background:
         raise Error(
-            "--background makes no difference to hop-bytes; name another "
-            "--objective, such as congestion"
+            "background traffic makes no difference to hop-bytes; name another "
+            "objective, such as congestion"
         )
     loads = [_background(text, machine) for text in background or []]
     return Objective(name, load_phases(graph_file), sum(loads) if loads else None)

@@ -37,18 +37,18 @@ def load_placement_problem(
     """Load a graph, and the placement or the machine; `verb` is for messages."""
     if placement is None:
         if machine is None:
-            raise Error(f"nothing to {verb}; name a PLACEMENT file, or a --machine")
+            raise Error(f"nothing to {verb}; name a placement file, or a machine")
         problem = load_problem(graph_file, machine, where, shared)
         return PlacementProblem(problem.graph, problem.allocation, None)
     if machine or where.allocation or where.allocate:
         raise Error(
             f"{placement} says which machine and allocation it is for; "
-            "leave out --machine, --allocation and --allocate"
+            "leave out the machine and the allocation"
         )
     if where.order != LaunchOrder():
         raise Error(
-            f"{placement} says which slots the job uses; leave out --launcher, "
-            "--ranks-per-node, --cores-per-rank and --memory-per-rank"
+            f"{placement} says which slots the job uses; leave out the launcher, and "
+            "ranks per node, cores and memory per rank"
         )
     graph = load_graph(graph_file)
     file = load_placement(placement)

@@ -74,8 +74,8 @@ def load_problem(
     if shared:
         if where.order.limits:
             raise Error(
-                "ranks that share slots, with --imbalance or --capacities, go without "
-                "--ranks-per-node, --cores-per-rank and --memory-per-rank"
+                "ranks that share slots, with an imbalance or capacities, go without "
+                "ranks per node, cores per rank and memory per rank"
             )
         return Problem(graph, machine, given.allocation, given.hosts, described.node)
     check_fit(graph, given.allocation, graph_file)
@@ -120,7 +120,8 @@ def choose_allocation(
     hosts = described.hosts
     if where.allocation is not None and where.allocate is not None:
         raise Error(
-            "--allocation and --allocate are mutually exclusive; give one of them"
+            "an allocation and a number of nodes to allocate are mutually exclusive; "
+            "give one of them"
         )
     if where.allocation is not None:
         return load_allocation(machine, where.allocation, hosts)
@@ -137,8 +138,8 @@ def generate(
 ) -> Allocation:
     """Generate a ragged allocation from checked numbers."""
     at_least("the number of nodes", nodes, 1)
-    at_least("--fragments", fragments, 1)
-    at_least("--seed", seed, 0)
+    at_least("the number of fragments", fragments, 1)
+    at_least("the seed", seed, 0)
     if not vacant_nodes(hosts):
         return fragmented_allocation(machine, nodes, fragments, seed)
     usable = set(range(machine.node_count)) - vacant_nodes(hosts)
@@ -166,7 +167,7 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
             f"only {counted(allocation.slot_count, 'slot')} "
             f"({counted(len(allocation.nodes), 'node')} with "
             f"{allocation.machine.slots_per_node} each); allocate more, or let ranks "
-            "share slots: topoloom map --imbalance 0"
+            "share slots, with an imbalance of 0"
         )
 
 

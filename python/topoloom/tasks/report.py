@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.report.data import Report, View
 
-LAUNCHER = "the launcher's order"
+LAUNCHER = "block (default)"  # as `map` and `judge` call it
 
 
 class Made(NamedTuple):

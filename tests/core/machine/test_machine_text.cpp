@@ -37,6 +37,26 @@ std::string complaint(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("a part that there is not is refused with those that there are, behind every topology") {
+    const std::string known =
+        "' is not expected: a machine's text is a network, then +down:FAILED, then +node:SLOTS, as in "
+        "torus:4x4+down:3+node:2; at column ";
+    for (const std::string network : {"torus:4x4", "mesh:4x4,bandwidth=1GB/s", "tree:4:8",
+                                      "graph:4+2:0-4,1-4", "dragonfly:5x4", "rails:4:4:1"}) {
+        for (const std::string before : {"", "+down:1", "+node:2", "+down:1+node:2"}) {
+            const std::string column = std::to_string((network + before).size() + 1);
+            for (const std::string part : {"+foo", "+nod:2", "+Node:2"}) {
+                const std::string word = part.substr(0, part.find(':'));
+                const std::string said = complaint(network + before + part);
+                CHECK(said.ends_with("'" + word + known + column));
+            }
+        }
+        CHECK(complaint(network + "+node:2+node:2").find("'+node" + known) != std::string::npos);
+        CHECK(complaint(network + " + node:2").find("is not expected") != std::string::npos);
+        CHECK(complaint(network + "+down").find("'+down" + known) != std::string::npos);
+    }
+}
+
 TEST_CASE("a torus text gives extents, rings and a node per router") {
     const Machine machine = make_machine("torus:8x8x8");
     CHECK(machine.grid() == std::vector<std::uint32_t>{8, 8, 8});
@@ -246,7 +266,9 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4,cards=2,hosts=free",
          "hosts=free has no links to routers, and cards= has some; leave one of them out; at column 19"},
         {"torus:4x4+node:2+down:3",
-         "failures come before the node, as in torus:4x4+down:3+node:2; at column 18"},
+         "failures come before the node: a machine's text is a network, then +down:FAILED, then +node:SLOTS, "
+         "as in "
+         "torus:4x4+down:3+node:2; at column 18"},
         {"torus:4x4,latency.host=1us",
          "here nodes have no links to routers; add cards=1, or leave this out; at column 11"},
         {"torus:4x4+node:2,port=", "expected numbers separated by ':' at column 23"},

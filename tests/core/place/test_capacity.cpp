@@ -68,7 +68,7 @@ TEST_CASE("no ranks, and too many for slots that must not be shared, are refused
     CHECK(
         refusal(ring(9, Bytes{1}), 4, {}) ==
         "9 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
-        "share slots with --imbalance 0");
+        "share slots with an imbalance of 0");
     CHECK(refusal(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("capacities must be one per slot, finite, not negative, and enough") {
 
 TEST_CASE("a rank that is heavier than any slot is refused with the imbalance that would do, which does") {
     CHECK(refusal(with_loads({6, 1, 1}), 2, {.imbalance = 0}) ==
-          "a rank has load 6, but with 2 slots each may hold only 4; give --imbalance 0.5 or more");
+          "a rank has load 6, but with 2 slots each may hold only 4; allow an imbalance of 0.5 or more");
     Rng rng(4);
     for (int i = 0; i < 200; ++i) {
         const std::uint32_t slots = 2 + rng.below(4);
@@ -115,7 +115,7 @@ TEST_CASE("a rank that is heavier than any slot is refused with the imbalance th
         const CommGraph graph = with_loads(loads);
         const std::string text = refusal(graph, slots, {.imbalance = 0});
         CAPTURE(text);
-        const std::size_t at = text.find("give --imbalance ");
+        const std::size_t at = text.find("allow an imbalance of ");
         REQUIRE(at != std::string::npos);
         const double advice = std::stod(text.substr(at + 17));
         CHECK(refusal(graph, slots, {.imbalance = advice}).empty());

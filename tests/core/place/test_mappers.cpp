@@ -182,7 +182,7 @@ TEST_CASE("chains that make no sense are refused with the reason") {
     CHECK_THROWS_WITH_AS(
         Problem(more, allocation),
         "5 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
-        "share slots with --imbalance 0",
+        "share slots with an imbalance of 0",
         Error);
     says("block,refine", "for ranks that share slots; here each has one of its own");
     says("previous", "needs an earlier placement");

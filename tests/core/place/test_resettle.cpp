@@ -222,7 +222,7 @@ TEST_CASE("an earlier placement that does not fit the problem is refused") {
         doctest::Contains("the migration cost is -1 bytes per rank; it must not be negative"), Error);
     CHECK_THROWS_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{1LL << 62}}), Error);
     CHECK_THROWS_WITH_AS((void)place(problem, "previous"),
-                         "mapper 'previous' needs an earlier placement; give one with --from", Error);
+                         "mapper 'previous' needs an earlier placement to start from", Error);
     CHECK_THROWS_AS((void)migration_cost({{Slot{0}}, Bytes{1}}, machine, std::vector{Slot{0}, Slot{1}}),
                     Error);
 }

@@ -180,5 +180,5 @@ TEST_CASE("more ranks than slots are refused without leave to share") {
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(20, Bytes{10}, 1, 4);
     CHECK_THROWS_WITH_AS(Problem(graph, allocation),
-                         doctest::Contains("let ranks share slots with --imbalance"), Error);
+                         doctest::Contains("let ranks share slots with an imbalance"), Error);
 }

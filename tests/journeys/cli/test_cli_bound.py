@@ -76,9 +76,9 @@ def test_shared_slots_need_to_say_what_they_hold(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["p.npz"], "nothing to bound; name a PLACEMENT file, or a --machine"),
+        (["p.npz"], "nothing to bound; name a placement file, or a machine"),
         (["p.npz", "-m", "torus:2x2"], "only 4 slots"),
-        (["p.npz", "x.json", "-m", "torus:4x4"], "leave out --machine"),
+        (["p.npz", "x.json", "-m", "torus:4x4"], "leave out the machine"),
         (["p.npz", "empty.json"], "empty.json"),
         (["p.npz", "-m", "torus:4x4", "--time", "-1s"], "-1s"),
         (["p.npz", "-m", "torus:16x16", "--lp"], "entries"),

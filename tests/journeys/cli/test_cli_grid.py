@@ -77,3 +77,43 @@ def test_ranks_without_a_grid_are_told_how_to_name_one(topoloom: Command) -> Non
     refused = topoloom("map", "p.npz", "-m", "torus:4+node:8", "--mapper", "tile")
     assert refused.status == 2
     assert "tile(grid=" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("machine", "speeds"),
+    [
+        (
+            "mesh:4x4+node:4",
+            "latency 1 us (assumed), 10 GB/s (assumed) between nodes, "
+            "50 GB/s (assumed) inside",
+        ),
+        (
+            "mesh:4x4,bandwidth=2GB/s,latency=1us"
+            "+node:4,startup=2us,latency=3us,memory=8GB/s",
+            "latency 6 us (the machine's), 2 GB/s (the machine's) between nodes, "
+            "8 GB/s (the machine's) inside",
+        ),
+        (
+            "mesh:4x4,bandwidth=2GB/s+node:4,bandwidth=1GB/s,startup=2us,memory=8GB/s",
+            "latency 2 us (the machine's), 1 GB/s (the machine's) between nodes, "
+            "8 GB/s (the machine's) inside",
+        ),
+    ],
+)
+def test_a_grid_is_as_fast_as_its_machine(
+    topoloom: Command, machine: str, speeds: str
+) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", machine, "--mapper", "block", "-o", "x.json")
+    words = ["grid", "x.json", "--grid", "8x8"]
+    assert f"  speeds  {speeds}\n" in topoloom(*words).out
+    found = topoloom(*words, "--json").json
+    assert found["speeds"] == speeds
+    # The same in options: nothing is left to the machine.
+    latency, outer, inner = (
+        word.split(" (")[0].removeprefix("latency ") for word in speeds.split(", ")
+    )
+    options = ["--latency", latency, "--bandwidth", outer, "--inner-bandwidth", inner]
+    again = topoloom(*words, *options, "--json").json
+    assert "(" not in again["speeds"]
+    assert {**again, "speeds": ""} == {**found, "speeds": ""}

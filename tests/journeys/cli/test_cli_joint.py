@@ -43,14 +43,48 @@ def test_jobs_with_slots_of_their_own_make_room_for_each_other(jobs: Command) ->
     assert printed.err == ""
     assert "2 jobs on 4x4 torus; objective: congestion" in printed.out
     assert "+50.0 %" in printed.out
-    assert "  objective  congestion: the machine gives no bandwidths\n" in printed.out
+    assert (
+        "  objective  congestion: other jobs load links; the machine gives no "
+        in printed.out
+    )
+
+
+@pytest.mark.parametrize(
+    ("machine", "objective"),
+    [
+        ("torus:4x4", "congestion"),
+        ("tree:4:4", "congestion"),
+        ("torus:4x4,bandwidth=1GB/s", "time"),
+        ("torus:4x4,bandwidth=1GB/s,latency=1s", "time"),
+        ("tree:4:4,bandwidth=1GB/s:2GB/s", "time"),
+        ("mesh:4x2,bandwidth=1GB/s+node:2", "time"),
+    ],
+)
+def test_map_beside_another_job_has_the_objective_of_joint(
+    jobs: Command, machine: str, objective: str
+) -> None:
+    on, quick = ["-m", machine], ["--work", 0, "--json"]
+    jobs("map", "a.npz", *on, "--mapper", "block", "-o", "a.json")
+    beside = ["--background", "a.npz,a.json", "--mapper", "block"]
+    mapped = jobs("map", "b.npz", *on, *beside, *quick)
+    both = jobs("joint", "a.npz", "b.npz", *on, "--mapper", "block", *quick)
+    assert mapped.json["objective"] == both.json["objective"] == objective
+    said = [jobs(verb, "--help").out for verb in ("map", "joint")]
+    for text in (
+        "beside other jobs time, or congestion",
+        "objective beside other jobs",
+    ):
+        assert all(text in " ".join(help.split()) for help in said)
 
 
 def test_jobs_are_placed_for_time_where_bandwidths_are_known(jobs: Command) -> None:
     words = ["a.npz@black.txt", "a.npz@white.txt", "-m", "torus:4x4,bandwidth=1GB/s"]
     printed = jobs("joint", *words).out
     assert "objective: time" in printed
-    assert "  objective  time: the machine gives bandwidths\n" in printed
+    assert (
+        "  objective  time: other jobs load links, whose bandwidths are known\n"
+        in printed
+    )
     assert "  machine    assumed: a message over the network takes its" in printed
     found = jobs("joint", *words, "--json").json
     # A rank starts one message of 1000 bytes: 1 us on a link, 0.5 us to start it and

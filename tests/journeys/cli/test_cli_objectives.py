@@ -164,7 +164,10 @@ def refused(topoloom: Command, *words: object) -> str:
         ),
         (["--objective", ""], "no objective ''"),
         (["--objective", "weighted(time=0)"], "the weight must be a number above 0"),
-        (["--background", "l.json"], "--background makes no difference to hop-bytes"),
+        (
+            ["--objective", "hop-bytes", "--background", "l.json"],
+            "background traffic makes no difference to hop-bytes",
+        ),
         (["--objective", "time", "--background", "none.json"], "none.json: No such"),
         (["--objective", "time", "--background", "empty"], "empty: the file is empty"),
         (["--objective", "time", "--background", "p.npz"], "p.npz: not a text file"),

@@ -124,7 +124,10 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
             ["-m", MACHINE, "-a", "n[00-40]", "--from", "before.json"],
             "64 ranks, but the allocation has only 41 slots",
         ),
-        (["-m", MACHINE, "--mapper", "previous"], "give one with --from"),
+        (
+            ["-m", MACHINE, "--mapper", "previous"],
+            "needs an earlier placement to start from",
+        ),
     ],
 )
 def test_wrong_words_are_refused_in_one_line(

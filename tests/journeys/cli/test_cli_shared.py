@@ -179,7 +179,7 @@ def refused(topoloom: Command, *words: object) -> str:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "let ranks share slots: topoloom map --imbalance 0"),
+        ([], "let ranks share slots, with an imbalance of 0"),
         (["--imbalance", "-0.1"], "the imbalance is -0.1; it must be 0 or more"),
         (["--imbalance", "nan"], "the imbalance is nan"),
         (["--imbalance", "inf"], "the imbalance is inf"),

@@ -114,13 +114,13 @@ def test_ranks_may_share_slots(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["p.npz"], "nothing to simulate; name a PLACEMENT file, or a --machine"),
+        (["p.npz"], "nothing to simulate; name a placement file, or a machine"),
         (
             ["p.npz", "x.json", "--with", "ns3"],
             "no simulator 'ns3'; there are: simgrid",
         ),
         (["p.npz", "none.json"], "none.json: No such file or directory"),
-        (["p.npz", "x.json", "-m", MACHINE], "leave out --machine"),
+        (["p.npz", "x.json", "-m", MACHINE], "leave out the machine"),
         (
             ["p.npz", "x.json", "z.json"],
             "z.json is for torus:16, but x.json for torus:",
@@ -132,7 +132,7 @@ def test_ranks_may_share_slots(topoloom: Command) -> None:
             ["p.npz", "-m", "torus:1,bandwidth=1GB/s+node:16"],
             "there are no links, and how fast the node's memory is, is not known",
         ),
-        (["p.npz", "x.json", "--ranks-per-node", "2"], "leave out --launcher"),
+        (["p.npz", "x.json", "--ranks-per-node", "2"], "leave out the launcher"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )

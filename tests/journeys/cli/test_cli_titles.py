@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from topoloom.placements.measures import MEASURES
+from topoloom import Machine
+from topoloom.placements.measures import MEASURES, measure_title
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -34,3 +37,31 @@ def test_a_comparison_has_their_titles_in_its_heading(topoloom: Command) -> None
     for name in set(USUAL) - in_rows:
         for word in MEASURES[name].title.split():
             assert word in heading
+
+
+@pytest.mark.parametrize("machine", [MACHINE, "torus:4x4", "tree:4:4,distance=1:10"])
+def test_the_page_has_the_rows_of_the_terminal(topoloom: Command, machine: str) -> None:
+    """Titles, numbers and units are the same, and so is the name of the default."""
+    topoloom("pattern", "ring", "-n", 16, "--bytes", 1000000, "-o", "p.npz")
+    words = ["-m", machine, "--mapper", "hilbert", "-o", "x.json"]
+    printed = topoloom("map", "p.npz", *words).out
+    assert topoloom("report", "x.json", "-o", "x.html").status == 0
+    page = Path("x.html").read_text()
+    table = page[page.index("All measures</summary>") : page.index("</table>")]
+    rows = [line.split("  ") for line in printed.splitlines()[1:]]
+    shown = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    titles = {measure_title(name, Machine(machine)) for name in MEASURES}
+    found = [row for row in shown if row and row[0] in titles]
+    assert found
+    for title, before, after, *_ in found:
+        row = table[table.index(f'<th scope="row">{title}</th>') :]
+        cells = re.findall(r'<td class="number">([^<]*)</td>', row)
+        assert cells[:2] == [before, after]
+    assert "block (default)" in table
+    assert "launcher's order" not in page
+
+
+def test_the_help_of_judge_has_the_titles_of_its_table(topoloom: Command) -> None:
+    text = " ".join(topoloom("judge", "--help").out.split())
+    for measure in MEASURES.values():
+        assert measure.title in text

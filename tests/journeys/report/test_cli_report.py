@@ -37,7 +37,7 @@ def test_a_placement_knows_its_pattern_and_how_it_was_made(
     shown = {view["name"]: view for view in told["views"]}
     for measure in ("hop_bytes", "congestion_max", "dilation_average"):
         assert shown[told["best"]][measure] == judged[measure]
-        assert shown["the launcher's order"][measure] == judged["block"][measure]
+        assert shown["block (default)"][measure] == judged["block"][measure]
 
 
 def test_the_pattern_may_lie_beside_the_placement(
@@ -56,7 +56,7 @@ def test_several_placements_of_one_job_share_a_page(
     topoloom("map", "p.npz", *words)
     told = topoloom("report", "x.json", "y.json", "-o", "r.html", "--json").json
     names = [view["name"] for view in told["views"]]
-    assert names == ["the launcher's order", "auto", "random"]
+    assert names == ["block (default)", "auto", "random"]
     assert told["best"] == "auto"
 
 

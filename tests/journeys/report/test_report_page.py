@@ -122,7 +122,7 @@ def test_another_view_shows_other_links(opened: Opened) -> None:
     after = page.evaluate(picture)
     page.check("input[name=view][value='0']")
     changed(page, picture, after)
-    assert "the launcher's order" in text(page, "#hot-title")
+    assert "block (default)" in text(page, "#hot-title")
 
 
 def test_the_machine_turns_by_pointer_and_by_keys(opened: Opened) -> None:

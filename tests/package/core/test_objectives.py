@@ -157,7 +157,9 @@ def test_a_wide_port_leaves_the_link_the_narrowest() -> None:
         ({"background": -np.ones(8)}, "a background load is -1"),
     ],
 )
-def test_impossible_objectives_are_refused(more: dict[str, object], message: str) -> None:
+def test_impossible_objectives_are_refused(
+    more: dict[str, object], message: str
+) -> None:
     allocation = Allocation.whole(Machine("torus:4"))
     with pytest.raises(Error) as caught:
         place(ring(4), allocation, **{"objective": "congestion", **more})  # type: ignore[arg-type]

@@ -286,6 +286,7 @@ def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
     """Each of SimGrid's routes is as fast, as late and as long as ours."""
     machine = Machine(text)
     zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]
+    unit = 1 if machine.has_bandwidths else 12.5e9  # of relative bandwidths
     rate = {link.get("id"): link.get("bandwidth") for link in zone.iter("link")}
     late = {link.get("id"): link.get("latency") for link in zone.iter("link")}
     routes = list(zone.iter("route"))
@@ -301,7 +302,8 @@ def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
             f"link-{link}" for link in ours
         ]
         # Between nodes of one router there is no link, so no limit.
-        slowest = min([machine.port_bandwidth, *map(machine.bandwidth, ours), 1e18])
+        rates = [unit * machine.bandwidth(link) for link in ours]
+        slowest = min([machine.port_bandwidth, *rates, 1e18])
         # What is assumed of nodes is not written.
         inside = text.partition("+node:")[2]
         beside = 1e-6 * (2 * ("startup=2us" in inside) + ("latency=1us" in inside))

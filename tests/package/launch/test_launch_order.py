@@ -159,8 +159,8 @@ def test_a_large_allocation_is_told_in_words() -> None:
 @pytest.mark.parametrize(
     ("order", "said"),
     [
-        (LaunchOrder(ranks_per_node=9), "--ranks-per-node 9 is more than the 8 that"),
-        (LaunchOrder(cores_per_rank=9), "--cores-per-rank 9: a node of the allocation"),
+        (LaunchOrder(ranks_per_node=9), "9 ranks per node are more than the 8 that"),
+        (LaunchOrder(cores_per_rank=9), "9 cores per rank: a node of the allocation"),
         (LaunchOrder(ranks_per_node=1), "7 ranks on 6 nodes with room for 1 each"),
         (LaunchOrder(memory_per_rank=2000), "is more than the 1 kB of a node"),
     ],

@@ -244,7 +244,7 @@ def test_the_examples_of_topologies_are_machines() -> None:
         ("m.toml", 'format = "topoloom-machine"'),
         ("m.tgt", "torus2D 3 4\n"),
         ("m.xml", "<?xml"),
-        ("m.graph", "% 12 nodes, 0 switches; weight 1 is 1 B/s\n12 24\n"),
+        ("m.graph", "% 12 nodes, 0 switches; weight 1 is 1, relative"),
     ],
 )
 def test_the_suffix_says_how_a_machine_is_written(

@@ -66,7 +66,7 @@ def make_report(
     placed = topoloom.place(graph, allocation, mapper="mahd").placement
     bounds = quick_bounds(graph, allocation)
     views = []
-    for name, placement in (("the launcher's order", default), ("mahd", placed)):
+    for name, placement in (("block (default)", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
         values = measure_values(judgement)
         far = gaps(values, bounds)
@@ -220,7 +220,7 @@ def test_where_nothing_was_before_anything_is_more() -> None:
     worse = replace(report.views[1], judgement=judgement, values=values)
     found = text.facts(replace(report, views=[report.views[0], worse]))
     raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
-    assert found["title"] == f"{raised} against the launcher's order"
+    assert found["title"] == f"{raised} against block (default)"
     page = render(replace(report, views=[report.views[0], worse]))
     assert "more, from none" in page
 

@@ -21,8 +21,8 @@ from topoloom import (
 )
 from topoloom.graphs import parse_mesh, parse_traffic, stencil
 from topoloom.model import fit_file, load_model, load_pair_curve, predict_times
-from topoloom.schedules import GridLinks
 from topoloom.tasks import (
+    LineSpeeds,
     Where,
     allocate_nodes,
     build_trees,
@@ -42,9 +42,6 @@ from topoloom.tasks import (
 
 MACHINE = "torus:4x4"
 NODES = Allocation.whole(Machine(MACHINE))
-LINKS = GridLinks(
-    latency_s=1e-6, outer_s_per_byte=1e-10, inner_s_per_byte=1e-11, channels=1
-)
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +77,7 @@ SAME: dict[str, Callable[[], Any]] = {
     ),
     "collective allgather -n 16 --bytes 1024 --model hdr": ranked,
     "grid x.json --grid 4x4 --inner-bandwidth 100GB/s": lambda: measure_grid(
-        load_placement("x.json"), [4, 4], LINKS
+        load_placement("x.json"), [4, 4], LineSpeeds(inner_bandwidth=100e9)
     ),
     "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curve(
         "pairs.csv", 8 << 20
@@ -137,7 +134,7 @@ def test_a_message_takes_as_long_as_the_model_says() -> None:
         (lambda: build_trees(NODES, "17"), "1 to 16"),
         (lambda: build_trees(NODES, members=17), "16 nodes"),
         (lambda: find_contention(NODES, "shift", "rout"), "did you mean 'routes'"),
-        (lambda: measure_grid(load_placement("x.json"), [3, 5], LINKS), "16 cells"),
+        (lambda: measure_grid(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: order_processes(np.ones((2, 2)), root=2), "processes 0 to 1"),
         (lambda: allocate_nodes(MACHINE, Where()), "--allocation"),
         (lambda: predict_times(load_model("hdr").model, [8], 0), "1 or more, not 0"),

@@ -30,11 +30,29 @@ WholeTopology read_topology(const Section& network) {
     fail(unknown_name("topology", shown(name), names), " (in machine '", shown(network.name.whole()), "')");
 }
 
+/// Throws Error for a word behind a plus sign that starts no part; there are others in graph:4+2 and bandwidth.x+=1GB/s.
+void refuse_other_parts(const Piece& part) {
+    const std::string_view text = part.text();
+    for (std::size_t at = text.find('+'); at != std::string_view::npos; at = text.find('+', at + 1)) {
+        const std::string_view word = text.substr(at, text.find_first_of(":,+", at + 1) - at);
+        const char first = word.size() < 2 ? '=' : word[1];
+        const bool is_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+        if (!is_letter && first != ' ') continue;
+        part.sub(text.substr(at))
+            .complain("'", shown(word),
+                      "' is not expected: a machine's text is a network, then "
+                      "+down:FAILED, then +node:SLOTS, as in torus:4x4+down:3+node:2;");
+    }
+}
+
 }  // namespace
 
 Machine make_machine(std::string_view text) {
     const Piece whole(text, text);
     const TextParts parts = split_machine(whole);
+    refuse_other_parts(parts.network);
+    if (parts.down) refuse_other_parts(*parts.down);
+    if (parts.node) refuse_other_parts(*parts.node);
     NodeInside inside;
     if (parts.node) inside = read_inside(read_section(*parts.node));
     WholeTopology topology = read_topology(read_section(parts.network));

@@ -75,7 +75,9 @@ TextParts split_machine(const Piece& text) {
     const auto [network, down] = cut_at(before, "+down:");
     if (node) {
         if (const auto late = cut_at(*node, "+down:").second)
-            late->complain("failures come before the node, as in torus:4x4+down:3+node:2;");
+            late->complain(
+                "failures come before the node: a machine's text is a network, then +down:FAILED, then ",
+                "+node:SLOTS, as in torus:4x4+down:3+node:2;");
     }
     return {network, down, node};
 }

@@ -56,7 +56,8 @@ ObjectiveName = Annotated[
         metavar="NAME",
         help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
         "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, or hop-bytes "
-        "where bandwidths are unknown or messages short.",
+        "where bandwidths are unknown or messages short; beside other jobs time, or "
+        "congestion where bandwidths are unknown.",
         autocompletion=complete.objectives,
     ),
 ]

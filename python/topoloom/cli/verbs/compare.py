@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -40,6 +41,9 @@ _DROPPED_FIRST = (
     "hop_bytes",
     "congestion_max",
 )
+
+#: What a figure shows beside the objective.
+_DRAWN = ("hop_bytes", "congestion_max", "inter_node_bytes", "search")
 
 
 @with_groups
@@ -89,7 +93,7 @@ def command(
           --mappers block,gge,mahd+swap,auto
       topoloom compare p.npz -m torus:8x8x8 --objective congestion \\
           --mappers mahd+swap,mahd+swap+local-opt,auto
-      topoloom compare p.npz -m tree:4:8:2 --allocate 64 --figure loads.svg
+      topoloom compare p.npz -m tree:4:8:2 --allocate 64 --figure mappers.svg
       topoloom compare md.npz -m torus:8x8x8 --imbalance 0.3 --mappers bricks,auto
     """
     from topoloom.cli.console import print_json, watching
@@ -114,9 +118,7 @@ def command(
         watching=watching,
     )
     if figure is not None:
-        from topoloom.figure import draw_judgement
-
-        draw_judgement(figure, problem.graph, problem.allocation, found.placements)
+        _draw(figure, problem, found)
     if as_json:
         print_json(
             {
@@ -129,10 +131,11 @@ def command(
                 "default": DEFAULT,
                 "best": found.best,
                 "results": found.results,
+                "figure": figure and str(figure),
             }
         )
     else:
-        _print(problem, found)
+        _print(problem, found, figure)
     if found.interrupted:
         raise Interrupted(f"interrupted in mapper {found.results[-1]['mapper']}")
 
@@ -199,16 +202,10 @@ def _cell(
     return f"{text} ▲" if rises else text
 
 
-def _print(problem: Problem, found: Comparison) -> None:
-    from topoloom.cli.console import print_facts, print_table
+def _title(problem: Problem, found: Comparison) -> str:
     from topoloom.support.units import counted
 
     machine, objective = problem.machine, found.objective
-    columns = _columns(problem, found)
-    rows = [
-        [_cell(name, result, problem, found) for name in columns]
-        for result in found.results
-    ]
     title = (
         f"{counted(problem.graph.rank_count, 'rank')} on "
         f"{len(problem.allocation.nodes):,} of {machine.node_count:,} nodes of "
@@ -216,10 +213,47 @@ def _print(problem: Problem, found: Comparison) -> None:
     )
     if objective.measure != "hop_bytes":
         title += f"; objective: {objective.title}"
+    return title
+
+
+def _draw(figure: Path, problem: Problem, found: Comparison) -> None:
+    """Draw the mappers side by side, by the objective and what else costs."""
+    from topoloom.figure.comparison import Bars, draw_comparison
+    from topoloom.placements.measures import measure_title
+
+    measures = [found.objective.measure, *_DRAWN]
+    bars = [
+        Bars(
+            measure_title(name, problem.machine),
+            [
+                result["seconds" if name == "search" else name]
+                for result in found.results
+            ],
+            [_cell(name, result, problem, found) for result in found.results],
+        )
+        for name in dict.fromkeys(measures)
+    ]
+    mappers = [result["mapper"] for result in found.results]
+    draw_comparison(figure, mappers, found.best, bars, _title(problem, found))
+
+
+def _print(problem: Problem, found: Comparison, figure: Path | None) -> None:
+    from topoloom.cli.console import print_facts, print_table
+
+    machine, objective = problem.machine, found.objective
+    columns = _columns(problem, found)
+    rows = [
+        [_cell(name, result, problem, found) for name in columns]
+        for result in found.results
+    ]
     best = [result["mapper"] for result in found.results].index(found.best)
     dropped = [columns[name] for name in _DROPPED_FIRST if name in columns]
     hidden = print_table(
-        list(columns.values()), rows, title=title, best=best, spare=dropped
+        list(columns.values()),
+        rows,
+        title=_title(problem, found),
+        best=best,
+        spare=dropped,
     )
     facts = []
     if objective.reason:
@@ -230,5 +264,7 @@ def _print(problem: Problem, found: Comparison) -> None:
     if hidden:
         names = ", ".join(name.replace("\n", " ") for name in hidden)
         facts.append(("not shown", f"{names}: the terminal is too narrow"))
+    if figure is not None:
+        facts.append(("written", str(figure)))
     if facts:
         print_facts(facts)

@@ -20,27 +20,40 @@ def command(
     amount: Bytes = "1MiB",
     channels: Channels = 1,
     latency: Annotated[
-        str, typer.Option("--latency", metavar="TIME", help="Latency of a message.")
-    ] = "1us",
+        str | None,
+        typer.Option(
+            "--latency",
+            metavar="TIME",
+            help="Latency of a message.",
+            show_default="the machine's, or 1us",
+        ),
+    ] = None,
     bandwidth: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--bandwidth", metavar="RATE", help="Bandwidth of a channel between nodes."
+            "--bandwidth",
+            metavar="RATE",
+            help="Bandwidth of a channel between nodes.",
+            show_default="the machine's, or 10GB/s",
         ),
-    ] = "10GB/s",
+    ] = None,
     inner_bandwidth: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--inner-bandwidth", metavar="RATE", help="Bandwidth inside a node."
+            "--inner-bandwidth",
+            metavar="RATE",
+            help="Bandwidth inside a node.",
+            show_default="the machine's memory, or 50GB/s",
         ),
-    ] = "50GB/s",
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure off-node traffic along the axes of a process grid, and of block order.
 
     Programs on grids talk along rows and columns, all of them at once. The more ranks
     of a node have their next neighbor on another node, the more messages share its
-    channels.
+    channels. Speeds are those of the machine between the first two nodes of the
+    allocation, unless options say others; a line says which are assumed.
 
     \b
     external links  messages that leave a node at once: the most of any node, by axis,
@@ -55,32 +68,33 @@ def command(
       topoloom grid x.json --grid 64x128
       topoloom grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
     """
-    from topoloom._core import GridLinks
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import print_facts, print_json
     from topoloom.cli.verbs.pattern import parse_grid
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.checks import at_least
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
     from topoloom.tasks.collectives.grid import measure_grid
+    from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
     at_least("--channels", channels, 1)
-    links = GridLinks(
-        latency_s=parse_latency(latency),
-        outer_s_per_byte=1 / parse_bandwidth(bandwidth),
-        inner_s_per_byte=1 / parse_bandwidth(inner_bandwidth),
+    size = parse_bytes(amount)
+    at_least("--bytes", size, 1)
+    speeds = LineSpeeds(
+        latency=None if latency is None else parse_latency(latency),
+        bandwidth=None if bandwidth is None else parse_bandwidth(bandwidth),
+        inner_bandwidth=None
+        if inner_bandwidth is None
+        else parse_bandwidth(inner_bandwidth),
         channels=channels,
     )
     found = measure_grid(
-        load_placement(placement),
-        parse_grid(grid),
-        links,
-        parse_bytes(amount),
-        str(placement),
+        load_placement(placement), parse_grid(grid), speeds, size, str(placement)
     )
     if as_json:
         print_json(found.document())
     else:
         _print(grid, found)
+        print_facts([("speeds", found.speeds)])
 
 
 def _print(grid: str, found: GridTraffic) -> None:

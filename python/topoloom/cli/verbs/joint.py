@@ -43,6 +43,9 @@ def command(
     of --allocation, or all, and are placed there as one pattern. --time and --work hold
     for all searches together; Ctrl-C ends them, too, and keeps the best.
 
+    By default the objective beside other jobs is the predicted time where the machine's
+    bandwidths are known, else congestion; a line says which, and why.
+
     \b
     alone            the objective of each job for itself, on an empty machine
     each for itself  the same placement, when all jobs run: on the links that it uses
@@ -62,7 +65,7 @@ def command(
     from topoloom.machines.machine_file import load_described
     from topoloom.tasks.joint import Budget
     from topoloom.tasks.joint_files import load_jobs, save_jobs
-    from topoloom.tasks.objective import AUTO
+    from topoloom.tasks.objective import AUTO, beside_other_jobs
     from topoloom.tasks.problem import Where
 
     search = searching.search()
@@ -71,9 +74,7 @@ def command(
     the_machine, described = load_described(machine)
     reason = ""
     if objective == AUTO:
-        gives = "bandwidths" if the_machine.has_bandwidths else "no bandwidths"
-        objective = "time" if the_machine.has_bandwidths else "congestion"
-        reason = f"the machine gives {gives}"
+        objective, reason = beside_other_jobs(the_machine)
     where = Where(*allowed, seed=search.seed)
     loaded = load_jobs(jobs, the_machine, described, where)
     start = perf_counter()

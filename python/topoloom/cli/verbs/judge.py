@@ -58,12 +58,13 @@ def command(
     predicted time    startups, latencies and the busiest link, network card or
                       memory; where bandwidths are known
     hop-bytes         sum over messages of bytes times distance
-    hops per byte     the same divided by all bytes
-    dilation          links that a message crosses, on average and at most
-    link traffic      bytes per link, averaged over links that carry any
+    hops per byte     the same divided by all bytes; 'distance per byte' where a
+                      machine's links have lengths
+    dilation, average and dilation, maximum: links that a message crosses
+    link traffic, average: bytes per link, over the links that carry any
     congestion        largest load divided by bandwidth (in bytes if none is known)
-    bytes between nodes, and the most of them in or out of one node
-    slot load         largest load of a slot, where ranks share slots
+    bytes between nodes, and the most in or out of a node
+    slot load, maximum: of the ranks on one slot, where ranks share slots
     share on minimal routes, where routing adapts: the rest takes detours
     gap               value / a lower bound that is quick to prove; 1 is optimal
 
@@ -103,13 +104,13 @@ def command(
         names = {"phase_names": phase_names} if phase_names else {}
         print_json({**judged.document(), **names})
     else:
-        _print(judged)
+        _print(judged, [path for path in (figure, loads) if path is not None])
         numbers = [str(number) for number in range(1, len(judged.phases) + 1)]
         titles = phase_names or numbers
         _print_phases(titles, judged.phases, given.allocation.machine)
 
 
-def _print(judged: Judged) -> None:
+def _print(judged: Judged, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.placements.measures import gain_text, measure_text, measure_title
     from topoloom.support.units import format_bytes, format_seconds
@@ -130,8 +131,10 @@ def _print(judged: Judged) -> None:
         f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
     )
     print_table(columns, rows, title=title)
-    if machine.remarks:
-        print_facts([("machine", remark) for remark in machine.remarks])
+    facts = [("machine", remark) for remark in machine.remarks]
+    facts += [("written", str(path)) for path in written]
+    if facts:
+        print_facts(facts)
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")

@@ -78,8 +78,9 @@ def command(
       topoloom machine topology.conf -o cluster.tgt
     """
     from topoloom.allocations.described_allocation import described_allocation
-    from topoloom.cli.console import print_facts, print_json
+    from topoloom.cli.console import note, print_facts, print_json
     from topoloom.importers.torus_places import drop_vacant
+    from topoloom.machines.left_out import left_out
     from topoloom.machines.machine_facts import machine_facts, node_facts
     from topoloom.machines.machine_file import load_described, save_machine
     from topoloom.machines.outline import outline
@@ -102,6 +103,8 @@ def command(
             described.node,
             described.remarks,
         )
+        for line in left_out(output, the_machine, described.hosts, described.node):
+            note(f"topoloom: {line}")
     if figure is not None:
         from topoloom.figure import draw_machine
 
@@ -152,14 +155,16 @@ def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     ]
 
 
-def _bandwidths(bandwidths: list[dict[str, float]], have_units: bool) -> str:
+def _bandwidths(bandwidths: list[dict[str, Any]], have_units: bool) -> str:
     from topoloom.support.units import counted, format_bandwidth
 
     most = 4
     texts = []
     for each in bandwidths[:most]:
-        rate = each["bytes_per_second"]
-        told = format_bandwidth(rate) if have_units else f"{rate:g} (relative)"
+        if have_units:
+            told = format_bandwidth(each["bytes_per_second"])
+        else:
+            told = f"{each['relative']:g} (relative)"
         texts.append(f"{counted(int(each['links']), 'link')} of {told}")
     if len(bandwidths) > most:
         rest = int(sum(each["links"] for each in bandwidths[most:]))

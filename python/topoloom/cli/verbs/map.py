@@ -72,9 +72,10 @@ def command(
 
     By default the objective is the predicted time where the machine's bandwidths are
     known and messages are long, else hop-bytes; a line says which, and why. What 'auto'
-    finds is never predicted to take longer than block order. Phases in the pattern's
-    file count under all objectives but hop-bytes: messages of different phases do not
-    meet on a link.
+    finds is never predicted to take longer than block order. With --background the
+    objective beside other jobs is the predicted time where the machine's bandwidths
+    are known, else congestion. Phases in the pattern's file count under all objectives
+    but hop-bytes: messages of different phases do not meet on a link.
 
     Each rank gets a slot of its own. With --imbalance or --capacities ranks may share
     slots: they are partitioned and placed at once.

@@ -17,6 +17,7 @@ from topoloom.cli.options.searches import Seed
 
 
 def command(
+    context: typer.Context,
     name: Annotated[
         str,
         typer.Argument(
@@ -125,6 +126,7 @@ def command(
             raise Error("nothing to import; write: topoloom pattern import FILE")
         if with_phases:
             raise Error("--phases is for generated patterns; imported ones keep theirs")
+        _refuse_idle(context, name, ["kind"])
         graph = load_graph(file, kind)
         phases = load_phases(file)
         names = load_phase_names(file)
@@ -142,10 +144,13 @@ def command(
             threads=threads,
             seed=seed,
         )
+        pattern = PATTERNS[name]
+        phased = ["with_phases"] if pattern.phases is not None else []
+        _refuse_idle(context, name, [pattern.size, *pattern.reads, *phased])
         graph = make_graph(name, request)
         if with_phases:
             phases = make_phases(name, request)
-            names = PATTERNS[name].phase_names
+            names = pattern.phase_names
     if output is not None:
         extra: dict[str, Any] = {"phases": phase_array(phases)} if phases else {}
         if names:
@@ -156,6 +161,30 @@ def command(
         print_json({"pattern": name, "output": output and str(output), **facts})
     else:
         _print(name if file is None else file, facts, output)
+
+
+def _refuse_idle(context: typer.Context, name: str, reads: Sequence[str]) -> None:
+    """Refuse an option that makes no difference to what is asked for."""
+    from topoloom._core import Error
+
+    takes = {"amount" if read == "bytes" else read for read in reads}
+    always = {"name", "file", "output", "as_json", "with_phases"}
+    options = {
+        str(option.name): "/".join(option.opts[:1] + option.secondary_opts[:1])
+        for option in context.command.params
+    }
+    for option, spelled in options.items():
+        source = context.get_parameter_source(option)
+        if (
+            option not in takes | always
+            and source is not None
+            and source.name == "COMMANDLINE"
+        ):
+            known = [text for each, text in options.items() if each in takes]
+            raise Error(
+                f"{spelled} makes no difference to {name}, which takes "
+                f"{', '.join(known)}"
+            )
 
 
 def _request(

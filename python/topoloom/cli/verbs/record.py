@@ -64,10 +64,10 @@ def command(
             timeout=None if timeout is None else parse_duration(timeout),
             folder=output.parent,
             stdout=sys.stderr if as_json else None,
+            then=lambda profile: profile.save(output, collectives),
         )
     except NothingRecorded as error:
         raise Failure(str(error), error.exit_status or 1) from None
-    profile.save(output, collectives)
     facts = _facts(profile, collectives)
     if as_json:
         print_json({"output": str(output), **facts})

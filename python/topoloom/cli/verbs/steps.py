@@ -78,7 +78,7 @@ def command(
     """
     from topoloom._core import Allocation, Error
     from topoloom.allocations.allocation_file import save_allocation
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import print_facts, print_json
     from topoloom.tasks.collectives.steps import find_contention
     from topoloom.tasks.problem import Where, load_nodes
 
@@ -94,6 +94,8 @@ def command(
         print_json(judged.document())
     else:
         _print(steps, judged)
+        if output is not None:
+            print_facts([("written", str(output))])
 
 
 def _print(steps: str, judged: Contention) -> None:

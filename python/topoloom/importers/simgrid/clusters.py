@@ -13,11 +13,12 @@ from collections.abc import Callable
 
 from topoloom._core import Error, Machine, MachineText, TextSection
 from topoloom.importers.described import Described
+from topoloom.importers.networks import NETWORKS
 from topoloom.importers.simgrid.platform import write_all_routes
 from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
 from topoloom.importers.simgrid.zone import describe_zone
 from topoloom.importers.torus_places import MAX_ROUTERS
-from topoloom.support.units import parse_bandwidth, parse_latency
+from topoloom.support.units import format_bandwidth, parse_bandwidth, parse_latency
 from topoloom.support.xml_tree import Element, read_xml
 
 _MAX_HOSTS = 500_000
@@ -191,6 +192,7 @@ def write_simgrid_platform(machine: Machine) -> str:
 
     Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
     cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written.
+    Where it gives no bandwidths, links have 100 Gbit/s, which a comment says.
     SimGrid routes a cluster's torus by its own rule.
 
     Raises
@@ -202,18 +204,20 @@ def write_simgrid_platform(machine: Machine) -> str:
     network = MachineText(machine.text).topology
     topology = _cluster_topology(machine, network)
     rates = [
-        _one_rate(network, "bandwidth", parse_bandwidth, 1.0),
+        _one_rate(network, "bandwidth", parse_bandwidth, unit_rate(machine)),
         _one_rate(network, "latency", parse_latency, 0.0),
     ]
+    assumed = assumed_rate(machine)
+    remark = f"  <!-- {assumed} -->\n" if assumed else ""
     beside = _given_beside_links(machine)
     has_ports = machine.port_bandwidth < math.inf or beside > 0
     if topology is None or None in rates or has_ports:
-        return write_all_routes(machine, beside)
+        return write_all_routes(machine, beside, unit_rate(machine), remark)
     bandwidth, latency = (quantity(rate) for rate in rates if rate is not None)
     return f"""<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <zone id="world" routing="Full">
+{remark}  <zone id="world" routing="Full">
     <cluster id="machine" prefix="node-" suffix=".topoloom" \
 radical="0-{machine.node_count - 1}"
              speed="1Gf" core="{machine.slots_per_node}" \
@@ -221,6 +225,22 @@ bw="{bandwidth}Bps" lat="{latency}s"{topology}/>
   </zone>
 </platform>
 """
+
+
+def unit_rate(machine: Machine) -> float:
+    """Return the bytes per second that a bandwidth of 1 stands for.
+
+    Where a machine gives no bandwidths, those of its links are relative.
+    """
+    return 1.0 if machine.has_bandwidths else NETWORKS[""].bandwidth
+
+
+def assumed_rate(machine: Machine) -> str:
+    """Say what is assumed of links where a machine does not state it."""
+    if machine.has_bandwidths:
+        return ""
+    rate = format_bandwidth(unit_rate(machine))
+    return f"assumed: links of {rate} (100 Gbit/s); the machine gives no bandwidths"
 
 
 def _cluster_topology(machine: Machine, network: TextSection) -> str | None:

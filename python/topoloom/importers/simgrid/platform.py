@@ -13,7 +13,8 @@ from topoloom.importers.simgrid.units import quantity
 _HEAD = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <zone id="machine" routing="Full">
+"""
+_ZONE = """  <zone id="machine" routing="Full">
 """
 #: The routes between all pairs of them are about 20 MB of text.
 _MAX_NODES = 300
@@ -21,11 +22,14 @@ _MAX_NODES = 300
 _NO_LIMIT = 1e18
 
 
-def write_all_routes(machine: Machine, beside: float) -> str:
+def write_all_routes(
+    machine: Machine, beside: float, unit: float = 1.0, remark: str = ""
+) -> str:
     """Write all hosts of a machine, and the routes between any two.
 
     A message takes `beside` seconds in addition to its links. Memories are left out: a
-    platform of hosts says nothing of what is inside them.
+    platform of hosts says nothing of what is inside them. A bandwidth of 1 is `unit`
+    bytes per second; a `remark`, a line of XML, says what is assumed.
 
     Raises
     ------
@@ -43,7 +47,9 @@ def write_all_routes(machine: Machine, beside: float) -> str:
     routes = {
         (a, b): _route(machine, hosts[a], hosts[b]) for a, b in permutations(hosts, 2)
     }
-    return write_routes(machine, hosts, routes, beside, math.inf)
+    return write_routes(
+        machine, hosts, routes, beside, math.inf, unit=unit, remark=remark
+    )
 
 
 def write_routes(
@@ -53,6 +59,9 @@ def write_routes(
     latency: float,
     memory: float,
     far: float = 0.0,
+    *,
+    unit: float = 1.0,
+    remark: str = "",
 ) -> str:
     """Write hosts, one or several per node, and the routes between these pairs of them.
 
@@ -70,12 +79,16 @@ def write_routes(
         where that does not limit them.
     far
         Seconds that every message takes in addition.
+    unit
+        Bytes per second that a bandwidth of 1 stands for.
+    remark
+        A line of XML before the zone.
     """
     used = sorted({link for route in routes.values() for link in route})
     speed = f'speed="1Gf" core="{machine.slots_per_node}"'
     lines = [f'    <host id="{host}" {speed}/>' for host in node_of_host]
     lines += [
-        _link(f"link-{link}", machine.bandwidth(link), machine.latency(link))
+        _link(f"link-{link}", unit * machine.bandwidth(link), machine.latency(link))
         for link in used
     ]
     has_ports = machine.port_bandwidth < math.inf
@@ -104,7 +117,7 @@ def write_routes(
         crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
         ends = f'src="{source}" dst="{target}"'
         lines.append(f'    <route {ends} symmetrical="NO">{crossed}</route>')
-    return _HEAD + "\n".join(lines) + "\n  </zone>\n</platform>\n"
+    return _HEAD + remark + _ZONE + "\n".join(lines) + "\n  </zone>\n</platform>\n"
 
 
 def _route(machine: Machine, source: int, target: int) -> list[int]:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +22,7 @@ from topoloom.graphs.profile import Profile
 from topoloom.launch.apply.trial import check_hosts
 from topoloom.launch.launchers.registry import programs
 from topoloom.preload.record.build import build_recorder
+from topoloom.preload.record.keeping import keeping
 from topoloom.preload.record.recording import Block, read_blocks
 from topoloom.preload.shim import (
     check_programs,
@@ -52,6 +53,7 @@ def record(
     timeout: float | None = None,
     folder: str | Path = ".",
     stdout: IO[Any] | None = None,
+    then: Callable[[Profile], object] | None = None,
 ) -> Profile:
     """Run an MPI program and record who sends how much to whom.
 
@@ -70,6 +72,9 @@ def record(
         nodes see.
     stdout
         Where the program prints to; by default to our own output.
+    then
+        What to do with the profile while the notes are still there: if that fails,
+        they are kept.
 
     Returns
     -------
@@ -80,7 +85,7 @@ def record(
     ------
     topoloom.Error
         If the command or its compiler is not there, or what is to be preloaded would
-        not reach all ranks.
+        not reach all ranks; or what `then` raised, and where the notes are.
     NothingRecorded
         If the command ran, but no MPI program in it could be recorded.
 
@@ -110,7 +115,11 @@ def record(
             launcher, words, [library], variables, os.environ
         )
         status = _run(words, environment, timeout, notes, stdout)
-        return read_recording(notes, exit_status=status)
+        profile = read_recording(notes, exit_status=status)
+        if then is not None:
+            with keeping(notes):
+                then(profile)
+        return profile
     finally:
         shutil.rmtree(notes, ignore_errors=True)
 

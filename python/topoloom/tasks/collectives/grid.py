@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error, GridLinks, NodeMap, nearest_extents
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
+from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class GridTraffic:
     file: PlacementFile
     extents: list[int]
     bytes: int
+    speeds: str  # of the lines, and who says them
     block: LineTraffic
     placed: LineTraffic
 
@@ -45,6 +47,7 @@ class GridTraffic:
             "machine": self.file.machine.text,
             "grid": self.extents,
             "bytes": self.bytes,
+            "speeds": self.speeds,
             "mapper": self.file.mapper,
             "block": vars(self.block),
             **vars(self.placed),
@@ -54,12 +57,12 @@ class GridTraffic:
 def measure_grid(
     file: PlacementFile,
     extents: Sequence[int],
-    links: GridLinks,
+    speeds: LineSpeeds = LineSpeeds(),
     bytes: int = 1 << 20,
     name: str = "the placement",
 ) -> GridTraffic:
     """Measure a placement whose ranks are numbered row by row; `name` is for errors."""
-    at_least("--bytes", bytes, 1)
+    at_least("bytes", bytes, 1)
     slots, given = file.placement.slots, list(extents)
     if prod(given) != len(slots):
         grid, near = (
@@ -76,8 +79,9 @@ def measure_grid(
         _, nodes = np.unique(slots // file.machine.slots_per_node, return_inverse=True)
         return _traffic(NodeMap(given, nodes.astype(np.uint32)), links, bytes)
 
+    links, text = speeds.on(file.allocation)
     block = traffic(file.allocation.slots[: len(slots)])
-    return GridTraffic(file, given, bytes, block, traffic(slots))
+    return GridTraffic(file, given, bytes, text, block, traffic(slots))
 
 
 def _traffic(node_map: NodeMap, links: GridLinks, size: int) -> LineTraffic:

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mappers side by side: one panel for each measure, one bar for each mapper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topoloom.figure.page import page
+from topoloom.figure.style import AFTER, BEFORE, QUIET
+
+_LINE = 0.3  # inches
+
+
+class Bars(NamedTuple):
+    """One measure of all mappers: its title, its values, and how they are written."""
+
+    title: str
+    values: Sequence[float]
+    texts: Sequence[str]
+
+
+def draw_comparison(
+    path: str | Path,
+    mappers: Sequence[str],
+    best: str,
+    bars: Sequence[Bars],
+    title: str,
+) -> None:
+    """Draw what each mapper reached; the default and the best have colors.
+
+    Parameters
+    ----------
+    path
+        Where to; the ending says the format: svg, png or pdf.
+    mappers
+        Their names, the default first.
+    best
+        The name of the best.
+    bars
+        The measures, the objective first; less is better in all of them.
+    title
+        The problem.
+
+    Raises
+    ------
+    topoloom.Error
+        If the ending is none of these, or matplotlib is not installed.
+    OSError
+        If the file cannot be written.
+    """
+    height = 1.2 + _LINE * len(mappers)
+    with page(path, (2.4 + 2.1 * len(bars), height)) as figure:
+        figure.set_layout_engine("constrained", w_pad=0.08)
+        figure.suptitle(title, fontsize=11, fontweight="bold")
+        panels: Any = figure.subplots(1, len(bars), sharey=True, squeeze=False)[0]
+        for panel, measure in zip(panels, bars, strict=True):
+            _draw(panel, measure, mappers, best)
+        labels = [f"{name} (best)" if name == best else name for name in mappers]
+        panels[0].set_yticks(range(len(mappers)), labels)
+        panels[0].invert_yaxis()
+
+
+def _draw(panel: Any, measure: Bars, mappers: Sequence[str], best: str) -> None:
+    colors = {mappers[0]: BEFORE, best: AFTER}
+    panel.barh(
+        range(len(mappers)),
+        measure.values,
+        height=0.62,
+        color=[colors.get(name, QUIET) for name in mappers],
+    )
+    top = max([*measure.values, 0.0]) or 1.0
+    panel.set_xlim(0, 1.75 * top)
+    for row, (value, text) in enumerate(
+        zip(measure.values, measure.texts, strict=True)
+    ):
+        panel.text(value + 0.03 * top, row, text, va="center", fontsize=8)
+    panel.set_title(measure.title, fontsize=9)
+    panel.set_xticks([])
+    panel.tick_params(axis="y", length=0)
+    for side in ("top", "right", "bottom"):
+        panel.spines[side].set_visible(False)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One clear line for a call of the compiled core with arguments that it does not take.
+
+The core's own errors list all signatures; these name the argument, what it must be,
+and how to get that.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from topoloom.support.nearest import nearest
+
+#: what is wanted, what was given -> how to get from one to the other
+_REMEDIES = {
+    ("CommGraph", "str"): "load it with topoloom.load_graph(path)",
+    ("CommGraph", "ndarray"): "make one with CommGraph.from_edges()",
+    ("Machine", "str"): "make it with topoloom.load_machine(text)",
+    ("Machine", "Allocation"): "give its .machine",
+    ("Allocation", "str"): "load it with topoloom.load_allocation(machine, text)",
+    ("Allocation", "Machine"): "for all of it, give Allocation.whole(machine)",
+    ("Allocation", "AllocatedHosts"): "give its .allocation",
+    ("Placement", "str"): "load it with topoloom.load_placement(path).placement",
+    ("Placement", "list"): "make it with Placement(allocation, slots)",
+    ("Placement", "ndarray"): "make it with Placement(allocation, slots)",
+    ("Placement", "PlaceResult"): "give its .placement",
+    ("Placement", "PlacementFile"): "give its .placement",
+}
+#: Arguments that are now said otherwise.
+_RENAMED = {
+    "imbalance": "sharing=Sharing(imbalance=...)",
+    "capacities": "sharing=Sharing(capacities=...)",
+    "proven": "the result's .proven",
+}
+_PLAIN = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "None": (type(None),),
+}
+_PLACEHOLDER = re.compile(r"\\(\d+)")
+
+
+class _Type:
+    """An annotation that is shown without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def explained(function: Any, module: str) -> Any:
+    """Wrap a function of the core, as `module` offers it to users."""
+    signatures: Any = getattr(function, "__nb_signature__", ())
+    if len(signatures) != 1:
+        return function
+    text, documentation, defaults = signatures[0]
+    signature = _read_signature(text, defaults or ())
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if "incompatible function arguments" not in str(error):
+                raise
+            said = _complaint(signature, args, kwargs)
+            name = function.__name__
+        raise TypeError(
+            f"{name}(): {said}"
+            if said
+            else f"{name}() does not take these arguments; see help({module}.{name})"
+        )
+
+    call.__module__ = module
+    call.__doc__ = documentation
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
+    """Read the text that nanobind keeps, with numbers in place of defaults."""
+    inside, _, result = text[text.index("(") + 1 :].rpartition(") -> ")
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = []
+    for part in _split(inside, ", "):
+        if part == "*":
+            kind = inspect.Parameter.KEYWORD_ONLY
+            continue
+        if part == "/" or not part:
+            continue
+        declared, _, default = part.partition(" = ")
+        name, _, annotation = declared.partition(": ")
+        number = _PLACEHOLDER.fullmatch(default)
+        value = defaults[int(number[1])] if number else inspect.Parameter.empty
+        shown = _Type(_plain(annotation))
+        parameters.append(
+            inspect.Parameter(name, kind, default=value, annotation=shown)
+        )
+    return inspect.Signature(parameters, return_annotation=_Type(_plain(result)))
+
+
+def _plain(annotation: str) -> str:
+    """Shorten a type: names without modules, arrays without their layout."""
+    kinds = _split(annotation, " | ")
+    short = (re.sub(r"^ndarray\[dtype=(\w+),.*\]$", r"ndarray of \1", k) for k in kinds)
+    return " | ".join(re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", kind) for kind in short)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth == 0 and text.startswith(separator, at):
+            parts.append(text[start:at])
+            start = at + len(separator)
+    return [*parts, text[start:]]
+
+
+def _complaint(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> str:
+    """Say what is wrong with the first argument that is; "" if nothing is found."""
+    known = signature.parameters
+    for name in kwargs:
+        if name not in known:
+            if name in _RENAMED:
+                return f"'{name}' is now {_RENAMED[name]}"
+            return (
+                f"there is no argument '{name}'{nearest(name, known)}; it takes "
+                f"{', '.join(known)}"
+            )
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return f"{error}; it takes {', '.join(known)}"
+    for name, value in bound.arguments.items():
+        wanted = known[name].annotation.text
+        if not any(_fits(value, kind) for kind in _split(wanted, " | ")):
+            return _wrong(name, wanted, value)
+    return ""
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind in _PLAIN:
+        return isinstance(value, _PLAIN[kind])
+    if kind.startswith("ndarray"):
+        return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
+    if kind.startswith("Callable"):
+        return callable(value)
+    if kind.startswith(("Sequence", "list", "tuple")):
+        return hasattr(value, "__len__") and not isinstance(value, str)
+    return kind in _ancestors(value)
+
+
+def _ancestors(value: Any) -> Iterator[str]:
+    return (base.__name__ for base in type(value).__mro__)
+
+
+def _wrong(name: str, wanted: str, value: Any) -> str:
+    given = "str" if hasattr(value, "__fspath__") else type(value).__name__
+    shown = repr(value) if isinstance(value, str | int | float) else ""
+    shown = f" {shown[:60]}" if shown else ""
+    remedy = _REMEDIES.get((wanted, given), "")
+    article = "an" if wanted[0] in "AEIOaeio" else "a"
+    type_name = type(value).__name__
+    text = f"{name} must be {article} {wanted}, not {type_name}{shown}"
+    return f"{text}; {remedy}" if remedy else text

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom machine` invents no bandwidths, and says what a file leaves out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from topoloom import load_machine
+from topoloom.machines.left_out import left_out
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+UNKNOWN = ["torus:4x4", "mesh:3x3", "tree:4:2", "hyperx:3x3", "graph:2:0-1"]
+KNOWN = [f"{text},bandwidth=2GB/s" for text in UNKNOWN]
+RATE = 12.5e9
+
+
+@pytest.mark.parametrize("machine", [*UNKNOWN, *KNOWN])
+def test_json_has_no_bandwidth_where_the_machine_gives_none(
+    topoloom: Command, machine: str
+) -> None:
+    facts = topoloom("machine", machine, "--json").json
+    is_known = machine in KNOWN
+    for each in facts["bandwidths"]:
+        assert each["bytes_per_second"] == (2e9 if is_known else None)
+        assert ("relative" in each) != is_known
+    assert facts["bisection"]["unit"] == ("B/s" if is_known else "links")
+
+
+@pytest.mark.parametrize("machine", [*UNKNOWN, *KNOWN])
+def test_simgrid_gets_a_rate_that_is_said(topoloom: Command, machine: str) -> None:
+    outcome = topoloom("machine", machine, "-o", "m.xml")
+    assert outcome.status == 0
+    text = Path("m.xml").read_text()
+    said = "assumed: links of 12.5 GB/s (100 Gbit/s); the machine gives no bandwidths"
+    assert (f"<!-- {said} -->" in text) == (machine in UNKNOWN)
+    assert (f"topoloom: m.xml: {said}\n" in outcome.err) == (machine in UNKNOWN)
+    rates = {float(rate) for rate in re.findall(r'(?:bw|bandwidth)="(\S+)Bps"', text)}
+    without_limit = {1e18}  # what is there for its latency
+    assert rates - without_limit == {RATE if machine in UNKNOWN else 2e9}
+
+
+def test_a_file_that_cannot_say_all_names_what_it_leaves_out(
+    topoloom: Command,
+) -> None:
+    machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:2"
+    lines = {
+        "m.graph": "latencies, what is inside a node, routes",
+        "m.tgt": "bandwidths, latencies",
+    }
+    for name, lost in lines.items():
+        text = machine.removesuffix("+node:2") if name == "m.tgt" else machine
+        outcome = topoloom("machine", text, "-o", name)
+        line = f"topoloom: {name} leaves out {lost}; a .toml keeps all\n"
+        assert outcome.err == line
+    assert topoloom("machine", machine, "-o", "m.toml").err == ""
+    assert topoloom("machine", "torus:4x4,bandwidth=1GB/s", "-o", "m.xml").err == ""
+    names = left_out("m.xml", load_machine("torus:2"), ["a", "b"])
+    assert names[0] == "m.xml leaves out names of hosts; a .toml keeps all"
+
+
+@pytest.mark.parametrize("name", ["p.graph", "p.mtx", "p.metis", "p"])
+def test_patterns_are_written_as_npz_only(topoloom: Command, name: str) -> None:
+    """Other formats would lose messages, directions or phases."""
+    outcome = topoloom("pattern", "ring", "-n", 4, "-o", name)
+    assert outcome.status == 2
+    assert f"{name}: communication graphs are written as .npz" in outcome.err
+    assert "messages" in outcome.err
+    assert not Path(name).exists()

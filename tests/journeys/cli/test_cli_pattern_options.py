@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom pattern` takes the options that make a difference, and no others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from topoloom import CommGraph
+from topoloom.graphs.patterns import PATTERNS, Request, make_graph
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SIZES = {"grid": [4, 4], "ranks": 20, "rows": 7, "cells": [3, 3, 4]}
+#: attribute of a request -> the option, and a value that is not the default
+OTHERS: dict[str, tuple[list[str], Any]] = {
+    "bytes": (["--bytes", "5"], 5),
+    "periodic": (["--open"], False),
+    "root": (["--root", "3"], 3),
+    "degree": (["--average-degree", "3"], 3.0),
+    "order": (["--order", "dm"], "dm"),
+    "threads": (["--threads-per-rank", "2"], 2),
+    "seed": (["--seed", "7"], 7),
+}
+
+
+def sizes(name: str) -> dict[str, Any]:
+    size = PATTERNS[name].size
+    value: Any = SIZES[size]
+    if name in ("stencil3d", "stencil27"):
+        value = [4, 4, 3]
+    return {size: value}
+
+
+def words(name: str) -> list[str]:
+    [(size, value)] = sizes(name).items()
+    text = "x".join(map(str, value)) if isinstance(value, list) else str(value)
+    return [name, f"--{size}", text]
+
+
+def edges(graph: CommGraph) -> list[list[int]]:
+    return [list(map(int, a)) for a in (graph.first, graph.peer, graph.bytes)]
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_what_a_pattern_reads_makes_a_difference(name: str) -> None:
+    request = Request(**{"ranks": 0, "bytes": 1024, **sizes(name)})
+    plain = edges(make_graph(name, request))
+    for option, (_, value) in OTHERS.items():
+        other = edges(make_graph(name, replace(request, **{option: value})))
+        assert (other != plain) == (option in PATTERNS[name].reads), option
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_what_it_does_not_read_is_refused(topoloom: Command, name: str) -> None:
+    pattern = PATTERNS[name]
+    assert topoloom("pattern", *words(name)).status == 0
+    for option, (typed, _) in OTHERS.items():
+        outcome = topoloom("pattern", *words(name), *typed)
+        if option in pattern.reads:
+            assert outcome.status == 0, option
+            continue
+        assert (outcome.status, outcome.out) == (2, "")
+        assert f"makes no difference to {name}, which takes --" in outcome.err
+        assert outcome.err.count("\n") == 1
+        for read in pattern.reads:
+            assert OTHERS[read][0][0].replace("--open", "/--open") in outcome.err
+    for size in set(SIZES) - {pattern.size}:
+        outcome = topoloom("pattern", *words(name), f"--{size}", "4")
+        assert f"--{size} makes no difference to {name}" in outcome.err
+
+
+def test_an_import_takes_its_format_only(topoloom: Command) -> None:
+    topoloom("pattern", "ring", "-n", 4, "-o", "p.npz")
+    for typed in (["--seed", "3"], ["--ranks", "4"], ["--open"]):
+        outcome = topoloom("pattern", "import", "p.npz", *typed)
+        assert "makes no difference to import, which takes --format" in outcome.err
+    assert topoloom("pattern", "import", "p.npz", "--format", "npz").status == 0
+    outcome = topoloom("pattern", "ring", "-n", 4, "--format", "npz")
+    assert "--format makes no difference to ring" in outcome.err

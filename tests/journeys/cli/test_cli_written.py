@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Verbs report the files that they write; placements name the graph they are for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TORUS = ["-m", "torus:4x4"]
+
+
+@pytest.fixture
+def files(topoloom: Command) -> Command:
+    topoloom("pattern", "ring", "-n", 8, "--bytes", 1000, "-o", "p.npz")
+    topoloom("map", "p.npz", *TORUS, "-o", "x.json")
+    return topoloom
+
+
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (["map", "p.npz", *TORUS, "-o", "y.json"], ["y.json"]),
+        (["judge", "p.npz", "x.json", "--loads", "l.json"], ["l.json"]),
+        (
+            ["judge", "p.npz", "x.json", "--figure", "f.svg", "--loads", "l.json"],
+            ["f.svg", "l.json"],
+        ),
+        (
+            ["compare", "p.npz", *TORUS, "--mappers", "gge", "--figure", "f.svg"],
+            ["f.svg"],
+        ),
+        (
+            ["steps", "prefix", *TORUS, "--find", "routes", "-o", "order.txt"],
+            ["order.txt"],
+        ),
+        (["machine", "torus:4x4", "-o", "m.toml"], ["m.toml"]),
+        (["allocate", *TORUS, "-N", 4, "-o", "a.txt"], ["a.txt"]),
+    ],
+)
+def test_what_is_written_is_reported(
+    files: Command, words: list[str], written: list[str]
+) -> None:
+    outcome = files(*words)
+    assert outcome.status == 0, outcome.err
+    lines = [line.split() for line in outcome.out.splitlines()]
+    assert [line[1] for line in lines if line[:1] == ["written"]] == written
+    assert all(Path(name).stat().st_size for name in written)
+
+
+def test_a_chosen_placement_says_which_graph_it_is_for(files: Command) -> None:
+    Path("free.txt").write_text("".join(f"{node}\n" for node in range(10)))
+    free = ["--choose", "free.txt", "-N", 8, "-g", "p.npz"]
+    assert files("allocate", *TORUS, *free, "--write-placement", "c.json").status == 0
+    chosen, mapped = (json.loads(Path(f).read_text()) for f in ("c.json", "x.json"))
+    assert chosen["graph"] == mapped["graph"] == "p.npz"
+    assert files("report", "c.json", "-o", "c.html").status == 0
+
+
+@pytest.mark.parametrize("machine", ["torus:4x4", "torus:4x4,bandwidth=1GB/s"])
+def test_a_comparison_is_drawn_with_all_of_its_mappers(
+    files: Command, machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("topoloom.figure.page.SETTINGS", {"svg.fonttype": "none"})
+    mappers = ["hilbert", "gge", "mahd+swap"]
+    words = ["-m", machine, "--mappers", ",".join(mappers), "--figure", "f.svg"]
+    found = files("compare", "p.npz", *words, "--json").json
+    assert found["figure"] == "f.svg"
+    drawn = Path("f.svg").read_text()
+    names = [f"{m} (best)" if m == found["best"] else m for m in ["block", *mappers]]
+    for text in (*names, "hop-bytes", "congestion", "bytes between nodes", "search"):
+        assert f">{text}</text>" in drawn
+    assert (">predicted time</text>" in drawn) == ("bandwidth" in machine)
+    for result in found["results"]:
+        assert f">{result['hop_bytes']:,}</text>" in drawn

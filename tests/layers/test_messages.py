@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Errors that Python users can get name no options of the command line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python" / "topoloom"
+
+#: Rooms whose functions Python users call. What starts programs speaks of commands.
+ROOMS = (
+    "allocations",
+    "figure",
+    "graphs",
+    "machines",
+    "model",
+    "nodes",
+    "placements",
+    "report",
+    "schedules",
+    "simulate",
+    "support",
+    "tasks",
+)
+#: Of the verbs `run` and `reorder`, which are command lines themselves.
+RUN = {"launch_slots.py", "reorder.py", "run.py", "verified_run.py"}
+OPTION = re.compile(r"(?:^|[\s('])--[a-z]")
+
+
+def texts(raised: ast.Raise) -> Iterator[str]:
+    for node in ast.walk(raised):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_errors_of_the_package_name_no_option() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {text}"
+        for room in ROOMS
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        if path.name not in RUN
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Raise)
+        for text in texts(node)
+        if OPTION.search(text) and "pip install" not in text
+    ]
+    assert not found
+
+
+def test_errors_of_the_core_name_no_option() -> None:
+    files = [*(ROOT / "core").rglob("*.cpp"), *(ROOT / "bindings").glob("*.cpp")]
+    found = [
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in files
+        for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text())
+        if OPTION.search(text) and "pip install" not in text
+    ]
+    assert not found

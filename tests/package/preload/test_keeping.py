@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Notes of recorded ranks outlive a failure to make a graph of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error
+from topoloom.preload.record.keeping import keeping
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / ".topoloom-record-abc"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("error", [Error("bad"), MemoryError("bad"), OSError("bad")])
+def test_notes_are_kept_where_something_fails(notes: Path, error: Exception) -> None:
+    (notes / "recording-0.topoloom").write_text("counts")
+    kept_in = r"^bad; what the ranks counted is kept in"
+    with pytest.raises(Error, match=kept_in), keeping(notes):
+        raise error
+    kept = notes.with_name("topoloom-record-abc")
+    assert (kept / "recording-0.topoloom").read_text() == "counts"
+    assert not notes.exists()
+
+
+def test_where_nothing_was_counted_nothing_is_kept(notes: Path) -> None:
+    with pytest.raises(OSError, match=r"^bad$"), keeping(notes):
+        raise OSError("bad")
+    assert notes.exists()  # for the caller to remove
+
+
+def test_nothing_moves_where_all_is_well(notes: Path) -> None:
+    (notes / "recording-0.topoloom").write_text("counts")
+    with keeping(notes):
+        pass
+    assert notes.exists()

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong calls of the core get one line: the argument, and what it must be."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pydoc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import topoloom
+from topoloom import Allocation, Machine, Placement, judge, place
+from topoloom.allocations import fragmented_allocation
+from topoloom.graphs import ring
+from topoloom.support.public_names import RENAMED, homes, public_packages
+
+GRAPH: Any = ring(4, 10)
+MACHINE: Any = Machine("torus:4x4")
+ALLOCATION: Any = Allocation.whole(MACHINE)
+FOUND: Any = place(GRAPH, ALLOCATION)
+
+FUNCTIONS = [
+    getattr(importlib.import_module(package), name)
+    for package in public_packages()
+    for name, home in homes(package).items()
+    if home == "topoloom._core"
+    and hasattr(getattr(importlib.import_module(package), name), "__signature__")
+]
+
+
+def said(call: Any) -> str:
+    with pytest.raises(TypeError) as error:
+        call()
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (
+            lambda: place(GRAPH, ALLOCATION, mapper=3),  # type: ignore[arg-type]
+            "place(): mapper must be a str, not int 3",
+        ),
+        (
+            lambda: place(GRAPH, MACHINE),
+            "place(): allocation must be an Allocation, not Machine; for all of it, "
+            "give Allocation.whole(machine)",
+        ),
+        (
+            lambda: place("p.npz", ALLOCATION),  # type: ignore[arg-type]
+            "place(): graph must be a CommGraph, not str 'p.npz'; load it with "
+            "topoloom.load_graph(path)",
+        ),
+        (
+            lambda: judge(Path("p.npz"), ALLOCATION, FOUND.placement),  # type: ignore[arg-type]
+            f"judge(): graph must be a CommGraph, not {type(Path()).__name__}; load it "
+            "with topoloom.load_graph(path)",
+        ),
+        (
+            lambda: judge(GRAPH, ALLOCATION, [0, 1, 2, 3]),  # type: ignore[arg-type]
+            "judge(): placement must be a Placement, not list; make it with "
+            "Placement(allocation, slots)",
+        ),
+        (
+            lambda: judge(GRAPH, ALLOCATION, FOUND),
+            "judge(): placement must be a Placement, not PlaceResult; give its "
+            ".placement",
+        ),
+        (
+            lambda: fragmented_allocation("torus:4x4", 4, 2, 1),  # type: ignore[arg-type]
+            "fragmented_allocation(): machine must be a Machine, not str 'torus:4x4'; "
+            "make it with topoloom.load_machine(text)",
+        ),
+        (
+            lambda: place(GRAPH, ALLOCATION, imbalance=0.1),  # type: ignore[call-arg]
+            "place(): 'imbalance' is now sharing=Sharing(imbalance=...)",
+        ),
+    ],
+)
+def test_a_common_wrong_call_is_told_the_right_one(call: Any, line: str) -> None:
+    assert said(call) == line
+
+
+def test_an_unknown_argument_is_answered_with_the_nearest() -> None:
+    options: Any = {"second": 3}
+    assert "no argument 'second' (did you mean 'seconds'?)" in said(
+        lambda: place(GRAPH, ALLOCATION, **options)
+    )
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_every_function_refuses_what_it_cannot_take_in_one_line(function: Any) -> None:
+    """An object of no known type, for each argument; none; one too many."""
+
+    class Stranger:
+        pass
+
+    parameters = inspect.signature(function).parameters
+    calls: list[dict[str, Any]] = [{name: Stranger()} for name in parameters]
+    for options in [*calls, {"nobody_knows_this": 1}]:
+        line = said(lambda options=options: function(**options))
+        assert line.startswith(f"{function.__name__}()")
+        assert "\n" not in line
+        assert "_core" not in line
+    assert FUNCTIONS
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_what_functions_take_can_be_read(function: Any) -> None:
+    assert inspect.getdoc(function)
+    text = pydoc.render_doc(function, renderer=pydoc.TextDoc())
+    for name in inspect.signature(function).parameters:
+        assert name in text
+    assert "ndarray[" not in text
+
+
+def test_the_help_of_place_has_each_parameter_with_its_default() -> None:
+    text = inspect.getdoc(place) or ""
+    for name, parameter in inspect.signature(place).parameters.items():
+        line = next(line for line in text.splitlines() if line.startswith(f"{name} : "))
+        given = parameter.default
+        assert ("default" in line) == (given is not parameter.empty)
+        if isinstance(given, str | int):
+            assert f"default {given!r}" in line
+    for name, unit in {"seconds": "seconds", "migration_cost": "bytes"}.items():
+        assert f"\n{name} : " in text
+        assert unit in text.partition(f"\n{name} : ")[2].partition("\n")[0]
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_a_renamed_name_is_answered_with_what_it_is_now(old: str) -> None:
+    now = RENAMED[old]
+    for package in public_packages():
+        with pytest.raises(AttributeError, match=f"'{old}'; it is {now}$"):
+            getattr(importlib.import_module(package), old)
+    module, _, name = now.rpartition(".")
+    assert hasattr(importlib.import_module(module), name)
+
+
+def test_what_is_right_still_works() -> None:
+    slots = np.arange(4, dtype=np.uint32)
+    placement = Placement(ALLOCATION, slots)
+    judged = judge(GRAPH, ALLOCATION, placement, hottest=1)
+    assert judged.hop_bytes == topoloom.judge(GRAPH, ALLOCATION, placement).hop_bytes

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A compiled core of another version than the package is refused in one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from topoloom import __version__
+
+OTHER = "import topoloom.support.version as v; v.__version__ = '99.1'\n"
+LINE = (
+    f"topoloom's compiled core is of version {__version__}, but its Python package is "
+    "of 99.1; install both again: pip install --force-reinstall topoloom"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "before"),
+    [
+        ("from topoloom import place", "ImportError: "),
+        (
+            "from topoloom.cli.app import run\n"
+            "raise SystemExit(run(['map', 'p.npz', '-m', 'torus:4']))",
+            "topoloom: ",
+        ),
+    ],
+    ids=["python", "command line"],
+)
+def test_versions_must_agree(code: str, before: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER + code], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == before + LINE
+    assert "Traceback" not in done.stderr or before.startswith("ImportError")
