@@ -57,7 +57,7 @@ class GridTraffic:
 def measure_grid(
     file: PlacementFile,
     extents: Sequence[int],
-    speeds: LineSpeeds = LineSpeeds(),
+    speeds: LineSpeeds | None = None,
     bytes: int = 1 << 20,
     name: str = "the placement",
 ) -> GridTraffic:
@@ -79,7 +79,7 @@ def measure_grid(
         _, nodes = np.unique(slots // file.machine.slots_per_node, return_inverse=True)
         return _traffic(NodeMap(given, nodes.astype(np.uint32)), links, bytes)
 
-    links, text = speeds.on(file.allocation)
+    links, text = (speeds or LineSpeeds()).on(file.allocation)
     block = traffic(file.allocation.slots[: len(slots)])
     return GridTraffic(file, given, bytes, text, block, traffic(slots))
 
