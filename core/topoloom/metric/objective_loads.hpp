@@ -93,9 +93,9 @@ class ObjectiveLoads {
     } last_{};
 };
 
-/// Calls use(make), where make(slot_of_rank) returns what searches go by under the objective: the LinkLoads or ObjectiveLoads
-/// of a placement. Under `time` in one phase these are loads of links and nodes: what else it takes, startups and
-/// latencies, costs a search more than it gains. See objective_key() for what the objective is.
+/// Calls use(make), where make(slot_of_rank) returns what searches go by under the objective: the LinkLoads or
+/// ObjectiveLoads of a placement. Under `time` in one phase these are loads of links and nodes: what else it takes,
+/// startups and latencies, costs a search more than it gains. See objective_key() for what the objective is.
 template <class Use>
 decltype(auto) with_loads(const Machine& machine, const MeasuredObjective& objective, const Use& use) {
     return with_common_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
