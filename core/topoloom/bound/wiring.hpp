@@ -43,7 +43,7 @@ class WiringPart {
 
     void clear();
     void add(std::uint32_t vertex);
-    /// Adds vertices without capacity that have more bandwidth to the part than to others, such as the switches of a subtree.
+    /// Adds vertices without capacity that have more bandwidth to the part than to others, such as switches of a subtree.
     void add_switches();
     [[nodiscard]] bool holds(std::uint32_t vertex) const { return inside_[vertex] != 0; }
     [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }
