@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <string_view>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
@@ -117,7 +118,7 @@ TEST_CASE("a rank that is heavier than any slot is refused with the imbalance th
         CAPTURE(text);
         const std::size_t at = text.find("allow an imbalance of ");
         REQUIRE(at != std::string::npos);
-        const double advice = std::stod(text.substr(at + 17));
+        const double advice = std::stod(text.substr(at + std::string_view("allow an imbalance of ").size()));
         CHECK(refusal(graph, slots, {.imbalance = advice}).empty());
         CHECK_FALSE(refusal(graph, slots, {.imbalance = advice - 0.02}).empty());
     }

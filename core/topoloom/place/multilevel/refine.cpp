@@ -6,13 +6,13 @@
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/shared/evolution.hpp"
 #include "topoloom/place/shared/fitting.hpp"
-#include "topoloom/place/state/slot_distances.hpp"
+#include "topoloom/place/shared/slot_distances.hpp"
 
 namespace topoloom::multilevel {
 
 Placement refine_shared(const Problem& problem, Placement start, Meter& meter, const RefineOptions& options) {
     const Allocation& allocation = problem.allocation();
-    const SlotDistances distances(allocation);
+    const shared::SlotDistances distances(allocation);
     const std::vector<Position> points = distances.points();
     const partition::WeightedGraph graph =
         partition::weighted(problem.symmetric(), problem.capacity().masses());
@@ -30,8 +30,8 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
         return shared::parts_of(allocation, other.slots());
     };
     const auto best =
-        shared::Evolution<SlotDistances>(distances, graph, points, problem.capacity().capacities(), evolution,
-                                         problem.seed(), problem.threads())
+        shared::Evolution<shared::SlotDistances>(distances, graph, points, problem.capacity().capacities(),
+                                                 evolution, problem.seed(), problem.threads())
             .run(make, meter);
     if (best.parts.empty()) shared::fail_to_fit();
     return shared::placement_in(allocation, best.parts);

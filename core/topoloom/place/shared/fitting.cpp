@@ -8,7 +8,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 #include "topoloom/place/shared/shared_search.hpp"
-#include "topoloom/place/state/slot_distances.hpp"
+#include "topoloom/place/shared/slot_distances.hpp"
 
 namespace topoloom::shared {
 

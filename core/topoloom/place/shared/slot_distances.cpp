@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/state/slot_distances.hpp"
+#include "topoloom/place/shared/slot_distances.hpp"
 
 #include <limits>
 
 #include "topoloom/place/state/arrangement.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 SlotDistances::SlotDistances(const Allocation& allocation) {
     const Machine& machine = allocation.machine();
@@ -26,4 +26,4 @@ SlotDistances::SlotDistances(const Allocation& allocation) {
     });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

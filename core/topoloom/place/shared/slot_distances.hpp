@@ -10,7 +10,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 /// Slots are named by their position. From a table where there are few; else at the cost of one call each. Refers to the
 /// allocation.
@@ -37,4 +37,4 @@ class SlotDistances {
     std::function<std::uint32_t(Position, Position)> distance_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::shared
