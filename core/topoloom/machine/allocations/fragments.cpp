@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-using GridPoint = std::vector<std::int64_t>;
+using Cell = std::vector<std::int64_t>;
 
 /// The routers of a machine as cells of its grid.
 class Grid {
@@ -32,7 +32,7 @@ class Grid {
     [[nodiscard]] bool wraps(std::size_t d) const { return wraps_[d]; }
 
     /// The cell's number, or cells() where a line ends.
-    [[nodiscard]] std::size_t index(const GridPoint& cell) const {
+    [[nodiscard]] std::size_t index(const Cell& cell) const {
         std::size_t index = 0;
         for (std::size_t d = 0; d < axes(); ++d) {
             std::int64_t c = cell[d];
@@ -44,8 +44,8 @@ class Grid {
         }
         return index;
     }
-    [[nodiscard]] GridPoint cell(std::size_t index) const {
-        GridPoint cell(axes());
+    [[nodiscard]] Cell cell(std::size_t index) const {
+        Cell cell(axes());
         for (std::size_t d = axes(); d-- > 0;) {
             cell[d] = static_cast<std::int64_t>(index % static_cast<std::size_t>(size_[d]));
             index /= static_cast<std::size_t>(size_[d]);
@@ -54,7 +54,7 @@ class Grid {
     }
     template <class Visit>
     void neighbors(std::size_t index, const Visit& visit) const {
-        GridPoint at = cell(index);
+        Cell at = cell(index);
         for (std::size_t d = 0; d < axes(); ++d) {
             for (const std::int64_t step : {-1, 1}) {
                 at[d] += step;
@@ -99,8 +99,8 @@ std::vector<std::size_t> random_sizes(std::size_t cells, std::size_t pieces, Rng
 
 /// Extents of a line, plane or box of at least `size` cells that fits the grid; lines grow into planes and planes
 /// into boxes where the machine is too short for them.
-GridPoint random_shape(const Grid& grid, std::size_t size, Rng& rng) {
-    GridPoint shape(grid.axes(), 1);
+Cell random_shape(const Grid& grid, std::size_t size, Rng& rng) {
+    Cell shape(grid.axes(), 1);
     const auto wanted = static_cast<double>(size);
     const std::uint32_t dimensions =
         1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, grid.axes())));
@@ -117,12 +117,12 @@ GridPoint random_shape(const Grid& grid, std::size_t size, Rng& rng) {
 }
 
 /// The first `size` cells of the box at `corner`, or nothing if one is not free.
-std::vector<std::size_t> cut_piece(const Grid& grid, const GridPoint& corner, const GridPoint& shape,
-                                   std::size_t size, const std::vector<char>& blocked) {
+std::vector<std::size_t> cut_piece(const Grid& grid, const Cell& corner, const Cell& shape, std::size_t size,
+                                   const std::vector<char>& blocked) {
     std::vector<std::size_t> piece;
-    GridPoint offset(grid.axes(), 0);
+    Cell offset(grid.axes(), 0);
     while (piece.size() < size) {
-        GridPoint cell = corner;
+        Cell cell = corner;
         for (std::size_t d = 0; d < grid.axes(); ++d) cell[d] += offset[d];
         const std::size_t index = grid.index(cell);
         if (index == grid.cells() || blocked[index]) return {};
@@ -188,7 +188,7 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         constexpr int flood_tries = 20;
         std::vector<std::size_t> piece;
         for (int attempt = 0; attempt < box_tries && piece.empty(); ++attempt) {
-            const GridPoint corner = grid.cell(rng.below(static_cast<std::uint32_t>(grid.cells())));
+            const Cell corner = grid.cell(rng.below(static_cast<std::uint32_t>(grid.cells())));
             piece = cut_piece(grid, corner, random_shape(grid, size, rng), size, blocked);
         }
         for (int attempt = 0; attempt < flood_tries && piece.size() < size; ++attempt) {

@@ -37,9 +37,9 @@ std::size_t count_ranks(std::span<const GridAxis> grid) {
 }
 
 /// A rank's place in the grid: coordinate per axis, and how many ranks one step along the axis is.
-class GridPoint {
+class Cell {
    public:
-    GridPoint(std::span<const GridAxis> grid, Rank rank) : grid_(grid) {
+    Cell(std::span<const GridAxis> grid, Rank rank) : grid_(grid) {
         std::uint32_t rest = rank.value;
         std::uint32_t stride = 1;
         for (std::size_t axis = grid.size(); axis-- > 0;) {
@@ -104,7 +104,7 @@ CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes byte
     const std::size_t rank_count = count_ranks(grid);
     check_pattern("stencil", rank_count, bytes);
     return CommGraph::from_rows(rank_count, [&](Rank u, const auto& add) {
-        const GridPoint cell(grid, u);
+        const Cell cell(grid, u);
         const auto send = [&](std::uint32_t to) {
             if (to != u.value) add(Edge{Rank{to}, bytes});
         };

@@ -44,7 +44,7 @@ class CongestionAnnealing {
         const local::Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
         const double share_at_start = meter.share();
-        for (std::uint32_t sweep = 0; sweep < sweeps && !meter.exhausted(); ++sweep) {
+        for (std::uint32_t sweep = 0; sweep < sweeps && meter.go_on(); ++sweep) {
             if (loads_.key().links_at_maximum == 0) return;
             loads_.set_soft_scale();
             const double share =
@@ -52,7 +52,11 @@ class CongestionAnnealing {
             const double progress = std::max(share, static_cast<double>(sweep) / sweeps);
             if (progress >= 1) return;
             const std::uint32_t reach = reach_at(progress);
-            for (const Rank u : ids<Rank>(at_.size())) propose(u, reach, cooling.at(progress));
+            for (const Rank u : ids<Rank>(at_.size())) {
+                propose(u, reach, cooling.at(progress));
+                // On large machines a sweep takes longer than many a budget.
+                if (u.value % 64 == 0 && !meter.go_on()) break;
+            }
             meter.spend(at_.size());
             if (loads_.key() < best_key_) keep();
         }
@@ -115,7 +119,7 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     const MeasuredObjective objective = problem.objective_on_links();
     return no_worse(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
-        with_near_lists(problem, nearest, [&](NearLists& near) {
+        with_near_lists(problem, nearest, meter, [&](NearLists& near) {
             const std::unique_ptr<Loads> loads = loads_for(problem.machine(), objective, from.slots());
             CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
             annealing.run(meter, sweeps);

@@ -37,7 +37,7 @@ class RouteRotations {
             loads_.set_soft_scale();
             for (const Rank u : loads_.ends_of_busy(share)) {
                 if (loads_.is_at_maximum(u) && visit(u, meter)) improved = true;
-                if (meter.exhausted()) return;
+                if (!meter.go_on()) return;
             }
         }
     }
@@ -136,7 +136,7 @@ Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter
     const MeasuredObjective objective = problem.objective_on_links();
     return no_worse(problem, start, [&](const Placement& from) {
         Placement found = from;
-        with_near_lists(problem, options.near, [&](NearLists& near) {
+        with_near_lists(problem, options.near, meter, [&](NearLists& near) {
             const std::unique_ptr<Loads> loads = loads_for(problem.machine(), objective, from.slots());
             RouteRotations(*loads, problem, near, options.length).run(meter);
             found = Placement(problem.allocation(), loads->slots());

@@ -6,7 +6,7 @@
 
 namespace topoloom {
 
-void with_near_lists(const Problem& problem, std::uint32_t count,
+void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
                      const std::function<void(NearLists&)>& use) {
     constexpr std::size_t many = 16;  // slots for each rank
     const Allocation& allocation = problem.allocation();
@@ -19,8 +19,13 @@ void with_near_lists(const Problem& problem, std::uint32_t count,
             search.list(position, list.data());
             return list;
         };
-        if (slots <= many * problem.rank_count())
-            parallel_for(slots, problem.threads(), [&](std::size_t i, int) { lists[i] = make(Position{i}); });
+        const Chunks chunks(slots <= many * problem.rank_count() ? slots : 0, 512);
+        for (std::size_t c = 0; c < chunks.size() && meter.go_on(); ++c) {
+            const Chunk chunk = chunks[c];
+            parallel_for(chunk.end - chunk.begin, problem.threads(), [&](std::size_t i, int) {
+                lists[chunk.begin + i] = make(Position{chunk.begin + i});
+            });
+        }
         NearLists made(search.count(), std::move(lists), make);
         use(made);
     });

@@ -35,7 +35,8 @@ class NearLists {
 };
 
 /// Calls use(lists) with up to `count` slots per list, as there are fewer in small allocations. All lists are made
-/// before, unless there are too many slots for most of them to be asked for.
-void with_near_lists(const Problem& problem, std::uint32_t count, const std::function<void(NearLists&)>& use);
+/// before, unless there are too many slots for most of them to be asked for, or the budget is spent.
+void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
+                     const std::function<void(NearLists&)>& use);
 
 }  // namespace topoloom
