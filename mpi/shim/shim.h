@@ -27,6 +27,10 @@ extern const struct shim shim;
 /// The definition behind ours, so that shims may follow each other; ends the program if there is none, as the
 /// linker would.
 void* next_symbol(const char* name);
+/// Declares `next`, the definition behind ours of a function that has a type; looked up once.
+#define NEXT(name, type)          \
+    static __typeof__(type) next; \
+    if (next == NULL) next = (__typeof__(type))(uintptr_t)next_symbol(#name)
 /// A definition outside of one library, given by where it starts; NULL = none.
 void* other_symbol(const char* name, const void* library);
 

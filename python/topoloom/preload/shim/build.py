@@ -22,6 +22,7 @@ _OPTIONS = [
     "-shared",
     "-pthread",
     "-fvisibility=hidden",
+    "-fexceptions",
     "-ftls-model=initial-exec",
 ]
 
