@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a PMPI_ call comes from MPI itself: its input and output (ROMIO) sends by these.
+// Whether a call comes from MPI itself: its input and output (ROMIO) sends by PMPI_ names; after an error it exits.
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>
@@ -32,9 +32,10 @@ static int look_at(struct dl_phdr_info* loaded, size_t size, void* data) {
         if (last > object.last) object.last = last;
     }
     if (!is_within(search->address, &object)) return 0;
-    // Open MPI has plug-ins beside its library.
-    object.is_mpi = is_within(search->mpi, &object) ||
-                    (loaded->dlpi_name != NULL && strstr(loaded->dlpi_name, "/mca_") != NULL);
+    // Open MPI has plug-ins and further libraries.
+    const char* name = loaded->dlpi_name == NULL ? "" : loaded->dlpi_name;
+    object.is_mpi =
+        is_within(search->mpi, &object) || strstr(name, "/mca_") != NULL || strstr(name, "/libopen-") != NULL;
     search->found = object;
     return 1;
 }

@@ -30,7 +30,7 @@
 #define ABORT(name)                                 \
     SHIM_EXPORT int name(MPI_Comm comm, int code) { \
         NEXT(name, int (*)(MPI_Comm, int));         \
-        partial_write();                            \
+        partial_leave("abort", code);               \
         return next(comm, code);                    \
     }
 INIT(MPI_Init)
@@ -41,6 +41,17 @@ FINALIZE(MPI_Finalize)
 FINALIZE(PMPI_Finalize)
 ABORT(MPI_Abort)
 ABORT(PMPI_Abort)
+
+#ifdef MPI_SESSION_NULL
+#define SESSION_INIT(name)                                                              \
+    SHIM_EXPORT int name(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) { \
+        NEXT(name, int (*)(MPI_Info, MPI_Errhandler, MPI_Session*));                    \
+        mark("sessions\n");                                                             \
+        return next(info, handler, session);                                            \
+    }
+SESSION_INIT(MPI_Session_init)
+SESSION_INIT(PMPI_Session_init)
+#endif
 
 void enter_phase(int level) {
     if (!record_active) return;

@@ -28,7 +28,7 @@
 #define ABORT(name)                                        \
     SHIM_EXPORT void name(INT comm, INT code, INT error) { \
         NEXT(name, void (*)(INT, INT, INT));               \
-        partial_write();                                   \
+        partial_leave("abort", *code);                     \
         next(comm, code, error);                           \
     }
 #define PCONTROL(name)                         \

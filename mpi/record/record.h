@@ -16,6 +16,9 @@ extern bool record_active;  // between MPI_Init and MPI_Finalize, in a process t
 extern int record_rank, record_size;  // in MPI_COMM_WORLD
 extern int64_t record_lost;           // notes dropped: no memory, or a peer outside MPI_COMM_WORLD
 extern MPI_Group record_world_group;
+extern bool record_started;             // MPI_Init came by us
+extern bool record_spawned;             // by another program, whose recording this is not
+extern unsigned long long record_job;   // the same on all ranks, another in each world
 extern _Thread_local int record_depth;  // MPI calls that this thread is inside of
 void record_start(void);                // after MPI_Init; may be called again
 void record_finish(void);               // before PMPI_Finalize; collective
@@ -218,9 +221,15 @@ extern const char record_file_head[32];
 bool sink_flush(struct sink* sink);
 bool gather_to_file(const char* folder);  // collective
 void partial_prepare(const char* folder);
-void partial_write(void);  // once; the other ranks of this node are asked for theirs
+/// Once; the other ranks of this node are asked for theirs.
+void partial_leave(const char* how, int number);
+void partial_leaving(const char* how, int number);  // it will, unless MPI_Finalize still comes
 void partial_release(void);
-void others_ask(const char* folder);
+void others_ask(const char* folder);  // async-signal-safe
+
+// ---- marks.c ---------------------------------------------------------------------------------------------
+__attribute__((format(printf, 1, 2))) void mark(const char* format, ...);
+void mark_other_mpi(void);
 
 // ---- fortran.c -------------------------------------------------------------------------------------------
 const void* fortran_in_place(void);

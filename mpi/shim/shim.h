@@ -18,9 +18,10 @@
 
 /// Each shim defines one.
 struct shim {
-    const char* name;      // its folder's; its library is called NAME-*.so
-    const char* variable;  // of the environment: without it the shim does nothing
-    const char* undone;    // what does not happen in a program of another MPI, as in "not recorded"
+    const char* name;         // its folder's; its library is called NAME-*.so
+    const char* variable;     // of the environment: without it the shim does nothing
+    const char* undone;       // what does not happen in a program of another MPI, as in "not recorded"
+    void (*other_mpi)(void);  // what else to do there; NULL = nothing
 };
 extern const struct shim shim;
 

@@ -72,6 +72,26 @@ static int find_rank(const char* file, MPI_Comm comm) {
     return planned;
 }
 
+#ifndef OPEN_MPI
+static int free_renumbered(MPI_Comm self, int key, void* value, void* state) {
+    (void)self, (void)key, (void)value, (void)state;
+    MPI_Comm renumbered = world_renumbered;
+    const int status = PMPI_Comm_free(&renumbered);
+    world_renumbered = MPI_COMM_WORLD;
+    return status;
+}
+
+/// At MPI_Finalize MPICH deletes the attributes of MPI_COMM_SELF, the newest first, and then those of MPI_COMM_WORLD.
+/// The program has set the latter on ours, which must be freed at that moment.
+static void free_at_finalize(void) {
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_renumbered, &key, NULL);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+#else
+static void free_at_finalize(void) {}  // it frees every communicator
+#endif
+
 void seats_start(void) {
     char* file = getenv(shim.variable) == NULL ? NULL : strdup(getenv(shim.variable));
     MPI_Comm parent = MPI_COMM_NULL, own = MPI_COMM_NULL, renumbered = MPI_COMM_NULL;
@@ -91,4 +111,5 @@ void seats_start(void) {
     PMPI_Comm_set_errhandler(renumbered, handler);
     PMPI_Errhandler_free(&handler);
     world_renumbered = renumbered;
+    free_at_finalize();
 }
