@@ -72,7 +72,9 @@ static int find_rank(const char* file, MPI_Comm comm) {
     return planned;
 }
 
-#ifndef OPEN_MPI
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+static void free_at_finalize(void) {}  // it leaves the attributes of MPI_COMM_WORLD
+#else
 static int free_renumbered(MPI_Comm self, int key, void* value, void* state) {
     (void)self, (void)key, (void)value, (void)state;
     MPI_Comm renumbered = world_renumbered;
@@ -81,15 +83,13 @@ static int free_renumbered(MPI_Comm self, int key, void* value, void* state) {
     return status;
 }
 
-/// At MPI_Finalize MPICH deletes the attributes of MPI_COMM_SELF, the newest first, and then those of MPI_COMM_WORLD.
-/// The program has set the latter on ours, which must be freed at that moment.
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF, the newest first, and then those of MPI_COMM_WORLD, which the
+/// program has set on ours: our attribute, the oldest, has it freed at that moment.
 static void free_at_finalize(void) {
     int key = MPI_KEYVAL_INVALID;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_renumbered, &key, NULL);
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
-#else
-static void free_at_finalize(void) {}  // it frees every communicator
 #endif
 
 void seats_start(void) {
