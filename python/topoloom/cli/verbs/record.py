@@ -158,7 +158,7 @@ def _warnings(profile: Profile) -> list[str]:
             f"{_ranks(profile.partial)} ended before MPI_Finalize; "
             "what they sent until then is in the file"
         )
-    warnings += [f"{_ranks(ranks)} {how}" for how, ranks in profile.ends.items()]
+    warnings += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
     if profile.lost:
         warnings.append(
             f"{profile.lost} calls are not in the file: to processes outside the "

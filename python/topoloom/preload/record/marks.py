@@ -107,8 +107,9 @@ def why_nothing(marks: Marks, exit_status: int) -> str:
     if marks.started:
         size, ranks = next(iter(marks.started.values()))
         return (
-            f"{len(ranks)} of {size} ranks reached MPI_Init, but ended before they "
-            "could leave their counts: killed by SIGKILL, or the folder was full"
+            f"{len(ranks)} of {size} ranks reached MPI_Init, but were killed (SIGKILL) "
+            "before they could leave their counts, as MPICH's launcher does after a "
+            "fatal error of MPI; or the output's folder is full"
         )
     if "other" in marks.flags:
         return (

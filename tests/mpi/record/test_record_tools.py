@@ -12,6 +12,7 @@ from recorded import MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, need, p
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record import record
 
+UNUSUAL = PROGRAMS / "unusual"
 PASSED = {(rank, rank + 1): (100, 1) for rank in range(3)}
 #: Where the tool is: calls of the program meet it behind or before the recorder.
 PLACES = ["linked", "behind", "before", "inside"]
@@ -30,14 +31,14 @@ def compiled(mpi: Mpi, *words: object) -> None:
 def with_tool(mpi: Mpi, place: str, chained: bool, folder: Path) -> list[str]:
     """Build the program and the tool; the words that start both."""
     program, tool = folder / "program", folder / "libtool.so"
-    source, flags = PROGRAMS / "tool.c", ["-DCHAINED"] if chained else []
+    source, flags = UNUSUAL / "tool.c", ["-DCHAINED"] if chained else []
     compiled(mpi, *flags, "-shared", "-fPIC", source, "-o", tool)
     more: list[object] = []
     if place == "linked":
         more = [tool, f"-Wl,-rpath,{folder}"]
     elif place == "inside":
         more = [*flags, source]
-    compiled(mpi, PROGRAMS / "passes.c", *more, "-ldl", "-o", program)
+    compiled(mpi, UNUSUAL / "passes.c", *more, "-ldl", "-o", program)
     preload = {"behind": f"$LD_PRELOAD:{tool}", "before": f"{tool}:$LD_PRELOAD"}
     if place not in preload:
         return [str(program)]
@@ -78,7 +79,7 @@ def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
     mpi: Mpi, tmp_path: Path
 ) -> None:
     program = tmp_path / "program"
-    compiled(mpi, PROGRAMS / "passes.c", "-o", program)
+    compiled(mpi, UNUSUAL / "passes.c", "-o", program)
     launcher, *words = mpi.command(4, program, tmp_path / "file")
     command = [launcher, *ROMIO[mpi.name], *words]
     profile = record(command, folder=tmp_path, timeout=60)
@@ -92,7 +93,7 @@ def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
 def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     eztrace = need("eztrace", "apt-get install eztrace")
     program = tmp_path / "program"
-    compiled(mpi, PROGRAMS / "passes.c", "-o", program)
+    compiled(mpi, UNUSUAL / "passes.c", "-o", program)
 
     def traced(name: str) -> list[str]:
         words = [eztrace, "-t", mpi.name, "-o", tmp_path / name, program]

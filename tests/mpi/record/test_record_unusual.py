@@ -27,6 +27,7 @@ from topoloom import Error
 from topoloom.preload.record import NothingRecorded, record
 from topoloom.preload.record.build import build_recorder
 
+UNUSUAL = PROGRAMS / "unusual"
 RING = {(rank, (rank + 1) % 3): (10, 1) for rank in range(3)}
 MPICH_5 = Mpi(
     "mpich5",
@@ -60,7 +61,7 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 @pytest.fixture
 def odd_ends(mpi: Mpi, tmp_path: Path) -> Path:
-    return built(mpi, PROGRAMS / "odd_ends.c", tmp_path)
+    return built(mpi, UNUSUAL / "odd_ends.c", tmp_path)
 
 
 @pytest.mark.parametrize("how", ENDS)
@@ -89,7 +90,7 @@ def test_a_fatal_error_of_mpi_is_told(
 
 
 def test_a_killed_rank_is_told_from_one_that_never_started(tmp_path: Path) -> None:
-    program = built(OPEN_MPI_4, PROGRAMS / "odd_ends.c", tmp_path)
+    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
     profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)
     assert profile.missing == [1]
     assert profile.ends == {"reached MPI_Init, then was killed (SIGKILL) or lost": [1]}
@@ -118,7 +119,7 @@ def test_the_time_limit_does_not_wake_a_program_into_going_on(
 def test_counting_goes_on_after_a_call_that_was_left_by(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "jumps.cpp", tmp_path)
+    program = built(mpi, UNUSUAL / "jumps.cpp", tmp_path)
     profile = recorded(mpi, 3, program, how, folder=tmp_path)
     expected = {pair: (3 * size, 3 * count) for pair, (size, count) in RING.items()}
     assert pairs(profile.point_to_point()) == expected
@@ -131,7 +132,7 @@ def test_a_spawned_program_does_not_replace_its_parent(
 ) -> None:
     if (mpi, child) == (OPEN_MPI_5, "exit"):
         pytest.skip("Open MPI 5 ends the parent, too")
-    program = built(mpi, PROGRAMS / "spawns.c", tmp_path)
+    program = built(mpi, UNUSUAL / "spawns.c", tmp_path)
     profile = record(mpi.command(2, program, child), folder=tmp_path, timeout=60)
     assert profile.rank_count == 2
     assert not profile.partial
@@ -141,7 +142,7 @@ def test_a_spawned_program_does_not_replace_its_parent(
 
 @pytest.mark.parametrize("mpi", SPAWNING, ids=by_name)
 def test_reorder_leaves_spawned_programs_alone(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "spawns.c", tmp_path)
+    program = built(mpi, UNUSUAL / "spawns.c", tmp_path)
     done = topoloom("reorder", "--", *mpi.command(2, program, "finalize"))
     assert done.returncode == 0, done.stderr
     ours = [line for line in done.stderr.splitlines() if "topoloom" in line]
@@ -154,7 +155,7 @@ def test_reorder_leaves_spawned_programs_alone(mpi: Mpi, tmp_path: Path) -> None
 def test_two_programs_are_refused_however_they_end(
     first: str, second: str, tmp_path: Path
 ) -> None:
-    program = built(MPICH, PROGRAMS / "odd_ends.c", tmp_path)
+    program = built(MPICH, UNUSUAL / "odd_ends.c", tmp_path)
     script = tmp_path / "job.sh"
     lines = [" ".join(MPICH.command(2, program, how)) for how in (first, second)]
     script.write_text("#!/bin/sh\n" + "\n".join(lines) + "\n")
@@ -171,7 +172,7 @@ def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
 
 def test_why_nothing_was_recorded_is_told(tmp_path: Path) -> None:
     """One cause after another, each with a program of its own."""
-    ends = built(OPEN_MPI_4, PROGRAMS / "odd_ends.c", tmp_path)
+    ends = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
     early = nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
     assert "(exit status 3): the command failed before MPI_Init" in early
     assert "loaded into odd_ends.openmpi, which did not call MPI_Init" in early
@@ -204,11 +205,11 @@ def mpi_library() -> str:
 def test_a_folder_with_a_space_works_and_a_cache_with_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = built(OPEN_MPI_4, PROGRAMS / "odd_ends.c", tmp_path)
+    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
     spaced = tmp_path / "a b:c"
     spaced.mkdir()
     for mpi in (OPEN_MPI_4, MPICH, OPEN_MPI_5):
-        program = built(mpi, PROGRAMS / "odd_ends.c", tmp_path)
+        program = built(mpi, UNUSUAL / "odd_ends.c", tmp_path)
         profile = recorded(mpi, 3, program, "atexit", folder=spaced)
         assert pairs(profile.point_to_point()) == RING
     monkeypatch.setenv("XDG_CACHE_HOME", str(spaced))
