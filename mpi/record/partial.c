@@ -28,10 +28,10 @@ enum { signal_count = sizeof signals_ / sizeof signals_[0], first_crash = 3 };
 static struct sigaction before_[signal_count];
 static char stack_[1 << 16];  // for a stack that is used up
 
-static bool is_ours(void) { return process_ != 0 && process_ == getpid(); }  // not a forked child's
+bool partial_is_expected(void) { return process_ != 0 && process_ == getpid(); }  // not a forked child's
 
 static bool write_once(const char* how, int number) {
-    if (!is_ours() || atomic_flag_test_and_set(&written_)) return false;
+    if (!partial_is_expected() || atomic_flag_test_and_set(&written_)) return false;
     const int file = open(unfinished_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (!record_spawned) mark("ended %llx %d %s %d\n", record_job, record_rank, how, number);
     if (file < 0) return true;
@@ -48,7 +48,8 @@ static bool write_once(const char* how, int number) {
 /// Where `topoloom record` is about to end the job, a call that the signal woke must not go on.
 static void wait_for_end(void) {
     const struct timespec patience = {.tv_sec = seconds_to_die};
-    if (is_ours() && access(ending_, F_OK) == 0) nanosleep(&patience, NULL);  // until the next signal
+    if (partial_is_expected() && access(ending_, F_OK) == 0)
+        nanosleep(&patience, NULL);  // until the next signal
 }
 
 static void on_signal(int number, siginfo_t* info, void* context) {
@@ -112,7 +113,7 @@ static const char* how_ = "main";
 static int number_;
 
 void partial_leaving(const char* how, int number) {
-    if (!is_ours()) return;
+    if (!partial_is_expected()) return;
     how_ = how;
     number_ = number;
 }

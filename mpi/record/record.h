@@ -221,6 +221,7 @@ extern const char record_file_head[32];
 bool sink_flush(struct sink* sink);
 bool gather_to_file(const char* folder);  // collective
 void partial_prepare(const char* folder);
+bool partial_is_expected(void);  // in this process, not in a forked child
 /// Once; the other ranks of this node are asked for theirs.
 void partial_leave(const char* how, int number);
 void partial_leaving(const char* how, int number);  // it will, unless MPI_Finalize still comes

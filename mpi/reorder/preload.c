@@ -9,7 +9,7 @@
 #include "preload.h"
 #include "seats.h"
 
-const struct shim shim = {"reorder", "TOPOLOOM_REORDER", "not reordered"};
+const struct shim shim = {"reorder", "TOPOLOOM_REORDER", "not reordered", NULL};
 
 static char told_to[4096];  // what the variable names: a file, or standard error
 

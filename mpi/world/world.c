@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct shim shim = {"world", "TOPOLOOM_WORLD", "ranks are not renumbered"};
+const struct shim shim = {"world", "TOPOLOOM_WORLD", "ranks are not renumbered", NULL};
 
 MPI_Comm world_renumbered = MPI_COMM_WORLD;
 

@@ -95,6 +95,7 @@ def _words(how: str) -> str:
         "error": "ended by MPI, for an error that it printed",
         "exit": f"called exit({number})",
         "_exit": f"called _exit({number})",
+        "_Exit": f"called _Exit({number})",
         "quick_exit": f"called quick_exit({number})",
         "main": "returned from main without MPI_Finalize",
         "killed": "reached MPI_Init, then was killed (SIGKILL) or lost",
