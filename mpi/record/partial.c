@@ -20,7 +20,7 @@ enum { buffer_words = 4096, longest_name = 4096, seconds_to_die = 10 };
 static const char* folder_;
 static char name_[longest_name], unfinished_[longest_name + 8], ending_[longest_name];
 static int64_t buffer_[buffer_words];
-static atomic_flag written_ = ATOMIC_FLAG_INIT;
+static atomic_bool written_;
 static pid_t process_;
 // SIGURG asks for the notes (others.c, and `topoloom record` before it ends a job); the others end the program.
 static const int signals_[] = {SIGTERM, SIGINT, SIGURG, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -28,10 +28,12 @@ enum { signal_count = sizeof signals_ / sizeof signals_[0], first_crash = 3 };
 static struct sigaction before_[signal_count];
 static char stack_[1 << 16];  // for a stack that is used up
 
-bool partial_is_expected(void) { return process_ != 0 && process_ == getpid(); }  // not a forked child's
+static bool is_ours(void) { return process_ != 0 && process_ == getpid(); }  // not a forked child's
+
+bool partial_is_expected(void) { return is_ours() && !written_; }
 
 static bool write_once(const char* how, int number) {
-    if (!partial_is_expected() || atomic_flag_test_and_set(&written_)) return false;
+    if (!is_ours() || atomic_exchange(&written_, true)) return false;
     const int file = open(unfinished_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (!record_spawned) mark("ended %llx %d %s %d\n", record_job, record_rank, how, number);
     if (file < 0) return true;
@@ -48,8 +50,7 @@ static bool write_once(const char* how, int number) {
 /// Where `topoloom record` is about to end the job, a call that the signal woke must not go on.
 static void wait_for_end(void) {
     const struct timespec patience = {.tv_sec = seconds_to_die};
-    if (partial_is_expected() && access(ending_, F_OK) == 0)
-        nanosleep(&patience, NULL);  // until the next signal
+    if (is_ours() && access(ending_, F_OK) == 0) nanosleep(&patience, NULL);  // until the next signal
 }
 
 static void on_signal(int number, siginfo_t* info, void* context) {
@@ -113,7 +114,7 @@ static const char* how_ = "main";
 static int number_;
 
 void partial_leaving(const char* how, int number) {
-    if (!partial_is_expected()) return;
+    if (!is_ours()) return;
     how_ = how;
     number_ = number;
 }

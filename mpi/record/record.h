@@ -228,6 +228,10 @@ void partial_leaving(const char* how, int number);  // it will, unless MPI_Final
 void partial_release(void);
 void others_ask(const char* folder);  // async-signal-safe
 
+// ---- fatal.c ---------------------------------------------------------------------------------------------
+void fatal_start(void);
+void fatal_finish(void);
+
 // ---- marks.c ---------------------------------------------------------------------------------------------
 __attribute__((format(printf, 1, 2))) void mark(const char* format, ...);
 void mark_other_mpi(void);

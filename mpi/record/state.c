@@ -76,6 +76,7 @@ void record_start(void) {
     if (!record_spawned) mark("started %llx %d %d\n", record_job, record_rank, record_size);
     groups_start();
     partial_prepare(folder_);
+    fatal_start();
     started_ = now();
     record_active = true;
 }
@@ -83,6 +84,7 @@ void record_start(void) {
 void record_finish(void) {
     if (!record_active) return;
     record_active = false;
+    fatal_finish();
     const bool written = gather_to_file(folder_);
     partial_release();
     if (!written && record_rank == 0)

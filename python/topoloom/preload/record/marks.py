@@ -109,8 +109,7 @@ def why_nothing(marks: Marks, exit_status: int) -> str:
         size, ranks = next(iter(marks.started.values()))
         return (
             f"{len(ranks)} of {size} ranks reached MPI_Init, but were killed (SIGKILL) "
-            "before they could leave their counts, as MPICH's launcher does after a "
-            "fatal error of MPI; or the output's folder is full"
+            "before they could leave their counts, or the output's folder is full"
         )
     if "other" in marks.flags:
         return (

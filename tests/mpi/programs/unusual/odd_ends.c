@@ -30,6 +30,20 @@ int main(int argc, char** argv) {
         atexit(late);
         exit(0);
     }
+    if (strcmp(how, "handler") == 0) {
+        MPI_Errhandler handler;
+        MPI_Comm half;
+        MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+        if (handler != MPI_ERRORS_ARE_FATAL) MPI_Abort(MPI_COMM_WORLD, 9);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+        MPI_Errhandler_free(&handler);
+        MPI_Comm_split(MPI_COMM_WORLD, me % 2, 0, &half);
+        MPI_Comm_get_errhandler(half, &handler);
+        if (handler != MPI_ERRORS_ARE_FATAL) MPI_Abort(MPI_COMM_WORLD, 9);
+        MPI_Comm_free(&half);
+        MPI_Finalize();
+        return 0;
+    }
     if (strcmp(how, "sleep") == 0) {
         sleep(600);
         MPI_Send(out, 10, MPI_BYTE, (me + 2) % size, 1, MPI_COMM_WORLD);
