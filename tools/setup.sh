@@ -30,6 +30,7 @@ need_test_programs() {
   want pkg-config pkg-config
   want lmp lammps
   want NPopenmpi netpipe-openmpi
+  want eztrace eztrace
   want graphchk metis
   want scotch_gmap scotch
   want lstopo hwloc-nox

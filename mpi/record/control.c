@@ -1,163 +1,119 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that start, end and divide a recording, and those on requests; in C and in Fortran.
+// The calls that start, end and divide a recording, and those on requests; control_fortran.c has Fortran's.
+#include <stdarg.h>
+
 #include "record.h"
 
-SHIM_EXPORT int MPI_Init(int* argc, char*** argv) {
-    const int status = PMPI_Init(argc, argv);
-    if (status == MPI_SUCCESS) record_start();
-    return status;
-}
+// What a tool behind us sends itself while it starts is not the program's: the outermost call starts the recording.
+#define INIT(name)                                                 \
+    SHIM_EXPORT int name(int* argc, char*** argv) {                \
+        NEXT(name, int (*)(int*, char***));                        \
+        RECORD_ENTER(record_enter());                              \
+        const int status = next(argc, argv);                       \
+        if (inside.outer && status == MPI_SUCCESS) record_start(); \
+        return status;                                             \
+    }
+#define INIT_THREAD(name)                                                        \
+    SHIM_EXPORT int name(int* argc, char*** argv, int required, int* provided) { \
+        NEXT(name, int (*)(int*, char***, int, int*));                           \
+        RECORD_ENTER(record_enter());                                            \
+        const int status = next(argc, argv, required, provided);                 \
+        if (inside.outer && status == MPI_SUCCESS) record_start();               \
+        return status;                                                           \
+    }
+#define FINALIZE(name)             \
+    SHIM_EXPORT int name(void) {   \
+        NEXT(name, int (*)(void)); \
+        record_finish();           \
+        return next();             \
+    }
+#define ABORT(name)                                 \
+    SHIM_EXPORT int name(MPI_Comm comm, int code) { \
+        NEXT(name, int (*)(MPI_Comm, int));         \
+        partial_leave("abort", code);               \
+        return next(comm, code);                    \
+    }
+INIT(MPI_Init)
+INIT(PMPI_Init)
+INIT_THREAD(MPI_Init_thread)
+INIT_THREAD(PMPI_Init_thread)
+FINALIZE(MPI_Finalize)
+FINALIZE(PMPI_Finalize)
+ABORT(MPI_Abort)
+ABORT(PMPI_Abort)
 
-SHIM_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    const int status = PMPI_Init_thread(argc, argv, required, provided);
-    if (status == MPI_SUCCESS) record_start();
-    return status;
-}
+#ifdef MPI_SESSION_NULL
+#define SESSION_INIT(name)                                                              \
+    SHIM_EXPORT int name(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) { \
+        NEXT(name, int (*)(MPI_Info, MPI_Errhandler, MPI_Session*));                    \
+        mark("sessions\n");                                                             \
+        return next(info, handler, session);                                            \
+    }
+SESSION_INIT(MPI_Session_init)
+SESSION_INIT(PMPI_Session_init)
+#endif
 
-SHIM_EXPORT int MPI_Finalize(void) {
-    record_finish();
-    return PMPI_Finalize();
-}
-
-SHIM_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
-    partial_write();
-    return PMPI_Abort(comm, code);
-}
-
-static void enter_phase(int level) {
+void enter_phase(int level) {
     if (!record_active) return;
     record_lock();
     phase_set(level);
     record_unlock();
 }
 
-SHIM_EXPORT int MPI_Pcontrol(const int level, ...) {
-    enter_phase(level);
-    return MPI_SUCCESS;  // the standard gives no argument that another profiler could be handed
-}
-
-SHIM_EXPORT int MPI_Start(MPI_Request* request) {
-    const bool outer = record_enter();
-    const MPI_Request started = *request;
-    const int status = PMPI_Start(request);
-    if (record_leave(outer, status)) {
-        plan_play(started);
-        record_unlock();
+// Tools read further arguments by their own rules, as a name of the phase. Nobody can say how many there are; those
+// that came in registers are handed on as they are.
+#define PCONTROL(name)                                                                                  \
+    SHIM_EXPORT int name(const int level, ...) {                                                        \
+        NEXT(name, int (*)(int, ...));                                                                  \
+        RECORD_ENTER(record_enter());                                                                   \
+        if (inside.outer) enter_phase(level);                                                           \
+        va_list more;                                                                                   \
+        va_start(more, level);                                                                          \
+        void *first = va_arg(more, void*), *second = va_arg(more, void*), *third = va_arg(more, void*); \
+        va_end(more);                                                                                   \
+        return next(level, first, second, third);                                                       \
     }
-    return status;
-}
+PCONTROL(MPI_Pcontrol)
+PCONTROL(PMPI_Pcontrol)
 
-SHIM_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
-    const bool outer = record_enter();
-    const int status = PMPI_Startall(count, requests);
-    if (record_leave(outer, status)) {
-        for (int i = 0; i < count; ++i) plan_play(requests[i]);
-        record_unlock();
+#define START(name, enter)                       \
+    SHIM_EXPORT int name(MPI_Request* request) { \
+        NEXT(name, int (*)(MPI_Request*));       \
+        RECORD_ENTER(enter);                     \
+        const MPI_Request started = *request;    \
+        const int status = next(request);        \
+        if (record_counts(&inside, status)) {    \
+            plan_play(started);                  \
+            record_unlock();                     \
+        }                                        \
+        return status;                           \
     }
-    return status;
-}
-
-SHIM_EXPORT int MPI_Request_free(MPI_Request* request) {
-    const bool outer = record_enter();
-    const MPI_Request freed = *request;
-    const int status = PMPI_Request_free(request);
-    if (record_leave(outer, status)) {
-        plan_forget(freed);
-        record_unlock();
+#define STARTALL(name, enter)                                       \
+    SHIM_EXPORT int name(int count, MPI_Request requests[]) {       \
+        NEXT(name, int (*)(int, MPI_Request[]));                    \
+        RECORD_ENTER(enter);                                        \
+        const int status = next(count, requests);                   \
+        if (record_counts(&inside, status)) {                       \
+            for (int i = 0; i < count; ++i) plan_play(requests[i]); \
+            record_unlock();                                        \
+        }                                                           \
+        return status;                                              \
     }
-    return status;
-}
-
-// ---- Fortran: `mpi_x_` (mpif.h, use mpi) and `mpi_x_f08_` (use mpi_f08, whose error argument may be
-// missing)
-
-static void init(const char* name, MPI_Fint* error) {
-    void (*call)(MPI_Fint*) = (void (*)(MPI_Fint*))(uintptr_t)next_symbol(name);
-    call(error);
-    if (fortran_ok(error)) record_start();
-}
-
-static void init_thread(const char* name, MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
-    void (*call)(MPI_Fint*, MPI_Fint*, MPI_Fint*) =
-        (void (*)(MPI_Fint*, MPI_Fint*, MPI_Fint*))(uintptr_t)next_symbol(name);
-    call(required, provided, error);
-    if (fortran_ok(error)) record_start();
-}
-
-static void finalize(const char* name, MPI_Fint* error) {
-    record_finish();
-    void (*call)(MPI_Fint*) = (void (*)(MPI_Fint*))(uintptr_t)next_symbol(name);
-    call(error);
-}
-
-static void fortran_abort(const char* name, MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error) {
-    partial_write();
-    void (*call)(MPI_Fint*, MPI_Fint*, MPI_Fint*) =
-        (void (*)(MPI_Fint*, MPI_Fint*, MPI_Fint*))(uintptr_t)next_symbol(name);
-    call(comm, code, error);
-}
-
-static void start(const char* name, MPI_Fint* request, MPI_Fint* error) {
-    const bool outer = record_enter();
-    const MPI_Request started = MPI_Request_f2c(*request);
-    void (*call)(MPI_Fint*, MPI_Fint*) = (void (*)(MPI_Fint*, MPI_Fint*))(uintptr_t)next_symbol(name);
-    call(request, error);
-    if (record_leave(outer, fortran_ok(error) ? MPI_SUCCESS : MPI_ERR_OTHER)) {
-        plan_play(started);
-        record_unlock();
+#define REQUEST_FREE(name, enter)                \
+    SHIM_EXPORT int name(MPI_Request* request) { \
+        NEXT(name, int (*)(MPI_Request*));       \
+        RECORD_ENTER(enter);                     \
+        const MPI_Request freed = *request;      \
+        const int status = next(request);        \
+        if (record_counts(&inside, status)) {    \
+            plan_forget(freed);                  \
+            record_unlock();                     \
+        }                                        \
+        return status;                           \
     }
-}
-
-static void startall(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* error) {
-    const bool outer = record_enter();
-    void (*call)(MPI_Fint*, MPI_Fint*, MPI_Fint*) =
-        (void (*)(MPI_Fint*, MPI_Fint*, MPI_Fint*))(uintptr_t)next_symbol(name);
-    call(count, requests, error);
-    if (record_leave(outer, fortran_ok(error) ? MPI_SUCCESS : MPI_ERR_OTHER)) {
-        for (int i = 0; i < *count; ++i) plan_play(MPI_Request_f2c(requests[i]));
-        record_unlock();
-    }
-}
-
-static void request_free(const char* name, MPI_Fint* request, MPI_Fint* error) {
-    const bool outer = record_enter();
-    const MPI_Request freed = MPI_Request_f2c(*request);
-    void (*call)(MPI_Fint*, MPI_Fint*) = (void (*)(MPI_Fint*, MPI_Fint*))(uintptr_t)next_symbol(name);
-    call(request, error);
-    if (record_leave(outer, fortran_ok(error) ? MPI_SUCCESS : MPI_ERR_OTHER)) {
-        plan_forget(freed);
-        record_unlock();
-    }
-}
-
-#define INT MPI_Fint*
-SHIM_EXPORT void mpi_init_(INT error) { init("mpi_init_", error); }
-SHIM_EXPORT void mpi_init_f08_(INT error) { init("mpi_init_f08_", error); }
-SHIM_EXPORT void mpi_init_thread_(INT need, INT got, INT error) {
-    init_thread("mpi_init_thread_", need, got, error);
-}
-SHIM_EXPORT void mpi_init_thread_f08_(INT need, INT got, INT error) {
-    init_thread("mpi_init_thread_f08_", need, got, error);
-}
-SHIM_EXPORT void mpi_finalize_(INT error) { finalize("mpi_finalize_", error); }
-SHIM_EXPORT void mpi_finalize_f08_(INT error) { finalize("mpi_finalize_f08_", error); }
-SHIM_EXPORT void mpi_abort_(INT comm, INT code, INT error) { fortran_abort("mpi_abort_", comm, code, error); }
-SHIM_EXPORT void mpi_abort_f08_(INT comm, INT code, INT error) {
-    fortran_abort("mpi_abort_f08_", comm, code, error);
-}
-SHIM_EXPORT void mpi_pcontrol_(INT level) { enter_phase(*level); }
-SHIM_EXPORT void mpi_pcontrol_f08_(INT level) { enter_phase(*level); }
-SHIM_EXPORT void mpi_start_(INT request, INT error) { start("mpi_start_", request, error); }
-SHIM_EXPORT void mpi_start_f08_(INT request, INT error) { start("mpi_start_f08_", request, error); }
-SHIM_EXPORT void mpi_startall_(INT count, INT all, INT error) {
-    startall("mpi_startall_", count, all, error);
-}
-SHIM_EXPORT void mpi_startall_f08_(INT count, INT all, INT error) {
-    startall("mpi_startall_f08_", count, all, error);
-}
-SHIM_EXPORT void mpi_request_free_(INT request, INT error) {
-    request_free("mpi_request_free_", request, error);
-}
-SHIM_EXPORT void mpi_request_free_f08_(INT request, INT error) {
-    request_free("mpi_request_free_f08_", request, error);
-}
+START(MPI_Start, record_enter())
+START(PMPI_Start, record_enter_from(CALLER))
+STARTALL(MPI_Startall, record_enter())
+STARTALL(PMPI_Startall, record_enter_from(CALLER))
+REQUEST_FREE(MPI_Request_free, record_enter())
+REQUEST_FREE(PMPI_Request_free, record_enter_from(CALLER))

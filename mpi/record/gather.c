@@ -55,10 +55,8 @@ static void receive_block(MPI_Comm comm, int rank, struct sink* file) {
 
 /// The name to write to: programs that were spawned by the recorded one keep out of its way.
 static bool open_file(const char* folder, char* name, char* unfinished, int* file) {
-    MPI_Comm parent = MPI_COMM_NULL;
-    PMPI_Comm_get_parent(&parent);
-    const char* stem = parent == MPI_COMM_NULL ? "recording" : "spawned";
-    const int length = snprintf(name, longest_name, "%s/%s-%ld.topoloom", folder, stem, (long)getpid());
+    const char* stem = record_spawned ? "spawned" : "recording";
+    const int length = snprintf(name, longest_name, "%s/%s-%llx.topoloom", folder, stem, record_job);
     if (length < 0 || length >= longest_name) return false;
     snprintf(unfinished, longest_name + 8, "%.*s.part", length, name);
     *file = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -7,8 +7,8 @@
 /// The group if this rank keeps its records: others would keep the same, and a group of one sends nothing.
 static struct group* keeper(MPI_Comm comm) {
     struct group* group = group_of_comm(comm);
-    if (group == NULL || group->my_rank != 0 || group->size == 1) return NULL;
-    if (!group->is_inter) return group;
+    if (group == NULL || group->my_rank != 0) return NULL;
+    if (!group->is_inter) return group->size == 1 ? NULL : group;
     ++record_lost;
     return NULL;
 }

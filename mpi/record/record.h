@@ -2,8 +2,9 @@
 // What the parts of the recorder offer each other.
 //
 // The recorder is a library that LD_PRELOAD puts before MPI. Each MPI call that moves data has a wrapper
-// (generated from calls.txt) that forwards to the PMPI_ twin first, and then, when the call succeeded, notes
-// who was sent what. Nothing here may fail the program: where memory or a name is missing, the count is lost
+// (generated from calls.txt) that forwards to the next definition, so that profiling tools stay in the chain, and
+// then, when the call succeeded, notes who was sent what. PMPI_ names have wrappers, too: a tool before us, or one
+// that is linked into the program, calls these. Nothing here may fail the program: where memory or a name is missing, the count is lost
 // and `record_lost` says so.
 #ifndef TOPOLOOM_RECORD_H
 #define TOPOLOOM_RECORD_H
@@ -15,6 +16,9 @@ extern bool record_active;  // between MPI_Init and MPI_Finalize, in a process t
 extern int record_rank, record_size;  // in MPI_COMM_WORLD
 extern int64_t record_lost;           // notes dropped: no memory, or a peer outside MPI_COMM_WORLD
 extern MPI_Group record_world_group;
+extern bool record_started;             // MPI_Init came by us
+extern bool record_spawned;             // by another program, whose recording this is not
+extern unsigned long long record_job;   // the same on all ranks, another in each world
 extern _Thread_local int record_depth;  // MPI calls that this thread is inside of
 void record_start(void);                // after MPI_Init; may be called again
 void record_finish(void);               // before PMPI_Finalize; collective
@@ -22,17 +26,44 @@ int64_t record_nanoseconds(void);       // since record_start
 void record_lock(void);
 void record_unlock(void);
 
-/// Every wrapper is
-///     outer = record_enter(); result = PMPI_...; if (record_leave(outer, result)) { note...; record_unlock(); }
-/// Only the outermost call counts: MPI may call itself, and Fortran's bindings may call C's.
-static inline bool record_enter(void) { return record_depth++ == 0; }
+/// Where a call of MPI stands among those that this thread is inside of.
+struct inside {
+    int depth;
+    bool outer;
+};
 
-static inline bool record_leave(bool outer, int status) {
-    --record_depth;
-    if (!outer || !record_active || status != MPI_SUCCESS) return false;
+/// Every wrapper is
+///     RECORD_ENTER(...); result = next(...); if (record_counts(&inside, result)) { note...; record_unlock(); }
+/// Only the outermost call counts: tools and MPI may call themselves, and Fortran's bindings call C's. An exception
+/// that an error handler throws through us leaves, too.
+#define RECORD_ENTER(how) __attribute__((cleanup(record_leave))) const struct inside inside = how
+static inline void record_leave(const struct inside* inside) { record_depth = inside->depth; }
+
+static inline struct inside record_enter(void) {
+    const int depth = record_depth++;
+    return (struct inside){depth, depth == 0};
+}
+
+// ---- caller.c --------------------------------------------------------------------------------------------
+bool called_by_mpi(const void* caller);
+#define CALLER __builtin_return_address(0)
+/// For PMPI_ names, which tools before us and in the program call.
+static inline struct inside record_enter_from(const void* caller) {
+    const int depth = record_depth++;
+    return (struct inside){depth, depth == 0 && !called_by_mpi(caller)};
+}
+
+static inline bool record_counts(const struct inside* inside, int status) {
+    if (!inside->outer || !record_active || status != MPI_SUCCESS) return false;
     record_lock();
     return true;
 }
+
+static inline int fortran_status(const MPI_Fint* error) {
+    return fortran_ok(error) ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+void enter_phase(int level);  // control.c
 
 // ---- counters.c: bytes and messages per phase, kind and peer ---------------------------------------------
 enum kind {
@@ -190,9 +221,20 @@ extern const char record_file_head[32];
 bool sink_flush(struct sink* sink);
 bool gather_to_file(const char* folder);  // collective
 void partial_prepare(const char* folder);
-void partial_write(void);  // once; the other ranks of this node are asked for theirs
+bool partial_is_expected(void);  // in this process, not in a forked child
+/// Once; the other ranks of this node are asked for theirs.
+void partial_leave(const char* how, int number);
+void partial_leaving(const char* how, int number);  // it will, unless MPI_Finalize still comes
 void partial_release(void);
-void others_ask(const char* folder);
+void others_ask(const char* folder);  // async-signal-safe
+
+// ---- fatal.c ---------------------------------------------------------------------------------------------
+void fatal_start(void);
+void fatal_finish(void);
+
+// ---- marks.c ---------------------------------------------------------------------------------------------
+__attribute__((format(printf, 1, 2))) void mark(const char* format, ...);
+void mark_other_mpi(void);
 
 // ---- fortran.c -------------------------------------------------------------------------------------------
 const void* fortran_in_place(void);

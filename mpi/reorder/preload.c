@@ -9,7 +9,7 @@
 #include "preload.h"
 #include "seats.h"
 
-const struct shim shim = {"reorder", "TOPOLOOM_REORDER", "not reordered"};
+const struct shim shim = {"reorder", "TOPOLOOM_REORDER", "not reordered", NULL};
 
 static char told_to[4096];  // what the variable names: a file, or standard error
 
@@ -17,7 +17,12 @@ bool preload_active(void) {
     static int active = -1;
     if (active >= 0) return active;
     const char* named = getenv(shim.variable);
-    active = named != NULL && strlen(named) < sizeof told_to;
+    MPI_Comm parent = MPI_COMM_NULL;
+    int initialized = 0;  // not by a session
+    PMPI_Initialized(&initialized);
+    if (initialized) PMPI_Comm_get_parent(&parent);
+    // MPICH hands the variable on to those who are spawned.
+    active = named != NULL && strlen(named) < sizeof told_to && parent == MPI_COMM_NULL;
     if (active) strcpy(told_to, named);
     unsetenv(shim.variable);  // jobs that the program starts itself are not meant
     return active;

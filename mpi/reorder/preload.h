@@ -6,11 +6,6 @@
 #include "reorder.h"
 #include "shim.h"
 
-/// Declares `next`, the definition behind ours.
-#define NEXT(name, type)          \
-    static __typeof__(type) next; \
-    if (next == NULL) next = (__typeof__(type))(uintptr_t)next_symbol(#name)
-
 bool preload_active(void);
 int preload_reorder(int status, MPI_Comm* made, MPI_Info info);
 void preload_report(void);  // collective, before MPI_Finalize

@@ -62,6 +62,7 @@ __attribute__((constructor)) static void leave_other_mpi_alone(int argc, char** 
                 "topoloom: %s: the program uses another MPI than we were compiled for; name its mpicc with "
                 "--mpicc\n",
                 shim.undone);
+    if (shim.other_mpi != NULL) shim.other_mpi();
     leave_preload();
     unsetenv(shim.variable);
     execv("/proc/self/exe", argv);

@@ -18,15 +18,20 @@
 
 /// Each shim defines one.
 struct shim {
-    const char* name;      // its folder's; its library is called NAME-*.so
-    const char* variable;  // of the environment: without it the shim does nothing
-    const char* undone;    // what does not happen in a program of another MPI, as in "not recorded"
+    const char* name;         // its folder's; its library is called NAME-*.so
+    const char* variable;     // of the environment: without it the shim does nothing
+    const char* undone;       // what does not happen in a program of another MPI, as in "not recorded"
+    void (*other_mpi)(void);  // what else to do there; NULL = nothing
 };
 extern const struct shim shim;
 
 /// The definition behind ours, so that shims may follow each other; ends the program if there is none, as the
 /// linker would.
 void* next_symbol(const char* name);
+/// Declares `next`, the definition behind ours of a function that has a type; looked up once.
+#define NEXT(name, type)          \
+    static __typeof__(type) next; \
+    if (next == NULL) next = (__typeof__(type))(uintptr_t)next_symbol(#name)
 /// A definition outside of one library, given by where it starts; NULL = none.
 void* other_symbol(const char* name, const void* library);
 

@@ -8,7 +8,7 @@
 #include "compare.h"
 #include "shim.h"
 
-const struct shim shim = {"verify", "TOPOLOOM_VERIFY", "not verified"};
+const struct shim shim = {"verify", "TOPOLOOM_VERIFY", "not verified", NULL};
 
 static const char* const names[] = {"ok", "unbound", "cpus", "host"};  // in the order of `enum verdict`
 

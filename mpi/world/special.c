@@ -5,10 +5,6 @@
 
 #include "world.h"
 
-#define NEXT(type, name) \
-    static type next;    \
-    if (next == NULL) next = (type)(uintptr_t)next_symbol(name)
-
 typedef int (*get_attribute)(MPI_Comm, int, void*, int*);
 typedef int (*set_errhandler)(MPI_Comm, MPI_Errhandler);
 typedef void (*fortran_attribute)(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*);
@@ -35,7 +31,7 @@ static MPI_Comm with_attribute(MPI_Comm comm, bool predefined) {
 
 #define GET_ATTRIBUTE(name)                                                       \
     SHIM_EXPORT int name(MPI_Comm comm, int key, void* value, int* found) {       \
-        NEXT(get_attribute, #name);                                               \
+        NEXT(name, get_attribute);                                                \
         return next(with_attribute(comm, is_predefined(key)), key, value, found); \
     }
 GET_ATTRIBUTE(MPI_Comm_get_attr)
@@ -46,7 +42,7 @@ GET_ATTRIBUTE(PMPI_Attr_get)
 // Errors that belong to no communicator are raised on the real world.
 #define SET_ERRHANDLER(name)                                                  \
     SHIM_EXPORT int name(MPI_Comm comm, MPI_Errhandler handler) {             \
-        NEXT(set_errhandler, #name);                                          \
+        NEXT(name, set_errhandler);                                           \
         const int status = next(comm, handler);                               \
         if (status != MPI_SUCCESS || world_seen(comm) == comm) return status; \
         return next(world_seen(comm), handler);                               \
@@ -57,7 +53,7 @@ SET_ERRHANDLER(PMPI_Comm_set_errhandler)
 // Of all of Fortran's bindings these do not call C's. MPICH numbers its keys one higher there.
 #define FORTRAN_GET(name)                                                                                 \
     SHIM_EXPORT void name(MPI_Fint* comm, MPI_Fint* key, void* value, MPI_Fint* found, MPI_Fint* error) { \
-        NEXT(fortran_attribute, #name);                                                                   \
+        NEXT(name, fortran_attribute);                                                                    \
         const bool predefined = is_predefined((int)*key) || is_predefined((int)*key - 1);                 \
         MPI_Fint seen = MPI_Comm_c2f(with_attribute(MPI_Comm_f2c(*comm), predefined));                    \
         next(&seen, key, value, found, error);                                                            \
@@ -65,7 +61,7 @@ SET_ERRHANDLER(PMPI_Comm_set_errhandler)
 #define FORTRAN_SET(name)                                                                \
     SHIM_EXPORT void name(MPI_Fint* comm, MPI_Fint* key, void* value, MPI_Fint* error) { \
         typedef void (*set_attribute)(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*);           \
-        NEXT(set_attribute, #name);                                                      \
+        NEXT(name, set_attribute);                                                       \
         MPI_Fint seen = MPI_Comm_c2f(world_seen(MPI_Comm_f2c(*comm)));                   \
         next(&seen, key, value, error);                                                  \
     }
@@ -81,7 +77,7 @@ FORTRAN_SET(mpi_attr_put_)
 #define SESSION_INIT(name)                                                              \
     SHIM_EXPORT int name(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) { \
         typedef int (*session_init)(MPI_Info, MPI_Errhandler, MPI_Session*);            \
-        NEXT(session_init, #name);                                                      \
+        NEXT(name, session_init);                                                       \
         if (world_renumbered == MPI_COMM_WORLD && getenv(shim.variable) != NULL)        \
             world_refuse("the program uses MPI sessions");                              \
         return next(info, handler, session);                                            \
@@ -92,7 +88,7 @@ SESSION_INIT(PMPI_Session_init)
 #define GROUP_OF_SESSION(name)                                                         \
     SHIM_EXPORT int name(MPI_Session session, const char* set, MPI_Group* group) {     \
         typedef int (*group_of_session)(MPI_Session, const char*, MPI_Group*);         \
-        NEXT(group_of_session, #name);                                                 \
+        NEXT(name, group_of_session);                                                  \
         if (world_renumbered != MPI_COMM_WORLD && strcasecmp(set, "mpi://WORLD") == 0) \
             return PMPI_Comm_group(world_renumbered, group);                           \
         return next(session, set, group);                                              \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct shim shim = {"world", "TOPOLOOM_WORLD", "ranks are not renumbered"};
+const struct shim shim = {"world", "TOPOLOOM_WORLD", "ranks are not renumbered", NULL};
 
 MPI_Comm world_renumbered = MPI_COMM_WORLD;
 
@@ -72,6 +72,26 @@ static int find_rank(const char* file, MPI_Comm comm) {
     return planned;
 }
 
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+static void free_at_finalize(void) {}  // it leaves the attributes of MPI_COMM_WORLD
+#else
+static int free_renumbered(MPI_Comm self, int key, void* value, void* state) {
+    (void)self, (void)key, (void)value, (void)state;
+    MPI_Comm renumbered = world_renumbered;
+    const int status = PMPI_Comm_free(&renumbered);
+    world_renumbered = MPI_COMM_WORLD;
+    return status;
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF, the newest first, and then those of MPI_COMM_WORLD, which the
+/// program has set on ours: our attribute, the oldest, has it freed at that moment.
+static void free_at_finalize(void) {
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_renumbered, &key, NULL);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+#endif
+
 void seats_start(void) {
     char* file = getenv(shim.variable) == NULL ? NULL : strdup(getenv(shim.variable));
     MPI_Comm parent = MPI_COMM_NULL, own = MPI_COMM_NULL, renumbered = MPI_COMM_NULL;
@@ -91,4 +111,5 @@ void seats_start(void) {
     PMPI_Comm_set_errhandler(renumbered, handler);
     PMPI_Errhandler_free(&handler);
     world_renumbered = renumbered;
+    free_at_finalize();
 }

@@ -53,6 +53,9 @@ class Profile:
         From ``MPI_Init`` to ``MPI_Finalize``, of the slowest rank.
     exit_status
         Of the command.
+    ends
+        How ranks ended that did not reach ``MPI_Finalize``, in words, and which; not
+        kept in files.
     """
 
     rank_count: int
@@ -64,6 +67,7 @@ class Profile:
     lost: int = 0
     wall_seconds: float = 0.0
     exit_status: int = 0
+    ends: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check(self)

@@ -140,7 +140,7 @@ def allocate_nodes(
             title += f" in {counted(pieces, 'fragment')}, seed {where.seed}"
             generated = {"fragments": pieces, "seed": where.seed}
     else:
-        raise Error("name the --nodes of the job, or its --allocation")
+        raise Error("say how many nodes the job has, or give its allocation")
     facts = shape_facts(nodes.allocation, others, search.seed)
     return AllocatedNodes(nodes, title, facts, choice, generated)
 
@@ -159,7 +159,7 @@ def _choose(
         at_least("--nodes", nodes, 1)
     if graph_file is None:
         if nodes is None:
-            raise Error("say how many nodes to choose, with --nodes")
+            raise Error("say how many nodes to choose")
         closest = compact_nodes(free, nodes, search.seed)
         draw = np.random.default_rng(search.seed).permutation(len(free.nodes))[:nodes]
         others = {"first": free.nodes[:nodes], "random": free.nodes[draw]}

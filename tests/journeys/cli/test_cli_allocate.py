@@ -208,12 +208,12 @@ def test_components_have_colors_of_their_own(topoloom: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "name the --nodes of the job, or its --allocation"),
+        ([], "say how many nodes the job has, or give its allocation"),
         (["--pattern", "p.npz", "-N", 4], "are for --choose"),
         (["-N", 4, "--time", "1s"], "are for --choose"),
         (["-N", 4, "--write-placement", "x.json"], "--write-placement needs --pattern"),
         (["--allocation", "n[1-3]", "-N", 3], "leave out --choose and -N"),
-        (["--choose", "n[1-9]"], "say how many nodes to choose, with --nodes"),
+        (["--choose", "n[1-9]"], "say how many nodes to choose"),
         (["--choose", "n[1-9]", "-N", 10], "cannot choose 10 of 9 nodes"),
         (["--choose", "n[1-9]", "-N", 0], "--nodes must be 1 or more, not 0"),
         (["--choose", "n[1-9]", "-N", 3, "--work", 5], "need --pattern"),

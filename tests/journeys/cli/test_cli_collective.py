@@ -128,9 +128,9 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["bcast", "-n", 8, "--schedule", "ring"], "no broadcast schedule 'ring'"),
         (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
         (["alltoall", "-n", 0], "--ranks must be 1 or more"),
-        (["many-to-many", "-n", 8], "many-to-many needs --degree"),
+        (["many-to-many", "-n", 8], "many-to-many needs a degree"),
         (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
-        (["alltoall", "-n", 8, "--degree", 2], "--degree is for many-to-many"),
+        (["alltoall", "-n", 8, "--degree", 2], "a degree is for many-to-many"),
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
@@ -154,7 +154,7 @@ def test_what_cannot_be_is_refused_in_a_line(
 def test_what_messages_cost_must_come_from_somewhere(topoloom: Command) -> None:
     refused = topoloom(*ALL_TO_ALL)
     assert (refused.status, refused.out) == (2, "")
-    assert "name a --model (see 'topoloom model list') or a --machine" in refused.err
+    assert "name a model (see 'topoloom model list') or a machine" in refused.err
     silent = topoloom(*ALL_TO_ALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
     assert "add --model (see 'topoloom model list') or +node:" in silent.err
@@ -173,7 +173,7 @@ def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> 
 def test_where_ranks_are_needs_a_machine(topoloom: Command, option: str) -> None:
     refused = topoloom(*ALL_TO_ALL, "--model", "hdr", option, 4)
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err.endswith("name a --machine\n")
+    assert refused.err.endswith("name the machine\n")
 
 
 def test_the_machine_is_called_as_the_user_does_and_short_times_have_their_unit(

@@ -80,7 +80,7 @@ def test_matrices_that_are_none_are_refused_by_line(
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["--root", "8"], "--root 8 is none of the processes 0 to 7"),
+        (["--root", "8"], "root 8 is none of the processes 0 to 7"),
         (["--channels", "0"], "--channels"),
         (["--method", "quickest"], "fastest-edge-first"),
     ],

@@ -146,6 +146,24 @@ static void messages(const char* file) {
     MPI_File_close(&out);
 }
 
+static int at_finalize(MPI_Comm comm, int key, void* name, void* state) {
+    int rank;
+    (void)comm, (void)key, (void)state;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) printf("finalize: %s\n", (const char*)name);
+    return MPI_SUCCESS;
+}
+
+/// MPI_Finalize calls back by those of MPI_COMM_SELF first, the newest of them before the others.
+static void attach_callbacks(void) {
+    int key;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, "self");
+    MPI_Comm_set_attr(MPI_COMM_WORLD, key, "world");
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, "newer self");
+}
+
 int main(int count, char** words) {
     MPI_Init(&count, &words);
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);  // as a profiling tool would
@@ -158,6 +176,7 @@ int main(int count, char** words) {
     MPI_Gather(text, room, MPI_CHAR, all, room, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int rank = 0; me == 0 && rank < size; ++rank) printf("%d:%s\n", rank, all + (size_t)rank * room);
     free(all);
+    attach_callbacks();
     MPI_Finalize();
     return 0;
 }

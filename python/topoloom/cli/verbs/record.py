@@ -107,6 +107,7 @@ def _facts(profile: Profile, collectives: str) -> dict[str, Any]:
         "seconds": profile.wall_seconds,
         "missing_ranks": profile.missing,
         "partial_ranks": profile.partial,
+        "ends": profile.ends,
         "lost_calls": profile.lost,
         "exit_status": profile.exit_status,
     }
@@ -157,6 +158,7 @@ def _warnings(profile: Profile) -> list[str]:
             f"{_ranks(profile.partial)} ended before MPI_Finalize; "
             "what they sent until then is in the file"
         )
+    warnings += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
     if profile.lost:
         warnings.append(
             f"{profile.lost} calls are not in the file: to processes outside the "

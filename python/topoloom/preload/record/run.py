@@ -15,15 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.launch.apply.trial import check_hosts
 from topoloom.launch.launchers.registry import programs
 from topoloom.preload.record.build import build_recorder
 from topoloom.preload.record.keeping import keeping
-from topoloom.preload.record.recording import Block, read_blocks
+from topoloom.preload.record.notes import read_recording
 from topoloom.preload.shim import (
     check_programs,
     find_compiler,
@@ -32,15 +30,6 @@ from topoloom.preload.shim import (
     refuse_static,
 )
 from topoloom.support.children import terminal_tells_children
-
-
-class NothingRecorded(Error):
-    """The command ran, but left no recording; `exit_status` is how it ended."""
-
-    def __init__(self, message: str, exit_status: int) -> None:
-        super().__init__(message)
-        self.exit_status = exit_status
-
 
 _SECONDS_TO_DIE = 10.0
 _SECONDS_FOR_NOTES = 1.0
@@ -114,8 +103,8 @@ def record(
         words, environment = preloaded_command(
             launcher, words, [library], variables, os.environ
         )
-        status = _run(words, environment, timeout, notes, stdout)
-        profile = read_recording(notes, exit_status=status)
+        status, in_time = _run(words, environment, timeout, notes, stdout)
+        profile = read_recording(notes, status, None if in_time else timeout)
         if then is not None:
             with keeping(notes):
                 then(profile)
@@ -124,81 +113,21 @@ def record(
         shutil.rmtree(notes, ignore_errors=True)
 
 
-def read_recording(folder: str | Path, exit_status: int = 0) -> Profile:
-    """Put together the files in a folder that was the recorder's ``TOPOLOOM_RECORD``.
-
-    Raises
-    ------
-    NothingRecorded
-        If there is none.
-    topoloom.Error
-        If one is damaged.
-    """
-    whole = sorted(Path(folder).glob("recording-*.topoloom"))
-    parts = sorted(Path(folder).glob("partial-*.topoloom"))
-    if len(whole) > 1:
-        raise Error(
-            f"the command ran {len(whole)} MPI programs, one after another; "
-            "record them one by one"
-        )
-    files = whole or parts
-    if not files:
-        raise NothingRecorded(_why_nothing(exit_status), exit_status)
-    blocks = {block.rank: block for file in files for block in read_blocks(file)}
-    return _profile(list(blocks.values()), exit_status)
-
-
-def _why_nothing(exit_status: int) -> str:
-    failed = "failed before MPI_Init (see what it printed), " if exit_status else ""
-    return (
-        f"nothing was recorded (exit status {exit_status}): the command {failed}ran no "
-        "MPI program, or one that is linked statically, or with another MPI "
-        "(name its compiler with --mpicc)"
-    )
-
-
-def _profile(blocks: list[Block], exit_status: int) -> Profile:
-    rank_count = blocks[0].rank_count
-    if any(block.rank_count != rank_count for block in blocks):
-        raise Error("the command ran several MPI programs; record them one by one")
-    members = {k: v for block in blocks for k, v in block.communicators.items()}
-    numbers = {identity: number for number, identity in enumerate(sorted(members))}
-    records = np.concatenate([block.records for block in blocks])
-    known = np.isin(records[:, 2], list(numbers))
-    if not np.all(known):
-        raise Error("damaged recording: a collective names no known communicator")
-    records[:, 2] = [numbers[identity] for identity in records[:, 2].tolist()]
-    traffic = np.concatenate([_traffic(block) for block in blocks])
-    return Profile(  # which refuses impossible numbers
-        rank_count=rank_count,
-        traffic=traffic[np.lexsort(traffic.T[::-1])],
-        records=records[np.lexsort(records.T[::-1])],
-        communicators=[members[identity] for identity in sorted(members)],
-        missing=sorted(set(range(rank_count)) - {block.rank for block in blocks}),
-        partial=sorted(block.rank for block in blocks if not block.complete),
-        lost=sum(block.lost for block in blocks),
-        wall_seconds=max(block.seconds for block in blocks),
-        exit_status=exit_status,
-    )
-
-
-def _traffic(block: Block) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Turn (phase, kind, peer, bytes, messages) into rows with source and target."""
-    phase, kind, peer, size, count = block.counters.T
-    here = np.full_like(peer, block.rank)
-    got = kind == 3  # a get moves bytes from the peer to this rank
-    source, target = np.where(got, peer, here), np.where(got, here, peer)
-    return np.stack([phase, kind, source, target, size, count], axis=1)
-
-
 def _run(
     command: list[str],
     environment: dict[str, str],
     timeout: float | None,
     notes: str,
     stdout: IO[Any] | None,
-) -> int:
-    """Run to the end; signals that ask us to stop go to the job instead."""
+) -> tuple[int, bool]:
+    """Run to the end; signals that ask us to stop go to the job instead.
+
+    Returns
+    -------
+    tuple
+        The exit status, and whether the command ended in time.
+    """
+    in_time = True
     sys.stdout.flush()
     try:
         job = subprocess.Popen(command, env=environment, stdout=stdout)
@@ -208,6 +137,7 @@ def _run(
         try:
             status = job.wait(timeout)
         except subprocess.TimeoutExpired:
+            in_time = False
             _ask_for_notes(notes)
             job.terminate()
             try:
@@ -216,8 +146,8 @@ def _run(
                 job.kill()
                 status = job.wait()
     if forwarded:
-        return 128 + forwarded[0]
-    return status if status >= 0 else 128 - status
+        return 128 + forwarded[0], in_time
+    return status if status >= 0 else 128 - status, in_time
 
 
 @contextlib.contextmanager
@@ -246,6 +176,7 @@ def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]
 
 def _ask_for_notes(notes: str) -> None:
     """Ask the ranks on this host for their notes: launchers may kill them at once."""
+    (Path(notes) / "ending").touch()  # so that ranks do not wake up and go on
     setting = f"TOPOLOOM_RECORD={notes}".encode()
     asked = 0
     for process in Path("/proc").glob("[0-9]*"):

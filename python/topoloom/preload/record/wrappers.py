@@ -36,6 +36,8 @@ _OTHER_TYPES = {
     "sendtypes": "const MPI_Datatype *",
     "recvtypes": "const MPI_Datatype *",
 }
+#: How each of C's names enters; MPI itself calls those with a P.
+_PREFIXES = {"MPI_": "record_enter()", "PMPI_": "record_enter_from(CALLER)"}
 
 
 class Call(NamedTuple):
@@ -61,10 +63,10 @@ def wrappers(table: str, mpi_header: str) -> str:
     parts = ['#include "record.h"\n']
     for call in _calls(table):
         if call.name in declared:
-            parts.append(_c_wrapper(call, large=False))
+            parts.extend(_c_wrapper(call, prefix, large=False) for prefix in _PREFIXES)
             parts.extend(_fortran_wrapper(call, suffix) for suffix in ("_", "_f08_"))
         if f"{call.name}_c" in declared:
-            parts.append(_c_wrapper(call, large=True))
+            parts.extend(_c_wrapper(call, prefix, large=True) for prefix in _PREFIXES)
     return "\n".join(parts)
 
 
@@ -141,15 +143,17 @@ def _note(call: Call, argument: Callable[[str], str], request: str) -> str:
     return note
 
 
-def _c_wrapper(call: Call, large: bool) -> str:
-    name = call.name + ("_c" if large else "")
-    declared = ", ".join(f"{_c_type(p, large)}{p}" for p in call.parameters)
+def _c_wrapper(call: Call, prefix: str, large: bool) -> str:
+    name = prefix + call.name + ("_c" if large else "")
+    types = [_c_type(p, large) for p in call.parameters]
+    declared = ", ".join(map("".join, zip(types, call.parameters, strict=True)))
     note = _note(call, lambda word: _c_argument(word, large), "*request")
     return f"""\
-SHIM_EXPORT int MPI_{name}({declared}) {{
-    const bool outer = record_enter();
-    const int result = PMPI_{name}({", ".join(call.parameters)});
-    if (record_leave(outer, result)) {{
+SHIM_EXPORT int {name}({declared}) {{
+    NEXT({name}, int (*)({", ".join(types)}));
+    RECORD_ENTER({_PREFIXES[prefix]});
+    const int result = next({", ".join(call.parameters)});
+    if (record_counts(&inside, result)) {{
         {note}
         record_unlock();
     }}
@@ -168,11 +172,10 @@ def _fortran_wrapper(call: Call, suffix: str) -> str:
     signature = ", ".join(types)
     return f"""\
 SHIM_EXPORT void {name}({declared}) {{
-    static void (*next)({signature});
-    if (next == 0) next = (void (*)({signature}))(uintptr_t)next_symbol("{name}");
-    const bool outer = record_enter();
+    NEXT({name}, void (*)({signature}));
+    RECORD_ENTER(record_enter());
     next({", ".join(parameters)});
-    if (record_leave(outer, fortran_ok(error) ? MPI_SUCCESS : MPI_ERR_OTHER)) {{
+    if (record_counts(&inside, fortran_status(error))) {{
         {note}
         record_unlock();
     }}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ _OPTIONS = [
     "-shared",
     "-pthread",
     "-fvisibility=hidden",
+    "-fexceptions",
     "-ftls-model=initial-exec",
 ]
 
@@ -93,6 +95,11 @@ def build_shim(
 def _cache() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(home).absolute() / "topoloom"
+    if re.search(r"[\s:]", str(folder)):
+        raise Error(
+            f"nothing can be preloaded from '{folder}', which has a space or a colon; "
+            "let XDG_CACHE_HOME name another folder"
+        )
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return folder

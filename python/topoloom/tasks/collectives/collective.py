@@ -107,8 +107,7 @@ class RankedCollective:
         if call.ranks * schedule.rounds > 1 << 25:
             raise Error(
                 f"{name} has {schedule.rounds} rounds of up to {call.ranks} messages, "
-                "more than --write-pattern writes; take fewer ranks, or another "
-                "--schedule"
+                "more than a pattern may have; take fewer ranks, or another schedule"
             )
         rounds = [schedule.phase(number) for number in range(schedule.rounds)]
         return schedule.graph(), rounds
@@ -132,12 +131,12 @@ def read_call(
     many = name.startswith("many-to-many")
     if many and degree is None:
         raise Error(
-            f"{name} needs --degree: to how many of the next ranks each rank sends"
+            f"{name} needs a degree: to how many of the next ranks each rank sends"
         )
     if degree is not None:
         at_least("--degree", degree, 1)
         if not many:
-            raise Error(f"--degree is for many-to-many, not for {name}")
+            raise Error(f"a degree is for many-to-many, not for {name}")
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
 
 
@@ -152,13 +151,12 @@ def read_setting(
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
         raise Error(
-            "--machine and --placement are mutually exclusive; the file has both"
+            "give a machine or a placement, not both; the placement has its machine"
         )
     where = where or Where()
     if machine is None and where._replace(seed=1) != Where():
         raise Error(
-            "--allocation, --allocate, --ranks-per-node and the like say where on a "
-            "machine the ranks are; name a --machine"
+            "an allocation says where on a machine the ranks are; name the machine"
         )
     given = "of the machine" if model is None else model
     if placement is not None:
@@ -169,8 +167,8 @@ def read_setting(
         return Setting(found, model_name=given)
     else:
         raise Error(
-            "what a message costs is not known; name a --model (see 'topoloom "
-            "model list') or a --machine"
+            "what a message costs is not known; name a model (see 'topoloom "
+            "model list') or a machine"
         )
     _check_speeds(setting)
     return setting
@@ -187,8 +185,8 @@ def _check_speeds(setting: Setting) -> None:
         )
     if setting.model is None and "startup" not in write_port(machine):
         raise Error(
-            f"what a message takes to start on {machine.name} is not known; add "
-            "--model (see 'topoloom model list') or +node:...,startup=1us"
+            f"what a message takes to start on {machine.name} is not known; give a "
+            "model (see 'topoloom model list') or +node:...,startup=1us"
         )
 
 
@@ -199,7 +197,8 @@ def _placed(
     ranks = len(file.placement.slots)
     if ranks != call.ranks:
         raise Error(
-            f"{placement} places {ranks} ranks, not {call.ranks}; say --ranks {ranks}"
+            f"{placement} places {ranks} ranks, not {call.ranks}; say that there are "
+            f"{ranks}"
         )
     slots = RankSlots(file.allocation, file.placement)
     return Setting(model, slots, name, file.machine.name, file.hosts, file.node)
@@ -233,9 +232,7 @@ def rank_collective(
     together, interrupted = None, False
     if order_ranks:
         if setting.slots is None:
-            raise Error(
-                "--order-ranks places ranks on a machine; name one with --machine"
-            )
+            raise Error("ranks are ordered for a machine; name one")
         at = setting.slots.allocation
         with watching("ordering", Search(seed, threads=threads)) as progress:
             together = optimize_together(

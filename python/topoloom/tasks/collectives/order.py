@@ -65,7 +65,7 @@ def order_processes(
     at_least("--channels", channels, 1)
     at_least("--seed", seed, 0)
     if not 0 <= root < len(costs):
-        raise Error(f"--root {root} is none of the processes 0 to {len(costs) - 1}")
+        raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
     shared = min(channels, len(costs))  # more are as good as one for each
     orders = {
         name: binomial_order(costs, name, root=root, channels=shared, seed=seed)

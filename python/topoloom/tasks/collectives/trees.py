@@ -64,7 +64,7 @@ def build_trees(
     if members is not None:
         at_least("--members", members, 1)
         if members > len(nodes):
-            raise Error(f"--members {members} of {len(nodes)} nodes; ask for no more")
+            raise Error(f"members {members} of {len(nodes)} nodes; ask for no more")
     chosen = [nodes[position] for position in _positions(roots, len(nodes))]
     multicasts = [
         (root, nodes if members is None else random.Random(draw).sample(nodes, members))
@@ -83,7 +83,7 @@ def _positions(roots: str, nodes: int) -> Sequence[int]:
         return expand_ranges(roots, nodes)
     count = int(roots)
     if not 1 <= count <= nodes:
-        raise Error(f"--roots {roots}: there are 1 to {nodes}")
+        raise Error(f"roots {roots}: there are 1 to {nodes}")
     return [i * nodes // count for i in range(count)]
 
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a call comes from MPI itself: its input and output (ROMIO) sends by PMPI_ names; after an error it exits.
+#define _GNU_SOURCE
+#include <link.h>
+#include <string.h>
+
+#include "record.h"
+
+struct object {
+    uintptr_t first, last;
+    bool is_mpi;
+};
+
+struct search {
+    uintptr_t address, mpi;
+    struct object found;
+};
+
+static bool is_within(uintptr_t address, const struct object* object) {
+    return address >= object->first && address < object->last;
+}
+
+static int look_at(struct dl_phdr_info* loaded, size_t size, void* data) {
+    (void)size;
+    struct search* search = data;
+    struct object object = {UINTPTR_MAX, 0, false};
+    for (int i = 0; i < loaded->dlpi_phnum; ++i) {
+        const ElfW(Phdr)* part = &loaded->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD) continue;
+        const uintptr_t first = loaded->dlpi_addr + part->p_vaddr, last = first + part->p_memsz;
+        if (first < object.first) object.first = first;
+        if (last > object.last) object.last = last;
+    }
+    if (!is_within(search->address, &object)) return 0;
+    // Open MPI has plug-ins and further libraries.
+    const char* name = loaded->dlpi_name == NULL ? "" : loaded->dlpi_name;
+    object.is_mpi =
+        is_within(search->mpi, &object) || strstr(name, "/mca_") != NULL || strstr(name, "/libopen-") != NULL;
+    search->found = object;
+    return 1;
+}
+
+bool called_by_mpi(const void* caller) {
+    static _Thread_local struct object last;
+    const uintptr_t address = (uintptr_t)caller;
+    if (is_within(address, &last)) return last.is_mpi;
+    struct search search = {address, (uintptr_t)next_symbol("PMPI_Get_version"), {0}};
+    dl_iterate_phdr(look_at, &search);
+    last = search.found;
+    return last.is_mpi;
+}

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Profiling tools in a program keep working, wherever they are, and count the same."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from recorded import MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, need, pairs
+
+from topoloom.graphs.profile import Profile
+from topoloom.preload.record import record
+
+UNUSUAL = PROGRAMS / "unusual"
+PASSED = {(rank, rank + 1): (100, 1) for rank in range(3)}
+#: Where the tool is: calls of the program meet it behind or before the recorder.
+PLACES = ["linked", "behind", "before", "inside"]
+ROMIO = {
+    OPEN_MPI_4.name: ["--mca", "io", "romio321"],
+    MPICH.name: [],
+    OPEN_MPI_5.name: ["--mca", "io", "romio341"],
+}
+
+
+def compiled(mpi: Mpi, *words: object) -> None:
+    compiler = need(mpi.compilers[".c"], mpi.install)
+    subprocess.run([compiler, "-O1", *map(str, words)], check=True)
+
+
+def with_tool(mpi: Mpi, place: str, chained: bool, folder: Path) -> list[str]:
+    """Build the program and the tool; the words that start both."""
+    program, tool = folder / "program", folder / "libtool.so"
+    source, flags = UNUSUAL / "tool.c", ["-DCHAINED"] if chained else []
+    compiled(mpi, *flags, "-shared", "-fPIC", source, "-o", tool)
+    more: list[object] = []
+    if place == "linked":
+        more = [tool, f"-Wl,-rpath,{folder}"]
+    elif place == "inside":
+        more = [*flags, source]
+    compiled(mpi, UNUSUAL / "passes.c", *more, "-ldl", "-o", program)
+    preload = {"behind": f"$LD_PRELOAD:{tool}", "before": f"{tool}:$LD_PRELOAD"}
+    if place not in preload:
+        return [str(program)]
+    start = f'LD_PRELOAD="{preload[place]}" exec "$0" "$@"'
+    return ["sh", "-c", start, str(program)]
+
+
+def printed(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def recorded_beside(command: list[str], folder: Path) -> tuple[Profile, str]:
+    file = folder / "printed"
+    with file.open("w") as stream:
+        profile = record(command, folder=folder, timeout=60, stdout=stream)
+    return profile, file.read_text()
+
+
+@pytest.mark.parametrize("chained", [False, True], ids=["PMPI", "next"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_tool_sees_every_call_and_the_recorder_too(
+    mpi: Mpi, place: str, chained: bool, tmp_path: Path
+) -> None:
+    command = mpi.command(4, *with_tool(mpi, place, chained, tmp_path))
+    expected = printed(command)
+    assert "tool: 3 received" in expected
+    profile, told = recorded_beside(command, tmp_path)
+    assert told == expected
+    assert profile.exit_status == 0
+    assert not profile.partial
+    assert pairs(profile.point_to_point()) == PASSED
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    program = tmp_path / "program"
+    compiled(mpi, UNUSUAL / "passes.c", "-o", program)
+    launcher, *words = mpi.command(4, program, tmp_path / "file")
+    command = [launcher, *ROMIO[mpi.name], *words]
+    profile = record(command, folder=tmp_path, timeout=60)
+    assert (tmp_path / "file").stat().st_size == 400
+    assert pairs(profile.point_to_point()) == PASSED
+    assert not len(profile.records)
+    assert not profile.lost
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
+    eztrace = need("eztrace", "apt-get install eztrace")
+    program = tmp_path / "program"
+    compiled(mpi, UNUSUAL / "passes.c", "-o", program)
+
+    def traced(name: str) -> list[str]:
+        words = [eztrace, "-t", mpi.name, "-o", tmp_path / name, program]
+        return mpi.command(4, *words)
+
+    def traces(name: str) -> list[Path]:
+        folder = tmp_path / name
+        return sorted(file.relative_to(folder) for file in folder.rglob("*.evt"))
+
+    printed(traced("alone"))
+    profile = record(traced("beside"), folder=tmp_path, timeout=60)
+    assert len(traces("alone")) >= 4
+    assert traces("beside") == traces("alone")
+    # It comes before the recorder, and sends messages of its own.
+    sent = pairs(profile.point_to_point())
+    assert all(sent[pair][0] >= size for pair, (size, _) in PASSED.items())

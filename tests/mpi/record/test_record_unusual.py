@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that end, leave calls or start others in unusual ways are recorded."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from own_process import topoloom
+from recorded import (
+    BIN,
+    MPICH,
+    MPIS,
+    OPEN_MPI_4,
+    OPEN_MPI_5,
+    PROGRAMS,
+    Mpi,
+    built,
+    pairs,
+    recorded,
+)
+
+from topoloom import Error
+from topoloom.preload.record import NothingRecorded, record
+from topoloom.preload.record.build import build_recorder
+
+UNUSUAL = PROGRAMS / "unusual"
+RING = {(rank, (rank + 1) % 3): (10, 1) for rank in range(3)}
+MPICH_5 = Mpi(
+    "mpich5",
+    str(BIN.parent / "mpich/bin/mpiexec"),
+    {".c": str(BIN.parent / "mpich/bin/mpicc")},
+    (),
+    "pip install --prefix mpich mpich",
+)
+#: Debian's MPICH cannot spawn.
+SPAWNING = [OPEN_MPI_4, OPEN_MPI_5, MPICH_5]
+ENDS = {
+    "segv": "ended by SIGSEGV",
+    "stack": "ended by SIGSEGV",
+    "abort": "ended by SIGABRT",
+    "_exit": "called _exit(4)",
+    "quick": "called quick_exit(5)",
+    "exit": "called exit(6)",
+    "mpi_abort": "called MPI_Abort with code 7",
+    "main": "returned from main without MPI_Finalize",
+}
+
+
+def by_name(mpi: Mpi) -> str:
+    return mpi.name
+
+
+@pytest.fixture(params=MPIS, ids=by_name)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return request.param
+
+
+@pytest.fixture
+def odd_ends(mpi: Mpi, tmp_path: Path) -> Path:
+    return built(mpi, UNUSUAL / "odd_ends.c", tmp_path)
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_whatever_ends_a_rank_is_told_and_all_counts_are_kept(
+    mpi: Mpi, how: str, odd_ends: Path, tmp_path: Path
+) -> None:
+    profile = record(mpi.command(3, odd_ends, how), folder=tmp_path, timeout=60)
+    assert profile.exit_status
+    assert profile.ends == {ENDS[how]: [1]}
+    assert profile.partial == [0, 1, 2]
+    assert pairs(profile.point_to_point()) == RING
+
+
+@pytest.mark.parametrize("mpi", [*MPIS, MPICH_5], ids=by_name)
+@pytest.mark.parametrize("how", ["error", "receive"])
+def test_a_fatal_error_of_mpi_is_told(mpi: Mpi, how: str, tmp_path: Path) -> None:
+    program = built(mpi, UNUSUAL / "odd_ends.c", tmp_path)
+    command = mpi.command(3, program, how)
+    profile = record(command, folder=tmp_path, timeout=60)
+    assert profile.ends == {"ended by MPI, for an error that it printed": [1]}
+    assert pairs(profile.point_to_point()) == RING
+    assert profile.exit_status  # with Hydra sometimes that of a rank it killed
+
+
+def test_no_program_sees_the_error_handler_that_waits_for_fatal_errors(
+    mpi: Mpi, odd_ends: Path, tmp_path: Path
+) -> None:
+    profile = recorded(mpi, 2, odd_ends, "handler", folder=tmp_path)
+    assert not profile.ends
+
+
+def test_mpich_that_kills_a_rank_leaves_nothing_but_marks(tmp_path: Path) -> None:
+    program = built(MPICH, UNUSUAL / "odd_ends.c", tmp_path)
+    told = nothing(MPICH.command(3, program, "kill"), tmp_path)
+    assert "3 of 3 ranks reached MPI_Init, but were killed (SIGKILL)" in told
+
+
+def test_a_killed_rank_is_told_from_one_that_never_started(tmp_path: Path) -> None:
+    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
+    profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)
+    assert profile.missing == [1]
+    assert profile.ends == {"reached MPI_Init, then was killed (SIGKILL) or lost": [1]}
+
+
+def test_finalizing_in_an_exit_handler_ends_well(
+    mpi: Mpi, odd_ends: Path, tmp_path: Path
+) -> None:
+    profile = recorded(mpi, 3, odd_ends, "atexit", folder=tmp_path)
+    assert pairs(profile.point_to_point()) == RING
+    assert not profile.ends
+
+
+def test_the_time_limit_does_not_wake_a_program_into_going_on(
+    mpi: Mpi, odd_ends: Path, tmp_path: Path
+) -> None:
+    went_on = tmp_path / "went on"
+    command = mpi.command(3, odd_ends, "sleep", went_on)
+    profile = record(command, folder=tmp_path, timeout=3)
+    assert not went_on.exists()
+    assert pairs(profile.point_to_point()) == RING
+    assert profile.ends == {"cut short by the time limit of 3 s": [0, 1, 2]}
+
+
+@pytest.mark.parametrize("how", ["throw", "jump"])
+def test_counting_goes_on_after_a_call_that_was_left_by(
+    mpi: Mpi, how: str, tmp_path: Path
+) -> None:
+    program = built(mpi, UNUSUAL / "jumps.cpp", tmp_path)
+    profile = recorded(mpi, 3, program, how, folder=tmp_path)
+    expected = {pair: (3 * size, 3 * count) for pair, (size, count) in RING.items()}
+    assert pairs(profile.point_to_point()) == expected
+
+
+@pytest.mark.parametrize("mpi", SPAWNING, ids=by_name)
+@pytest.mark.parametrize("child", ["finalize", "exit"])
+def test_a_spawned_program_does_not_replace_its_parent(
+    mpi: Mpi, child: str, tmp_path: Path
+) -> None:
+    if (mpi, child) == (OPEN_MPI_5, "exit"):
+        pytest.skip("Open MPI 5 ends the parent, too")
+    program = built(mpi, UNUSUAL / "spawns.c", tmp_path)
+    profile = record(mpi.command(2, program, child), folder=tmp_path, timeout=60)
+    assert profile.rank_count == 2
+    assert not profile.partial
+    assert pairs(profile.point_to_point()) == {(0, 1): (10, 1), (1, 0): (10, 1)}
+    assert profile.lost == 6  # one barrier with the child, five of rank 0 with it alone
+
+
+@pytest.mark.parametrize("mpi", SPAWNING, ids=by_name)
+def test_reorder_leaves_spawned_programs_alone(mpi: Mpi, tmp_path: Path) -> None:
+    program = built(mpi, UNUSUAL / "spawns.c", tmp_path)
+    done = topoloom("reorder", "--", *mpi.command(2, program, "finalize"))
+    assert done.returncode == 0, done.stderr
+    ours = [line for line in done.stderr.splitlines() if "topoloom" in line]
+    assert len(ours) == 1, ours
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("atexit", "segv"), ("segv", "atexit"), ("kill", "segv")]
+)
+def test_two_programs_are_refused_however_they_end(
+    first: str, second: str, tmp_path: Path
+) -> None:
+    program = built(MPICH, UNUSUAL / "odd_ends.c", tmp_path)
+    script = tmp_path / "job.sh"
+    lines = [" ".join(MPICH.command(2, program, how)) for how in (first, second)]
+    script.write_text("#!/bin/sh\n" + "\n".join(lines) + "\n")
+    script.chmod(0o755)
+    with pytest.raises(Error, match="ran 2 MPI programs"):
+        record([str(script)], mpicc=MPICH.compilers[".c"], folder=tmp_path)
+
+
+def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
+    with pytest.raises(NothingRecorded) as caught:
+        record(command, mpicc=mpicc, folder=folder, timeout=60)
+    return str(caught.value)
+
+
+def test_why_nothing_was_recorded_is_told(tmp_path: Path) -> None:
+    """One cause after another, each with a program of its own."""
+    ends = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
+    early = nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
+    assert "(exit status 3): the command failed before MPI_Init" in early
+    assert "loaded into odd_ends.openmpi, which did not call MPI_Init" in early
+
+    late = f"import ctypes; m = ctypes.CDLL('{mpi_library()}', ctypes.RTLD_GLOBAL)"
+    late += "; m.MPI_Init(None, None); m.MPI_Finalize()"
+    loading = nothing(OPEN_MPI_4.command(1, sys.executable, "-c", late), tmp_path)
+    assert "looks up MPI_Init itself (dlopen, dlsym)" in loading
+
+    sessions = built(OPEN_MPI_5, PROGRAMS / "sessions.c", tmp_path)
+    alone = nothing(OPEN_MPI_5.command(2, sessions), tmp_path)
+    assert "uses MPI sessions alone" in alone
+
+    cleared = ["env", "-u", "LD_PRELOAD", str(ends), "atexit"]
+    inside = nothing(OPEN_MPI_4.command(2, *cleared), tmp_path)
+    assert "which did not call MPI_Init" in inside
+    assert "loaded into env" in inside
+
+
+def mpi_library() -> str:
+    shown = subprocess.run(
+        ["ldd", build_recorder(Path("/usr/bin/mpicc.openmpi"))],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return next(line.split()[2] for line in shown.splitlines() if "libmpi.so" in line)
+
+
+def test_a_folder_with_a_space_works_and_a_cache_with_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
+    spaced = tmp_path / "a b:c"
+    spaced.mkdir()
+    for mpi in (OPEN_MPI_4, MPICH, OPEN_MPI_5):
+        program = built(mpi, UNUSUAL / "odd_ends.c", tmp_path)
+        profile = recorded(mpi, 3, program, "atexit", folder=spaced)
+        assert pairs(profile.point_to_point()) == RING
+    monkeypatch.setenv("XDG_CACHE_HOME", str(spaced))
+    command = OPEN_MPI_4.command(3, program, "atexit")
+    with pytest.raises(Error, match=r"a b:c/topoloom', which has a space or a colon"):
+        record(command, folder=tmp_path)
+
+
+def test_a_command_that_the_time_limit_ends_before_mpi_is_told(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(NothingRecorded) as caught:
+        record(["sleep", "600"], mpicc="mpicc.openmpi", folder=tmp_path, timeout=0.2)
+    assert "it was ended after 0.2 s; until then, " in str(caught.value)
+    assert caught.value.exit_status == 128 + signal.SIGTERM
