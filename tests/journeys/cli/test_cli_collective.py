@@ -134,7 +134,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
-        (["alltoall", "-n", 8, "--order-ranks"], "name one with --machine"),
+        (["alltoall", "-n", 8, "--order-ranks"], "for a machine; name one"),
         (["alltoall", "-n", 8, "-o", "x.json"], "--order-ranks finds; add that"),
         (["alltoall", "-n", 8, "--over", "ranks"], "--over is for --figure"),
         (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not of 33"),

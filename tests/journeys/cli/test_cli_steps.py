@@ -106,7 +106,7 @@ def test_disjoint_trees_share_a_message(topoloom: Command) -> None:
         (["--roots", "65"], "roots 65: there are 1 to 64"),
         (["--roots", "3-70"], "is not a list of increasing numbers below 64"),
         (["--members", "65"], "members 65 of 64 nodes; ask for no more"),
-        (["--members", "0"], "--members must be 1 or more"),
+        (["--members", "0"], "members must be 1 or more"),
     ],
 )
 def test_trees_that_cannot_be_are_refused(

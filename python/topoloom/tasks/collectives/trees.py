@@ -62,7 +62,7 @@ def build_trees(
     """
     machine, nodes = allocation.machine, allocation.nodes.tolist()
     if members is not None:
-        at_least("--members", members, 1)
+        at_least("members", members, 1)
         if members > len(nodes):
             raise Error(f"members {members} of {len(nodes)} nodes; ask for no more")
     chosen = [nodes[position] for position in _positions(roots, len(nodes))]
