@@ -156,7 +156,7 @@ def _choose(
     """Choose `nodes` of the free nodes, or as many as the graph needs."""
     free, machine = listed.allocation, listed.allocation.machine
     if nodes is not None:
-        at_least("--nodes", nodes, 1)
+        at_least("nodes", nodes, 1)
     if graph_file is None:
         if nodes is None:
             raise Error("say how many nodes to choose")

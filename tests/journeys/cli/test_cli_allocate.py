@@ -215,7 +215,7 @@ def test_components_have_colors_of_their_own(topoloom: Command) -> None:
         (["--allocation", "n[1-3]", "-N", 3], "leave out --choose and -N"),
         (["--choose", "n[1-9]"], "say how many nodes to choose"),
         (["--choose", "n[1-9]", "-N", 10], "cannot choose 10 of 9 nodes"),
-        (["--choose", "n[1-9]", "-N", 0], "--nodes must be 1 or more, not 0"),
+        (["--choose", "n[1-9]", "-N", 0], "nodes must be 1 or more, not 0"),
         (["--choose", "n[1-9]", "-N", 3, "--work", 5], "need --pattern"),
         (["--choose", "n[1-9]", "--pattern", "p.npz"], "cannot choose 64 of 9 nodes"),
         (["--choose", "n[1-9]", "-N", 9, "--pattern", "p.npz"], "choose 64 or more"),

@@ -127,7 +127,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["alltoal", "-n", 8], "no collective 'alltoal' (did you mean 'all-to-all'?)"),
         (["bcast", "-n", 8, "--schedule", "ring"], "no broadcast schedule 'ring'"),
         (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
-        (["alltoall", "-n", 0], "--ranks must be 1 or more"),
+        (["alltoall", "-n", 0], "ranks must be 1 or more"),
         (["many-to-many", "-n", 8], "many-to-many needs a degree"),
         (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
         (["alltoall", "-n", 8, "--degree", 2], "a degree is for many-to-many"),

@@ -125,8 +125,8 @@ def read_call(
     operation: str, ranks: int, size: int, root: int = 0, degree: int | None = None
 ) -> Call:
     """Check what is asked of a collective."""
-    at_least("--ranks", ranks, 1)
-    at_least("--root", root, 0)
+    at_least("ranks", ranks, 1)
+    at_least("root", root, 0)
     name = read_operation(operation)
     many = name.startswith("many-to-many")
     if many and degree is None:
@@ -134,7 +134,7 @@ def read_call(
             f"{name} needs a degree: to how many of the next ranks each rank sends"
         )
     if degree is not None:
-        at_least("--degree", degree, 1)
+        at_least("degree", degree, 1)
         if not many:
             raise Error(f"a degree is for many-to-many, not for {name}")
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)

@@ -62,8 +62,8 @@ def order_processes(
 
     Without a `method` the best of `METHODS` and the standard order is taken.
     """
-    at_least("--channels", channels, 1)
-    at_least("--seed", seed, 0)
+    at_least("channels", channels, 1)
+    at_least("seed", seed, 0)
     if not 0 <= root < len(costs):
         raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
     shared = min(channels, len(costs))  # more are as good as one for each
