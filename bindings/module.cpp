@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The module topoloom._core: the core's names, room by room.
+#include "one_line.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 
@@ -25,4 +26,5 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_wiring(m);
     topoloom::python::bind_schedules_combining(m);
     topoloom::python::bind_schedules_orders(m);
+    topoloom::python::tell_wrong_arguments_in_one_line(m);
 }

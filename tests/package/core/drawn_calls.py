@@ -1,0 +1,512 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls of public functions with drawn arguments, most of them wrong somewhere.
+
+`test_wrong_calls.py` makes a thousand, `make fuzz-calls` 10^5 under AddressSanitizer:
+``python drawn_calls.py --calls 100000``. Which function, and what for each parameter, is
+drawn: something fitting for its name, made for any of several machines, or anything at
+all. A call returns, or raises one line that names what is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import importlib
+import math
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topoloom import _core
+from topoloom.support.public_names import homes, public_packages
+
+#: A call that takes longer is reported with the place where it is.
+SECONDS = 60
+
+MACHINES = (
+    "torus:4x4",
+    "torus:4x4+down:0",
+    "mesh:3+down:0-1",
+    "mesh:4x4",
+    "torus:2x3x2+node:2:2,distance=1:3",
+    "mesh:5+down:2",
+    "fattree:4:4",
+    "tree:4:4,bandwidth=1GB/s:2GB/s,latency=1us",
+    "dragonfly:3x2,nodes=2,routing=ugal,bandwidth=10GB/s",
+    "graph:4+1:0-4,1-4,2>4,4>2,3-4,0-1",
+    "ring:8",
+    "rails:2:2:2,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
+    "dragonfly:3x2,nodes=2+down:v0",
+)
+_SMALL = (-2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 17)
+_HUGE = (2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64, 2**70, -(2**63))
+_FLOATS = (0.0, 0.5, 1.0, 5.9, -0.5, 1e-300, 1e300, math.nan, math.inf, -math.inf)
+_TEXTS = (
+    "",
+    "auto",
+    "torus:4x4",
+    "time",
+    "congestion",
+    "all-gather",
+    "a\nb",
+    "\0",
+    "ü",
+)
+_ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
+
+
+class Parameter(NamedTuple):
+    """What a signature says of one."""
+
+    name: str
+    type: str
+    has_default: bool
+    by_name: bool
+
+
+class Function(NamedTuple):
+    """Something public that is called, on an object of its class where it has one."""
+
+    name: str
+    owner: str | None
+    call: Any
+    parameters: tuple[Parameter, ...]
+
+
+def public_functions() -> list[Function]:
+    """List the compiled functions, methods and constructors that users can import."""
+    found = []
+    for package in public_packages():
+        for name, home in homes(package).items():
+            value = getattr(importlib.import_module(package), name, None)
+            if home != "topoloom._core" or name == "Error":
+                continue
+            if isinstance(value, type):
+                found += _of_class(value)
+            else:
+                found.append(_function(name, None, value))
+    return found
+
+
+def _of_class(owner: type) -> list[Function]:
+    found = []
+    for name, value in vars(owner).items():
+        signed = hasattr(value, "__nb_signature__")
+        if not signed or name.startswith("_") and name != "__init__":
+            continue
+        if name == "__init__":
+            found.append(_function(owner.__name__, None, owner, value))
+        elif type(value).__name__ == "nb_func":
+            found.append(_function(f"{owner.__name__}.{name}", None, value))
+        else:
+            found.append(_function(name, owner.__name__, value))
+    return found
+
+
+def _function(name: str, owner: str | None, call: Any, signed: Any = None) -> Function:
+    signature = (signed or call).__nb_signature__[0][0]
+    text = re.sub(r"\\\d+", "...", signature)
+    inside = text[text.index("(") + 1 : text.rindex(")", 0, _end(text))]
+    parameters = []
+    by_name = False
+    for part in _split(inside):
+        if part in ("self", "/"):
+            continue
+        if part == "*":
+            by_name = True
+            continue
+        label, _, rest = part.partition(":")
+        parameters.append(Parameter(label.strip(), rest, "=" in rest, by_name))
+    return Function(name, owner, call, tuple(parameters))
+
+
+def _end(text: str) -> int:
+    arrow = text.rfind(" -> ")
+    return len(text) if arrow < 0 else arrow
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas outside of brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "[(") - (letter in "])")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+class Drawn:
+    """Arguments, drawn from what was made before and from what is wrong anywhere."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.machines = [_core.Machine(text) for text in MACHINES]
+        self.allocations = [self._allocation(m) for m in self.machines for _ in "12"]
+        self.allocations = [a for a in self.allocations if a is not None]
+        self.graphs = [
+            _core.ring(4),
+            _core.ring(16),
+            _core.stencil([4, 4], 5, bytes=1000),
+            _core.all_to_all(8, 2**40),
+            _core.random_geometric(12, seed=3),
+            _core.CommGraph.from_edges(3, [0, 1], [1, 1], [5, 5], load=[0.5, 2, 0.1]),
+            _core.CommGraph.from_edges(0, [], [], []),
+        ]
+        self.pools: dict[str, list[Any]] = {
+            "Machine": self.machines,
+            "Allocation": self.allocations,
+            "CommGraph": self.graphs,
+            "Placement": [self._placement() for _ in range(24)],
+            "Sharing": [_core.Sharing(0.5), _core.Sharing(capacities=[3, 2, 2, 1])],
+            "Objective": [_core.Objective(name) for name in ("time", "congestion")],
+            "Step": [_core.Step.shift(4, 1), _core.Step([(0, 1), (7, 2)])],
+            "Schedule": [
+                _core.Schedule("ring", "all-gather", 8, 64),
+                _core.Schedule("binomial", "broadcast", 4, 64, 2),
+                _core.Schedule("at-once", "all-to-all", 16, 2**40),
+            ],
+            "NetworkModel": [
+                _core.NetworkModel.loggp(1e-6, 1e-6, 1e-6, 1e-9),
+                _core.NetworkModel.regimes([(1e-6, 1e-9, 100), (2e-6, 1e-10, None)]),
+            ],
+            "MessageCosts": [_core.MessageCosts()],
+            "NodeMap": [_core.NodeMap([2, 3], [0, 0, 1, 1, 2, 2])],
+            "GridLinks": [_core.GridLinks(latency_s=1e-6, outer_s_per_byte=1e-9)],
+            "CombiningCosts": [_core.CombiningCosts(alpha=1e-6, beta=1e-9)],
+            "SpanningTree": [
+                tree
+                for machine in (0, 3, 6)
+                for tree in _core.spanning_trees(
+                    self.machines[machine], "routes", [(0, [1, 5]), (3, [3])]
+                )
+            ],
+        }
+
+    def _allocation(self, machine: Any) -> Any:
+        nodes = self.rng.sample(list(machine.nodes_up), len(machine.nodes_up))
+        for count in (self.rng.randint(1, len(nodes)), 1):
+            try:
+                return _core.Allocation(machine, nodes[:count])
+            except ValueError:
+                continue
+        return None
+
+    def _placement(self) -> Any:
+        allocation = self.rng.choice(self.allocations)
+        slots = list(allocation.slots)
+        if self.rng.random() < 0.3:
+            ranks = [self.rng.choice(slots) for _ in range(self.rng.randint(1, 16))]
+            return _core.Placement(allocation, ranks, shared=True)
+        count = self.rng.randint(1, len(slots))
+        return _core.Placement(allocation, self.rng.sample(slots, count))
+
+    def argument(self, parameter: Parameter) -> Any:
+        """Something fitting, or anything."""
+        if self.rng.random() < 0.15:
+            return self.anything()
+        return self.fitting(parameter)
+
+    def anything(self) -> Any:
+        """Draw a value of any type."""
+        rng = self.rng
+        kind = rng.randrange(9)
+        if kind == 0:
+            return rng.choice(_HUGE)
+        if kind == 1:
+            return rng.choice(_SMALL)
+        if kind == 2:
+            return rng.choice(_FLOATS)
+        if kind == 3:
+            return rng.choice((*_TEXTS, None, True, b"abc", {}, {1: 2}, object(), len))
+        if kind == 4:
+            return rng.choice(rng.choice(list(self.pools.values())))
+        if kind == 5:
+            return [self.anything() for _ in range(rng.randrange(4))]
+        return self.array()
+
+    def array(self) -> Any:
+        """Draw an array of any type and shape."""
+        rng = self.rng
+        size = rng.choice((0, 1, 2, 3, 4, 8, 16))
+        values = [rng.choice((*_SMALL[1:], *range(size))) for _ in range(size)]
+        kind = rng.randrange(8)
+        if kind < 3:
+            return values
+        if kind == 3:
+            return [
+                rng.choice((*_FLOATS, *_HUGE)) if rng.random() < 0.3 else v
+                for v in values
+            ]
+        types = (
+            "i1",
+            "u1",
+            "i2",
+            "u4",
+            "i8",
+            "u8",
+            "f2",
+            "f4",
+            "f8",
+            "g",
+            ">i4",
+            "?",
+            "c16",
+        )
+        array = np.array([max(0, v) for v in values]).astype(rng.choice(types))
+        if kind == 4:
+            return np.array([rng.choice(_FLOATS) for _ in values])
+        if kind == 5:
+            return array.reshape(1, -1) if rng.random() < 0.5 else array[::-1]
+        if kind == 6:
+            return rng.sample(range(size), size)
+        return array
+
+    def fitting(self, parameter: Parameter) -> Any:
+        """Draw what the name and the type ask for."""
+        rng = self.rng
+        name, kind = parameter.name, parameter.type
+        if name in _BY_NAME:
+            return _BY_NAME[name](self)
+        for of, pool in self.pools.items():
+            if re.match(rf"(\w+\.)*{of}\b", kind.strip()):
+                return rng.choice(pool)
+            if re.search(rf"Sequence\[(\w+\.)*{of}\]", kind):
+                return rng.choices(pool, k=rng.randrange(4))
+        if "NDArray" in kind or "Sequence[int]" in kind or "Sequence[float]" in kind:
+            return self.numbers()
+        if "Sequence[tuple" in kind:
+            return [
+                (rng.randrange(9), rng.randrange(9)) for _ in range(rng.randrange(5))
+            ]
+        if "bool" in kind:
+            return rng.random() < 0.5
+        if "int" in kind:
+            return rng.choice(_SMALL[2:])
+        if "float" in kind:
+            return rng.choice((0.0, 0.5, 1.0, 3.0, 1e-9))
+        return rng.choice(_TEXTS)
+
+    def numbers(self) -> Any:
+        """Draw numbers that often are those of slots, nodes or ranks."""
+        rng = self.rng
+        size = rng.choice((1, 2, 3, 4, 6, 8, 16))
+        if rng.random() < 0.5:
+            return rng.sample(range(size + rng.randrange(3)), size)
+        return np.array([rng.randrange(size) for _ in range(size)])
+
+    def matrix(self) -> Any:
+        """Draw a matrix, mostly square."""
+        rng = self.rng
+        rows = rng.randrange(6)
+        columns = rows if rng.random() < 0.8 else rng.randrange(6)
+        matrix = np.array(
+            [[rng.randrange(9) for _ in range(columns)] for _ in range(rows)]
+        )
+        scaled = matrix.reshape(rows, columns) * rng.choice(
+            (1, 1, 1, 0.5, 1e-6, -1, 2**60)
+        )
+        return scaled if rng.random() < 0.9 else scaled * math.nan
+
+
+def _mapper(drawn: Drawn) -> str:
+    names = [one["name"] for one in _core.mappers()]
+    return drawn.rng.choice(
+        ("auto", "block", f"block,{drawn.rng.choice(names)}", *names)
+    )
+
+
+def _traffic(drawn: Drawn) -> Any:
+    rng = drawn.rng
+    axes = [rng.randrange(3) for _ in range(rng.randrange(3))]
+    return (
+        axes,
+        rng.choice(("ring", "all-to-all", "halving", "chain", "x")),
+        2 ** rng.randrange(64),
+    )
+
+
+def _one_of(*values: Any) -> Callable[[Drawn], Any]:
+    return lambda drawn: drawn.rng.choice(values)
+
+
+_BY_NAME: dict[str, Callable[[Drawn], Any]] = {
+    "a": Drawn.matrix,
+    "b": Drawn.matrix,
+    "costs": lambda d: d.matrix(),
+    "seconds": _one_of(0.01, 0.02, 0, -1, math.nan),
+    "work": _one_of(1, 100, 1000),
+    "threads": _one_of(1, 2, 0, -3, 2**31 - 1),
+    "mapper": _mapper,
+    "objective": _one_of(
+        "auto", "hop-bytes", "congestion", "time", "congestion-soft", "x"
+    ),
+    "text": _one_of(*MACHINES, "torus:4x4+down:99", "torus:0", "x:3"),
+    "traffic": lambda d: [_traffic(d) for _ in range(d.rng.randrange(3))],
+    "extents": lambda d: [
+        d.rng.choice((0, 1, 2, 3, 4, 2**31)) for _ in range(d.rng.randrange(4))
+    ],
+    "grid": lambda d: [d.rng.randrange(5) for _ in range(d.rng.randrange(4))],
+    "tile": lambda d: [d.rng.randrange(5) for _ in range(d.rng.randrange(4))],
+    "cells": lambda d: [d.rng.randrange(5) for _ in range(d.rng.randrange(5))],
+    "atoms": _one_of(0, 1, 100, 1000),
+    "width": _one_of(16.0, 30.0, 0.0, -1.0, math.nan, math.inf),
+    "degree": _one_of(0, 1, 3, 6, 100),
+    "kind": _one_of("routes", "disjoint", "least-loaded", "last", "x"),
+    "multicasts": lambda d: [
+        (d.rng.randrange(18), d.numbers()) for _ in range(d.rng.randrange(3))
+    ],
+    "name": lambda d: d.rng.choice(
+        [one["name"] for one in _core.schedules()] + ["time", "chain(segment=0)", "x"]
+    ),
+    "schedule": lambda d: d.rng.choice([one["name"] for one in _core.schedules()]),
+    "operation": _one_of(
+        "broadcast", "all-gather", "all-to-all", "scatter", "reduce", "scan", "x"
+    ),
+    "method": _one_of("standard", "fastest-edge-first", "channel-aware", "random", "x"),
+    "strategy": _one_of("direct", "mesh", "grid", "hypercube", "x"),
+    "collective": _one_of("broadcast", "reduce", "scatter", "gather", "x"),
+    "order": lambda d: d.rng.choice(("dm", "cm", "bdm", "bcm", d.numbers())),
+    "group": _one_of("column", "row", "orthogonalization", "x"),
+    "lines": lambda d: d.rng.choice(
+        (
+            [(1e-6, 1e-9, None)],
+            [(1e-6, 1e-9, 100), (1e-6, 1e-9, None)],
+            [],
+            [(math.nan, -1, 5)],
+        )
+    ),
+    "progress": _one_of(None, lambda work: True, lambda work: False),
+    "data": _one_of(
+        b"", b"3 2\n2 3\n1\n1\n", b"0 1\n1 0\n", b"%%MatrixMarket\n1 1 1\n", b"\xff"
+    ),
+}
+
+
+def make(function: Function, drawn: Drawn) -> tuple[list[Any], dict[str, Any]]:
+    """Draw the arguments of a call."""
+    args: list[Any] = []
+    names: dict[str, Any] = {}
+    if function.owner is not None:
+        args.append(_self(function.owner, drawn))
+    leave_rest = False
+    for parameter in function.parameters:
+        limits = parameter.name in ("seconds", "work")  # else a search may take long
+        if parameter.has_default and not limits and drawn.rng.random() < 0.5:
+            leave_rest = True
+            continue
+        value = drawn.argument(parameter)
+        if parameter.name == "seconds" and not isinstance(value, float):
+            value = drawn.rng.choice((0.01, 0.02, -1, math.nan, "x"))
+        if leave_rest or parameter.by_name:
+            names[parameter.name] = value
+        else:
+            args.append(value)
+    if drawn.rng.random() < 0.01:
+        args.append(drawn.anything())
+    if drawn.rng.random() < 0.01:
+        names["surprise"] = 1
+    return args, names
+
+
+def _self(owner: str, drawn: Drawn) -> Any:
+    if drawn.rng.random() < 0.01:
+        kind = getattr(_core, owner)
+        return kind.__new__(kind)
+    return drawn.rng.choice(drawn.pools[owner])
+
+
+def ending(
+    function: Function, args: list[Any], names: dict[str, Any]
+) -> tuple[str, str | None]:
+    """Call; say how the call ended, and what is wrong with that, if anything."""
+    try:
+        value = function.call(*args, **names)
+    except _ALLOWED as error:
+        kind, text = type(error).__name__, str(error)
+        if not text.strip() or "\n" in text:
+            return kind, f"{kind} is not one line: {text!r}"
+        if re.search(r"std::|vector::|basic_string|bad_|_M_", text):
+            return kind, f"{kind} names nothing of the caller's: {text!r}"
+        return kind, None
+    except Exception as error:
+        return type(error).__name__, f"raises {type(error).__name__}: {error}"
+    if function.name in ("hops", "distance") and np.max(value, initial=0) >= 65535:
+        return "returned", f"returns {value}"
+    return "returned", None
+
+
+def _repr(value: Any) -> str:
+    try:
+        return repr(value)
+    except TypeError:  # never initialized
+        return f"{type(value).__name__}()"
+
+
+def shown(function: Function, args: list[Any], names: dict[str, Any]) -> str:
+    """Write the call down."""
+    parts = [_repr(arg) for arg in args]
+    parts += [f"{name}={_repr(arg)}" for name, arg in names.items()]
+    return f"{function.name}({', '.join(parts)})".replace("\n", " ")[:2000]
+
+
+def run(calls: int, seed: int, only: str | None = None) -> int:
+    """Make this many calls; print those that end badly, and how the others ended."""
+    warnings.simplefilter("ignore")  # nanobind's of objects that nobody initialized
+    functions = [f for f in public_functions() if only in (None, f.name)]
+    drawn = Drawn(seed)
+    missing = {f.owner for f in functions if f.owner} - drawn.pools.keys()
+    assert not missing, f"no objects of {missing} to call"
+    bad: Counter[str] = Counter()
+    ends: Counter[str] = Counter()
+    fine: Counter[str] = Counter()
+    longest = (0.0, "")
+    with Path("last-call.txt").open("w+") as last:
+        for _ in range(calls):
+            function = drawn.rng.choice(functions)
+            args, names = make(function, drawn)
+            text = shown(function, args, names)
+            last.seek(0)
+            last.write(text)
+            last.truncate()
+            last.flush()
+            faulthandler.dump_traceback_later(SECONDS, exit=True)
+            start = time.perf_counter()
+            end, wrong = ending(function, args, names)
+            ends[end] += 1
+            if end == "returned":
+                fine[function.name] += 1
+            longest = max(longest, (time.perf_counter() - start, text))
+            faulthandler.cancel_dump_traceback_later()
+            if wrong is not None:
+                bad[function.name] += 1
+                if bad[function.name] <= 3:
+                    print(f"{text}\n    {wrong}")
+    print(
+        f"{calls} calls of {len(functions)} functions, seed {seed}: "
+        f"{sum(bad.values())} ended badly ({ends}); never returned: "
+        f"{sorted({f.name for f in functions} - fine.keys())}; "
+        f"the longest took {longest[0]:.2f} s: {longest[1][:200]}"
+    )
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Call public functions at random.")
+    parser.add_argument("--calls", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", metavar="FUNCTION")
+    given = parser.parse_args()
+    os.chdir(tempfile.mkdtemp())
+    sys.exit(run(given.calls, given.seed, given.only))
