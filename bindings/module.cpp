@@ -8,8 +8,9 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of Topoloom. Import its names from `topoloom` and its rooms.";
-    nb::exception<topoloom::Error>(m, "Error", PyExc_ValueError).doc() =
-        "What is wrong with an input, where, and what to do.";
+    const nb::exception<topoloom::Error> error(m, "Error", PyExc_ValueError);
+    error.doc() = "What is wrong with an input, where, and what to do.";
+    nb::register_exception_translator(&topoloom::python::tell_error_in_one_line, error.ptr());
     topoloom::python::bind_pattern(m);
     topoloom::python::bind_machine(m);
     topoloom::python::bind_machine_text(m);

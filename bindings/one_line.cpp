@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "topoloom/base/error.hpp"
+
 namespace topoloom::python {
 
 namespace nb = nanobind;
@@ -136,6 +138,17 @@ void wrap_all(nb::handle names) {
 }
 
 }  // namespace
+
+void tell_error_in_one_line(const std::exception_ptr& thrown, void* type) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        std::string line;
+        for (const char letter : std::string_view(error.what()))
+            line += letter == '\n' ? "\\n" : letter == '\r' ? "\\r" : std::string(1, letter);
+        PyErr_SetString(static_cast<PyObject*>(type), line.c_str());
+    }
+}
 
 void tell_wrong_arguments_in_one_line(nb::module_& m) {
     wrap_all(m.attr("__dict__"));

@@ -104,7 +104,9 @@ def test_phases_add_up_to_the_graph(call: Callable[..., object]) -> None:
         [part(0, 1, 2)],
         [graph.symmetric()],
     ):
-        with pytest.raises(Error, match="^the phases do not add up to the pattern: in"):
+        with pytest.raises(
+            Error, match=r"^the phases do not add up to the pattern: in"
+        ):
             call(graph, phases=phases)
     with pytest.raises(Error, match="a phase has 15 ranks, but the pattern has 16"):
         call(graph, phases=[ring(15)])

@@ -32,7 +32,7 @@ def test_drawn_calls_end_well(tmp_path: Path) -> None:
     [
         (
             lambda: Machine("ring:4").route(-1, 2),
-            "route() does not take (-1, 2); it is route(self, node_a: int, node_b: int)",
+            "route() does not take (-1, 2); it is route(self, node_a: int, node_b",
         ),
         (lambda: Machine(5), "__init__() does not take (5); it is __init__(self, text"),
         (lambda: _core.ring("4"), "ring() does not take ('4'); it is ring(rank_count"),
