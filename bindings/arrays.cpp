@@ -27,7 +27,7 @@ struct Imported {
 
 std::string type_of(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
-/// Why NumPy keeps these as objects: the first that is no number of 64 bits.
+/// Why NumPy keeps these as objects: the first that is not a number of 64 bits.
 std::string odd_object(nb::handle array) {
     if (nb::cast<std::size_t>(array.attr("ndim")) == 0) {
         const nb::object item = array.attr("item")();
@@ -159,7 +159,7 @@ void Given<T, axes>::take(nb::handle given) noexcept {
         problem_ = " must be an array or a list of numbers, all rows of one length";
         wrong_type_ = true;
     } catch (const std::exception&) {
-        problem_ = " is no array that can be read";
+        problem_ = " cannot be read as an array";
         wrong_type_ = true;
     }
 }

@@ -22,7 +22,7 @@ template <class T>
 using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 
 /// Numbers that a caller gave as an array, a list or a tuple of any numbers: converted where each is one of type T, and
-/// never cut, wrapped or rounded. What is wrong with them is told by name once they are used. `axes`: how many they
+/// never cut, wrapped or rounded. What is wrong with them is reported, by name, once they are used. `axes`: how many they
 /// have; numbers along one axis may be a single one as well.
 template <class T, std::size_t axes = 1>
 class Given {

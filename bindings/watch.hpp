@@ -45,7 +45,7 @@ class Watch {
     bool raised_ = false;
 };
 
-/// Throws Error unless so many threads may be asked for; 0: one per core.
+/// Throws Error unless this is a number of threads; 0: one per core.
 inline int checked_threads(int threads) {
     constexpr int most = 4096;
     if (threads < 0 || threads > most)

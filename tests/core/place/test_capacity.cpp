@@ -184,7 +184,7 @@ TEST_CASE("room without end is room for all") {
     }
 }
 
-TEST_CASE("loads that are no integers are counted in parts of 2^-40 of all, each rounded up") {
+TEST_CASE("fractional loads are counted in parts of 2^-40 of all, each rounded up") {
     Rng rng(7);
     for (int round = 0; round < 200; ++round) {
         std::vector<double> loads(20 + rng.below(40));

@@ -30,7 +30,7 @@ struct Meetings {
 /// gets nothing.
 inline constexpr Node no_node{0xFFFF'FFFFU};
 [[nodiscard]] std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> node_of_rank);
-/// Throws Error unless each rank of the step is one of so many.
+/// Throws Error unless each rank of the step is below `ranks`.
 void require_ranks(const Step& step, std::size_t ranks);
 
 /// Throws Error unless the network is a fat tree of which nothing is down.
