@@ -56,6 +56,10 @@ def make(function: Function, drawn: Drawn) -> tuple[list[Any], dict[str, Any]]:
             value = fitting[parameter.name]
         if parameter.name == "seconds" and not isinstance(value, float):
             value = drawn.rng.choice((0.01, 0.02, -1, math.nan, "x"))
+        if parameter.name == "most" and isinstance(value, int):
+            value = min(
+                value, 5000
+            )  # messages of 2^63 bytes may be cut in many segments
         if leave_rest or parameter.by_name:
             names[parameter.name] = value
         else:
