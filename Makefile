@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-defaults bench-report bench-validation bench-published wheel test-wheel fuzz asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-defaults bench-report bench-validation bench-published wheel test-wheel fuzz fuzz-calls asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -92,6 +92,9 @@ test-wheel: wheel $(stamps)/test-tools   ## that wheel in an empty environment, 
 fuzz: $(stamps)/test-tools   ## ten minutes of odd files for every reader; ARGS='--seconds 60 --only tofu'
 	pip install -q atheris || echo "without atheris: at random" >&2
 	python tests/fuzz/fuzz_machines.py $(ARGS)
+
+fuzz-calls: $(stamps)/test-tools   ## 10^5 calls of Python functions with wrong arguments under AddressSanitizer; ARGS='--seed 2'
+	tools/fuzz_calls.sh $(ARGS)
 
 asan tsan:                   ## the core's tests under a sanitizer
 	cmake --workflow --preset $@

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How arrays cross between NumPy and the core: in without a copy where types fit, out as read-only views.
+// How arrays cross between NumPy and the core: in, checked, and without a copy where types fit; out as read-only views.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/variant.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <variant>
+#include <string>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
@@ -20,17 +19,46 @@ namespace topoloom::python {
 namespace nb = nanobind;
 
 template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
 using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 
-/// What callers may give: an array, or a list or tuple of numbers.
-template <class T>
-using Sequence = std::variant<Array<T>, std::vector<T>>;
+/// Numbers that a caller gave as an array, a list or a tuple of any numbers: converted where each is one of type T, and
+/// never cut, wrapped or rounded. What is wrong with them is reported, by name, once they are used. `axes`: how many they
+/// have; numbers along one axis may be a single one as well.
+template <class T, std::size_t axes = 1>
+class Given {
+   public:
+    /// Never throws: converters of arguments must not.
+    void take(nb::handle given) noexcept;
 
-using Ids = Sequence<std::uint32_t>;
-using Integers = Sequence<std::int64_t>;
-using Numbers = Sequence<double>;
+    /// Throws Error, or TypeError, naming the argument, unless the numbers are what they should be.
+    [[nodiscard]] std::span<const T> values(const char* name) const;
+    /// Of those that are what they should be.
+    [[nodiscard]] std::size_t size(std::size_t axis = 0) const { return shape_[axis]; }
+    [[nodiscard]] bool is_single() const { return is_single_; }
+
+   private:
+    template <class S>
+    void convert(std::span<const S> numbers);
+
+    std::span<const T> values_;
+    std::size_t shape_[axes]{};
+    bool is_single_ = false;
+    nb::object owner_;                       // of the values, if they are the caller's
+    std::shared_ptr<std::vector<T>> own_{};  // if they had to be converted
+    std::string problem_;
+    bool wrong_type_ = false;
+};
+
+extern template class Given<std::uint32_t>;
+extern template class Given<std::uint64_t>;
+extern template class Given<std::int64_t>;
+extern template class Given<double>;
+extern template class Given<std::int64_t, 2>;
+extern template class Given<double, 2>;
+
+using Ids = Given<std::uint32_t>;
+using Integers = Given<std::int64_t>;
+using Numbers = Given<double>;
 
 /// What NumPy sees of an id or a quantity: the one number that it holds.
 template <class T>
@@ -46,20 +74,18 @@ struct Plain<Quantity<Unit, Number>> {
     using type = Number;
 };
 
-/// The elements as ids or quantities.
+/// The elements of an array of one axis as ids or quantities.
 template <class T, class Number>
-[[nodiscard]] std::span<const T> elements(const Sequence<Number>& sequence) {
+[[nodiscard]] std::span<const T> elements(const Given<Number>& given, const char* name) {
     static_assert(sizeof(T) == sizeof(Number));
-    return std::visit(
-        [](const auto& values) {
-            return std::span<const T>(reinterpret_cast<const T*>(values.data()), values.size());
-        },
-        sequence);
+    const std::span<const Number> values = given.values(name);
+    if (given.is_single()) throw nb::type_error((std::string(name) + " is one number; give a list").c_str());
+    return {reinterpret_cast<const T*>(values.data()), values.size()};
 }
 
 template <class T, class Number>
-[[nodiscard]] std::vector<T> copy_of(const Sequence<Number>& sequence) {
-    const std::span<const T> all = elements<T>(sequence);
+[[nodiscard]] std::vector<T> copy_of(const Given<Number>& given, const char* name) {
+    const std::span<const T> all = elements<T>(given, name);
     return {all.begin(), all.end()};
 }
 
@@ -71,3 +97,25 @@ template <class T>
 }
 
 }  // namespace topoloom::python
+
+namespace nanobind::detail {
+
+template <class T, std::size_t axes>
+struct type_caster<topoloom::python::Given<T, axes>> {
+    using Arrays = topoloom::python::Given<T, axes>;
+    static constexpr auto number = const_name<std::is_floating_point_v<T>>("float", "int");
+    static constexpr auto sequence = const_name<axes == 1>(
+        const_name("collections.abc.Sequence[") + number + const_name("]"),
+        const_name("collections.abc.Sequence[collections.abc.Sequence[") + number + const_name("]]"));
+    NB_TYPE_CASTER(Arrays, const_name("numpy.typing.NDArray[numpy.integer] | "
+                                      "numpy.typing.NDArray[numpy.floating] | ") +
+                               sequence)
+
+    bool from_python(handle given, std::uint8_t /*flags*/, cleanup_list* /*cleanup*/) noexcept {
+        if (given.is_none()) return false;
+        value.take(given);
+        return true;
+    }
+};
+
+}  // namespace nanobind::detail

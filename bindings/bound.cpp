@@ -33,6 +33,7 @@ struct Bounds {
 Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
                    const std::optional<Sharing>& sharing, std::optional<double> seconds,
                    std::optional<std::uint64_t> work, int threads, const std::optional<Progress>& progress) {
+    checked_threads(threads);
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
     return watch.run([&] {

@@ -29,11 +29,32 @@ namespace {
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 using Roots = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
 
+std::size_t checked_ranks(std::size_t ranks) {
+    constexpr std::size_t most = (std::size_t{1} << 31) - 1;
+    if (ranks > most) fail("a step of ", ranks, " ranks; at most ", most, " are supported");
+    return ranks;
+}
+
 RepeatedStep step_of(const std::vector<Pair>& messages) {
     RepeatedStep step{{}, 1};
     for (const auto& [from, to] : messages) step.step.push_back({Rank{from}, Rank{to}});
     return step;
 }
+
+std::vector<NodeMessage> node_messages(const RepeatedStep& step, const Ids& nodes) {
+    const std::span<const Node> node_of_rank = elements<Node>(nodes, "node_of_rank");
+    require_ranks(step.step, node_of_rank.size());
+    std::vector<NodeMessage> messages;
+    for (const auto [from, to] : step.step)
+        messages.push_back({node_of_rank[from.value], node_of_rank[to.value]});
+    return messages;
+}
+
+/// A tree, and the text of the machine that it is made of.
+struct MachineTree {
+    SpanningTree tree;
+    std::shared_ptr<const std::string> machine;
+};
 
 std::vector<Multicast> multicasts_of(const Roots& roots) {
     std::vector<Multicast> multicasts;
@@ -60,7 +81,7 @@ std::vector<std::string_view> tree_kinds(const Machine& machine) {
     });
 }
 
-std::vector<SpanningTree> trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
+std::vector<SpanningTree> plain_trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
     const std::vector<Multicast> multicasts = multicasts_of(roots);
     if (kind == "least-loaded" || kind == "last")
         return switch_trees(fat_tree_of(machine), multicasts,
@@ -78,6 +99,25 @@ std::vector<SpanningTree> trees_of(const Machine& machine, std::string_view kind
     return trees;
 }
 
+std::vector<MachineTree> trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
+    std::vector<MachineTree> trees;
+    for (SpanningTree& tree : plain_trees_of(machine, kind, roots))
+        trees.push_back({std::move(tree), machine.shared_text()});
+    return trees;
+}
+
+std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> loads_of(
+    const Machine& machine, const std::vector<const MachineTree*>& trees) {
+    std::vector<SpanningTree> plain;
+    for (const MachineTree* tree : trees) {
+        if (tree == nullptr) throw nb::type_error("trees must hold a SpanningTree each, not None");
+        require_made_for(machine, tree->machine, "a tree");
+        plain.push_back(tree->tree);
+    }
+    TreeLoads loads = tree_loads(machine, plain);
+    return {std::move(loads.on_link), std::move(loads.on_vertex)};
+}
+
 void bind_steps(nb::module_& m) {
     nb::class_<RepeatedStep>(m, "Step", "Messages between ranks that are sent at once.")
         .def(
@@ -87,16 +127,21 @@ void bind_steps(nb::module_& m) {
             },
             "messages"_a, "(from, to) of each.")
         .def_static(
-            "shift", [](std::size_t ranks, std::size_t by) { return RepeatedStep{shift_step(ranks, by), 1}; },
+            "shift",
+            [](std::size_t ranks, std::size_t by) {
+                return RepeatedStep{shift_step(checked_ranks(ranks), by), 1};
+            },
             "ranks"_a, "by"_a, "Rank r sends to r + by, wrapping at the end.")
         .def_static(
             "prefix",
-            [](std::size_t ranks, std::size_t by) { return RepeatedStep{prefix_step(ranks, by), 1}; },
+            [](std::size_t ranks, std::size_t by) {
+                return RepeatedStep{prefix_step(checked_ranks(ranks), by), 1};
+            },
             "ranks"_a, "by"_a, "Rank r sends to r xor by, if there is such a rank.")
         .def_static(
             "blocks",
             [](std::size_t ranks, const std::vector<std::uint32_t>& block_to) {
-                return RepeatedStep{block_step(ranks, block_to), 1};
+                return RepeatedStep{block_step(checked_ranks(ranks), block_to), 1};
             },
             "ranks"_a, "block_to"_a, "Equal blocks of ranks send to each other, keeping their order.")
         .def_static(
@@ -122,14 +167,14 @@ void bind_steps(nb::module_& m) {
         "meetings_any_ascent",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
             AnyAscent ascent(fat_tree_of(machine));
-            return ascent.meetings(between_nodes(step.step, elements<Node>(nodes)));
+            return ascent.meetings(node_messages(step, nodes));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
         "Where messages may meet on a fat tree, whichever routes they take up.");
     m.def(
         "meetings_on_routes",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
-            return meetings_on_routes(machine, between_nodes(step.step, elements<Node>(nodes)));
+            return meetings_on_routes(machine, node_messages(step, nodes));
         },
         "machine"_a, "step"_a, "node_of_rank"_a, "Where messages meet on the routes of the machine.");
     m.def(
@@ -137,7 +182,7 @@ void bind_steps(nb::module_& m) {
         [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps, bool on_routes,
            std::uint64_t work, std::uint64_t seed) {
             const FreeOrder found =
-                find_free_order(machine, elements<Node>(nodes), steps,
+                find_free_order(machine, elements<Node>(nodes, "nodes"), steps,
                                 on_routes ? Meeting::on_routes : Meeting::any_ascent, work, seed);
             std::vector<std::uint32_t> order;
             for (const Node node : found.node_of_rank) order.push_back(node.value);
@@ -151,7 +196,7 @@ void bind_steps(nb::module_& m) {
         "with_gaps",
         [](const Machine& machine, const Ids& nodes) {
             std::vector<std::optional<std::uint32_t>> positions;
-            for (const Node node : with_gaps(machine, elements<Node>(nodes)))
+            for (const Node node : with_gaps(machine, elements<Node>(nodes, "nodes")))
                 positions.push_back(node == no_node ? std::nullopt : std::optional(node.value));
             return positions;
         },
@@ -162,12 +207,12 @@ void bind_steps(nb::module_& m) {
 
 void bind_fat_trees(nb::module_& m) {
     bind_steps(m);
-    nb::class_<SpanningTree>(m, "SpanningTree", "Links that lead from a root to members of a group.")
-        .def_prop_ro("root", [](const SpanningTree& tree) { return tree.root.value; })
+    nb::class_<MachineTree>(m, "SpanningTree", "Links that lead from a root to members of a group.")
+        .def_prop_ro("root", [](const MachineTree& t) { return t.tree.root.value; })
         .def_prop_ro(
             "links",
-            [](nb::handle_t<SpanningTree> tree) {
-                return view(std::span<const Link>(nb::cast<const SpanningTree&>(tree).links), tree);
+            [](nb::handle_t<MachineTree> t) {
+                return view(std::span<const Link>(nb::cast<const MachineTree&>(t).tree.links), t);
             },
             "Each behind the one that leads to its beginning.");
     m.def("tree_kinds", &tree_kinds, "machine"_a, "The kinds of spanning_trees that a machine has.");
@@ -175,13 +220,8 @@ void bind_fat_trees(nb::module_& m) {
           nb::call_guard<nb::gil_scoped_release>(),
           "Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any "
           "machine, or all 'disjoint' ones of a torus.");
-    m.def(
-        "tree_loads",
-        [](const Machine& machine, const std::vector<SpanningTree>& trees) {
-            TreeLoads loads = tree_loads(machine, trees);
-            return std::pair(std::move(loads.on_link), std::move(loads.on_vertex));
-        },
-        "machine"_a, "trees"_a, "Trees through every link, and every switch, router or node.");
+    m.def("tree_loads", &loads_of, "machine"_a, "trees"_a,
+          "Trees of this machine through every link, and every switch, router or node.");
 }
 
 }  // namespace topoloom::python

@@ -35,18 +35,56 @@ Slot slot_of(const Machine& m, std::uint32_t id) { return checked<Slot>(id, m.sl
 Link link_of(const Machine& m, std::uint32_t id) { return checked<Link>(id, m.link_count(), "link"); }
 
 std::vector<std::pair<std::uint32_t, double>> route(const Machine& m, std::uint32_t a, std::uint32_t b) {
+    m.require_connected(node_of(m, a), node_of(m, b));
     std::vector<std::pair<std::uint32_t, double>> links;
     with_topology(m, [&](const auto& t) {
-        t.route(node_of(m, a), node_of(m, b),
-                [&](Link link, double share) { links.emplace_back(link.value, share); });
+        t.route(Node{a}, Node{b}, [&](Link link, double share) { links.emplace_back(link.value, share); });
     });
     return links;
 }
 
+std::uint32_t hops(const Machine& m, std::uint32_t a, std::uint32_t b) {
+    m.require_connected(node_of(m, a), node_of(m, b));
+    return m.hops(Node{a}, Node{b});
+}
+
+std::uint32_t distance(const Machine& m, std::uint32_t a, std::uint32_t b) {
+    m.require_connected(m.node(slot_of(m, a)), m.node(slot_of(m, b)));
+    return m.distance(Slot{a}, Slot{b});
+}
+
+bool connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
+    return m.connected(node_of(m, a), node_of(m, b));
+}
+
+template <class T>
+nb::object new_array(std::vector<T>&& values) {
+    auto* const kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+/// What `one` answers for pairs: two arrays of one length, or an array and a single number.
+template <auto one>
+nb::object for_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
+    const std::span<const std::uint32_t> from = a.values(name_a);
+    const std::span<const std::uint32_t> to = b.values(name_b);
+    if (a.is_single() && b.is_single()) return nb::cast(one(m, from[0], to[0]));
+    if (!a.is_single() && !b.is_single() && from.size() != to.size())
+        fail(name_a, " has ", from.size(), " entries and ", name_b, " ", to.size(), "; give as many");
+    using Answer = decltype(one(m, 0, 0));
+    std::vector<std::conditional_t<std::is_same_v<Answer, bool>, std::uint8_t, Answer>> answers(
+        a.is_single() ? to.size() : from.size());
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        answers[i] = one(m, from[a.is_single() ? 0 : i], to[b.is_single() ? 0 : i]);
+    const nb::object array = new_array(std::move(answers));
+    return std::is_same_v<Answer, bool> ? array.attr("view")("bool") : array;
+}
+
 Allocation make_allocation(const Machine& m, const Ids& nodes, const std::optional<Ids>& slots) {
-    Allocation of_nodes(m, copy_of<Node>(nodes));
+    Allocation of_nodes(m, copy_of<Node>(nodes, "nodes"));
     if (!slots) return of_nodes;
-    Allocation of_slots = Allocation::of_slots(m, copy_of<Slot>(*slots));
+    Allocation of_slots = Allocation::of_slots(m, copy_of<Slot>(*slots, "slots"));
     if (!std::ranges::equal(of_slots.nodes(), of_nodes.nodes()))
         fail("the allocation's slots are not on its nodes, in their order");
     return of_slots;
@@ -76,18 +114,50 @@ void bind_machine(nb::module_& m) {
             "has_failures", [](const Machine& m) { return std::holds_alternative<Degraded>(m.topology()); },
             "Whether something is down.")
         .def_prop_ro("link_count", &Machine::link_count)
+        .def_prop_ro(
+            "nodes_up",
+            [](const Machine& m) {
+                std::vector<std::uint32_t> up;
+                for (const Node node : m.usable_nodes()) up.push_back(node.value);
+                return new_array(std::move(up));
+            },
+            nb::sig("def nodes_up(self) -> numpy.typing.NDArray[numpy.uint32]"),
+            "The nodes that are not down, ascending.")
+        .def("connected", &connected, "node_a"_a, "node_b"_a,
+             "Whether both nodes are up, and failures leave a route from the first to the second.")
+        .def(
+            "connected",
+            [](const Machine& m, const Ids& a, const Ids& b) {
+                return for_pairs<connected>(m, a, b, "node_a", "node_b");
+            },
+            "node_a"_a, "node_b"_a,
+            nb::sig(
+                "def connected(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: "
+                "numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> "
+                "numpy.typing.NDArray[numpy.bool_]"),
+            "The same for arrays of as many nodes, pair by pair.")
+        .def("distance", &distance, "slot_a"_a, "slot_b"_a, "What hop-bytes multiply with.")
         .def(
             "distance",
-            [](const Machine& m, std::uint32_t a, std::uint32_t b) {
-                return m.distance(slot_of(m, a), slot_of(m, b));
+            [](const Machine& m, const Ids& a, const Ids& b) {
+                return for_pairs<distance>(m, a, b, "slot_a", "slot_b");
             },
-            "slot_a"_a, "slot_b"_a, "What hop-bytes multiply with.")
+            "slot_a"_a, "slot_b"_a,
+            nb::sig("def distance(self, slot_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot_b: "
+                    "numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> "
+                    "numpy.typing.NDArray[numpy.uint32]"),
+            "The same for arrays of as many slots, pair by pair.")
+        .def("hops", &hops, "node_a"_a, "node_b"_a, "Links on the route.")
         .def(
             "hops",
-            [](const Machine& m, std::uint32_t a, std::uint32_t b) {
-                return m.hops(node_of(m, a), node_of(m, b));
+            [](const Machine& m, const Ids& a, const Ids& b) {
+                return for_pairs<hops>(m, a, b, "node_a", "node_b");
             },
-            "node_a"_a, "node_b"_a, "Links on the route.")
+            "node_a"_a, "node_b"_a,
+            nb::sig("def hops(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: "
+                    "numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> "
+                    "numpy.typing.NDArray[numpy.uint32]"),
+            "The same for arrays of as many nodes, pair by pair.")
         .def(
             "coordinates", [](const Machine& m, std::uint32_t n) { return m.coordinates(node_of(m, n)); },
             "node"_a)
@@ -207,8 +277,8 @@ void bind_machine(nb::module_& m) {
         .def(
             "__init__",
             [](Placement* self, const Allocation& allocation, const Ids& slots, bool shared) {
-                new (self)
-                    Placement(allocation, copy_of<Slot>(slots), shared ? SlotUse::shared : SlotUse::one_rank);
+                new (self) Placement(allocation, copy_of<Slot>(slots, "slots"),
+                                     shared ? SlotUse::shared : SlotUse::one_rank);
             },
             "allocation"_a, "slots"_a, "shared"_a = false)
         .def_prop_ro(

@@ -13,6 +13,7 @@
 #include "rooms.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
 #include "topoloom/metric/judge.hpp"
+#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -31,6 +32,8 @@ struct Judged {
 
 Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
                        std::size_t hottest, int threads) {
+    checked_threads(threads);
+    placement.require_on(allocation);
     const Machine& machine = allocation.machine();
     Judged judged{judge(graph, machine, placement, threads), {}};
     if (hottest == 0) return judged;
@@ -50,7 +53,7 @@ struct Shaped {
 };
 
 Shaped shape_of(const Allocation& allocation, int threads) {
-    BigVector<double> loads = all_pairs_loads(allocation, threads);
+    BigVector<double> loads = all_pairs_loads(allocation, checked_threads(threads));
     const AllocationShape shape = allocation_shape(allocation, loads);
     return {std::move(loads), shape};
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "one_line.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 
@@ -27,8 +28,9 @@ void check_version() {
 NB_MODULE(_core, m) {
     check_version();
     m.doc() = "The compiled core of Topoloom. Import its names from `topoloom` and its rooms.";
-    nb::exception<topoloom::Error>(m, "Error", PyExc_ValueError).doc() =
-        "What is wrong with an input, where, and what to do.";
+    const nb::exception<topoloom::Error> error(m, "Error", PyExc_ValueError);
+    error.doc() = "What is wrong with an input, where, and what to do.";
+    nb::register_exception_translator(&topoloom::python::tell_error_in_one_line, error.ptr());
     topoloom::python::bind_pattern(m);
     topoloom::python::bind_machine(m);
     topoloom::python::bind_machine_text(m);
@@ -45,4 +47,5 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_wiring(m);
     topoloom::python::bind_schedules_combining(m);
     topoloom::python::bind_schedules_orders(m);
+    topoloom::python::tell_wrong_arguments_in_one_line(m);
 }

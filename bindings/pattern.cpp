@@ -4,6 +4,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <variant>
@@ -32,28 +34,29 @@ namespace {
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 template <class T, class Number>
-std::span<const T> elements_or_none(const std::optional<Sequence<Number>>& array) {
-    return array ? elements<T>(*array) : std::span<const T>{};
+std::span<const T> elements_or_none(const std::optional<Given<Number>>& array, const char* name) {
+    return array ? elements<T>(*array, name) : std::span<const T>{};
 }
 
 std::vector<double> load_of(const std::optional<Numbers>& load) {
-    return load ? copy_of<double>(*load) : std::vector<double>{};
+    return load ? copy_of<double>(*load, "load") : std::vector<double>{};
 }
 
 CommGraph from_edges(std::size_t rank_count, const Ids& source, const Ids& target, const Integers& bytes,
                      const std::optional<Integers>& messages, const std::optional<Numbers>& load) {
-    return CommGraph::from_edges(rank_count, elements<Rank>(source), elements<Rank>(target),
-                                 elements<Bytes>(bytes), elements_or_none<std::int64_t>(messages),
-                                 load_of(load));
+    return CommGraph::from_edges(rank_count, elements<Rank>(source, "source"),
+                                 elements<Rank>(target, "target"), elements<Bytes>(bytes, "bytes"),
+                                 elements_or_none<std::int64_t>(messages, "messages"), load_of(load));
 }
 
-CommGraph from_csr(const Sequence<std::uint64_t>& first, const Ids& peer, const Integers& bytes,
+CommGraph from_csr(const Given<std::uint64_t>& first, const Ids& peer, const Integers& bytes,
                    const std::optional<Integers>& messages, const std::optional<Numbers>& load,
                    const std::optional<Integers>& self_bytes, const std::optional<Integers>& self_messages) {
-    return CommGraph::from_csr(elements<std::uint64_t>(first), elements<Rank>(peer), elements<Bytes>(bytes),
-                               elements_or_none<std::int64_t>(messages), load_of(load),
-                               elements_or_none<Bytes>(self_bytes),
-                               elements_or_none<std::int64_t>(self_messages));
+    return CommGraph::from_csr(elements<std::uint64_t>(first, "first"), elements<Rank>(peer, "peer"),
+                               elements<Bytes>(bytes, "bytes"),
+                               elements_or_none<std::int64_t>(messages, "messages"), load_of(load),
+                               elements_or_none<Bytes>(self_bytes, "self_bytes"),
+                               elements_or_none<std::int64_t>(self_messages, "self_messages"));
 }
 
 CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t points,

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "arrays.hpp"
@@ -14,7 +15,9 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/choose_nodes.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
+#include "topoloom/pattern/phase_sum.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 #include "values.hpp"
@@ -30,7 +33,7 @@ namespace {
 /// -1 stands for ranks that were nowhere.
 Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) {
     Migration migration{{}, Bytes{bytes_per_rank}};
-    for (const std::int64_t slot : copy_of<std::int64_t>(previous)) {
+    for (const std::int64_t slot : elements<std::int64_t>(previous, "previous")) {
         if (slot < -1 || slot > std::numeric_limits<std::uint32_t>::max())
             fail("the earlier placement holds ", slot, ", which is neither a slot nor -1");
         migration.from.push_back(slot < 0 ? std::nullopt
@@ -45,26 +48,54 @@ class Measured {
     Measured(NamedObjective objective, std::vector<const CommGraph*> phases,
              const std::optional<Numbers>& background)
         : objective_(std::move(objective)), phases_(std::move(phases)) {
-        if (background) background_ = copy_of<double>(*background);
+        if (std::ranges::count(phases_, nullptr) > 0)
+            throw nb::type_error("phases must hold a CommGraph each, not None");
+        if (background) background_ = copy_of<double>(*background, "background");
     }
     [[nodiscard]] Problem at(const Problem& problem) const {
+        require_sum(phases_, problem.graph());
         return problem.with_objective(
             objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_,
             background_);
     }
     [[nodiscard]] double time(const Machine& machine, const CommGraph& graph,
                               const Placement& placement) const {
+        require_placed(graph, machine, placement.slots());
+        require_sum(phases_, graph);
         if (!machine.has_bandwidths()) return 0;
-        MeasuredObjective objective{
-            .mix = objective_of(ObjectiveKind::time), .phases = phases_, .background = background_};
-        if (objective.phases.empty()) objective.phases.push_back(&graph);
-        return time_parts(machine, objective, placement.slots()).all;
+        return time_parts(machine, measured(graph, objective_of(ObjectiveKind::time)), placement.slots()).all;
+    }
+    [[nodiscard]] double value(const CommGraph& graph, const Allocation& allocation,
+                               const Placement& placement) const {
+        const Machine& machine = allocation.machine();
+        require_placed(graph, machine, placement.slots());
+        if (placement.use() == SlotUse::one_rank)
+            return at(Problem(graph, allocation)).objective_value(placement.slots());
+        require_sum(phases_, graph);
+        require_exact_hop_bytes(graph, machine);
+        // Those that share slots are placed for hop-bytes.
+        const Objective objective = objective_.value.value_or(objective_of(ObjectiveKind::hop_bytes));
+        if (objective.is(ObjectiveKind::hop_bytes))
+            return static_cast<double>(hop_bytes(graph, machine, placement.slots()));
+        if (objective.relative)
+            fail(
+                "a mix counts in parts of what block placement has, one rank per slot; give one objective "
+                "for a placement with shared slots");
+        require_times(machine, objective);
+        return objective_key(machine, measured(graph, objective), placement.slots()).congestion;
     }
     [[nodiscard]] ObjectiveChoice choose(const Problem& problem) const {
+        require_sum(phases_, problem.graph());
         return choose_objective(problem, phases_, background_);
     }
 
    private:
+    [[nodiscard]] MeasuredObjective measured(const CommGraph& graph, const Objective& mix) const {
+        MeasuredObjective objective{.mix = mix, .phases = phases_, .background = background_};
+        if (objective.phases.empty()) objective.phases.push_back(&graph);
+        return objective;
+    }
+
     NamedObjective objective_;
     std::vector<const CommGraph*> phases_;
     std::vector<double> background_;
@@ -82,6 +113,7 @@ Found run(const CommGraph& graph, const Allocation& allocation, std::string_view
           const std::optional<Integers>& previous, std::int64_t migration_cost, std::uint64_t seed,
           std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
           const std::optional<Progress>& progress) {
+    checked_threads(threads);
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
     const Measured measured(named(objective), std::move(phases), background);
@@ -110,7 +142,8 @@ double value_of(const CommGraph& graph, const Allocation& allocation, const Plac
                 const std::optional<Numbers>& background) {
     const Measured measured(named(objective), std::move(phases), background);
     const nb::gil_scoped_release released;
-    return measured.at(Problem(graph, allocation)).objective_value(placement.slots());
+    placement.require_on(allocation);
+    return measured.value(graph, allocation, placement);
 }
 
 /// Of a placement that a machine's bandwidths allow to be timed.
@@ -118,6 +151,7 @@ double time_of(const CommGraph& graph, const Allocation& allocation, const Place
                std::vector<const CommGraph*> phases, const std::optional<Numbers>& background) {
     const Measured measured(NamedObjective("time"), std::move(phases), background);
     const nb::gil_scoped_release released;
+    placement.require_on(allocation);
     return measured.time(allocation.machine(), graph, placement);
 }
 
@@ -134,6 +168,7 @@ std::pair<NamedObjective, std::string> choice_of(const CommGraph& graph, const A
 ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view mapper,
                    std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
                    int threads, const std::optional<Progress>& progress) {
+    checked_threads(threads);
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
     return watch.run([&] { return choose_nodes(graph, free, count, mapper, seed, threads, budget); });
@@ -212,7 +247,8 @@ void bind_place(nb::module_& m) {
         "    The placement, the candidates evaluated, and what was proven.");
     m.def("objective_value", &value_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
           "objective"_a, "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
-          "What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.");
+          "What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.\n"
+          "Ranks may share slots.");
     m.def("predicted_time", &time_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
           "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
           "Seconds that the messages take: startups, latencies, and the busiest link, network card or\n"

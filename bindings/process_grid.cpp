@@ -42,14 +42,16 @@ void bind_process_grid(nb::module_& m) {
         .def(
             "__init__",
             [](NodeMap* map, Extents extents, const Ids& node_of_cell) {
-                new (map) NodeMap(node_map(extents, elements<std::uint32_t>(node_of_cell)));
+                new (map) NodeMap(node_map(extents, elements<std::uint32_t>(node_of_cell, "node_of_cell")));
             },
-            "extents"_a, "node_of_cell"_a, "Nodes 0, 1, ... of the cells, row-major.")
+            "extents"_a, "node_of_cell"_a, "Nodes 0, 1, ... of the cells, row-major, numbered without gaps.")
         .def_ro("extents", &NodeMap::extents)
         .def_ro("leaving", &NodeMap::leaving,
                 "By axis and node: its cells whose successor along the axis is on another node.")
         .def_ro("inner_rounds", &NodeMap::inner_rounds,
-                "By axis: rounds of a binomial tree that stay inside nodes.")
+                "By axis: rounds of a binomial tree over steps of 1, 2, 4, ... cells, up to the first that "
+                "leaves a\n"
+                "node.")
         .def_prop_ro(
             "external_links", [](const NodeMap& map) { return map.external_links(); },
             "The most messages that leave a node at once, summed over the axes.")
@@ -62,7 +64,10 @@ void bind_process_grid(nb::module_& m) {
                 return binomial_time(map, collective_of(collective), links, bytes);
             },
             "collective"_a, "links"_a, "bytes"_a,
-            "Seconds of a broadcast, reduce, scatter or gather along binomial trees of every axis.");
+            "Seconds that a broadcast, reduce, scatter or gather along binomial trees of every axis takes "
+            "at\n"
+            "most: a node sends as many messages as it has external links in every round but the inner "
+            "ones.");
 
     m.def(
         "node_tiles",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The solver of quadratic assignment problems for Python.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -8,9 +7,11 @@
 #include <optional>
 #include <tuple>
 
+#include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/qap/qap_solve.hpp"
+#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -19,34 +20,30 @@ using namespace nb::literals;
 
 namespace {
 
-using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = Given<std::int64_t, 2>;
 
-std::vector<std::int64_t> entries(const Matrix& m) { return {m.data(), m.data() + m.size()}; }
+std::vector<std::int64_t> entries(const Matrix& m, const char* name) {
+    const std::span<const std::int64_t> all = m.values(name);
+    return {all.begin(), all.end()};
+}
 
 std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve(
     const Matrix& a, const Matrix& b, std::uint64_t seed, std::optional<double> seconds,
     std::optional<std::uint64_t> work, int threads, std::optional<std::int64_t> target) {
-    if (a.shape(0) != a.shape(1) || b.shape(0) != b.shape(1) || a.shape(0) != b.shape(0))
-        fail("expected two square matrices of one order, not ", a.shape(0), " x ", a.shape(1), " and ",
-             b.shape(0), " x ", b.shape(1));
-    const qap::Qap qap(a.shape(0), entries(a), entries(b));
-    Budget budget;
-    if (seconds) budget.seconds = *seconds;
-    if (work || !seconds) budget.work = work.value_or(std::uint64_t{1} << 30);
-    bool raised = false;
-    budget.keep_going = [&](std::uint64_t /*work*/) {
-        const nb::gil_scoped_acquire held;
-        raised = PyErr_CheckSignals() != 0;
-        return !raised;
-    };
-    qap::QapSolveOptions options{.seed = seed, .threads = threads};
+    std::vector<std::int64_t> entries_a = entries(a, "a");
+    std::vector<std::int64_t> entries_b = entries(b, "b");
+    if (a.size(0) != a.size(1) || b.size(0) != b.size(1) || a.size(0) != b.size(0))
+        fail("expected two square matrices of one order, not ", a.size(0), " x ", a.size(1), " and ",
+             b.size(0), " x ", b.size(1));
+    const qap::Qap problem(a.size(0), std::move(entries_a), std::move(entries_b));
+    const std::optional<Progress> silent;
+    Watch watch(silent);
+    if (!seconds && !work) work = std::uint64_t{1} << 30;
+    const Budget budget = make_budget(seconds, work, watch);
+    qap::QapSolveOptions options{.seed = seed, .threads = checked_threads(threads)};
     if (target) options.target = *target;
     Meter meter(budget);
-    const qap::QapResult result = [&] {
-        const nb::gil_scoped_release released;
-        return qap::solve_qap(qap, {}, meter, options);
-    }();
-    if (raised) throw nb::python_error();
+    const qap::QapResult result = watch.run([&] { return qap::solve_qap(problem, {}, meter, options); });
     return {result.assignment, result.value, meter.done()};
 }
 

@@ -154,7 +154,10 @@ void bind_schedule(nb::module_& m) {
             nb::call_guard<nb::gil_scoped_release>(),
             "Plays the schedule; raises Error unless every rank ends with exactly what is promised.")
         .def(
-            "graph", [](const AnySchedule& s, int threads) { return pattern(s, std::nullopt, threads); },
+            "graph",
+            [](const AnySchedule& s, int threads) {
+                return pattern(s, std::nullopt, checked_threads(threads));
+            },
             "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
             "All messages as one communication graph.")
         .def(
@@ -172,6 +175,8 @@ void bind_schedule(nb::module_& m) {
             "cost_on",
             [](const AnySchedule& schedule, const Allocation& allocation, const Placement& placement,
                const NetworkModel* model, int threads) {
+                placement.require_on(allocation);
+                checked_threads(threads);
                 const Machine& machine = allocation.machine();
                 const std::optional<Progress> silent;
                 Watch watch(silent);

@@ -19,13 +19,14 @@ using namespace nb::literals;
 
 namespace {
 
-using Costs = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Costs = Given<double, 2>;
 
 CostMatrix matrix_of(const Costs& costs) {
-    if (costs.shape(0) != costs.shape(1))
-        fail("costs are of ", costs.shape(0), " by ", costs.shape(1),
+    const std::span<const double> values = costs.values("costs");
+    if (costs.size(0) != costs.size(1))
+        fail("costs are of ", costs.size(0), " by ", costs.size(1),
              " processes; give as many rows as columns");
-    return {costs.shape(0), {costs.data(), costs.data() + costs.size()}};
+    return {costs.size(0), {values.begin(), values.end()}};
 }
 
 BinomialOrder order_of(std::string_view name) {
@@ -86,7 +87,8 @@ void bind_schedules_orders(nb::module_& m) {
         "binomial_scatter_steps",
         [](const Costs& costs, const Ids& order, std::uint32_t channels) {
             const CostMatrix matrix = matrix_of(costs);
-            return binomial_scatter_steps(matrix, find_cost_groups(matrix), elements<Rank>(order), channels);
+            return binomial_scatter_steps(matrix, find_cost_groups(matrix), elements<Rank>(order, "order"),
+                                          channels);
         },
         "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1,
         "Seconds of every step of a binomial scatter of one block to each, where costs are of a block.");

@@ -97,7 +97,7 @@ void bind_sharing(nb::module_& m) {
             [](Sharing* self, std::optional<double> imbalance, const std::optional<Numbers>& capacities) {
                 new (self) Sharing{.imbalance = imbalance};
                 if (!capacities) return;
-                self->capacity = copy_of<double>(*capacities);
+                self->capacity = copy_of<double>(*capacities, "capacities");
                 if (self->capacity.empty())
                     fail("there are no capacities; give one for each slot of the allocation");
             },

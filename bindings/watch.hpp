@@ -4,11 +4,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
 
 #include "topoloom/base/budget.hpp"
+#include "topoloom/base/error.hpp"
 
 namespace topoloom::python {
 
@@ -43,9 +45,18 @@ class Watch {
     bool raised_ = false;
 };
 
-/// Refers to `watch`, which must live longer.
+/// Throws Error unless this is a number of threads; 0: one per core.
+inline int checked_threads(int threads) {
+    constexpr int most = 4096;
+    if (threads < 0 || threads > most)
+        fail("threads is ", threads, "; it must be 0, which is one per core, to ", most);
+    return threads;
+}
+
+/// Refers to `watch`, which must live longer. Throws Error for seconds that are none.
 inline Budget make_budget(std::optional<double> seconds, std::optional<std::uint64_t> work, Watch& watch) {
     Budget budget;
+    if (seconds && !(*seconds >= 0)) fail("seconds is ", *seconds, "; it must be 0 or more");
     if (seconds) budget.seconds = *seconds;
     if (work) budget.work = *work;
     budget.keep_going = std::ref(watch);

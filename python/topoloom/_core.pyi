@@ -3,7 +3,7 @@ The compiled core of Topoloom. Import its names from `topoloom` and its rooms.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, overload
 
 import numpy
 import numpy.typing
@@ -19,13 +19,13 @@ class CommGraph:
     """
 
     @staticmethod
-    def from_edges(rank_count: int, source: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], messages: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, load: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> CommGraph:
+    def from_edges(rank_count: int, source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> CommGraph:
         """
         Edge i goes from source[i] to target[i]. Duplicates are summed, self-messages kept apart.
         """
 
     @staticmethod
-    def from_csr(first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], peer: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], messages: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, load: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, self_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, self_messages: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None) -> CommGraph:
+    def from_csr(first: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], peer: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, self_bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, self_messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> CommGraph:
         """
         The edges of rank u are first[u] .. first[u+1]-1, as in a SciPy csr_array.
         """
@@ -143,11 +143,35 @@ class Machine:
     @property
     def link_count(self) -> int: ...
 
+    @property
+    def nodes_up(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """The nodes that are not down, ascending."""
+
+    @overload
+    def connected(self, node_a: int, node_b: int) -> bool:
+        """
+        Whether both nodes are up, and failures leave a route from the first to the second.
+        """
+
+    @overload
+    def connected(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.bool_]:
+        """The same for arrays of as many nodes, pair by pair."""
+
+    @overload
     def distance(self, slot_a: int, slot_b: int) -> int:
         """What hop-bytes multiply with."""
 
+    @overload
+    def distance(self, slot_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.uint32]:
+        """The same for arrays of as many slots, pair by pair."""
+
+    @overload
     def hops(self, node_a: int, node_b: int) -> int:
         """Links on the route."""
+
+    @overload
+    def hops(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.uint32]:
+        """The same for arrays of as many nodes, pair by pair."""
 
     def coordinates(self, node: int) -> list[int]: ...
 
@@ -231,7 +255,7 @@ class Machine:
 class Allocation:
     """The slots that a job was given, in the launcher's order."""
 
-    def __init__(self, machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], slots: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None) -> None:
+    def __init__(self, machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> None:
         """Without slots: all slots of the nodes."""
 
     @staticmethod
@@ -267,7 +291,7 @@ def compact_nodes(free: Allocation, count: int, seed: int = 1) -> Allocation:
 class Placement:
     """rank -> slot; every placement that exists is valid."""
 
-    def __init__(self, allocation: Allocation, slots: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], shared: bool = False) -> None: ...
+    def __init__(self, allocation: Allocation, slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool = False) -> None: ...
 
     @property
     def shared(self) -> bool:
@@ -565,8 +589,8 @@ class GridLinks:
 class NodeMap:
     """What the lines of a process grid cost the nodes that it is on."""
 
-    def __init__(self, extents: Sequence[int], node_of_cell: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> None:
-        """Nodes 0, 1, ... of the cells, row-major."""
+    def __init__(self, extents: Sequence[int], node_of_cell: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> None:
+        """Nodes 0, 1, ... of the cells, row-major, numbered without gaps."""
 
     @property
     def extents(self) -> list[int]: ...
@@ -579,7 +603,10 @@ class NodeMap:
 
     @property
     def inner_rounds(self) -> list[int]:
-        """By axis: rounds of a binomial tree that stay inside nodes."""
+        """
+        By axis: rounds of a binomial tree over steps of 1, 2, 4, ... cells, up to the first that leaves a
+        node.
+        """
 
     @property
     def external_links(self) -> int:
@@ -595,7 +622,8 @@ class NodeMap:
 
     def binomial_time(self, collective: str, links: GridLinks, bytes: float) -> float:
         """
-        Seconds of a broadcast, reduce, scatter or gather along binomial trees of every axis.
+        Seconds that a broadcast, reduce, scatter or gather along binomial trees of every axis takes at
+        most: a node sends as many messages as it has external links in every round but the inner ones.
         """
 
 def node_tiles(extents: Sequence[int], cores: int, weights: Sequence[float] = []) -> list[list[int]]:
@@ -750,7 +778,7 @@ class Objective:
 class Sharing:
     """What a slot may hold where ranks share slots."""
 
-    def __init__(self, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> None:
+    def __init__(self, imbalance: float | None = None, capacities: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> None:
         """
         Where ranks outnumber slots, a slot holds up to (1 + imbalance) times its share of the load;
         or capacities give the load that each slot of the allocation may hold.
@@ -854,7 +882,7 @@ class PlaceResult:
 
     def __repr__(self) -> str: ...
 
-def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, sharing: Sharing | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> PlaceResult:
+def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, sharing: Sharing | None = None, previous: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, migration_cost: int = 0, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> PlaceResult:
     """
     Place the ranks of a graph on the slots of an allocation.
 
@@ -896,18 +924,19 @@ def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, obj
         The placement, the candidates evaluated, and what was proven.
     """
 
-def objective_value(graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: Objective | str, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> float:
+def objective_value(graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: Objective | str, phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> float:
     """
     What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.
+    Ranks may share slots.
     """
 
-def predicted_time(graph: CommGraph, allocation: Allocation, placement: Placement, *, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> float:
+def predicted_time(graph: CommGraph, allocation: Allocation, placement: Placement, *, phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> float:
     """
     Seconds that the messages take: startups, latencies, and the busiest link, network card or
     memory; 0 where the machine gives no bandwidths. Ranks may share slots.
     """
 
-def choose_objective(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, sharing: Sharing | None = None) -> tuple[Objective, str]:
+def choose_objective(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, sharing: Sharing | None = None) -> tuple[Objective, str]:
     """What Objective.auto stands for here, and why."""
 
 class ChosenNodes:
@@ -1019,18 +1048,18 @@ class Meetings:
     def most(self) -> float:
         """Messages on one link, at worst."""
 
-def meetings_any_ascent(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
+def meetings_any_ascent(machine: Machine, step: Step, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> Meetings:
     """Where messages may meet on a fat tree, whichever routes they take up."""
 
-def meetings_on_routes(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
+def meetings_on_routes(machine: Machine, step: Step, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> Meetings:
     """Where messages meet on the routes of the machine."""
 
-def find_free_order(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], steps: Sequence[Step], on_routes: bool = False, work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
+def find_free_order(machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], steps: Sequence[Step], on_routes: bool = False, work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
     """
     (nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any machine, or on a fat tree whichever routes they take up.
     """
 
-def with_gaps(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> list[int | None]:
+def with_gaps(machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> list[int | None]:
     """Nodes at positions between which exchanges p xor j meet nowhere."""
 
 class SpanningTree:
@@ -1052,9 +1081,11 @@ def spanning_trees(machine: Machine, kind: str, multicasts: Sequence[tuple[int, 
     """
 
 def tree_loads(machine: Machine, trees: Sequence[SpanningTree]) -> tuple[list[int], list[int]]:
-    """Trees through every link, and every switch, router or node."""
+    """
+    Trees of this machine through every link, and every switch, router or node.
+    """
 
-def solve_qap(a: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, target: int | None = None) -> tuple[list[int], int, int]:
+def solve_qap(a: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[int]], b: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[int]], *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, target: int | None = None) -> tuple[list[int], int, int]:
     """
     Minimizes the sum of a[i, j] * b[p[i], p[j]]; returns (p, value, work done).
 
@@ -1159,17 +1190,17 @@ class CostGroups:
         Of every group: Student's t of what comes in against what stays inside.
         """
 
-def find_cost_groups(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> CostGroups:
+def find_cost_groups(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]]) -> CostGroups:
     """
     Groups of processes by the seconds of messages from each, by row, to each.
     """
 
-def binomial_order(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], method: str, *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:
+def binomial_order(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], method: str, *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:
     """
     The process on every position of a binomial tree. Methods: standard, fastest-edge-first, channel-aware, random.
     """
 
-def binomial_scatter_steps(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], *, channels: int = 1) -> list[float]:
+def binomial_scatter_steps(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], order: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, channels: int = 1) -> list[float]:
     """
     Seconds of every step of a binomial scatter of one block to each, where costs are of a block.
     """

@@ -131,13 +131,13 @@ void Degraded::find_ways() {
         *whole_);
 }
 
-void Degraded::require_usable(std::span<const Node> nodes) const {
+void Degraded::require_usable(std::span<const Node> nodes, std::string_view whose) const {
     for (const Node node : nodes) {
-        if (!is_up(node)) fail("the allocation names node ", node.value, ", which is down");
+        if (!is_up(node)) fail(whose, " names node ", node.value, ", which is down");
     }
     if (connected_) return;
     if (const auto [a, b] = lost_among(nodes); a != b) {
-        fail("failures cut the allocation apart: node ", a.value, " has no route to node ", b.value);
+        fail("failures cut ", whose, " apart: node ", a.value, " has no route to node ", b.value);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -54,8 +55,12 @@ class Degraded {
     [[nodiscard]] bool is_up(Node node) const { return node_up_[node.value]; }
     [[nodiscard]] bool is_up(Link link) const { return link_up_[link.value]; }
     [[nodiscard]] std::vector<Node> usable_nodes() const;
-    /// Throws Error if one of the nodes is down or cannot reach another.
-    void require_usable(std::span<const Node> nodes) const;
+    /// Throws Error if one of the nodes, which are those of `whose`, is down or cannot reach another.
+    void require_usable(std::span<const Node> nodes, std::string_view whose) const;
+    /// Whether both are up, and the first reaches the second.
+    [[nodiscard]] bool connected(Node from, Node to) const {
+        return is_up(from) && is_up(to) && (connected_ || geometry().reaches(point(from), point(to)));
+    }
     [[nodiscard]] const WholeTopology& whole() const { return *whole_; }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return vertex_[node.value]; }

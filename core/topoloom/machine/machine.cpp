@@ -82,7 +82,9 @@ std::uint32_t nearest_nodes(const T& network) {
 }  // namespace
 
 Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
-    : topology_(std::move(topology)), inside_(std::move(inside)), text_(std::move(text)) {
+    : topology_(std::move(topology)),
+      inside_(std::move(inside)),
+      text_(std::make_shared<const std::string>(std::move(text))) {
     node_count_ = with_topology(*this, [](const auto& t) { return t.node_count(); });
     if (slot_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine has more than 2^31 slots");
     weigh_hops();
@@ -198,8 +200,22 @@ std::vector<Node> Machine::usable_nodes() const {
     return {all.begin(), all.end()};
 }
 
-void Machine::require_usable(std::span<const Node> nodes) const {
-    if (const auto* degraded = std::get_if<Degraded>(&topology_)) degraded->require_usable(nodes);
+void Machine::require_usable(std::span<const Node> nodes, std::string_view whose) const {
+    if (const auto* degraded = std::get_if<Degraded>(&topology_)) degraded->require_usable(nodes, whose);
+}
+
+bool Machine::connected(Node from, Node to) const {
+    const auto* degraded = std::get_if<Degraded>(&topology_);
+    return degraded == nullptr || degraded->connected(from, to);
+}
+
+void Machine::require_connected(Node from, Node to) const {
+    if (connected(from, to)) return;
+    const auto& degraded = std::get<Degraded>(topology_);
+    for (const Node node : {from, to}) {
+        if (!degraded.is_up(node)) fail("node ", node.value, " is down");
+    }
+    fail("failures leave no route from node ", from.value, " to node ", to.value);
 }
 
 std::uint32_t Machine::distance(Slot a, Slot b) const {
@@ -290,6 +306,17 @@ std::string Machine::describe() const {
     text << with_topology(*this, [](const auto& t) { return t.describe(); });
     if (slots_per_node() > 1) text << "; " << slots_per_node() << " slots per node";
     return text.str();
+}
+
+void require_made_for(const Machine& machine, const std::shared_ptr<const std::string>& text,
+                      std::string_view what) {
+    if (text == machine.shared_text() || *text == machine.text()) return;
+    const auto short_text = [](const std::string& whole) {
+        constexpr std::size_t longest = 60;
+        return whole.size() <= longest ? whole : whole.substr(0, longest) + "...";
+    };
+    fail(what, " was made for another machine, '", short_text(*text), "', not for '",
+         short_text(machine.text()), "'");
 }
 
 }  // namespace topoloom

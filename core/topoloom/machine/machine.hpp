@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -169,7 +171,9 @@ class Machine {
 
     [[nodiscard]] const AnyTopology& topology() const { return topology_; }
     [[nodiscard]] const NodeInside& inside() const { return inside_; }
-    [[nodiscard]] const std::string& text() const { return text_; }
+    [[nodiscard]] const std::string& text() const { return *text_; }
+    /// The same, for what was made for this machine: machines of one text are the same.
+    [[nodiscard]] std::shared_ptr<const std::string> shared_text() const { return text_; }
     /// Whether bandwidths are known, so that loads have times. If not, all are relative: loads count in bytes.
     [[nodiscard]] bool has_bandwidths() const { return has_bandwidths_; }
     /// Where bandwidths are known, what was not given is assumed; see remarks(). Else there are no limits.
@@ -186,7 +190,12 @@ class Machine {
     /// Those that are not down.
     [[nodiscard]] std::vector<Node> usable_nodes() const;
     /// Throws Error if one of the nodes is down, or failures leave two of them without a route between them.
-    void require_usable(std::span<const Node> nodes) const;
+    void require_usable(std::span<const Node> nodes, std::string_view whose = "the allocation") const;
+    /// Whether both are up, and failures leave a route from one to the other. Without it, hops, distances and routes
+    /// between the two mean nothing.
+    [[nodiscard]] bool connected(Node from, Node to) const;
+    /// Throws Error unless they are.
+    void require_connected(Node from, Node to) const;
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node()}; }
     [[nodiscard]] Slot slot(Node node, std::uint32_t local) const {
         return Slot{node.value * slots_per_node() + local};
@@ -220,12 +229,16 @@ class Machine {
 
     AnyTopology topology_;
     NodeInside inside_;
-    std::string text_;
+    std::shared_ptr<const std::string> text_;
     std::size_t node_count_;
     bool has_bandwidths_ = false;
     NodeSpeeds speeds_;
     std::vector<std::string> remarks_;
 };
+
+/// Throws Error unless what was made for a machine of this text was made for `machine`.
+void require_made_for(const Machine& machine, const std::shared_ptr<const std::string>& text,
+                      std::string_view what);
 
 /// Calls use(topology) with the concrete topology.
 template <class Use>

@@ -201,7 +201,7 @@ double at_least(const T& network, const NodeHalves& halves) {
 double at_least(const Degraded& network, const NodeHalves& halves) {
     const std::vector<Node> nodes = network.usable_nodes();
     try {
-        network.require_usable(nodes);
+        network.require_usable(nodes, "the allocation");
     } catch (const Error&) {
         return 0;  // some of them cannot reach each other
     }

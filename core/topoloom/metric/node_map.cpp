@@ -19,7 +19,7 @@ struct Lines {
     }
 };
 
-/// In round s of a binomial tree, last round first, every 2^(s+1)-th cell of a line sends to the one 2^s further on.
+/// In round s of a binomial tree, counted from the last one of a broadcast, every 2^(s+1)-th cell of a line sends to the one 2^s further on.
 std::uint32_t rounds_inside(const Lines& lines, std::span<const std::uint32_t> node_of_cell) {
     std::uint32_t rounds = 0;
     for (std::uint64_t step = 1; step < lines.extent; step *= 2, ++rounds) {
@@ -51,7 +51,12 @@ NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_
         fail("a grid of ", extents.empty() ? "no axes" : extents_text(extents), " has not the ",
              node_of_cell.size(), " cells that are placed");
     }
-    const std::uint32_t nodes = *std::ranges::max_element(node_of_cell) + 1;
+    if (cells == 0) fail("a grid of ", extents_text(extents), " has no cells");
+    const std::uint32_t last = *std::ranges::max_element(node_of_cell);
+    if (last >= cells)
+        fail("a cell is on node ", last, ", but ", cells, " cells are on at most ", cells,
+             " nodes; number the nodes that have cells from 0");
+    const std::uint32_t nodes = last + 1;
     NodeMap map{extents, {}, {}};
     std::uint32_t stride = 1;
     for (std::size_t axis = extents.size(); axis-- > 0;) {

@@ -15,7 +15,8 @@ struct NodeMap {
     Extents extents;
     /// leaving[d][i]: cells of node i whose successor along axis d, without wrap-around, is on another node.
     std::vector<std::vector<std::uint32_t>> leaving;
-    /// Rounds of a binomial tree along axis d that stay inside nodes on all lines, which are the first ones.
+    /// Rounds of a binomial tree along axis d that stay inside nodes on all lines: those over steps of 1, 2, 4, ... cells,
+    /// up to the first that leaves a node. A later one counts as one between nodes, even if it leaves none.
     std::vector<std::uint32_t> inner_rounds;
 
     /// The most messages that a node sends out of itself at once along an axis.
@@ -25,7 +26,7 @@ struct NodeMap {
 };
 
 /// `node_of_cell` names the nodes 0 .. n-1 of the cells of a grid, row-major with the last axis the fastest. Throws
-/// Error unless there is one for every cell. O(cells * axes * log extent).
+/// Error unless there is one for every cell, below the number of cells. O(cells * axes * log extent).
 /// Source: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core Architectures, 2012, def. 2.
 [[nodiscard]] NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_cell);
 

@@ -36,6 +36,12 @@ void require_search_memory(const CommGraph& graph) {
 
 }  // namespace
 
+void require_times(const Machine& machine, const Objective& objective) {
+    if (objective.of(ObjectiveKind::time) > 0 && !machine.has_bandwidths())
+        fail("time needs bandwidths, and the machine '", machine.text(),
+             "' gives none; describe them (bandwidth=25GB/s), or choose congestion");
+}
+
 Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed, int threads,
                  const Sharing& sharing)
     : graph_(graph),
@@ -83,9 +89,7 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
         fail("ranks that share slots are placed for hop-bytes only; leave out the objective");
     if (migration_)
         fail("with an earlier placement, ranks are placed for hop-bytes only; leave out the objective");
-    if (objective.of(ObjectiveKind::time) > 0 && !machine().has_bandwidths())
-        fail("time needs bandwidths, and the machine '", machine().text(),
-             "' gives none; describe them (bandwidth=25GB/s), or choose congestion");
+    require_times(machine(), objective);
     for (const CommGraph* phase : phases) {
         if (phase->rank_count() != rank_count())
             fail("a phase has ", phase->rank_count(), " ranks, but the pattern has ", rank_count());

@@ -19,6 +19,9 @@
 
 namespace topoloom {
 
+/// Throws Error where the objective counts time and the machine gives no bandwidths.
+void require_times(const Machine& machine, const Objective& objective);
+
 class Problem {
    public:
     /// Refers to graph and allocation, which must live longer. Throws Error unless the ranks fit, see Capacity, and

@@ -57,7 +57,7 @@ TEST_CASE("the node map of any grid is that of the definition") {
         const Extents grid{1 + static_cast<std::uint32_t>(rng.below(7)),
                            1 + static_cast<std::uint32_t>(rng.below(7))};
         Nodes nodes(grid[0] * grid[1]);
-        for (auto& node : nodes) node = static_cast<std::uint32_t>(rng.below(4));
+        for (auto& node : nodes) node = rng.below(std::min(4U, static_cast<std::uint32_t>(nodes.size())));
         const NodeMap map = node_map(grid, nodes);
         for (const std::size_t axis : {0, 1}) CHECK(map.leaving[axis] == slow_leaving(grid, nodes, axis));
     }

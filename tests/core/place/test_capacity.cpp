@@ -184,3 +184,26 @@ TEST_CASE("room without end is room for all") {
         CHECK(all < 0x1.0p62L);  // sums of capacities stay within 64 bits
     }
 }
+
+TEST_CASE("fractional loads are counted in parts of 2^-40 of all, each rounded up") {
+    Rng rng(7);
+    for (int round = 0; round < 200; ++round) {
+        std::vector<double> loads(20 + rng.below(40));
+        for (double& load : loads) load = 0.1 + rng.uniform();
+        const auto slots = static_cast<std::uint32_t>(4 + rng.below(10));
+        const double imbalance = 1 + rng.uniform();  // a slot would still not hold all
+        const Capacity room = room_of(with_loads(loads), slots, {.imbalance = imbalance});
+        const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
+        const double unit = all / 0x1.0p40;
+        double parts = 0;
+        for (std::size_t u = 0; u < loads.size(); ++u) {
+            CHECK(std::abs(static_cast<double>(room.masses()[u]) - std::ceil(loads[u] / unit)) <= 1);
+            parts += static_cast<double>(room.masses()[u]);
+        }
+        const double share = std::ceil(parts / slots);
+        CHECK(std::abs(static_cast<double>(room.capacities()[0]) - std::floor((1 + imbalance) * share)) <= 1);
+        // Without rounding, to one part in 10^9.
+        const double plain = (1 + imbalance) * all / slots;
+        CHECK(std::abs(static_cast<double>(room.capacities()[0]) * unit - plain) < 1e-9 * plain);
+    }
+}

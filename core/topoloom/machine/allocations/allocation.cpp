@@ -53,7 +53,10 @@ Allocation Allocation::of_slots(const Machine& machine, std::vector<Slot> slots)
 Allocation Allocation::whole(const Machine& machine) { return {machine, machine.usable_nodes()}; }
 
 Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use)
-    : slots_(std::move(slot_of_rank)), use_(use) {
+    : slots_(std::move(slot_of_rank)),
+      use_(use),
+      machine_(allocation.machine().shared_text()),
+      allocation_(allocation.identity_) {
     if (slots_.empty()) fail("there are no ranks to place");
     if (use == SlotUse::one_rank && slots_.size() > allocation.slot_count()) {
         fail(slots_.size(), " ranks do not fit on the ", allocation.slot_count(), " slots of ",
@@ -71,6 +74,18 @@ Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_ran
         if (state[slot.value] == taken)
             fail("rank ", rank.value, " is placed on slot ", slot.value, ", which is taken");
         if (use == SlotUse::one_rank) state[slot.value] = taken;
+    }
+}
+
+void Placement::require_on(const Allocation& allocation) const {
+    if (allocation_ == allocation.identity_) return;
+    require_made_for(allocation.machine(), machine_, "the placement");
+    std::vector<bool> allocated(allocation.machine().slot_count(), false);
+    for (const Slot slot : allocation.slots()) allocated[slot.value] = true;
+    for (const Rank rank : ids<Rank>(slots_.size())) {
+        if (!allocated[slots_[rank.value].value])
+            fail("the placement is one on another allocation: slot ", slots_[rank.value].value, " of rank ",
+                 rank.value, " is not part of this one");
     }
 }
 

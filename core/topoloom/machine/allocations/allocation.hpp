@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
@@ -33,9 +35,12 @@ class Allocation {
     [[nodiscard]] std::span<const std::uint32_t> node_of_slot() const { return node_of_slot_; }
 
    private:
+    friend class Placement;
     explicit Allocation(const Machine& machine) : machine_(&machine) {}
 
     const Machine* machine_;
+    /// Only compared: copies have the same.
+    std::shared_ptr<const char> identity_ = std::make_shared<const char>();
     std::vector<Node> nodes_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> node_of_slot_;
@@ -51,6 +56,10 @@ class Placement {
     /// Throws Error if there are no ranks, a slot is not allocated, or a slot that is not shared is used twice.
     Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use = SlotUse::one_rank);
 
+    /// Throws Error unless this is a placement on that allocation: it was made for it, or for another one of the
+    /// same machine, and all of its slots are allocated there as well.
+    void require_on(const Allocation& allocation) const;
+
     [[nodiscard]] std::size_t rank_count() const { return slots_.size(); }
     [[nodiscard]] SlotUse use() const { return use_; }
     Slot operator[](Rank rank) const { return slots_[rank.value]; }
@@ -59,6 +68,8 @@ class Placement {
    private:
     std::vector<Slot> slots_;
     SlotUse use_;
+    std::shared_ptr<const std::string> machine_;  // its text
+    std::shared_ptr<const char> allocation_;
 };
 
 }  // namespace topoloom

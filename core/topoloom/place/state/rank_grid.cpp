@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/state/rank_grid.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -50,6 +51,11 @@ void add_bytes(const CommGraph& graph, RankGrid& grid) {
 class NearestExtents {
    public:
     NearestExtents(const Extents& wanted, std::size_t cells) : wanted_(wanted), now_(wanted.size()) {
+        for (std::size_t extent = 1; extent * extent <= cells; ++extent) {
+            if (cells % extent == 0) divisors_.insert(divisors_.end(), {extent, cells / extent});
+        }
+        std::ranges::sort(divisors_);
+        divisors_.erase(std::unique(divisors_.begin(), divisors_.end()), divisors_.end());
         choose(0, cells, 0);
     }
     [[nodiscard]] const Extents& best() const { return best_; }
@@ -66,25 +72,29 @@ class NearestExtents {
             }
             return;
         }
-        for (std::size_t extent = 1; extent <= cells; ++extent) {
+        for (const std::size_t extent : divisors_) {
             if (cells % extent != 0) continue;
             now_[axis] = static_cast<std::uint32_t>(extent);
             choose(axis + 1, cells / extent, off + apart(axis));
         }
     }
     [[nodiscard]] double apart(std::size_t axis) const {
-        return std::pow(std::log(static_cast<double>(now_[axis]) / wanted_[axis]), 2);
+        return std::pow(std::log(static_cast<double>(now_[axis]) / std::max(1U, wanted_[axis])), 2);
     }
 
     const Extents& wanted_;
     Extents now_;
     Extents best_;
+    std::vector<std::size_t> divisors_;  // of all cells, ascending
     double least_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
 
 Extents nearest_extents(const Extents& extents, std::size_t cells) {
+    constexpr std::size_t most = (std::size_t{1} << 31) - 1;
+    if (extents.empty()) fail("a grid needs at least one axis");
+    if (cells == 0 || cells > most) fail("a grid of ", cells, " cells; there must be 1 to ", most);
     return NearestExtents(extents, cells).best();
 }
 

@@ -43,7 +43,7 @@ struct RankGrid {
 [[nodiscard]] std::optional<RankGrid> find_rank_grid(const Problem& problem);
 
 /// Extents that hold `cells` cells and are the nearest to those given: the least sum of log(new / given)^2, then the
-/// first in lexicographic order. O(divisors of cells, to the power of axes - 1).
+/// first in lexicographic order. Throws Error for no axes, no cells and 2^31 cells or more. O(divisors of cells, to the power of axes - 1).
 [[nodiscard]] Extents nearest_extents(const Extents& extents, std::size_t cells);
 
 }  // namespace topoloom

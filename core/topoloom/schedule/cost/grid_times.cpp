@@ -61,7 +61,8 @@ double binomial_time(const NodeMap& map, GridCollective collective, const GridLi
     double time = 0;
     for (std::size_t axis = 0; axis < map.extents.size(); ++axis) {
         const std::uint64_t extent = map.extents[axis];
-        const std::uint32_t turns = (map.external_links(axis) + links.channels - 1) / links.channels;
+        const std::uint64_t turns =
+            (std::uint64_t{map.external_links(axis)} + links.channels - 1) / links.channels;
         std::uint32_t round = 0;
         for (std::uint64_t step = 1; step < extent; step *= 2, ++round) {
             const double sent =
@@ -70,7 +71,7 @@ double binomial_time(const NodeMap& map, GridCollective collective, const GridLi
             if (round < map.inner_rounds[axis]) {
                 time += links.latency_s + sent * links.inner_s_per_byte;
             } else {
-                time += turns * (links.latency_s + sent * links.outer_s_per_byte);
+                time += static_cast<double>(turns) * (links.latency_s + sent * links.outer_s_per_byte);
             }
         }
     }

@@ -27,8 +27,9 @@ enum class GridCollective { broadcast, reduce, scatter, gather };
 /// and at least one byte.
 [[nodiscard]] double best_segment(const NodeMap& map, const GridLinks& links, double bytes);
 
-/// A collective along binomial trees: rounds inside nodes, and those between nodes, in which a node's messages take turns
-/// on its channels. Scatter and gather have `bytes` for every process of a line, broadcast and reduce `bytes` in all.
+/// A collective along binomial trees takes at most this, where bytes inside nodes take no longer than between them: the
+/// inner_rounds inside nodes, and the others, in which a node's messages take turns on its channels, as many as it has
+/// external links along the axis. No round has more; those over long steps may have fewer. Scatter and gather have `bytes` for every process of a line, broadcast and reduce `bytes` in all.
 /// Source: Karlsson 2012, sec. 5.3.4, with the factor of the channels on what leaves the node.
 [[nodiscard]] double binomial_time(const NodeMap& map, GridCollective collective, const GridLinks& links,
                                    double bytes);

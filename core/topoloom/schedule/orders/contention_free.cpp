@@ -36,6 +36,14 @@ std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> n
     return messages;
 }
 
+void require_ranks(const Step& step, std::size_t ranks) {
+    for (const auto [from, to] : step) {
+        const Rank last = std::max(from, to);
+        if (last.value >= ranks)
+            fail("rank ", last.value, " of a step has no node: there are nodes for ", ranks, " ranks");
+    }
+}
+
 const FatTree& fat_tree_of(const Machine& machine) {
     const auto* const tree = std::get_if<FatTree>(&machine.topology());
     if (tree == nullptr)
@@ -103,6 +111,7 @@ double AnyAscent::most_on(const Level& level, std::span<const NodeMessage> messa
 
 Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage> messages) {
     require_nodes(messages, machine.node_count());
+    for (const auto [from, to] : messages) machine.require_connected(from, to);
     return with_common_topology(machine, [&](const auto& network) {
         std::vector<double> loads(network.link_count());
         {

@@ -30,6 +30,8 @@ struct Meetings {
 /// gets nothing.
 inline constexpr Node no_node{0xFFFF'FFFFU};
 [[nodiscard]] std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> node_of_rank);
+/// Throws Error unless each rank of the step is below `ranks`.
+void require_ranks(const Step& step, std::size_t ranks);
 
 /// Throws Error unless the network is a fat tree of which nothing is down.
 [[nodiscard]] const FatTree& fat_tree_of(const Machine& machine);
@@ -62,8 +64,8 @@ class AnyAscent {
     std::vector<Subtree> subtrees_;  // of the level that is looked at
 };
 
-/// On the routes of the machine, whatever it is. Where a message is split over several paths, its shares count.
-/// O(messages * hops + links).
+/// On the routes of the machine, whatever it is. Where a message is split over several paths, its shares count. Throws
+/// Error for nodes that do not exist, and messages whose route failures cut. O(messages * hops + links).
 [[nodiscard]] Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage> messages);
 
 }  // namespace topoloom

@@ -208,6 +208,7 @@ void require_order(const Machine& machine, std::span<const Node> nodes) {
         fail("node ", sorted.back().value, " does not exist: the machine has ", machine.node_count());
     const auto twice = std::ranges::adjacent_find(sorted);
     if (twice != sorted.end()) fail("node ", twice->value, " stands twice among those to order");
+    machine.require_usable(nodes, "the order");
 }
 
 }  // namespace
@@ -221,6 +222,7 @@ FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
                           std::span<const RepeatedStep> steps, Meeting meeting, std::uint64_t work,
                           std::uint64_t seed) {
     require_order(machine, nodes);
+    for (const RepeatedStep& step : steps) require_ranks(step.step, nodes.size());
     Scorer scorer(machine, steps, meeting);
     const Order given(nodes.begin(), nodes.end());
     std::vector<Order> starts(1, given);

@@ -29,6 +29,8 @@ struct FreeOrder {
 /// ascent. For others that order, the given one and those with the fullest subtrees first or last are improved by moves that
 /// make it no worse; then all orders are tried that might have fewer rounds, and of those that any ascent makes alike
 /// one. Both end after this much work, in messages and links looked at; for a dozen nodes the second comes to its end.
+/// Throws Error for no nodes, nodes that stand there twice, do not exist, are down or cut off from each other, and steps
+/// of more ranks.
 [[nodiscard]] FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
                                         std::span<const RepeatedStep> steps,
                                         Meeting meeting = Meeting::any_ascent,

@@ -154,8 +154,11 @@ TreeLoads tree_loads(const Machine& machine, std::span<const SpanningTree> trees
     TreeLoads loads{std::vector<std::uint32_t>(network.link_count()),
                     std::vector<std::uint32_t>(network.vertex_count())};
     for (const SpanningTree& tree : trees) {
+        if (tree.root.value >= network.node_count())
+            fail("a tree's root, node ", tree.root.value, ", does not exist");
         ++loads.on_vertex[network.vertex(tree.root)];
         for (const Link link : tree.links) {
+            if (link.value >= loads.on_link.size()) fail("a tree's link ", link.value, " does not exist");
             ++loads.on_link[link.value];
             ++loads.on_vertex[network.ends(link).to];
         }
@@ -173,6 +176,7 @@ std::vector<SpanningTree> switch_trees(const FatTree& tree, std::span<const Mult
 
 SpanningTree route_tree(const Machine& machine, const Multicast& multicast) {
     require_members(multicast, machine.node_count());
+    for (const Node member : multicast.members) machine.require_connected(multicast.root, member);
     const NetworkView network(machine.topology());
     std::vector<Link> link_into(network.vertex_count(), Link::none);
     for (const Node member : multicast.members) {

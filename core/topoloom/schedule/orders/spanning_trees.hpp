@@ -30,6 +30,7 @@ struct TreeLoads {
     std::vector<std::uint32_t> on_link;
     std::vector<std::uint32_t> on_vertex;
 };
+/// Throws Error for trees with roots or links that the machine does not have.
 [[nodiscard]] TreeLoads tree_loads(const Machine& machine, std::span<const SpanningTree> trees);
 
 /// Up by the parent, and there by the cable, through which the fewest trees go; or always by the last.

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arrays that callers give, checked number by number.
+#include "arrays.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom::python {
+
+namespace {
+
+using Untyped = nb::ndarray<nb::ro, nb::device::cpu>;
+
+/// An array of numbers in machine order, or why there is none.
+struct Imported {
+    nb::object array;
+    std::string problem;
+};
+
+std::string type_of(nb::handle object) { return nb::type_name(object.type()).c_str(); }
+
+/// Why NumPy keeps these as objects: the first that is not a number of 64 bits.
+std::string odd_object(nb::handle array) {
+    if (nb::cast<std::size_t>(array.attr("ndim")) == 0) {
+        const nb::object item = array.attr("item")();
+        if (PyLong_Check(item.ptr())) return " does not fit 64 bits";
+        return " must be an array or a list of numbers, not " + type_of(item);
+    }
+    std::size_t at = 0;
+    for (const nb::handle item : nb::iter(array.attr("flat"))) {
+        const std::string place = "[" + std::to_string(at++) + "]";
+        if (!PyLong_Check(item.ptr())) return place + " is of type " + type_of(item) + ", not a number";
+        int overflow = 0;
+        PyLong_AsLongLongAndOverflow(item.ptr(), &overflow);
+        if (overflow != 0) return place + " does not fit 64 bits";
+    }
+    return " must be an array or a list of numbers";
+}
+
+Imported import(nb::handle given) {
+    if (PyUnicode_Check(given.ptr()) || PyBytes_Check(given.ptr()))
+        return {{}, " must be an array or a list of numbers, not " + type_of(given)};
+    nb::object array = nb::module_::import_("numpy").attr("asarray")(given);
+    const nb::object dtype = array.attr("dtype");
+    const std::string kind = nb::cast<std::string>(dtype.attr("kind"));
+    if (kind == "O") return {{}, odd_object(array)};
+    if (kind == "b") return {{}, " must hold numbers, not booleans"};
+    if (kind != "i" && kind != "u" && kind != "f")
+        return {{}, " must hold numbers, not " + nb::cast<std::string>(dtype.attr("name"))};
+    const auto size = nb::cast<std::size_t>(dtype.attr("itemsize"));
+    const bool odd_float = kind == "f" && size != 4 && size != 8;
+    const nb::object wanted = odd_float ? nb::object(nb::str("f8")) : dtype.attr("newbyteorder")("=");
+    array = nb::module_::import_("numpy").attr("require")(array, wanted, nb::make_tuple("C", "A"));
+    return {array, {}};
+}
+
+template <class T>
+std::string shown(T number) {
+    std::ostringstream text;
+    if constexpr (std::is_floating_point_v<T>) {
+        text.precision(15);
+    }
+    text << +number;
+    return text.str();
+}
+
+/// Why the number is none of type T; nothing where it is.
+template <class T, class S>
+std::optional<std::string> misfit(S number) {
+    if constexpr (std::is_floating_point_v<S>) {
+        if (!std::isfinite(number)) return "; it must be finite";
+        if constexpr (std::is_integral_v<T>) {
+            if (number != std::floor(number)) return ", not an integer; scale such numbers, and round them";
+            const auto below = static_cast<S>(std::numeric_limits<T>::min());
+            const S above = std::ldexp(S{1}, std::numeric_limits<T>::digits);
+            if (number >= below && number < above) return {};
+        } else {
+            return {};
+        }
+    } else if constexpr (std::is_integral_v<T>) {
+        if (std::in_range<T>(number)) return {};
+    } else {
+        return {};
+    }
+    return std::string("; it must be ") + shown(std::numeric_limits<T>::min()) + " to " +
+           shown(std::numeric_limits<T>::max());
+}
+
+}  // namespace
+
+template <class T, std::size_t axes>
+template <class S>
+void Given<T, axes>::convert(std::span<const S> numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const std::optional<std::string> why = misfit<T>(numbers[i]);
+        if (!why) continue;
+        std::string place;
+        if (!is_single_) place = "[" + std::to_string(axes == 1 ? i : i / shape_[axes - 1]);
+        if (axes > 1) place += ", " + std::to_string(i % shape_[axes - 1]);
+        if (!is_single_) place += "]";
+        problem_ = place + " is " + shown(numbers[i]) + *why;
+        return;
+    }
+    if constexpr (std::is_same_v<S, T>) {
+        values_ = numbers;
+    } else {
+        own_ = std::make_shared<std::vector<T>>(numbers.size());
+        for (std::size_t i = 0; i < numbers.size(); ++i) (*own_)[i] = static_cast<T>(numbers[i]);
+        values_ = *own_;
+    }
+}
+
+template <class T, std::size_t axes>
+void Given<T, axes>::take(nb::handle given) noexcept {
+    try {
+        Imported imported = import(given);
+        if (!imported.problem.empty()) {
+            problem_ = std::move(imported.problem);
+            wrong_type_ = true;
+            return;
+        }
+        owner_ = std::move(imported.array);
+        const auto array = nb::cast<Untyped>(owner_);
+        is_single_ = axes == 1 && array.ndim() == 0;
+        if (!is_single_ && array.ndim() != axes) {
+            problem_ =
+                " has " + std::to_string(array.ndim()) + " axes; give an array of " + std::to_string(axes);
+            return;
+        }
+        for (std::size_t axis = 0; axis < axes; ++axis) shape_[axis] = is_single_ ? 1 : array.shape(axis);
+        const auto as = [&]<class S>(S) {
+            convert(std::span(static_cast<const S*>(array.data()), is_single_ ? 1 : array.size()));
+        };
+        const nb::dlpack::dtype type = array.dtype();
+        const bool is_float = type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
+        const bool is_signed = type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Int);
+        switch (type.bits) {
+            case 8:
+                is_signed ? as(std::int8_t{}) : as(std::uint8_t{});
+                break;
+            case 16:
+                is_signed ? as(std::int16_t{}) : as(std::uint16_t{});
+                break;
+            case 32:
+                is_float ? as(float{}) : is_signed ? as(std::int32_t{}) : as(std::uint32_t{});
+                break;
+            default:
+                is_float ? as(double{}) : is_signed ? as(std::int64_t{}) : as(std::uint64_t{});
+        }
+    } catch (nb::python_error&) {
+        problem_ = " must be an array or a list of numbers, all rows of one length";
+        wrong_type_ = true;
+    } catch (const std::exception&) {
+        problem_ = " cannot be read as an array";
+        wrong_type_ = true;
+    }
+}
+
+template <class T, std::size_t axes>
+std::span<const T> Given<T, axes>::values(const char* name) const {
+    if (wrong_type_) throw nb::type_error((name + problem_).c_str());
+    if (!problem_.empty()) fail(name, problem_);
+    return values_;
+}
+
+template class Given<std::uint32_t>;
+template class Given<std::uint64_t>;
+template class Given<std::int64_t>;
+template class Given<double>;
+template class Given<std::int64_t, 2>;
+template class Given<double, 2>;
+
+}  // namespace topoloom::python

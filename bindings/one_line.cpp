@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "one_line.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+/// How nanobind's functions begin: its own definition is private. Checked before use, see wrap().
+struct Function {
+    PyObject_VAR_HEAD vectorcallfunc call;
+};
+
+constexpr std::string_view marker = "(): incompatible function arguments.";
+
+/// What nanobind calls, of each kind of function.
+std::array<vectorcallfunc, 8> originals{};
+
+bool is_initialized(nb::handle object) { return !nb::type_check(object.type()) || nb::inst_ready(object); }
+
+std::string shown(PyObject* argument) {
+    constexpr std::size_t longest = 40;
+    const bool is_value = argument == Py_None || PyBool_Check(argument) || PyLong_Check(argument) ||
+                          PyFloat_Check(argument) || PyUnicode_Check(argument);
+    if (is_value) {
+        if (const nb::object text = nb::steal(PyObject_Repr(argument))) {
+            const std::string whole = nb::str(text).c_str();
+            if (whole.size() <= longest) return whole;
+        }
+        PyErr_Clear();  // an integer of too many digits
+    }
+    const std::string type = nb::str(nb::handle(argument).type().attr("__name__")).c_str();
+    return is_initialized(argument) ? type : type + " that was never initialized";
+}
+
+/// From nanobind's text: the forms `1. name(...) -> ...` of a function, one per line.
+std::string forms_of(std::string_view text) {
+    std::string forms;
+    for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+        std::string_view line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+        const std::size_t dot = line.find(". ");
+        if (!line.starts_with("    ") || dot == std::string_view::npos) continue;
+        line.remove_prefix(dot + 2);
+        forms.append(forms.empty() ? "" : " or ").append(line.substr(0, line.rfind(" -> ")));
+    }
+    return forms;
+}
+
+std::string one_line(std::string_view text, PyObject* const* args, std::size_t count, PyObject* names) {
+    const std::string forms = forms_of(text);
+    const bool has_self = forms.find("(self") != std::string::npos;
+    std::string given;
+    const bool self_is_fine =
+        has_self && count > 0 && (is_initialized(args[0]) || text.starts_with("__init__"));
+    for (std::size_t i = self_is_fine ? 1 : 0; i < count; ++i)
+        given.append(given.empty() ? "" : ", ").append(shown(args[i]));
+    const Py_ssize_t named = names == nullptr ? 0 : PyTuple_Size(names);
+    for (Py_ssize_t i = 0; i < named; ++i) {
+        const std::string name = nb::str(nb::handle(PyTuple_GetItem(names, i))).c_str();
+        given.append(given.empty() ? "" : ", ").append(name).append("=");
+        given.append(shown(args[count + static_cast<std::size_t>(i)]));
+    }
+    return std::string(text.substr(0, text.find(marker))) + "() does not take (" + given + "); it is " +
+           forms;
+}
+
+void shorten(PyObject* const* args, std::size_t count, PyObject* names) {
+    PyObject* type = nullptr;
+    PyObject* value = nullptr;
+    PyObject* trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    try {
+        const std::string text = nb::str(nb::handle(value)).c_str();
+        if (text.find(marker) != std::string::npos) {
+            const std::string line = one_line(text, args, count, names);
+            Py_XDECREF(std::exchange(
+                value, PyUnicode_FromStringAndSize(line.data(), static_cast<Py_ssize_t>(line.size()))));
+        }
+    } catch (...) {
+        PyErr_Clear();
+    }
+    PyErr_Restore(type, value, trace);
+}
+
+/// Above it are flags, nanobind's own among them.
+constexpr std::size_t most_arguments = 0xFFFF;
+
+template <std::size_t kind>
+PyObject* call(PyObject* self, PyObject* const* args, std::size_t flagged_count, PyObject* names) {
+    PyObject* const result = originals[kind](self, args, flagged_count, names);
+    if (result == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0)
+        shorten(args, flagged_count & most_arguments, names);
+    return result;
+}
+
+template <std::size_t... kinds>
+constexpr std::array<vectorcallfunc, sizeof...(kinds)> calls(std::index_sequence<kinds...> /*kinds*/) {
+    return {&call<kinds>...};
+}
+
+void wrap(nb::handle function) {
+    auto* const bound = reinterpret_cast<Function*>(function.ptr());
+    const vectorcallfunc original = PyVectorcall_Function(function.ptr());
+    if (original == nullptr || bound->call != original) return;
+    constexpr auto ours = calls(std::make_index_sequence<originals.size()>());
+    for (std::size_t kind = 0; kind < originals.size(); ++kind) {
+        if (original == ours[kind]) return;
+        if (originals[kind] == nullptr) originals[kind] = original;
+        if (originals[kind] != original) continue;
+        bound->call = ours[kind];
+        return;
+    }
+}
+
+bool is_bound(nb::handle object) {
+    const std::string type = nb::str(object.type().attr("__name__")).c_str();
+    return type == "nb_func" || type == "nb_method";
+}
+
+void wrap_all(nb::handle names) {
+    for (const nb::handle object : names.attr("values")()) {
+        if (is_bound(object)) {
+            wrap(object);
+        } else if (PyObject_TypeCheck(object.ptr(), &PyProperty_Type) != 0) {
+            const nb::object setter = object.attr("fset");
+            if (is_bound(setter)) wrap(setter);
+        }
+    }
+}
+
+}  // namespace
+
+void tell_error_in_one_line(const std::exception_ptr& thrown, void* type) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        std::string line;
+        for (const char letter : std::string_view(error.what()))
+            line += letter == '\n' ? "\\n" : letter == '\r' ? "\\r" : std::string(1, letter);
+        PyErr_SetString(static_cast<PyObject*>(type), line.c_str());
+    }
+}
+
+void tell_wrong_arguments_in_one_line(nb::module_& m) {
+    wrap_all(m.attr("__dict__"));
+    for (const nb::handle object : m.attr("__dict__").attr("values")()) {
+        if (PyType_Check(object.ptr())) wrap_all(object.attr("__dict__"));
+    }
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls of public functions with drawn arguments, often wrong somewhere.
+
+`test_wrong_calls.py` makes some of them; `make fuzz-calls` makes 10^5 by running this
+file, with the module under AddressSanitizer. Which function, and what for each
+parameter, is drawn: something fitting for its name, made for any of several machines,
+or anything at all. A call returns, or raises one line that names what is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import inspect
+import math
+import os
+import re
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from drawn_arguments import Drawn
+from public_functions import Function, public_functions
+
+from topoloom import _core
+
+#: A call that takes longer is reported with the place where it is.
+SECONDS = 60
+_ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
+#: What Python itself says of objects that are of another type, and of files.
+_ALLOWED_IN_PYTHON = (*_ALLOWED, AttributeError, LookupError, OSError)
+
+
+def make(function: Function, drawn: Drawn) -> tuple[list[Any], dict[str, Any]]:
+    """Draw the arguments of a call."""
+    args: list[Any] = []
+    names: dict[str, Any] = {}
+    if function.owner is not None:
+        args.append(_self(function.owner, drawn))
+    fitting = drawn.scenario(function.name) if drawn.rng.random() < 0.7 else {}
+    if function.owner in fitting:
+        args[0] = fitting[function.owner]
+    leave_rest = False
+    for parameter in function.parameters:
+        limits = parameter.name in ("seconds", "work")  # else a search may take long
+        if parameter.has_default and not limits and drawn.rng.random() < 0.6:
+            leave_rest = True
+            continue
+        value = drawn.argument(parameter)
+        if parameter.name in fitting and drawn.rng.random() < 0.92:
+            value = fitting[parameter.name]
+        if parameter.name == "seconds" and not isinstance(value, float):
+            value = drawn.rng.choice((0.01, 0.02, -1, math.nan, "x"))
+        if parameter.name == "most" and isinstance(value, int):
+            value = min(
+                value, 5000
+            )  # messages of 2^63 bytes may be cut in many segments
+        if leave_rest or parameter.by_name:
+            names[parameter.name] = value
+        else:
+            args.append(value)
+    if drawn.rng.random() < 0.01:
+        args.append(drawn.anything())
+    if drawn.rng.random() < 0.01:
+        names["surprise"] = 1
+    return args, names
+
+
+def _self(owner: str, drawn: Drawn) -> Any:
+    if drawn.rng.random() < 0.01:
+        kind = getattr(_core, owner)
+        return kind.__new__(kind)
+    return drawn.rng.choice(drawn.pools[owner])
+
+
+def ending(
+    function: Function, args: list[Any], names: dict[str, Any]
+) -> tuple[str, str | None]:
+    """Call; say how the call ended, and what is wrong with that, if anything."""
+    try:
+        value = function.call(*args, **names)
+    except _ALLOWED_IN_PYTHON as error:
+        if not isinstance(error, _ALLOWED) and not inspect.isfunction(function.call):
+            return "other", f"raises {type(error).__name__}: {error}"
+        kind, text = type(error).__name__, str(error)
+        if inspect.isfunction(function.call):
+            text = text.replace("a\nb", "ab")  # a path, as it was given
+        if not text.strip() or "\n" in text:
+            return kind, f"{kind} is not one line: {text!r}"
+        if re.search(r"std::|vector::|basic_string|bad_|_M_", text):
+            return kind, f"{kind} names nothing of the caller's: {text!r}"
+        return kind, None
+    except Exception as error:
+        return type(error).__name__, f"raises {type(error).__name__}: {error}"
+    if function.name in ("hops", "distance") and np.max(value, initial=0) >= 65535:
+        return "returned", f"returns {value}"
+    return "returned", None
+
+
+def _repr(value: Any) -> str:
+    try:
+        return repr(value)
+    except TypeError:  # never initialized
+        return f"{type(value).__name__}()"
+
+
+def shown(function: Function, args: list[Any], names: dict[str, Any]) -> str:
+    """Write the call down."""
+    parts = [_repr(arg) for arg in args]
+    parts += [f"{name}={_repr(arg)}" for name, arg in names.items()]
+    return f"{function.name}({', '.join(parts)})".replace("\n", " ")[:2000]
+
+
+def run(calls: int, seed: int, only: str | None = None) -> int:
+    """Make this many calls; print those that end badly, and how the others ended."""
+    warnings.simplefilter("ignore")  # nanobind's of objects that nobody initialized
+    functions = [f for f in public_functions() if only in (None, f.name)]
+    drawn = Drawn(seed)
+    missing = {f.owner for f in functions if f.owner} - drawn.pools.keys()
+    assert not missing, f"no objects of {missing} to call"
+    bad: Counter[str] = Counter()
+    ends: Counter[str] = Counter()
+    fine: Counter[str] = Counter()
+    longest = (0.0, "")
+    with Path("last-call.txt").open("w+") as last:
+        for _ in range(calls):
+            function = drawn.rng.choice(functions)
+            args, names = make(function, drawn)
+            text = shown(function, args, names)
+            last.seek(0)
+            last.write(text)
+            last.truncate()
+            last.flush()
+            faulthandler.dump_traceback_later(SECONDS, exit=True)
+            start = time.perf_counter()
+            end, wrong = ending(function, args, names)
+            ends[end] += 1
+            if end == "returned":
+                fine[function.name] += 1
+            longest = max(longest, (time.perf_counter() - start, text))
+            faulthandler.cancel_dump_traceback_later()
+            if wrong is not None:
+                bad[function.name] += 1
+                if bad[function.name] <= 3:
+                    print(f"{text}\n    {wrong}")
+    print(
+        f"{calls} calls of {len(functions)} functions, seed {seed}: "
+        f"{sum(bad.values())} ended badly ({ends}); never returned: "
+        f"{sorted({f.name for f in functions} - fine.keys())}; "
+        f"the longest took {longest[0]:.2f} s: {longest[1][:200]}"
+    )
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Call public functions at random.")
+    parser.add_argument("--calls", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", metavar="FUNCTION")
+    given = parser.parse_args()
+    os.chdir(tempfile.mkdtemp())
+    sys.exit(run(given.calls, given.seed, given.only))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users can call, with the parameters that signatures name."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from typing import Any, NamedTuple
+
+from topoloom.support.public_names import homes, public_packages
+
+#: They draw pictures, or do the work of a whole verb.
+_LONG = ("topoloom.figure", "topoloom.tasks")
+
+
+class Parameter(NamedTuple):
+    """What a signature says of one."""
+
+    name: str
+    type: str
+    has_default: bool
+    by_name: bool
+
+
+class Function(NamedTuple):
+    """Something public that is called, on an object of its class where it has one."""
+
+    name: str
+    owner: str | None
+    call: Any
+    parameters: tuple[Parameter, ...]
+
+
+def public_functions() -> list[Function]:
+    """List what users can import and call.
+
+    All compiled functions, methods and constructors, and the functions in Python but
+    those that draw pictures or do the work of a whole verb.
+    """
+    found = []
+    for package in public_packages():
+        for name, home in homes(package).items():
+            value = getattr(importlib.import_module(package), name, None)
+            if home == package or name == "Error":
+                continue
+            if home == "topoloom._core" and isinstance(value, type):
+                found += _of_class(value)
+            elif home == "topoloom._core":
+                found.append(_function(name, None, value))
+            elif inspect.isfunction(value) and package not in _LONG:
+                found.append(_in_python(name, value))
+    return found
+
+
+def _in_python(name: str, call: Any) -> Function:
+    parameters = tuple(
+        Parameter(
+            one.name,
+            str(one.annotation),
+            one.default is not one.empty,
+            one.kind is one.KEYWORD_ONLY,
+        )
+        for one in inspect.signature(call).parameters.values()
+    )
+    return Function(name, None, call, parameters)
+
+
+def _of_class(owner: type) -> list[Function]:
+    found = []
+    for name, value in vars(owner).items():
+        signed = hasattr(value, "__nb_signature__")
+        if not signed or (name.startswith("_") and name != "__init__"):
+            continue
+        if name == "__init__":
+            found.append(_function(owner.__name__, None, owner, value))
+        elif type(value).__name__ == "nb_func":
+            found.append(_function(f"{owner.__name__}.{name}", None, value))
+        else:
+            found.append(_function(name, owner.__name__, value))
+    return found
+
+
+def _function(name: str, owner: str | None, call: Any, signed: Any = None) -> Function:
+    signature = (signed or call).__nb_signature__[0][0]
+    text = re.sub(r"\\\d+", "...", signature)
+    inside = text[text.index("(") + 1 : text.rindex(")", 0, _end(text))]
+    parameters = []
+    by_name = False
+    for part in _split(inside):
+        if part in ("self", "/"):
+            continue
+        if part == "*":
+            by_name = True
+            continue
+        label, _, rest = part.partition(":")
+        parameters.append(Parameter(label.strip(), rest, "=" in rest, by_name))
+    return Function(name, owner, call, tuple(parameters))
+
+
+def _end(text: str) -> int:
+    arrow = text.rfind(" -> ")
+    return len(text) if arrow < 0 else arrow
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas outside of brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "[(") - (letter in "])")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
