@@ -20,7 +20,7 @@ enum { buffer_words = 4096, longest_name = 4096, seconds_to_die = 10 };
 static const char* folder_;
 static char name_[longest_name], unfinished_[longest_name + 8], ending_[longest_name];
 static int64_t buffer_[buffer_words];
-static atomic_bool written_;
+static atomic_bool written_, left_;
 static pid_t process_;
 // SIGURG asks for the notes (others.c, and `topoloom record` before it ends a job); the others end the program.
 static const int signals_[] = {SIGTERM, SIGINT, SIGURG, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -30,13 +30,13 @@ static char stack_[1 << 16];  // for a stack that is used up
 
 static bool is_ours(void) { return process_ != 0 && process_ == getpid(); }  // not a forked child's
 
-bool partial_is_expected(void) { return is_ours() && !written_; }
+bool partial_is_expected(void) { return is_ours() && !left_; }
 
-static bool write_once(const char* how, int number) {
-    if (!is_ours() || atomic_exchange(&written_, true)) return false;
+static void write_once(const char* how, int number) {
+    if (!is_ours() || atomic_exchange(&written_, true)) return;
     const int file = open(unfinished_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (!record_spawned) mark("ended %llx %d %s %d\n", record_job, record_rank, how, number);
-    if (file < 0) return true;
+    if (file < 0) return;
     struct sink sink = {.file = file, .words = buffer_, .capacity = buffer_words};
     sink.failed = write(file, record_file_head, sizeof record_file_head) != (ssize_t)sizeof record_file_head;
     block_write(&sink, false);
@@ -44,7 +44,12 @@ static bool write_once(const char* how, int number) {
         unlink(unfinished_);
     else
         rename(unfinished_, name_);
-    return true;
+}
+
+/// Also if another rank has asked us before: the launcher may kill those that have not written yet.
+void partial_leave(const char* how, int number) {
+    write_once(how, number);
+    if (is_ours() && !atomic_exchange(&left_, true)) others_ask(folder_);
 }
 
 /// Where `topoloom record` is about to end the job, a call that the signal woke must not go on.
@@ -58,7 +63,10 @@ static void on_signal(int number, siginfo_t* info, void* context) {
     const int error = errno;
     int i = 0;
     while (i + 1 < signal_count && signals_[i] != number) ++i;
-    if (write_once(number == SIGURG ? "asked" : "signal", number) && i >= first_crash) others_ask(folder_);
+    if (i >= first_crash)
+        partial_leave("signal", number);
+    else
+        write_once(number == SIGURG ? "asked" : "signal", number);
     if (number == SIGURG) {
         wait_for_end();
     } else {  // and now die of it, as the program would have; what the machine raised comes again by itself
@@ -66,10 +74,6 @@ static void on_signal(int number, siginfo_t* info, void* context) {
         if (i < first_crash || info->si_code <= 0) raise(number);
     }
     errno = error;
-}
-
-void partial_leave(const char* how, int number) {
-    if (write_once(how, number)) others_ask(folder_);
 }
 
 /// A crash that nobody handles, or only MPI (Open MPI; UCX, below MPICH), which prints where it was.
