@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One clear line for a call of the compiled core with arguments that it does not take.
 
-The core's own errors list all signatures; these name the argument, what it must be,
-and how to get that.
+The core's own errors show what was given and the whole signature; these name the
+argument, what it must be, and how to get that.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def explained(function: Any, module: str) -> Any:
         try:
             return function(*args, **kwargs)
         except TypeError as error:
-            if "incompatible function arguments" not in str(error):
+            if f"{function.__name__}() does not take (" not in str(error):
                 raise
             said = _complaint(signature, args, kwargs)
             name = function.__name__

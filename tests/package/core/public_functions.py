@@ -82,7 +82,7 @@ def _of_class(owner: type) -> list[Function]:
 
 
 def _function(name: str, owner: str | None, call: Any, signed: Any = None) -> Function:
-    signature = (signed or call).__nb_signature__[0][0]
+    signature = (signed or inspect.unwrap(call)).__nb_signature__[0][0]
     text = re.sub(r"\\\d+", "...", signature)
     inside = text[text.index("(") + 1 : text.rindex(")", 0, _end(text))]
     parameters = []

@@ -36,7 +36,10 @@ def test_drawn_calls_end_well(tmp_path: Path) -> None:
         ),
         (lambda: Machine(5), "__init__() does not take (5); it is __init__(self, text"),
         (lambda: _core.ring("4"), "ring() does not take ('4'); it is ring(rank_count"),
-        (lambda: place(1, seed=2), "place() does not take (1, seed=2); it is place("),
+        (
+            lambda: place(1, seed=2),
+            "place(): missing a required argument: 'allocation'; it takes graph, ",
+        ),
         (
             lambda: setattr(_core.MessageCosts(), "latency", "x"),
             "does not take ('x')",

@@ -103,7 +103,7 @@ def test_every_function_refuses_what_it_cannot_take_in_one_line(function: Any) -
     calls: list[dict[str, Any]] = [{name: Stranger()} for name in parameters]
     for options in [*calls, {"nobody_knows_this": 1}]:
         line = said(lambda options=options: function(**options))
-        assert line.startswith(f"{function.__name__}()")
+        assert line.startswith((f"{function.__name__}()", *options))
         assert "\n" not in line
         assert "_core" not in line
     assert FUNCTIONS
