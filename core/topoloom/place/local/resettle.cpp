@@ -140,8 +140,7 @@ Placement share_previous(const Problem& problem, std::vector<Position> position)
 }  // namespace
 
 Placement place_previous(const Problem& problem, Meter& meter) {
-    if (problem.migration() == nullptr)
-        fail("mapper 'previous' needs an earlier placement to start from");
+    if (problem.migration() == nullptr) fail("mapper 'previous' needs an earlier placement to start from");
     std::vector<Position> position = home_positions(problem);
     if (!problem.capacity().one_rank_per_slot()) return share_previous(problem, std::move(position));
     FreeSlots free(problem.allocation());
