@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/machines.hpp"
+#include "metric/congestion_key.hpp"
 #include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"
 #include "metric/slow_time.hpp"
