@@ -130,7 +130,11 @@ def allocate_nodes(
             listed, where.allocate, graph_file, mapper, search, watching
         )
         nodes = listed.part(chosen)
-    elif where.allocation or where.allocate is not None or described.allocated:
+    elif (
+        where.allocation is not None
+        or where.allocate is not None
+        or described.allocated
+    ):
         nodes = choose_allocation(machine, described, where)
         title = counted(len(nodes.allocation.nodes), "node")
         if where.allocate is None:

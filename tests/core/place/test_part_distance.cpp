@@ -10,6 +10,7 @@
 #include "topoloom/place/multilevel/machine_part.hpp"
 
 using namespace topoloom;
+using namespace topoloom::multilevel;
 
 TEST_CASE("how much farther parts are from one of two is the difference of their distances") {
     for (const std::string& text : machine_texts_with_insides()) {

@@ -157,7 +157,7 @@ def test_what_messages_cost_must_come_from_somewhere(topoloom: Command) -> None:
     assert "name a model (see 'topoloom model list') or a machine" in refused.err
     silent = topoloom(*ALL_TO_ALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
-    assert "add --model (see 'topoloom model list') or +node:" in silent.err
+    assert "give a model (see 'topoloom model list') or +node:" in silent.err
 
 
 def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> None:

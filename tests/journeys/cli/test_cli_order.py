@@ -81,7 +81,7 @@ def test_matrices_that_are_none_are_refused_by_line(
     ("words", "what"),
     [
         (["--root", "8"], "root 8 is none of the processes 0 to 7"),
-        (["--channels", "0"], "--channels"),
+        (["--channels", "0"], "channels must be 1 or more"),
         (["--method", "quickest"], "fastest-edge-first"),
     ],
 )
