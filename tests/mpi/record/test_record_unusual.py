@@ -102,8 +102,10 @@ def test_mpich_that_kills_a_rank_leaves_nothing_but_marks(tmp_path: Path) -> Non
 def test_a_killed_rank_is_told_from_one_that_never_started(tmp_path: Path) -> None:
     program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
     profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)
-    assert profile.missing == [1]
-    assert profile.ends == {"reached MPI_Init, then was killed (SIGKILL) or lost": [1]}
+    # mpirun then kills the others, which may have no time to write what they sent.
+    assert 1 in profile.missing
+    killed = "reached MPI_Init, then was killed (SIGKILL) or lost"
+    assert profile.ends == {killed: profile.missing}
 
 
 def test_finalizing_in_an_exit_handler_ends_well(
