@@ -136,7 +136,7 @@ def test_a_message_takes_as_long_as_the_model_says() -> None:
         (lambda: find_contention(NODES, "shift", "rout"), "did you mean 'routes'"),
         (lambda: measure_grid(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: order_processes(np.ones((2, 2)), root=2), "processes 0 to 1"),
-        (lambda: allocate_nodes(MACHINE, Where()), "--allocation"),
+        (lambda: allocate_nodes(MACHINE, Where()), "give its allocation"),
         (lambda: predict_times(load_model("hdr").model, [8], 0), "1 or more, not 0"),
     ],
 )
