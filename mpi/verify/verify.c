@@ -2,6 +2,7 @@
 // For programs that ask themselves.
 #include "topoloom_verify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "compare.h"
@@ -17,9 +18,15 @@ int tell_elsewhere(FILE* out, const struct plan* plan, const struct testimonies*
         const enum verdict verdict = compare(plan, rank, &found);
         if (verdict == VERDICT_OK) continue;
         ++elsewhere;
-        fputs("topoloom: ", out);
-        explain(out, verdict, plan, rank, &found);
-        fputc('\n', out);
+        // In one piece, or what other ranks print gets into the line.
+        char line[1024] = "";
+        FILE* const text = fmemopen(line, sizeof line, "w");
+        if (text == NULL) continue;
+        fputs("topoloom: ", text);
+        explain(text, verdict, plan, rank, &found);
+        fputc('\n', text);
+        fclose(text);
+        fputs(line, out);
     }
     return elsewhere;
 }
