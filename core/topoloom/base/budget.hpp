@@ -51,6 +51,11 @@ class Meter {
         if (!exhausted_) look();
         return !exhausted_;
     }
+    /// The same where seconds are limited; elsewhere no one is asked, so that budgets in work end where they did.
+    bool in_time() {
+        if (budget_.seconds == std::numeric_limits<double>::infinity()) return !exhausted_;
+        return go_on();
+    }
     /// For searches that prove something: nothing has a lower value of the objective than this.
     void prove(double least) { proven_ = least; }
     [[nodiscard]] std::optional<double> proven() const { return proven_; }

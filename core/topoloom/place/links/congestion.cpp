@@ -44,7 +44,7 @@ class CongestionAnnealing {
         const local::Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
         const double share_at_start = meter.share();
-        for (std::uint32_t sweep = 0; sweep < sweeps && meter.go_on(); ++sweep) {
+        for (std::uint32_t sweep = 0; sweep < sweeps && meter.in_time(); ++sweep) {
             if (loads_.key().links_at_maximum == 0) return;
             loads_.set_soft_scale();
             const double share =
@@ -55,7 +55,7 @@ class CongestionAnnealing {
             for (const Rank u : ids<Rank>(at_.size())) {
                 propose(u, reach, cooling.at(progress));
                 // On large machines a sweep takes longer than many a budget.
-                if (u.value % 64 == 0 && !meter.go_on()) break;
+                if (u.value % 64 == 0 && !meter.in_time()) break;
             }
             meter.spend(at_.size());
             if (loads_.key() < best_key_) keep();

@@ -37,7 +37,7 @@ class RouteRotations {
             loads_.set_soft_scale();
             for (const Rank u : loads_.ends_of_busy(share)) {
                 if (loads_.is_at_maximum(u) && visit(u, meter)) improved = true;
-                if (!meter.go_on()) return;
+                if (!meter.in_time()) return;
             }
         }
     }
