@@ -60,8 +60,8 @@ void enter_phase(int level) {
     record_unlock();
 }
 
-// Tools read further arguments by their own rules, as a name of the phase. Nobody can say how many there are; those
-// that came in registers are handed on as they are.
+// Tools interpret further arguments by their own rules, such as the name of a phase. Their number is unknown; those
+// passed in registers are handed on unchanged.
 #define PCONTROL(name)                                                                                  \
     SHIM_EXPORT int name(const int level, ...) {                                                        \
         NEXT(name, int (*)(int, ...));                                                                  \

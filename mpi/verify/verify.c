@@ -20,12 +20,12 @@ int tell_elsewhere(FILE* out, const struct plan* plan, const struct testimonies*
         ++elsewhere;
         // In one piece, or what other ranks print gets into the line.
         char line[1024] = "";
-        FILE* const text = fmemopen(line, sizeof line, "w");
-        if (text == NULL) continue;
+        FILE* const buffer = fmemopen(line, sizeof line, "w");
+        FILE* const text = buffer != NULL ? buffer : out;
         fputs("topoloom: ", text);
         explain(text, verdict, plan, rank, &found);
         fputc('\n', text);
-        fclose(text);
+        if (buffer != NULL) fclose(buffer);
         fputs(line, out);
     }
     return elsewhere;

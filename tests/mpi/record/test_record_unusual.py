@@ -137,13 +137,19 @@ def test_counting_goes_on_after_a_call_that_was_left_by(
     assert pairs(profile.point_to_point()) == expected
 
 
-@pytest.mark.parametrize("mpi", SPAWNING, ids=by_name)
-@pytest.mark.parametrize("child", ["finalize", "exit"])
+@pytest.mark.parametrize(
+    ("mpi", "child"),
+    [
+        pytest.param(mpi, child, id=f"{mpi.name}-{child}")
+        for mpi in SPAWNING
+        for child in ("finalize", "exit")
+        # Under Open MPI 5 a child that exits ends its parent, recorded or not.
+        if (mpi, child) != (OPEN_MPI_5, "exit")
+    ],
+)
 def test_a_spawned_program_does_not_replace_its_parent(
     mpi: Mpi, child: str, tmp_path: Path
 ) -> None:
-    if (mpi, child) == (OPEN_MPI_5, "exit"):
-        pytest.skip("Open MPI 5 ends the parent, too")
     program = built(mpi, UNUSUAL / "spawns.c", tmp_path)
     profile = record(mpi.command(2, program, child), folder=tmp_path, timeout=60)
     assert profile.rank_count == 2
