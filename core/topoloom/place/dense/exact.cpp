@@ -18,6 +18,7 @@
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
+#include "topoloom/qap/exact/generalized_search.hpp"
 
 namespace topoloom::dense {
 
@@ -68,23 +69,30 @@ std::optional<Placement> best_on_bus(const Problem& problem) {
 }
 
 qap::QuadraticAssignment exact_assignment(const Problem& problem) {
-    const qap::Qap dense = dense_qap(problem);  // with ranks that send nothing for the free slots
-    const std::size_t slots = dense.order();
-    const std::size_t ranks = problem.rank_count();
-    std::vector<std::int64_t> bytes;
-    std::vector<std::int64_t> alone;
-    for (std::size_t u = 0; u < ranks; ++u) {
-        const auto row = dense.a().subspan(u * slots, ranks);
-        bytes.insert(bytes.end(), row.begin(), row.end());
-        if (dense.alone().empty()) continue;
-        const auto costs = dense.alone().subspan(u * slots, slots);
-        alone.insert(alone.end(), costs.begin(), costs.end());
-    }
-    return {static_cast<std::uint32_t>(ranks),
-            static_cast<std::uint32_t>(slots),
-            std::move(bytes),
-            {dense.b().begin(), dense.b().end()},
-            std::move(alone)};
+    const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
+    return {ranks, static_cast<std::uint32_t>(problem.allocation().slot_count()),
+            dense_bytes(problem.graph(), ranks), dense_distances(problem.allocation()),
+            dense_moving_costs(problem)};
+}
+
+qap::GeneralizedAssignment generalized_assignment(const Problem& problem) {
+    const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
+    const Capacity& capacity = problem.capacity();
+    return {.ranks = ranks,
+            .slots = static_cast<std::uint32_t>(problem.allocation().slot_count()),
+            .bytes = dense_bytes(problem.graph(), ranks),
+            .distances = dense_distances(problem.allocation()),
+            .alone = dense_moving_costs(problem),
+            .mass = {capacity.masses().begin(), capacity.masses().end()},
+            .capacity = {capacity.capacities().begin(), capacity.capacities().end()}};
+}
+
+Placement place_sharing(const Problem& problem, Meter& meter) {
+    const auto numbers = static_cast<double>(problem.rank_count() + problem.allocation().slot_count());
+    require_memory(problem, 32 * std::pow(numbers, 2), "bytes and distances of all pairs");
+    const SharingProof found = improve_sharing(problem, good_placement(problem, meter), meter);
+    meter.prove(rounded_down(found.lower_bound));
+    return found.placement;
 }
 
 Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
@@ -120,7 +128,14 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
 
 }  // namespace
 
+SharingProof improve_sharing(const Problem& problem, const Placement& start, Meter& meter) {
+    const qap::ExactResult found = qap::branch_and_bound(
+        generalized_assignment(problem), positions_of(problem.allocation(), start.slots()), meter);
+    return {placement_at(problem.allocation(), found.position_of_rank, SlotUse::shared), found.lower_bound};
+}
+
 Placement place_exact(const Problem& problem, Meter& meter) {
+    if (!problem.capacity().one_rank_per_slot()) return place_sharing(problem, meter);
     if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
     const MeasuredObjective objective = problem.objective_on_links();
     if (!objective.mix.is(ObjectiveKind::congestion) || objective.phases.size() > 1 ||
@@ -135,7 +150,7 @@ MapperEntry exact_mapper() {
          .summary = "branch and bound: the best placement, with proof, for up to about 20 slots",
          .source = "Hahn, Grant 1998",
          .needs = "graph, distances, memory for slots^4, time",
-         .serves = Serves::alone,
+         .serves = Serves::both,
          .minimizes = Minimizes::objective});
 }
 

@@ -9,6 +9,7 @@
 
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/objective.hpp"
+#include "topoloom/place/dense/exact.hpp"
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/box.hpp"
 #include "topoloom/place/grid/fold.hpp"
@@ -184,6 +185,18 @@ Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& 
     return best.placement();
 }
 
+/// Of a few ranks on a few slots all placements are tried that may be better; `work` may end that.
+void search_all_sharings(const Problem& problem, Best& best, Meter& meter, std::uint64_t work) {
+    constexpr std::size_t few_ranks_and_slots = 40;
+    if (problem.rank_count() + problem.allocation().slot_count() > few_ranks_and_slots || meter.exhausted())
+        return;
+    Budget part = meter.part(1);
+    part.work = std::min(part.work, work);
+    Meter part_meter(part);
+    best.offer(dense::improve_sharing(problem, best.placement(), part_meter).placement);
+    meter.spend(part_meter.done());
+}
+
 Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     Best best(problem);
     multilevel::MultisectionOptions sections = limits.sections;
@@ -213,6 +226,7 @@ Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits
         problem.capacity().masses().end()) {
         best.offer(simple::place_block(problem, meter));
     }
+    search_all_sharings(problem, best, meter, limits.exact_work);
     return best.placement();
 }
 
@@ -229,6 +243,13 @@ double route_length(const Allocation& allocation) {
         if (from != to) network.route(from, to, [&](Link, double) { visits += 1; });
     }
     return std::max(1.0, visits / samples / usual);
+}
+
+/// For as long as `tenths` of the standard on routes of the usual length.
+std::uint32_t annealing_sweeps_for(const Problem& problem, double length, std::uint64_t tenths) {
+    const double standard = links::annealing_sweeps(problem.graph()) / length;
+    const auto sweeps = static_cast<std::uint64_t>(std::max(1.0, standard)) * tenths / 10;
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, sweeps));
 }
 
 /// Evaluations that local-opt gets after annealing: each takes time by the messages of a rank. Half a second by default.
@@ -255,12 +276,10 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     // With few ranks chance decides, and all starts take no longer than one.
     constexpr std::size_t starts_on_links = 8;
     const double length = route_length(problem.allocation());
-    const auto standard =
-        static_cast<std::uint32_t>(std::max(1.0, links::annealing_sweeps(problem.graph()) / length));
-    const auto sweeps =
-        static_cast<std::uint32_t>(std::max<std::uint64_t>(1, standard * limits.link_tenths / 10));
     // A budget that the user gave is used up, whatever the effort.
-    links::CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps};
+    links::CongestionOptions annealing{
+        .sweeps =
+            meter.limited() ? 1'000'000'000 : annealing_sweeps_for(problem, length, limits.link_tenths)};
     Best best(problem);
     const Placement block = simple::place_block(problem, meter);
     best.offer(block);
@@ -280,7 +299,9 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
     const bool is_small = problem.rank_count() <= few;
     const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_side_by_side && !meter.limited();
-    const std::size_t starts = is_small ? starts_on_links : in_pairs ? 2 : 1;
+    const std::size_t starts = is_small   ? std::clamp<std::size_t>(annealing.sweeps, 2, starts_on_links)
+                               : in_pairs ? 2
+                                          : 1;
     if (is_small) annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
     // The better of two shorter walks is as good as a long one, and two threads need little more than half the time.
     if (in_pairs) annealing.sweeps = std::max(1U, annealing.sweeps * 3 / 5);
@@ -300,7 +321,8 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     std::vector<std::size_t> order(starts);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
-    order.resize(is_small ? 3 : 1);  // for the others local-opt would take its time in vain
+    // For the others local-opt would take its time in vain. Where routes are long, one takes as long as usually three.
+    order.resize(is_small && length < 2 ? std::min<std::size_t>(3, starts) : 1);
     search_side_by_side(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
         Placement& placement = *found[order[k]];
         // From plateau to plateau it would go on for seconds, and gain little.
@@ -345,8 +367,14 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
     const auto offer = [&](Placement quicker) {
         if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));
     };
-    for (const Placement& start : {found, block}) offer(links::anneal_links(for_time, start, meter, {}));
-    if (problem.rank_count() <= max_ranks_side_by_side) offer(place_on_links(for_time, meter, limits));
+    const std::uint64_t tenths = std::min<std::uint64_t>(limits.link_tenths, 10);
+    const links::CongestionOptions annealing{
+        .sweeps = annealing_sweeps_for(problem, route_length(problem.allocation()), tenths)};
+    for (const Placement& start : {found, block})
+        offer(links::anneal_links(for_time, start, meter, annealing));
+    // A search for time has already been made where that is the objective.
+    if (problem.rank_count() <= max_ranks_side_by_side && !objective.mix.is(ObjectiveKind::time))
+        offer(place_on_links(for_time, meter, limits));
     return best.placement();
 }
 

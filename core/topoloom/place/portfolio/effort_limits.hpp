@@ -30,6 +30,7 @@ struct EffortLimits {
     std::uint32_t brick_cycles;     // of refine
     bool refines_folds;
     std::uint32_t last_cycles;  // of refine, on the best placement; 0: none
+    std::uint64_t exact_work;   // on a few ranks and slots
     // Objectives on links.
     Effort near;                // of the search for few hop-bytes that comes first
     bool tries_greedy;          // on few ranks
@@ -55,6 +56,7 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .brick_cycles = 0,
      .refines_folds = false,
      .last_cycles = 0,
+     .exact_work = 20'000,
      .near = Effort::fast,
      .tries_greedy = false,
      .link_tenths = 1,
@@ -74,6 +76,7 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .brick_cycles = 1,
      .refines_folds = true,
      .last_cycles = 0,
+     .exact_work = 300'000,
      .near = Effort::standard,
      .tries_greedy = true,
      .link_tenths = 10,
@@ -93,6 +96,7 @@ inline constexpr std::array<EffortLimits, 3> effort_limits{{
      .brick_cycles = 2,
      .refines_folds = true,
      .last_cycles = 2,
+     .exact_work = 10'000'000,
      .near = Effort::standard,
      .tries_greedy = true,
      .link_tenths = 100,

@@ -17,32 +17,50 @@ void require_dense_memory(std::string_view mapper, std::size_t order, std::size_
          std::llround(needed / 1e9), " GB of memory; use a smaller allocation or another mapper");
 }
 
-qap::Qap dense_qap(const Problem& problem) {
-    const Allocation& allocation = problem.allocation();
-    const std::size_t order = allocation.slot_count();
+std::vector<std::int64_t> dense_bytes(const CommGraph& graph, std::size_t order) {
     std::vector<std::int64_t> bytes(order * order);
-    for (const Rank u : ids<Rank>(problem.rank_count())) {
-        for (const Edge edge : problem.graph().sends(u))
-            bytes[u.value * order + edge.peer.value] = edge.bytes.value;
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        for (const Edge edge : graph.sends(u)) bytes[u.value * order + edge.peer.value] = edge.bytes.value;
     }
-    std::vector<std::int64_t> distance(order * order);
-    std::vector<std::int64_t> moving;
-    with_space(problem.machine(), [&](const auto& space) {
+    return bytes;
+}
+
+std::vector<std::int64_t> dense_distances(const Allocation& allocation) {
+    const std::size_t slots = allocation.slot_count();
+    std::vector<std::int64_t> distance(slots * slots);
+    with_space(allocation.machine(), [&](const auto& space) {
         const auto points = slot_points(space, allocation);
-        for (std::size_t x = 0; x < order; ++x) {
-            for (std::size_t y = 0; y < order; ++y)
-                distance[x * order + y] = x == y ? 0 : std::int64_t{space.distance(points[x], points[y])};
-        }
-        if (problem.migration() == nullptr) return;
-        moving.resize(order * order);
-        for (std::size_t u = 0; u < problem.rank_count(); ++u) {
-            const std::optional<Slot> from = problem.migration()->from[u];
-            for (std::size_t x = 0; from && x < order; ++x)
-                moving[u * order + x] = problem.migration()->bytes_per_rank.value *
-                                        std::int64_t{space.distance(space.point(*from), points[x])};
+        for (std::size_t x = 0; x < slots; ++x) {
+            for (std::size_t y = 0; y < slots; ++y)
+                distance[x * slots + y] = x == y ? 0 : std::int64_t{space.distance(points[x], points[y])};
         }
     });
-    return {order, std::move(bytes), std::move(distance), std::move(moving)};
+    return distance;
+}
+
+std::vector<std::int64_t> dense_moving_costs(const Problem& problem) {
+    if (problem.migration() == nullptr) return {};
+    const Migration& migration = *problem.migration();
+    std::vector<std::int64_t> costs(problem.rank_count() * problem.allocation().slot_count(), 0);
+    with_space(problem.machine(), [&](const auto& space) {
+        const auto points = slot_points(space, problem.allocation());
+        for (std::size_t u = 0; u < problem.rank_count(); ++u) {
+            if (!migration.from[u]) continue;
+            const auto from = space.point(*migration.from[u]);
+            for (std::size_t x = 0; x < points.size(); ++x)
+                costs[u * points.size() + x] =
+                    migration.bytes_per_rank.value * std::int64_t{space.distance(from, points[x])};
+        }
+    });
+    return costs;
+}
+
+qap::Qap dense_qap(const Problem& problem) {
+    const std::size_t order = problem.allocation().slot_count();
+    std::vector<std::int64_t> moving = dense_moving_costs(problem);
+    if (!moving.empty()) moving.resize(order * order);
+    return {order, dense_bytes(problem.graph(), order), dense_distances(problem.allocation()),
+            std::move(moving)};
 }
 
 qap::Permutation assignment_of(const Problem& problem, const Placement& placement) {
