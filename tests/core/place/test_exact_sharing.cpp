@@ -42,7 +42,12 @@ void for_each_shared_case(const Law& law) {
         if (rng.below(2) == 0) {
             std::vector<double> loads;
             for (std::size_t u = 0; u < ranks; ++u) loads.push_back(rng.below(4));
-            graph.set_load(loads);
+            graph = CommGraph::from_rows(
+                ranks,
+                [&](Rank u, const auto& add) {
+                    for (const Edge edge : graph.sends(u)) add(edge);
+                },
+                loads);
             sharing = {};
             for (std::size_t s = 0; s < slots; ++s)
                 sharing.capacity.push_back(6 + static_cast<double>(rng.below(9)));
