@@ -54,7 +54,7 @@ def test_devices_are_near_to_the_cores_of_what_they_hang_below() -> None:
     assert node.devices == (
         Device("cuda0", "gpu", (0, 1), 4, "0000:17:00.0"),
         Device("mlx5_0", "nic", (2, 3), 5, "0000:98:00.0"),
-        Device("eth0", "nic", (0, 1, 2, 3), None, "0000:01:00.0"),
+        Device("eth0", "ethernet", (0, 1, 2, 3), None, "0000:01:00.0"),
     )
 
 
