@@ -176,8 +176,10 @@ def _hosts(given: AllocatedHosts) -> str:
     from topoloom.support.hostlist import compress_hostlist
 
     machine, nodes = given.allocation.machine, given.allocation.nodes
-    names = dict.fromkeys(given.hosts or hosts_in_order(machine, nodes).astype(str))
-    shown = compress_hostlist(names)
+    if given.hosts is not None:
+        shown = compress_hostlist(dict.fromkeys(given.hosts))
+    else:
+        shown = ", ".join(map(str, hosts_in_order(machine, nodes).tolist()))
     share = share_of_machine(given.allocation).removesuffix(" hosts")
     return f"{share}: {shown if len(shown) <= 60 else shown[:57] + '...'}"
 

@@ -89,10 +89,11 @@ def command(
     the_machine, described = load_described(_named(words))
     facts = machine_facts(the_machine)
     if described.hosts:
-        facts["hosts"] = compress_hostlist(drop_vacant(described.hosts))
+        hosts = described.hosts[:: the_machine.nodes_per_host]
+        facts["hosts"] = compress_hostlist(drop_vacant(hosts))
     if described.allocated:
         given = described_allocation(the_machine, described)
-        facts["allocation"] = compress_hostlist(given.hosts or ())
+        facts["allocation"] = compress_hostlist(dict.fromkeys(given.hosts or ()))
         facts["allocated_slots"] = given.allocation.slot_count
     if output is not None:
         save_machine(
