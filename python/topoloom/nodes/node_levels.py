@@ -179,18 +179,13 @@ def _levels(inside: Inside) -> list[tuple[int, str]]:
     shared = {(kind, mask & firsts) for kind, mask in inside.containers}
     packages = [mask for kind, mask in shared if kind == "Package" and mask]
     shares = {count: _NODE if len(packages) > 1 else SHARED["Package"]}
-    package_size = _regular_size(packages, core_of)
     layers = _layers(shared, packages, count)
     for kind, name in SHARED.items():
         for masks in (masks for (k, _), masks in layers.items() if k == kind):
             size = _regular_size(masks, core_of)
             if size and COSTS[name] < COSTS[shares.get(size, _NODE)]:
                 shares[size] = name
-    levels = _chain(shares)
-    # Launchers take the top level of several for the packages of a node.
-    if len(levels) > 1 and levels[-2][0] != package_size:
-        levels.append((count, _NODE))
-    return levels
+    return _chain(shares)
 
 
 def _layers(

@@ -20,8 +20,8 @@ from topoloom._core import (
     Placement,
     judge,
 )
-from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.hosts import slots_per_host
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
 from topoloom.placements.measures import measure_values
 from topoloom.support.files import named, read_text, write_text

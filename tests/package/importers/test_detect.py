@@ -180,7 +180,7 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
     [
         ((2, 1, 4, 2), range(16), "+node:4:2,distance=2:16"),
         ((2, 4, 2, 1), range(16), "+node:2:4:2,distance=2:4:16"),
-        ((1, 2, 3, 2), range(12), "+node:3:2:1,distance=2:4:16"),
+        ((1, 2, 3, 2), range(12), "+node:3:2,distance=2:4"),
         ((1, 1, 4, 1), range(4), "+node:4,distance=2"),
         # Parts: a thread of each core, one package, cores here and there.
         ((2, 1, 4, 2), range(8, 16), "+node:4:2,distance=2:16"),

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hwloc_files import pci, two_packages
 
+from topoloom import Machine
 from topoloom.importers.hwloc import read_hwloc
 from topoloom.launch.exports.registry import find_format
 from topoloom.launch.host_placement import host_placement
-from topoloom.machines import Machine
 from topoloom.nodes.network_interfaces import Network, interface_kinds, network_of
 
 #: hwloc 2's numbers of what a name is, and what each card is on
