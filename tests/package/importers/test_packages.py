@@ -22,7 +22,7 @@ ZOO = [entry.name for entry in zoo()]
 
 
 def rankfile_slots(machine: Machine, node: NodeParts) -> list[str]:
-    """What a rankfile writes for each slot of the first host."""
+    """List what a rankfile writes for each slot of the first host."""
     count = slots_per_host(machine)
     nodes = range(machine.nodes_per_host)
     placed = host_placement(machine, nodes, range(count), node=node)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from topoloom import (
     judge,
     load_allocation,
 )
+from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
 from topoloom.launch.exports.registry import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
@@ -161,8 +163,6 @@ def test_a_job_may_have_part_of_a_host(tmp_path: Path) -> None:
         '[[allocation]]\nhosts = "dgx2"\nslots = "4-7"\n'
         '[[allocation]]\nhosts = "dgx1"\nslots = "0-1"\n'
     )
-    from topoloom.allocations.described_allocation import described_allocation
-
     given = described_allocation(*load_described(tmp_path / "m.toml"))
     assert given.allocation.nodes.tolist() == [12, 13, 14, 15, 0, 1]
     machine = given.allocation.machine
@@ -192,9 +192,7 @@ def test_hosts_are_near_where_their_gpus_are(text: str) -> None:
             ]
             apart.setdefault(hosts.distance(up[a], up[b]), set()).add(sum(far))
     ordered = [apart[key] for key in sorted(apart)]
-    assert all(
-        max(near) <= min(far) for near, far in zip(ordered, ordered[1:], strict=False)
-    )
+    assert all(max(near) <= min(far) for near, far in itertools.pairwise(ordered))
 
 
 def test_verbs_take_and_say_hosts(topoloom: Any, tmp_path: Path) -> None:
