@@ -17,6 +17,7 @@ from topoloom import (
     Error,
     Machine,
     Placement,
+    PlacementFile,
     judge,
     load_allocation,
 )
@@ -26,6 +27,7 @@ from topoloom.launch.exports.registry import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_described, save_machine
 from topoloom.nodes.hosts import host_count, host_machine, text_nodes_per_host
+from topoloom.tasks.previous_placement import previous_slots
 
 #: machine, and the GPUs of its hosts
 RAILS = {
@@ -198,7 +200,16 @@ def test_hosts_are_near_where_their_gpus_are(text: str) -> None:
 def test_verbs_take_and_say_hosts(topoloom: Any, tmp_path: Path) -> None:
     topoloom("pattern", "ring", "-n", "16", "-o", "r.npz")
     done = topoloom(
-        "map", "r.npz", "-m", "rails:8:4:2", "--allocate", "2", "-o", "x.json"
+        "map",
+        "--mapper",
+        "hilbert",
+        "r.npz",
+        "-m",
+        "rails:8:4:2",
+        "--allocate",
+        "2",
+        "-o",
+        "x.json",
     )
     assert "bytes between hosts" in done.out
     document = json.loads(Path("x.json").read_text())
@@ -218,3 +229,23 @@ def test_verbs_take_and_say_hosts(topoloom: Any, tmp_path: Path) -> None:
         "map", "r.npz", "-m", "rails:8:4:2", "--allocation", "d[7-8]", "-o", "y"
     )
     assert "host d8 would be host 8" in done.err
+
+
+@pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
+def test_a_gpu_is_known_again_by_its_host_and_place(text: str) -> None:
+    """Hosts are the same by name, whatever their numbers are today."""
+    machine = machine_of(text)
+    yesterday = load_allocation(machine, "a[0-1]")
+    slots = yesterday.allocation.slots
+    before = PlacementFile(
+        machine,
+        yesterday.allocation,
+        Placement(yesterday.allocation, slots),
+        hosts=yesterday.hosts,
+    )
+    today = load_allocation(machine, "b[1],a[2]").allocation
+    each = RAILS[text]
+    names = ["b1"] * each + ["a1"] * each
+    found = previous_slots(before, today, names, len(slots))
+    count = each * machine.slots_per_node
+    assert found.tolist() == [-1] * count + list(range(2 * count, 3 * count))
