@@ -15,6 +15,7 @@
 #include "topoloom/machine/allocations/compact_nodes.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
 
@@ -81,6 +82,13 @@ nb::object for_pairs(const Machine& m, const Ids& a, const Ids& b, const char* n
     return std::is_same_v<Answer, bool> ? array.attr("view")("bool") : array;
 }
 
+std::uint32_t nodes_per_host(const Machine& m) {
+    const NetworkView network(m.topology());
+    std::uint32_t count = 1;
+    while (count < m.node_count() && network.host(Node{count}) == 0) ++count;
+    return count;
+}
+
 Allocation make_allocation(const Machine& m, const Ids& nodes, const std::optional<Ids>& slots) {
     Allocation of_nodes(m, copy_of<Node>(nodes, "nodes"));
     if (!slots) return of_nodes;
@@ -106,6 +114,8 @@ void bind_machine(nb::module_& m) {
         .def_prop_ro("name", &Machine::describe)
         .def_prop_ro("node_count", &Machine::node_count)
         .def_prop_ro("slots_per_node", &Machine::slots_per_node)
+        .def_prop_ro("nodes_per_host", &nodes_per_host,
+                     "Nodes of a host, consecutive: the GPUs of one on rails, else 1.")
         .def_prop_ro("slot_count", &Machine::slot_count)
         .def_prop_ro(
             "levels", [](const Machine& m) { return m.inside().levels.arity(); },

@@ -130,6 +130,10 @@ class Machine:
     def slots_per_node(self) -> int: ...
 
     @property
+    def nodes_per_host(self) -> int:
+        """Nodes of a host, consecutive: the GPUs of one on rails, else 1."""
+
+    @property
     def slot_count(self) -> int: ...
 
     @property

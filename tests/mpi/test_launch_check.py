@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from topoloom.nodes.node_parts import NodeParts
 HOSTS = ("beta", "alpha", "delta-2")
 SLOTS = [5, 0, 2, 4, 1]
 #: two packages of two cores with two threads each
-NODE = NodeParts(cpus=((0, 1), (2, 3), (4, 5), (6, 7)))
+NODE = NodeParts(("package", "node"), cpus=((0, 1), (2, 3), (4, 5), (6, 7)))
+#: the same, of which the levels say nothing
+UNNAMED = replace(NODE, names=())
 
 
 @pytest.fixture
@@ -67,6 +70,40 @@ def test_a_core_that_no_host_has_fails_the_check(
     assert not Path("out").exists()
 
 
+def test_what_follows_two_dashes_is_the_launchers(
+    mpirun: str, topoloom: Any, tmp_path: Path
+) -> None:
+    """Open MPI starts ranks in the order of its --host, if it has one."""
+    save(tmp_path / "x.json", "mesh:3+node:2", [2, 3, 4, 0, 1])
+    words = ["export", "x.json", "--to", "hostfile", "--check", "--check-with", mpirun]
+    done = topoloom(*words, "-o", "out", "--", "--no-such-option")
+    assert done.status == 1
+    assert "refuses the placement" in done.err
+    options = ["-o", "out", "--", "--oversubscribe", "--host"]
+    done = topoloom(*words, *options, "beta:2,alpha:2,delta-2:2")
+    assert done.status == 1
+    assert "rank 0 would start on beta, not on alpha" in done.err
+    assert not Path("out").exists()
+    done = topoloom(*words, *options, "alpha:2,delta-2:1,beta:2")
+    assert done.status == 0, done.err
+    assert "would start all 5 ranks as placed" in done.err
+    done = topoloom("export", "x.json", "--to", "hostfile", "--", "--oversubscribe")
+    assert done.status == 2
+    assert "'--oversubscribe' is for the launcher that --check asks" in done.err
+
+
+def test_hosts_of_gpus_are_checked_as_hosts(
+    mpirun: str, topoloom: Any, tmp_path: Path
+) -> None:
+    topoloom("pattern", "ring", "-n", "4", "-o", "r.npz")
+    machine = "rails:2:2:1"
+    topoloom("map", "r.npz", "-m", machine, "--allocation", "n[0-1]", "-o", "x.json")
+    words = ["--check", "--check-with", mpirun, "--hosts", "alpha,beta"]
+    done = topoloom("export", "x.json", "--to", "openmpi-rankfile", *words)
+    assert done.status == 0, done.err
+    assert {line.split()[1][2:] for line in done.out.splitlines()} == {"alpha", "beta"}
+
+
 def test_ranks_that_would_be_elsewhere_are_named(mpirun: str) -> None:
     machine = Machine("mesh:3+node:2")
     placed = host_placement(machine, range(3), SLOTS, HOSTS)
@@ -95,6 +132,7 @@ def test_ranks_that_would_be_elsewhere_are_named(mpirun: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("node", [NODE, UNNAMED])
 @pytest.mark.parametrize(("cores", "bind"), [(1, None), (1, "pu"), (2, None)])
 def test_cores_of_packages_and_hardware_threads_are_compared(
     mpirun: str,
@@ -102,6 +140,7 @@ def test_cores_of_packages_and_hardware_threads_are_compared(
     monkeypatch: pytest.MonkeyPatch,
     cores: int,
     bind: str | None,
+    node: NodeParts,
 ) -> None:
     """On a pictured machine: 2 packages with 2 slots each of one core, or of two."""
     synthetic = f"package:2 core:{2 * cores} pu:2"
@@ -116,11 +155,12 @@ def test_cores_of_packages_and_hardware_threads_are_compared(
     machine = Machine("mesh:2+node:2:2,distance=1:2")
     hosts = ["alpha", "beta"]
     slots = [7, 2, 0, 5]
-    placed = host_placement(machine, range(2), slots, hosts, cores, NODE, bind)
+    placed = host_placement(machine, range(2), slots, hosts, cores, node, bind)
     rankfile = find_format("openmpi-rankfile")
     text = rankfile.write(placed)
+    assert ("slot=1:" in text) == (node is NODE and bind is None)
     assert dry_run(rankfile, text, placed, mpirun).mismatches == []
-    other = host_placement(machine, range(2), [6, 2, 0, 5], hosts, cores, NODE, bind)
+    other = host_placement(machine, range(2), [6, 2, 0, 5], hosts, cores, node, bind)
     (line,) = dry_run(rankfile, rankfile.write(other), placed, mpirun).mismatches
     assert line.startswith("rank 0 would be bound to ")
 

@@ -191,6 +191,10 @@ LinkEnds Degraded::ends(Link link) const {
     return std::visit([&](const auto& t) { return t.ends(link); }, *whole_);
 }
 
+std::uint32_t Degraded::host(Node node) const {
+    return std::visit([&](const auto& t) { return host_of(t, node); }, *whole_);
+}
+
 BytesPerSecond Degraded::bandwidth(Link link) const {
     return std::visit([&](const auto& t) { return t.bandwidth(link); }, *whole_);
 }

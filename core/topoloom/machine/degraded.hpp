@@ -64,6 +64,7 @@ class Degraded {
     [[nodiscard]] const WholeTopology& whole() const { return *whole_; }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return vertex_[node.value]; }
+    [[nodiscard]] std::uint32_t host(Node node) const;
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const;
     [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;

@@ -5,7 +5,8 @@ A line of an allocation file is one of
 
 - ``n012`` or ``n[001-064,070]``: hosts, by the names that the machine's nodes have.
   Where they have none, the digits at the end of the name (before the first dot) are
-  the node id: ``n012.cluster`` is node 12;
+  the node id: ``n012.cluster`` is node 12. On rails, whose nodes are GPUs, they are
+  the number of the host, all GPUs of which are meant;
 - ``17``: a node id;
 - ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
 - ``(3,4,5)``, as in the vcoordfile and rank-map-hostfile of Fujitsu's PJM: the same,
@@ -30,6 +31,7 @@ import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.importers.torus_places import drop_vacant, is_vacant
+from topoloom.nodes.hosts import host_count, nodes_of
 from topoloom.support.files import exists, named, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.units import counted
@@ -54,7 +56,8 @@ class AllocatedHosts:
     allocation
         The allocated slots in the launcher's order.
     hosts
-        ``hosts[i]`` is the name of ``allocation.nodes[i]``; None if no host is named.
+        ``hosts[i]`` is the name of the host of ``allocation.nodes[i]``; None if no host
+        is named.
     """
 
     allocation: Allocation
@@ -88,16 +91,18 @@ class _Nodes:
             )
         self.machine = machine
         self.hosts = hosts
-        self._by_name = {host: node for node, host in enumerate(hosts)}
+        #: of each host once; where a node is a host, of each node
+        self.names = hosts[:: machine.nodes_per_host]
+        self._by_name = {host: number for number, host in enumerate(self.names)}
         self._by_short_name: dict[str, int | None] = {}
-        for node, host in enumerate(hosts):
+        for number, host in enumerate(self.names):
             short = host.partition(".")[0]
             # A name that several nodes share, or a number of an address, names none.
             unclear = short in self._by_short_name or short.isdigit()
-            self._by_short_name[short] = None if unclear else node
+            self._by_short_name[short] = None if unclear else number
 
     def find(self, host: str) -> int | None:
-        """Find a node by its name; one of both may lack its domain."""
+        """Find the number of a host by its name; one of both may lack its domain."""
         if host in self._by_name:
             return self._by_name[host]
         short, dot, _ = host.partition(".")
@@ -235,7 +240,9 @@ def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
     else:
         for item in line.split():
             for host in expand_hostlist(item):
-                yield _node_of_host(nodes, host), host
+                number = _number_of_host(nodes, host)
+                for node in nodes_of(nodes.machine, [number]).tolist():
+                    yield node, host
 
 
 def _node(machine: Machine, text: str) -> int:
@@ -265,13 +272,13 @@ def _node(machine: Machine, text: str) -> int:
     return machine.node_at(numbers)
 
 
-def _node_of_host(nodes: _Nodes, host: str) -> int:
+def _number_of_host(nodes: _Nodes, host: str) -> int:
     machine = nodes.machine
     if nodes.hosts:
-        node = nodes.find(host)
-        if node is None:
+        number = nodes.find(host)
+        if number is None:
             raise Error(_unknown_host(nodes, host))
-        return node
+        return number
     if host.startswith(("-", ".")) or not any(letter.isalpha() for letter in host):
         raise Error(f"'{host}' is neither a host name nor a node id")
     digits = _TRAILING_DIGITS.search(host.partition(".")[0])
@@ -280,19 +287,20 @@ def _node_of_host(nodes: _Nodes, host: str) -> int:
             f"host {host} has no number at its end that could be a node id; "
             f"write the node after the name, such as '{host} 0'"
         )
-    node = int(digits[0])
-    if node >= machine.node_count:
+    number = int(digits[0])
+    if number >= host_count(machine):
+        kind = "node" if machine.nodes_per_host == 1 else "host"
         raise Error(
-            f"host {host} would be node {node}, but {machine.name} has nodes "
-            f"0 to {machine.node_count - 1}; write the node after the name, "
+            f"host {host} would be {kind} {number}, but {machine.name} has {kind}s "
+            f"0 to {host_count(machine) - 1}; write the node after the name, "
             f"such as '{host} 0'"
         )
-    return node
+    return number
 
 
 def _unknown_host(nodes: _Nodes, host: str) -> str:
-    close = difflib.get_close_matches(host, nodes.hosts[:_MAX_COMPARED], n=1)
+    close = difflib.get_close_matches(host, nodes.names[:_MAX_COMPARED], n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
-    listed = compress_hostlist(drop_vacant(nodes.hosts))
+    listed = compress_hostlist(drop_vacant(nodes.names))
     shown = listed if len(listed) <= 60 else listed[:57] + "..."
     return f"the machine has no host {host}{guess}; there are: {shown}"

@@ -9,6 +9,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.importers.described import Described
 from topoloom.importers.torus_places import drop_vacant, vacant_nodes
+from topoloom.nodes.hosts import slots_per_host
 
 
 def described_allocation(machine: Machine, described: Described) -> AllocatedHosts:
@@ -21,24 +22,29 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
     """
     if not described.allocated:
         return _all(machine, described.hosts)
-    node_of = {host: node for node, host in enumerate(described.hosts)}
-    per_node = machine.slots_per_node
+    hosts = described.hosts[:: machine.nodes_per_host]
+    number_of = {host: number for number, host in enumerate(hosts)}
+    per_host, per_node = slots_per_host(machine), machine.slots_per_node
     nodes: list[int] = []
+    names: list[str] = []
     slots: list[int] = []
     for host, given in described.allocated:
-        if host not in node_of:
+        if host not in number_of:
             raise Error(f"allocation: the machine has no host {host}")
-        if given and not 0 <= min(given) <= max(given) < per_node:
+        if given and not 0 <= min(given) <= max(given) < per_host:
             raise Error(
                 f"allocation: host {host} has no slot {max(given)}; "
-                f"slots count from 0 to {per_node - 1}"
+                f"slots count from 0 to {per_host - 1}"
             )
-        nodes.append(node_of[host])
-        slots += [node_of[host] * per_node + s for s in given or range(per_node)]
+        taken = [number_of[host] * per_host + s for s in given or range(per_host)]
+        own = dict.fromkeys(slot // per_node for slot in taken)
+        nodes += own
+        names += [host] * len(own)
+        slots += taken
     allocation = Allocation(
         machine, np.array(nodes, np.uint32), np.array(slots, np.uint32)
     )
-    return AllocatedHosts(allocation, tuple(node.host for node in described.allocated))
+    return AllocatedHosts(allocation, tuple(names))
 
 
 def _all(machine: Machine, hosts: tuple[str, ...]) -> AllocatedHosts:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Error
+from topoloom.nodes.hosts import host_count, hosts_in_order, slots_per_host
 from topoloom.support.units import counted, exact_bytes, format_bytes
 
 Counts = npt.NDArray[np.int64]
@@ -160,7 +161,8 @@ class LaunchOrder:
         counts = _LAUNCHERS[self.launcher].spread(capacity, ranks)
         words = ""
         if ranks < allocation.slot_count:
-            words = self._words(slots.free, capacity, counts)
+            kind = "node" if allocation.machine.nodes_per_host == 1 else "host"
+            words = self._words(slots.free, capacity, counts, kind)
         return Launched(slots.taken(counts), words)
 
     def _open(
@@ -172,7 +174,7 @@ class LaunchOrder:
         _check_capacity(ranks, capacity)
         return slots, capacity
 
-    def _words(self, free: Counts, capacity: Counts, counts: Counts) -> str:
+    def _words(self, free: Counts, capacity: Counts, counts: Counts, kind: str) -> str:
         """Say what is used of a larger allocation, and how to change that."""
         launcher = _LAUNCHERS[self.launcher]
         ranks, most = int(counts.sum()), int(capacity.max())
@@ -189,7 +191,7 @@ class LaunchOrder:
             elif used < nodes:
                 hint = f"; --ranks-per-node {-(-ranks // nodes)} spreads them"
         return (
-            f"{counted(nodes, 'node')} of {_range(free)}: {counted(ranks, 'rank')} "
+            f"{counted(nodes, kind)} of {_range(free)}: {counted(ranks, 'rank')} "
             f"{'uses' if ranks == 1 else 'use'} {_range(slots)} of {which}, "
             f"as {command} does{hint}"
         )
@@ -240,25 +242,28 @@ def _check_capacity(ranks: int, capacity: Counts) -> None:
 
 
 class _Slots:
-    """The slots of an allocation, node by node in its order; a rank takes `each`."""
+    """The slots of an allocation, host by host in its order; a rank takes `each`."""
 
     def __init__(self, allocation: Allocation, each: int) -> None:
-        machine, nodes = allocation.machine, allocation.nodes.astype(np.int64)
-        position = np.full(machine.node_count, -1, np.int64)
-        position[nodes] = np.arange(len(nodes))
-        owner = position[allocation.slots.astype(np.int64) // machine.slots_per_node]
+        machine = allocation.machine
+        hosts = hosts_in_order(machine, allocation.nodes)
+        position = np.full(host_count(machine), -1, np.int64)
+        position[hosts] = np.arange(len(hosts))
+        owner = position[allocation.slots.astype(np.int64) // slots_per_host(machine)]
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
-        jumps = (np.diff(owner) != 0) | (np.diff(slots) != 1)
+        # No rank is on two of a host's GPUs.
+        jumps = np.diff(slots // machine.slots_per_node) != 0
+        jumps |= (np.diff(owner) != 0) | (np.diff(slots) != 1)
         runs = np.flatnonzero(np.concatenate([[True], jumps, [True]]))
         lengths = np.diff(runs)
         inside = np.arange(len(slots)) - np.repeat(runs[:-1], lengths)
         is_first = (inside % each == 0) & (inside + each <= np.repeat(lengths, lengths))
         self._allocation = allocation
         self._first_slots, self._owner = slots[is_first], owner[is_first]
-        #: on each node, the slots and the ranks that they have room for
-        self.free: Counts = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
-        self.capacity: Counts = np.bincount(self._owner, minlength=len(nodes)).astype(
+        #: on each host, the slots and the ranks that they have room for
+        self.free: Counts = np.bincount(owner, minlength=len(hosts)).astype(np.int64)
+        self.capacity: Counts = np.bincount(self._owner, minlength=len(hosts)).astype(
             np.int64
         )
 
@@ -267,8 +272,9 @@ class _Slots:
         first = np.cumsum(self.capacity) - self.capacity
         number = np.arange(len(self._first_slots)) - first[self._owner]
         slots = self._first_slots[number < counts[self._owner]]
-        nodes = self._allocation.nodes[counts > 0]
-        return Allocation(self._allocation.machine, nodes, slots.astype(np.uint32))
+        machine, nodes = self._allocation.machine, self._allocation.nodes
+        has_slots = np.isin(nodes, slots // machine.slots_per_node)
+        return Allocation(machine, nodes[has_slots], slots.astype(np.uint32))
 
 
 def _size(amount: int) -> str:

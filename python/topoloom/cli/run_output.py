@@ -56,7 +56,7 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
 
     def bytes_change(name: str) -> str:
         written = change(name, lambda value: measure_text(name, value, machine))
-        return f"{measure_title(name)} {written}"
+        return f"{measure_title(name, machine)} {written}"
 
     note(
         f"topoloom: {counted(len(file.placement.slots), 'rank')} placed with "

@@ -17,6 +17,7 @@ import numpy as np
 from topoloom.figure.page import page
 from topoloom.figure.style import QUIET
 from topoloom.figure.torus import corners, draw_outline, projection
+from topoloom.nodes.hosts import share_of_machine
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
@@ -72,8 +73,7 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
         else:
             _draw_cells(axes, allocation, colors)
         axes.set_title(
-            f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of "
-            f"{machine.name.partition(';')[0]}",
+            f"{share_of_machine(allocation)} of {machine.name.partition(';')[0]}",
             loc="left",
         )
         _draw_legend(axes, np.sort(sizes)[::-1])

@@ -21,6 +21,7 @@ from topoloom.figure.links import (
 from topoloom.figure.matrix import draw_matrix, ordered_matrix
 from topoloom.figure.page import page
 from topoloom.figure.torus import draw_torus
+from topoloom.nodes.hosts import share_of_machine
 from topoloom.placements.measures import measure_title
 from topoloom.support.gain import gain
 
@@ -152,7 +153,7 @@ def _draw(
     )
     said = headline(judged, seconds, machine)
     figure.suptitle(said, fontsize=14, fontweight="bold", x=0.5)
-    nodes = f"{len(allocation.nodes):,} of {machine.node_count:,} nodes"
+    nodes = share_of_machine(allocation)
     where = f"{graph.rank_count:,} ranks on {nodes} of {machine.name}"
     if drawn and links is not None:
         _draw_tori(parts[0], links, loads, judged, allocation, where)

@@ -133,7 +133,7 @@ class _Topology:
         if len(self._devices) >= MAX_DEVICES:
             raise Error(f"more than {MAX_DEVICES} GPUs and network interfaces")
         self._devices[device.name] = NearDevice(
-            device.name, device.kind, near, pci=device.pci
+            device.name, device.kind, near, pci=device.pci, network=device.network
         )
 
     def _pu(self, attributes: dict[str, str], line: int) -> None:
@@ -171,7 +171,8 @@ class _Topology:
             device._replace(numa=self._domain(device.cpus))
             for device in self._devices.values()
         ]
-        return Inside(cores, sorted(self._containers), devices).within(pus)
+        inside = Inside(cores, sorted(self._containers), devices)
+        return inside.with_kinds().within(pus)
 
     def _domain(self, cpus: int) -> int | None:
         """Find the smallest NUMA domain that has all of these CPUs."""

@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from topoloom.nodes.network_interfaces import Network, network_of
+from topoloom.nodes.node_parts import NIC
 from topoloom.support.xml_tree import Element
 
 #: The kinds of names; hwloc 2 numbers them so, hwloc 3 sets a bit for each.
@@ -20,6 +22,10 @@ _NUMBERS = {1: _GPU, 2: _NETWORK, 3: _OPENFABRICS, 5: _COPROCESSOR}
 _BITS = {2: _GPU, 3: _COPROCESSOR, 4: _NETWORK, 5: _OPENFABRICS}
 #: The names of a GPU, the one to take first; `card0` alone is a screen.
 _GPU_NAMES = ("cuda", "rsmi", "ze", "nvml", "opencl", "render")
+_PORT_LID = re.compile(r"Port[0-9]{1,4}LID", re.ASCII)
+#: of a port that is Ethernet's, or down
+_NO_LID = (0, 0xFFFF)
+_HEX = re.compile(r"0x[0-9a-fA-F]{1,8}")
 _NAME = re.compile(r"[\w.:+-]{1,64}", re.ASCII)
 _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 
@@ -30,12 +36,15 @@ class NamedDevice(NamedTuple):
     name: str
     kind: str
     pci: str
+    network: Network = Network.ETHERNET
 
 
 def read_device(pci: Element, version: str) -> NamedDevice | None:
     """Read a PCIDev with the OSDevs in it; None if it is neither GPU nor interface."""
     gpus: list[str] = []
     interfaces: dict[str, str] = {}
+    names: list[str] = []
+    lids: list[int] = []
     for part in pci.children:
         if part.attributes.get("type") != "OSDev":
             continue
@@ -48,13 +57,29 @@ def read_device(pci: Element, version: str) -> NamedDevice | None:
         for kind in (_OPENFABRICS, _NETWORK):
             if kind in kinds:
                 interfaces.setdefault(kind, name)
+                names.append(name)
+                lids += _lids(part)
     address = pci.attributes.get("pci_busid", "").lower()
     address = address if _ADDRESS.fullmatch(address) else ""
     name = _gpu_name(gpus)
     if name:
         return NamedDevice(name, "gpu", address)
     name = interfaces.get(_OPENFABRICS) or interfaces.get(_NETWORK, "")
-    return NamedDevice(name, "nic", address) if name else None
+    if not name:
+        return None
+    over_ethernet = bool(lids) and all(lid in _NO_LID for lid in lids)
+    network = network_of(names, _OPENFABRICS in interfaces, over_ethernet)
+    return NamedDevice(name, NIC, address, network)
+
+
+def _lids(device: Element) -> list[int]:
+    """Read the local ids that hwloc gives for the ports of an OpenFabrics device."""
+    given = (
+        info.attributes.get("value", "")
+        for info in device.children
+        if info.tag == "info" and _PORT_LID.fullmatch(info.attributes.get("name", ""))
+    )
+    return [int(value, 16) for value in given if _HEX.fullmatch(value)]
 
 
 def _kinds(device: Element, version: str) -> set[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Error
-from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.nodes.hosts import (
+    host_count,
+    hosts_in_order,
+    names_by_host,
+    slots_per_host,
+)
+from topoloom.nodes.node_parts import NO_PARTS, PACKAGES, NodeParts
 from topoloom.support.nearest import unknown_name
-from topoloom.support.units import counted
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
@@ -37,25 +43,26 @@ class HostPlacement:
     Attributes
     ----------
     hosts : list of str
-        Names of the allocation's nodes in the launcher's order, all different.
+        Names of the allocation's hosts in the launcher's order, all different.
     nodes : int array of shape ``(hosts,)``
-        The machine's node that each host is.
+        The machine's node that each host is; on rails, its first GPU.
     host : int array of shape ``(ranks,)``
-        ``hosts[host[r]]`` is the name of rank ``r``'s node.
+        ``hosts[host[r]]`` is the name of rank ``r``'s host.
     slot : int array of shape ``(ranks,)``
-        Slot of rank ``r`` on its node, from 0.
+        Slot of rank ``r`` on its host, from 0.
     machine_slot : int array of shape ``(ranks,)``
         The same slot, counted over the whole machine.
-    slots_per_node : int
-        Slots that each node of the machine has.
+    slots_per_host : int
+        Slots that each host of the machine has.
     packages : int
-        Packages (sockets) in a node that has levels, else 1; slots are spread evenly.
+        Packages (sockets) of a host where its levels name them, else 1; slots are
+        spread evenly.
     cores_per_slot : int
         Cores that one slot stands for.
     machine : Machine
         The machine whose slots are meant.
     node : NodeParts
-        CPUs and devices of each node, if the machine has them.
+        CPUs and devices of each host, if the machine has them.
     bind : str or None
         What ranks are to be bound to, one of `BINDS`; None leaves it to the launcher.
     slots_per_rank : int
@@ -67,7 +74,7 @@ class HostPlacement:
     host: Ids
     slot: Ids
     machine_slot: Ids
-    slots_per_node: int
+    slots_per_host: int
     packages: int
     cores_per_slot: int
     machine: Machine
@@ -144,11 +151,12 @@ def host_placement(
     slots : int array of shape ``(ranks,)``
         Global slot of each rank.
     hosts : list of str, optional
-        Host name of each of `nodes`; ``n<node id>`` if none are given.
+        Name of each host that `nodes` are of, or of the host of each node; ``n7`` for
+        host 7 if none are given.
     cores_per_slot : int
         Cores that one slot stands for (for programs with several threads per rank).
     node : NodeParts
-        CPUs and devices of each node.
+        CPUs and devices of each host.
     bind : str, optional
         One of `BINDS`: bind each rank to the CPUs of its slot, or to the first of them.
     slots_per_rank : int
@@ -160,17 +168,23 @@ def host_placement(
         If a name is missing, repeated or malformed, a slot is not allocated, or there
         is nothing to bind to.
     """
-    names = [f"n{node}" for node in nodes] if hosts is None else list(hosts)
-    _check_names(names, len(nodes))
+    numbers = hosts_in_order(machine, nodes)
+    if hosts is None:
+        names = [f"n{number}" for number in numbers.tolist()]
+    else:
+        names = names_by_host(machine, nodes, hosts)
+    _check_names(names)
     if cores_per_slot < 1:
         raise Error(f"a slot has at least 1 core, not {cores_per_slot}")
     if bind is not None:
         _check_bind(bind, node, cores_per_slot)
     slot_ids = np.asarray(slots, dtype=np.int64)
-    per_node = machine.slots_per_node
+    per_node, per_host = machine.slots_per_node, slots_per_host(machine)
     position = np.full(machine.node_count, -1, dtype=np.int64)
     node_ids = np.asarray(nodes, dtype=np.int64)
-    position[node_ids] = np.arange(len(nodes))
+    place = np.zeros(host_count(machine), dtype=np.int64)
+    place[numbers] = np.arange(len(numbers))
+    position[node_ids] = place[node_ids // machine.nodes_per_host]
     host = position[slot_ids // per_node]
     if slot_ids.size and host.min() < 0:
         rank = int(np.argmin(host))
@@ -180,12 +194,12 @@ def host_placement(
         )
     return HostPlacement(
         names,
-        node_ids,
+        numbers * machine.nodes_per_host,
         host,
-        slot_ids % per_node,
+        slot_ids % per_host,
         slot_ids,
-        per_node,
-        packages(machine),
+        per_host,
+        packages(machine, node),
         cores_per_slot,
         machine,
         node,
@@ -194,9 +208,12 @@ def host_placement(
     )
 
 
-def packages(machine: Machine) -> int:
-    """Count the packages of a node: the top level of a node with several levels."""
-    return machine.levels[-1] if len(machine.levels) > 1 else 1
+def packages(machine: Machine, node: NodeParts) -> int:
+    """Count the packages of a node, where a level says that it is them; else 1."""
+    named = [level for level, name in enumerate(node.names) if name in PACKAGES]
+    if not named or machine.nodes_per_host > 1:
+        return 1
+    return math.prod(machine.levels[named[-1] + 1 :])
 
 
 def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
@@ -214,13 +231,7 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
         )
 
 
-def _check_names(names: list[str], node_count: int) -> None:
-    if len(names) != node_count:
-        raise Error(
-            f"{counted(len(names), 'host name')} for an allocation of "
-            f"{counted(node_count, 'node')}; "
-            "give one name for each node, in the allocation's order"
-        )
+def _check_names(names: list[str]) -> None:
     for name in names:
         if not name or not all(c.isalnum() or c in "-._" for c in name):
             raise Error(
@@ -228,4 +239,4 @@ def _check_names(names: list[str], node_count: int) -> None:
             )
     name, times = Counter(names).most_common(1)[0] if names else ("", 0)
     if times > 1:
-        raise Error(f"host '{name}' is named {times} times; each node needs its own")
+        raise Error(f"host '{name}' is named {times} times; each host needs its own")

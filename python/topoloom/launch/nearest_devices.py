@@ -23,7 +23,7 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
     devices = [device for device in placement.node.devices if device.kind == kind]
     names: list[str | None] = [None] * placement.rank_count
     if not devices:
-        return names
+        return _gpus_of_rails(placement) if kind == "gpu" else names
     slots = set(placement.slot.tolist())
     nearest = {slot: _nearest(placement.machine, slot, devices) for slot in slots}
     sharing = defaultdict(list)
@@ -34,6 +34,15 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
         for index, rank in enumerate(ranks):
             names[rank] = near[index * len(near) // len(ranks)]
     return names
+
+
+def _gpus_of_rails(placement: HostPlacement) -> list[str | None]:
+    """Name the GPU of each rank where a host's nodes are GPUs, else None."""
+    machine = placement.machine
+    if machine.nodes_per_host == 1:
+        return [None] * placement.rank_count
+    gpus = placement.slot // machine.slots_per_node
+    return [f"cuda{gpu}" for gpu in gpus.tolist()]
 
 
 def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:

@@ -25,11 +25,13 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
     summary = machine.summary()
     bisection = bisect_machine(machine)
     bandwidths = link_bandwidths(machine)
+    on_rails = machine.nodes_per_host > 1
     return {
         "machine": machine.text,
         "nodes": machine.node_count,
         "slots": machine.slot_count,
         "slots_per_node": machine.slots_per_node,
+        **({"nodes_per_host": machine.nodes_per_host} if on_rails else {}),
         "links": sum(each["links"] for each in bandwidths),
         "shape": shape,
         "wraps": [bool(wrap) for wrap in machine.wraps] if shape else [],

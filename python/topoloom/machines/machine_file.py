@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from topoloom.machines.machine_changes import changed, split_changes
 from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.machines.topology_forms import section_forms
+from topoloom.nodes.hosts import counted_hosts, host_count
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import (
     MAX_BYTES,
@@ -110,7 +112,7 @@ def load_described(text: str | Path) -> tuple[Machine, Described]:
         return Machine(described.text), described
     with named(text):
         machine = Machine(described.text, described.remarks)
-        _check_hosts(machine, described.hosts)
+        described = replace(described, hosts=_by_node(machine, described.hosts))
         described_allocation(machine, described)  # refuses what is not there
     return machine, described
 
@@ -202,15 +204,22 @@ def _import(path: Path) -> Described:
     )
 
 
-def _check_hosts(machine: Machine, hosts: tuple[str, ...]) -> None:
-    if hosts and len(hosts) != machine.node_count:
+def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Check the names of all hosts, and give each node that of its host."""
+    if hosts and len(hosts) != host_count(machine):
         raise Error(
             f"{counted(len(hosts), 'host name')} for "
-            f"{counted(machine.node_count, 'node')}"
+            f"{counted_hosts(machine, machine.node_count)}"
         )
     if len(set(hosts)) < len(hosts):
         twice, times = Counter(hosts).most_common(1)[0]
-        raise Error(f"host {twice} is named {times} times; each node needs its own")
+        raise Error(
+            f"host {twice} is named {times} times; each "
+            f"{'node' if machine.nodes_per_host == 1 else 'host'} needs its own"
+        )
+    if machine.nodes_per_host == 1:
+        return hosts
+    return tuple(host for host in hosts for _ in range(machine.nodes_per_host))
 
 
 def zoo() -> list[ZooEntry]:

@@ -31,6 +31,7 @@ from topoloom.allocations.allocation_toml import read_allocation_tables
 from topoloom.importers.described import Described
 from topoloom.machines.node_toml import read_node
 from topoloom.machines.topology_keys import read_down, read_topology
+from topoloom.nodes.hosts import text_nodes_per_host
 from topoloom.nodes.node_parts import NO_PARTS
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEAD, check_head, read_toml
@@ -71,7 +72,9 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
         text += read_down(entry(document, "down", dict, "[down]"))
     inside, parts = "", NO_PARTS
     if "node" in document:
-        inside, parts = read_node(entry(document, "node", dict, "[node]"))
+        nodes_per_host = text_nodes_per_host(text)
+        table = entry(document, "node", dict, "[node]")
+        inside, parts = read_node(table, nodes_per_host)
     allocated = read_allocation_tables(document)
     return Described(text + inside, _hosts(topology), allocated, parts)
 

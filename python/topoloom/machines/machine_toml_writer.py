@@ -34,7 +34,8 @@ def write_machine_toml(
     text = MachineText(machine.text)
     sections = {"topology": write_topology(text)}
     if hosts:
-        sections["topology"]["hosts"] = compress_hostlist(hosts)
+        named = hosts[:: machine.nodes_per_host]
+        sections["topology"]["hosts"] = compress_hostlist(named)
     if down := write_down(text):
         sections["down"] = down
     if inside := write_node(machine, node):

@@ -50,8 +50,10 @@ _SPEEDS = {
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 
 
-def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
+def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
     """Read the table; return the end of the machine's short text, and the rest.
+
+    CPUs and devices are those of a host of this many `nodes`.
 
     Raises
     ------
@@ -77,7 +79,7 @@ def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
         if key in node:
             option = key.replace("_", "-")
             text += f",{option}={quantity(node[key], f'node.{key}', parse)}"
-    return text, read_parts(node, math.prod(levels), names)
+    return text, read_parts(node, math.prod(levels) * nodes, names)
 
 
 def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:

@@ -135,11 +135,12 @@ def _dragonfly(topology: dict[str, Any]) -> list[str]:
 
 def _rails(topology: dict[str, Any]) -> list[str]:
     gpus, domains, units = topology["levels"]
-    rails = topology.get("rails", gpus)
+    rails, host = topology.get("rails", gpus), topology.get("host", gpus)
     return [
         _counted(units, "scalable unit"),
         f"{_counted(domains, 'NVLink domain')} on {_counted(rails, 'rail')}",
-        _counted(gpus, "GPU"),
+        *([_counted(gpus // host, "host")] if host < gpus else []),
+        _counted(host, "GPU"),
     ]
 
 

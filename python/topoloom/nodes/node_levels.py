@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from topoloom.nodes.network_interfaces import Network, interface_kinds
 from topoloom.nodes.node_parts import (
     COSTS,
+    NIC,
     NO_PARTS,
     Device,
     NodeParts,
@@ -48,6 +50,7 @@ class NearDevice(NamedTuple):
     cpus: int
     numa: int | None = None
     pci: str = ""
+    network: Network = Network.ETHERNET
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,16 @@ class Inside:
         kept = (Container(kind, mask & cpus) for kind, mask in self.containers)
         devices = [device._replace(cpus=device.cpus & cpus) for device in self.devices]
         return Inside(cores, [part for part in kept if part.cpus], devices)
+
+    def with_kinds(self) -> Inside:
+        """Tell the network interfaces that MPI uses from those that it leaves alone."""
+        cards = [device for device in self.devices if device.kind == NIC]
+        kinds = iter(interface_kinds([device.network for device in cards]))
+        told = [
+            device._replace(kind=next(kinds)) if device.kind == NIC else device
+            for device in self.devices
+        ]
+        return replace(self, devices=told)
 
 
 def levels_text(inside: Inside) -> str:
@@ -144,7 +157,7 @@ def _port_costs(inside: Inside) -> list[int]:
         for kind, cpus in inside.containers
         if kind in _CROSSED
     )
-    nics = {_near(device, inside) for device in inside.devices if device.kind == "nic"}
+    nics = {_near(device, inside) for device in inside.devices if device.kind == NIC}
     ways = []
     for near in nics:
         if all(near & ~cpus for _, cpus in crossed):
@@ -166,18 +179,13 @@ def _levels(inside: Inside) -> list[tuple[int, str]]:
     shared = {(kind, mask & firsts) for kind, mask in inside.containers}
     packages = [mask for kind, mask in shared if kind == "Package" and mask]
     shares = {count: _NODE if len(packages) > 1 else SHARED["Package"]}
-    package_size = _regular_size(packages, core_of)
     layers = _layers(shared, packages, count)
     for kind, name in SHARED.items():
         for masks in (masks for (k, _), masks in layers.items() if k == kind):
             size = _regular_size(masks, core_of)
             if size and COSTS[name] < COSTS[shares.get(size, _NODE)]:
                 shares[size] = name
-    levels = _chain(shares)
-    # Launchers take the top level of several for the packages of a node.
-    if len(levels) > 1 and levels[-2][0] != package_size:
-        levels.append((count, _NODE))
-    return levels
+    return _chain(shares)
 
 
 def _layers(

@@ -23,7 +23,12 @@ COSTS = {
     "node": 16,
     "hop": 16,
 }
-DEVICE_KINDS = ("gpu", "nic")
+#: What levels of sockets are called.
+PACKAGES = ("package", "socket")
+#: A network interface that MPI uses, and one that it leaves to others, which have a
+#: better one beside them.
+NIC, ETHERNET = "nic", "ethernet"
+DEVICE_KINDS = ("gpu", NIC, ETHERNET)
 #: More than any node has; bounds what a file can make us keep and compute.
 MAX_CPUS = 16_384
 MAX_DEVICES = 1024

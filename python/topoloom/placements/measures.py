@@ -137,11 +137,17 @@ def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, floa
 
 
 def measure_title(name: str, machine: Machine | None = None) -> str:
-    """Return the title of a measure; if a machine weights hops, they are distances."""
+    """Return the title of a measure, in the words of a machine.
+
+    If it weights hops, they are distances; if its nodes are GPUs, messages leave hosts.
+    """
     if name == "hops_per_byte" and machine and not machine.distances_are_hops:
         return "distance per byte"
     known = MEASURES.get(name)
-    return known.title if known else name.replace("_", " ")
+    title = known.title if known else name.replace("_", " ")
+    if name.startswith("inter_node") and machine and machine.nodes_per_host > 1:
+        return title.replace("node", "host")
+    return title
 
 
 def measure_text(name: str, value: float, machine: Machine) -> str:

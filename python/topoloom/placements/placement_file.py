@@ -20,12 +20,14 @@ from topoloom._core import (
     Placement,
     judge,
 )
+from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
 from topoloom.placements.measures import measure_values
 from topoloom.support.files import named, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.toml_values import refuse_unknown
+from topoloom.support.units import counted
 from topoloom.support.version import __version__
 
 FORMAT = "topoloom-placement"
@@ -99,7 +101,8 @@ class PlacementFile:
         plain = Allocation(self.machine, self.allocation.nodes)
         if not np.array_equal(plain.slots, self.allocation.slots):
             allocation["slots"] = _ints(self.allocation.slots)
-        node = write_parts(self.node)
+        names = {"names": list(self.node.names)} if self.node.names else {}
+        node = {**names, **write_parts(self.node)}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -168,7 +171,7 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         shared=get_value(document, "shared", bool) if "shared" in document else False,
     )
     node = get_value(document, "node", dict) if "node" in document else {}
-    refuse_unknown(node, KEYS, "node.")
+    refuse_unknown(node, ("names", *KEYS), "node.")
     values = get_value(document, "values", dict)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -179,7 +182,7 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         allocation=allocation,
         placement=placement,
         hosts=tuple(hosts) if hosts is not None else None,
-        node=read_parts(node, machine.slots_per_node),
+        node=read_parts(node, slots_per_host(machine), _level_names(node, machine)),
         objective=_printable(document, "objective"),
         values=values,
         mapper=_printable(document, "mapper"),
@@ -190,6 +193,21 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         command=_words(document),
         cores_per_rank=_cores_per_rank(document, machine),
     )
+
+
+def _level_names(node: dict[str, Any], machine: Machine) -> tuple[str, ...]:
+    """Read what the slots of each level of a node share."""
+    names = get_value(node, "names", list) if "names" in node else []
+    if names and len(names) != len(machine.levels):
+        raise Error(
+            f"node.names must name the {counted(len(machine.levels), 'level')} of a "
+            "node"
+        )
+    if not all(isinstance(name, str) for name in names):
+        raise Error("node.names must be strings")
+    for name in names:
+        _check_printable("node.names", name)
+    return tuple(names)
 
 
 def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:

@@ -47,6 +47,12 @@ def machine_file(where: AllocatedHosts) -> str:
             "the names of the hosts are not known; give them with --hosts, or an "
             "--allocation that names hosts"
         )
+    machine = where.allocation.machine
+    if machine.nodes_per_host > 1:
+        raise Error(
+            f"reorder takes each host for one node, but those of {machine.name} have "
+            f"{machine.nodes_per_host}, its GPUs; use: topoloom run"
+        )
     nodes = where.allocation.nodes.tolist()
     lines = [f"node {n} {host}\n" for n, host in zip(nodes, where.hosts, strict=True)]
-    return f"machine {where.allocation.machine.text}\n{''.join(lines)}"
+    return f"machine {machine.text}\n{''.join(lines)}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom.machines.outline import outline
+from topoloom.nodes.hosts import share_of_machine
 from topoloom.placements.measures import MEASURES, measure_title
 from topoloom.report.histogram import HEIGHT, WIDTH, histogram
 from topoloom.report.matrix import finest_level
@@ -70,16 +71,19 @@ def placement_html(file: PlacementFile) -> str:
         "command": shlex.join(file.command),
     }
     title = (
-        f"{len(file.placement.slots):,} ranks on {len(file.allocation.nodes):,} of "
-        f"{file.machine.node_count:,} nodes of {file.machine.name}"
+        f"{len(file.placement.slots):,} ranks on "
+        f"{share_of_machine(file.allocation)} of {file.machine.name}"
     )
     known = {name: text for name, text in made.items() if text}
-    return _fragment(title, _table(_measured(file.values)), _table(known))
+    return _fragment(title, _table(_measured(file.values, file.machine)), _table(known))
 
 
-def _measured(values: Mapping[str, float]) -> dict[str, str]:
+def _measured(
+    values: Mapping[str, float], machine: Machine | None = None
+) -> dict[str, str]:
     return {
-        measure_title(name): _written(name, value) for name, value in values.items()
+        measure_title(name, machine): _written(name, value)
+        for name, value in values.items()
     }
 
 

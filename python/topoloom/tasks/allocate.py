@@ -12,8 +12,6 @@ import numpy as np
 
 from topoloom._core import (
     Allocation,
-    ChosenNodes,
-    CommGraph,
     Error,
     choose_nodes,
     compact_nodes,
@@ -23,33 +21,13 @@ from topoloom.allocations.job_shape import shape_facts
 from topoloom.allocations.jobs_file import load_jobs
 from topoloom.graphs.graph_file import load_graph
 from topoloom.machines.machine_file import load_described
+from topoloom.nodes.hosts import counted_hosts, hosts_in_order
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
+from topoloom.tasks.choose_hosts import Choice, choose_hosts
 from topoloom.tasks.problem import Where, choose_allocation
 from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How nodes were chosen, and what the same number of others would be worth."""
-
-    measure: str
-    values: Mapping[str, float]  # of the measure: first, random, chosen
-    seed: int
-    mapper: str | None = None
-    graph: CommGraph | None = None
-    graph_file: str = ""
-    found: ChosenNodes | None = None
-    interrupted: bool = False
-
-    def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
-        shown: dict[str, Any] = {
-            f"{self.measure}_{name}": value for name, value in self.values.items()
-        }
-        shown |= {"mapper": self.mapper, "seed": self.seed}
-        return shown | ({"work": self.found.work} if self.found is not None else {})
 
 
 @dataclass(frozen=True)
@@ -136,7 +114,8 @@ def allocate_nodes(
         or described.allocated
     ):
         nodes = choose_allocation(machine, described, where)
-        title = counted(len(nodes.allocation.nodes), "node")
+        hosts = hosts_in_order(machine, nodes.allocation.nodes)
+        title = counted_hosts(machine, len(nodes.allocation.nodes), len(hosts))
         if where.allocate is None:
             title += f" of {where.allocation or machine_text}"
         else:
@@ -159,6 +138,8 @@ def _choose(
 ) -> tuple[Allocation, Choice, str]:
     """Choose `nodes` of the free nodes, or as many as the graph needs."""
     free, machine = listed.allocation, listed.allocation.machine
+    if machine.nodes_per_host > 1:
+        return choose_hosts(free, nodes, graph_file, mapper, search, watching)
     if nodes is not None:
         at_least("nodes", nodes, 1)
     if graph_file is None:

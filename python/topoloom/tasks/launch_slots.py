@@ -69,15 +69,17 @@ def named_hosts(
 ) -> AllocatedHosts:
     """Find the name of each host of the allocation."""
     from topoloom._core import Error
+    from topoloom.nodes.hosts import hosts_in_order
     from topoloom.support.hostlist import expand_hostlist
 
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
         names = read.hosts()
     if names is None:
+        unnamed = hosts_in_order(given.allocation.machine, given.allocation.nodes)
         raise Error(
-            f"the names of the {counted(len(given.allocation.nodes), 'host')} are not "
-            "known; give them with --hosts, or an --allocation that names hosts"
+            f"the names of the {counted(len(unnamed), 'host')} are not known; "
+            "give them with --hosts, or an --allocation that names hosts"
         )
     return with_names(given, names)
 
@@ -86,15 +88,19 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
     """Name the hosts of an allocation; refuse another number of them."""
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
+    from topoloom.nodes.hosts import counted_hosts, hosts_in_order, names_by_node
 
-    nodes = len(given.allocation.nodes)
-    if len(names) != nodes:
+    machine, nodes = given.allocation.machine, given.allocation.nodes
+    hosts = len(hosts_in_order(machine, nodes))
+    if len(names) not in (hosts, len(nodes)):
+        each = "node" if machine.nodes_per_host == 1 else "of them"
         raise Error(
             f"{counted(len(names), 'host')} for an allocation of "
-            f"{counted(nodes, 'node')}; "
-            "name one host for each node with --hosts, or the nodes with --allocation"
+            f"{counted_hosts(machine, len(nodes), hosts)}; "
+            f"name one host for each {each} with --hosts, or the nodes with "
+            "--allocation"
         )
-    return AllocatedHosts(given.allocation, tuple(names))
+    return AllocatedHosts(given.allocation, names_by_node(machine, nodes, names))
 
 
 def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from topoloom._core import Sharing, place
+from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.tasks.objective import PROVEN, Objective, proves
 from topoloom.tasks.optimality_gap import gap
@@ -123,13 +124,13 @@ def map_ranks(
 
 
 def block_values(problem: Problem, mapped: Mapped) -> tuple[dict[str, float], int]:
-    """Judge block order as the placement; also count the nodes that it fills."""
+    """Judge block order as the placement; also count the hosts that it fills."""
     graph, allocation = problem.graph, problem.allocation
     block = launcher_default(graph, allocation, mapped.file.placement.shared)
-    per_node = allocation.machine.slots_per_node
+    per_host = slots_per_host(allocation.machine)
     return (
         mapped.objective.values(graph, allocation, block),
-        len(set((block.slots // per_node).tolist())),
+        len(set((block.slots // per_host).tolist())),
     )
 
 

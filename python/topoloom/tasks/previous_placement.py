@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,10 @@ def previous_slots(
             f"{machine.text} have {machine.slots_per_node}"
         )
     if hosts is not None and previous.hosts is not None:
-        today = dict(zip(hosts, allocation.nodes.tolist(), strict=True))
+        today = {name: node for node, name in _named(allocation, hosts)}
         node_of = {
-            node: today.get(host)
-            for node, host in zip(
-                previous.allocation.nodes.tolist(), previous.hosts, strict=True
-            )
+            node: today.get(name)
+            for node, name in _named(previous.allocation, previous.hosts)
         }
     elif machine.text == before.text:
         node_of = {node: node for node in previous.allocation.nodes.tolist()}
@@ -53,6 +51,15 @@ def previous_slots(
         if node is not None:
             slots[rank] = node * per_node + slot % per_node
     return slots
+
+
+def _named(
+    allocation: Allocation, hosts: Sequence[str]
+) -> Iterator[tuple[int, tuple[str, int]]]:
+    """List nodes with the names of their hosts, and which of the host's each is."""
+    each = allocation.machine.nodes_per_host
+    for node, host in zip(allocation.nodes.tolist(), hosts, strict=True):
+        yield node, (host, node % each)
 
 
 def moved(slots: Any, placement: Any) -> int:

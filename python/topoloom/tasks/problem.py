@@ -25,6 +25,13 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.described import Described
 from topoloom.importers.torus_places import vacant_nodes
 from topoloom.machines.machine_file import load_described
+from topoloom.nodes.hosts import (
+    counted_hosts,
+    host_machine,
+    hosts_in_order,
+    nodes_of,
+    slots_per_host,
+)
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
@@ -136,10 +143,13 @@ def choose_allocation(
 def generate(
     machine: Machine, hosts: Sequence[str], nodes: int, fragments: int, seed: int
 ) -> Allocation:
-    """Generate a ragged allocation from checked numbers."""
+    """Generate a ragged allocation of `nodes` hosts from checked numbers."""
     at_least("the number of nodes", nodes, 1)
     at_least("the number of fragments", fragments, 1)
     at_least("the seed", seed, 0)
+    if machine.nodes_per_host > 1:
+        boxes = fragmented_allocation(host_machine(machine), nodes, fragments, seed)
+        return Allocation(machine, nodes_of(machine, boxes.nodes))
     if not vacant_nodes(hosts):
         return fragmented_allocation(machine, nodes, fragments, seed)
     usable = set(range(machine.node_count)) - vacant_nodes(hosts)
@@ -162,11 +172,13 @@ def generate(
 def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
     """Refuse more ranks than slots."""
     if graph.rank_count > allocation.slot_count:
+        machine = allocation.machine
+        hosts = hosts_in_order(machine, allocation.nodes)
         raise Error(
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "
-            f"({counted(len(allocation.nodes), 'node')} with "
-            f"{allocation.machine.slots_per_node} each); allocate more, or let ranks "
+            f"({counted_hosts(machine, len(allocation.nodes), len(hosts))} with "
+            f"{slots_per_host(machine)} each); allocate more, or let ranks "
             "share slots, with an imbalance of 0"
         )
 

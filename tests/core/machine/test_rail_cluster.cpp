@@ -7,6 +7,7 @@
 
 #include "machine/machine_reports.hpp"
 #include "machine/machines.hpp"
+#include "topoloom/machine/network_view.hpp"
 
 using namespace topoloom;
 
@@ -221,4 +222,20 @@ TEST_CASE("a rail cluster that cannot be is refused") {
          "cannot read machine 'rails:8:4:2,cross=leaf': expected nvlink or spine at column 19"},
     };
     for (const auto& [text, reason] : bad) CHECK(complaint_about(text) == reason);
+}
+
+TEST_CASE("a host is a domain or what the machine says, also where something is down") {
+    for (const char* const down : {"", "+down:5"}) {
+        const Machine domains = make_machine(std::string("rails:8:2:1") + down);
+        const Machine trays = make_machine(std::string("rails:8:2:1,host=4") + down);
+        for (const Node node : ids<Node>(domains.node_count())) {
+            CHECK(NetworkView(domains.topology()).host(node) == node.value / 8);
+            CHECK(NetworkView(trays.topology()).host(node) == node.value / 4);
+        }
+    }
+    CHECK_THROWS_WITH_AS(
+        make_machine("rails:8:2:1,host=3"),
+        "machine 'rails:8:2:1,host=3': the 8 GPUs of a domain cannot be dealt out evenly to hosts of 3",
+        Error);
+    CHECK_THROWS_AS(make_machine("rails:8:2:1,host=0"), Error);
 }

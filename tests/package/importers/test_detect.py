@@ -180,7 +180,7 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
     [
         ((2, 1, 4, 2), range(16), "+node:4:2,distance=2:16"),
         ((2, 4, 2, 1), range(16), "+node:2:4:2,distance=2:4:16"),
-        ((1, 2, 3, 2), range(12), "+node:3:2:1,distance=2:4:16"),
+        ((1, 2, 3, 2), range(12), "+node:3:2,distance=2:4"),
         ((1, 1, 4, 1), range(4), "+node:4,distance=2"),
         # Parts: a thread of each core, one package, cores here and there.
         ((2, 1, 4, 2), range(8, 16), "+node:4:2,distance=2:16"),
@@ -219,7 +219,7 @@ def test_the_system_tells_which_cores_are_near_to_a_device(tmp_path: Path) -> No
     assert node_parts(read_system(range(2, 8), node, classes)).devices == (
         Device("renderD128", "gpu", (2, 3, 4, 5), 1, "0000:17:00.0"),
         Device("mlx5_0", "nic", (0, 1), 0, "0000:98:00.0"),
-        Device("eth0", "nic", (0, 1, 2, 3, 4, 5), None, "0000:03:00.0"),
+        Device("eth0", "ethernet", (0, 1, 2, 3, 4, 5), None, "0000:03:00.0"),
     )
 
 

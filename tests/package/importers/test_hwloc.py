@@ -54,7 +54,7 @@ def test_devices_are_near_to_the_cores_of_what_they_hang_below() -> None:
     assert node.devices == (
         Device("cuda0", "gpu", (0, 1), 4, "0000:17:00.0"),
         Device("mlx5_0", "nic", (2, 3), 5, "0000:98:00.0"),
-        Device("eth0", "nic", (0, 1, 2, 3), None, "0000:01:00.0"),
+        Device("eth0", "ethernet", (0, 1, 2, 3), None, "0000:01:00.0"),
     )
 
 
@@ -159,9 +159,8 @@ def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
             text_of(("Package", 2), ("Core", 4), memory="Machine"),
             "4:2,distance=8:16",
         ),
-        # One package: a level of its own, for launchers count packages at the top.
-        (text_of(("Package", 1), ("L3Cache", 2), ("Core", 4)), "4:2:1,distance=2:8:16"),
-        (text_of(("L2Cache", 2), ("Core", 4)), "4:2:1,distance=1:8:16"),
+        (text_of(("Package", 1), ("L3Cache", 2), ("Core", 4)), "4:2,distance=2:8"),
+        (text_of(("L2Cache", 2), ("Core", 4)), "4:2,distance=1:8"),
         (text_of(("Core", 64)), "64,distance=8"),
     ],
 )

@@ -22,6 +22,7 @@ from topoloom import (
 )
 from topoloom.launch.exports.registry import FORMATS, find_format, what_is_lost
 from topoloom.launch.host_placement import HostPlacement, host_placement
+from topoloom.nodes.node_parts import NodeParts
 
 HOSTS = ["gamma", "alpha"]  # of nodes 2 and 0, in the launcher's order
 
@@ -47,10 +48,18 @@ def test_a_rankfile_has_one_line_a_rank_in_ascending_order() -> None:
 
 
 def test_a_rankfile_names_package_and_core_where_nodes_have_packages() -> None:
-    two_packages = placed([13, 0], "mesh:1+node:12:2", (0,), ["alpha"])
-    assert write("openmpi-rankfile", two_packages) == (
-        "rank 0=alpha slot=1:1\nrank 1=alpha slot=0:0\n"
-    )
+    machine = Machine("mesh:1+node:12:2")
+    for names, slots in (
+        (("package", "node"), ("1:1", "0:0")),
+        (("socket", "node"), ("1:1", "0:0")),
+        (("L3", "package"), ("13", "0")),
+        ((), ("13", "0")),
+    ):
+        node = NodeParts(names)
+        two = host_placement(machine, (0,), [13, 0], ["alpha"], node=node)
+        assert write("openmpi-rankfile", two) == (
+            f"rank 0=alpha slot={slots[0]}\nrank 1=alpha slot={slots[1]}\n"
+        )
 
 
 def test_a_rankfile_names_all_cores_of_a_slot() -> None:

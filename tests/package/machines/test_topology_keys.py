@@ -113,12 +113,13 @@ PAIRS: list[tuple[dict[str, Any], str]] = [
             "kind": "rails",
             "levels": [8, 32, 4],
             "rails": 8,
+            "host": 4,
             "spines": 16,
             "cross": "spine",
             "bandwidth": {"default": "50 GB/s", "nvlink": "450 GB/s"},
             "latency": {"rail": "1 us"},
         },
-        "rails:8:32:4,rails=8,spines=16,cross=spine,bandwidth=50GB/s,bandwidth.nvlink=450GB/s,latency.rail=1us",
+        "rails:8:32:4,rails=8,host=4,spines=16,cross=spine,bandwidth=50GB/s,bandwidth.nvlink=450GB/s,latency.rail=1us",
     ),
     (
         {

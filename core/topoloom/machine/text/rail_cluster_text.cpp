@@ -13,6 +13,7 @@ constexpr std::array<std::string_view, 2> rails_crossings{"nvlink", "spine"};
 
 constexpr std::array rails_options{
     TopologyOption{"rails", OptionForm::count, "rail switches of a unit"},
+    TopologyOption{"host", OptionForm::count, "GPUs of a host, a part of an NVLink domain; the whole domain"},
     TopologyOption{"spines", OptionForm::number, "spine switches"},
     TopologyOption{"cross", OptionForm::word, "how messages between rails go", rails_crossings},
     bandwidth_option(OptionForm::class_quantities, rails_classes),
@@ -45,6 +46,9 @@ WholeTopology read_rails(const Section& section) {
         if (key.text() == "rails") {
             spec.rails = value.number();
             if (spec.rails == 0) value.complain("a rail cluster has at least 1 rail;");
+        } else if (key.text() == "host") {
+            spec.host = value.number();
+            if (spec.host == 0) value.complain("a host has at least 1 GPU;");
         } else if (key.text() == "spines") {
             spec.spines = value.number();
         } else if (key.text() == "cross") {

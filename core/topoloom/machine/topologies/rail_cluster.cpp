@@ -24,6 +24,9 @@ RailClusterSpec complete(RailClusterSpec spec) {
     if (spec.rails == 0) spec.rails = spec.gpus;
     if (spec.gpus % spec.rails != 0)
         fail("the ", spec.gpus, " GPUs of a domain cannot be dealt out evenly to ", spec.rails, " rails");
+    if (spec.host == 0) spec.host = spec.gpus;
+    if (spec.gpus % spec.host != 0)
+        fail("the ", spec.gpus, " GPUs of a domain cannot be dealt out evenly to hosts of ", spec.host);
     const std::uint64_t leaves = std::uint64_t{spec.units} * spec.rails;
     const bool to_other_rails = spec.crossing == RailCrossing::spine && spec.rails > 1 && domains > 1;
     const bool needs_spines = spec.units > 1 || to_other_rails;
@@ -48,6 +51,7 @@ RailCluster::RailCluster(RailClusterSpec spec)
       domains_(spec_.domains * spec_.units),
       leaves_(spec_.units * spec_.rails),
       per_domain_(spec_.gpus),
+      per_host_(spec_.host),
       per_unit_(spec_.domains),
       per_rails_(spec_.rails) {
     const std::size_t to_spines = std::size_t{leaves_} * *spec_.spines;
@@ -172,6 +176,7 @@ std::string RailCluster::describe() const {
     text << "rail cluster of " << gpus_ << " GPUs: " << spec_.units << " x " << spec_.domains
          << " domains of " << spec_.gpus << ", " << spec_.rails << " rails";
     if (*spec_.spines > 0) text << ", " << *spec_.spines << " spines";
+    if (spec_.host < spec_.gpus) text << ", hosts of " << spec_.host;
     return text.str();
 }
 

@@ -29,6 +29,7 @@ struct RailClusterSpec {
     std::uint32_t domains = 1;  // in a scalable unit
     std::uint32_t units = 1;
     std::uint32_t rails = 0;  // GPU g of a domain is on rail g mod rails; 0: a rail for each
+    std::uint32_t host = 0;   // GPUs of a host, a part of a domain; 0: each domain is a host
     /// Each joined to all leaves; absent: as many as a leaf has GPUs, or none where no route needs them.
     std::optional<std::uint32_t> spines;
     RailCrossing crossing = RailCrossing::nvlink;
@@ -106,8 +107,8 @@ class RailCluster {
         visit(Link{first_[rail_down] + b.value}, 1.0);
     }
 
-    /// The host that a node is a part of: NVLink domains are what other machines' nodes are.
-    [[nodiscard]] std::uint32_t host(Node node) const { return per_domain_.quotient(node.value); }
+    /// The host that a node is a part of: what other machines' nodes are.
+    [[nodiscard]] std::uint32_t host(Node node) const { return per_host_.quotient(node.value); }
 
     /// Vertices: GPUs, NVSwitches by domain, leaves by unit and rail, spines.
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
@@ -117,7 +118,7 @@ class RailCluster {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[kind_of(link) / 2]; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
-    /// With rails and spines filled in.
+    /// With rails, host and spines filled in.
     [[nodiscard]] const RailClusterSpec& spec() const { return spec_; }
 
    private:
@@ -134,6 +135,7 @@ class RailCluster {
     std::uint32_t domains_;  // of all units
     std::uint32_t leaves_;
     Divisor per_domain_;
+    Divisor per_host_;
     Divisor per_unit_;
     Divisor per_rails_;
     double spine_share_ = 1;

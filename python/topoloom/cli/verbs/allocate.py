@@ -22,7 +22,9 @@ from topoloom.cli.options.searches import Effort, SearchOptions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from topoloom.tasks.allocate import AllocatedNodes, Choice
+    from topoloom.allocations.allocation_file import AllocatedHosts
+    from topoloom.tasks.allocate import AllocatedNodes
+    from topoloom.tasks.choose_hosts import Choice
 
 #: Jobs that are named, those that share most first.
 MAX_JOBS = 10
@@ -34,7 +36,12 @@ def command(
     *,
     nodes: Annotated[
         int | None,
-        typer.Option("--nodes", "-N", metavar="N", help="Number of nodes for the job."),
+        typer.Option(
+            "--nodes",
+            "-N",
+            metavar="N",
+            help="Number of nodes for the job; on rails, of hosts.",
+        ),
     ] = None,
     choose: Annotated[
         str | None,
@@ -146,12 +153,16 @@ def command(
 def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
     from topoloom.cli.console import print_facts
 
+    kind = "nodes" if found.nodes.allocation.machine.nodes_per_host == 1 else "hosts"
     if found.choice is not None:
-        _print_choice(found.choice)
+        _print_choice(found.choice, kind)
     given = found.nodes.allocation
     ids, machine = given.nodes.tolist(), given.machine
     shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
-    rows = [
+    rows = []
+    if machine.nodes_per_host > 1:
+        rows.append(("hosts", _hosts(found.nodes)))
+    rows += [
         ("nodes", f"{len(ids):,} of {machine.node_count:,}: {shown}"),
         ("slots", f"{given.slot_count:,}"),
         *_shape_rows(found.facts),
@@ -159,7 +170,21 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
     print_facts(rows, f"allocation on {machine.name}", written)
 
 
-def _print_choice(choice: Choice) -> None:
+def _hosts(given: AllocatedHosts) -> str:
+    """Write how many hosts, and which: by their names where they have any."""
+    from topoloom.nodes.hosts import hosts_in_order, share_of_machine
+    from topoloom.support.hostlist import compress_hostlist
+
+    machine, nodes = given.allocation.machine, given.allocation.nodes
+    if given.hosts is not None:
+        shown = compress_hostlist(dict.fromkeys(given.hosts))
+    else:
+        shown = ", ".join(map(str, hosts_in_order(machine, nodes).tolist()))
+    share = share_of_machine(given.allocation).removesuffix(" hosts")
+    return f"{share}: {shown if len(shown) <= 60 else shown[:57] + '...'}"
+
+
+def _print_choice(choice: Choice, kind: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import measure_title
     from topoloom.support.gain import gain, percent
@@ -176,7 +201,7 @@ def _print_choice(choice: Choice) -> None:
         shown = f"{value:.3f}" if choice.found is None else format_count(value)
         change = "" if name == "first" else percent(gain(base, value))
         rows.append((names[name], shown, change))
-    print_table(["nodes", measure_title(choice.measure), "gain"], rows)
+    print_table([kind, measure_title(choice.measure), "gain"], rows)
 
 
 def _shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:

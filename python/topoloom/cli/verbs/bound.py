@@ -105,6 +105,7 @@ def command(
 
 def _print(found: ProvenBounds) -> None:
     from topoloom.cli.console import print_table
+    from topoloom.nodes.hosts import share_of_machine
     from topoloom.placements.measures import (
         congestion_text,
         measure_text,
@@ -124,9 +125,7 @@ def _print(found: ProvenBounds) -> None:
     columns = ["", "proved by", "at least"]
     if given.file is not None:
         columns += [given.file.mapper or "placement", "gap"]
-    title = (
-        f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
-    )
+    title = f"{share_of_machine(allocation)} of {machine.name}"
     print_table(columns, rows, title=title, left=2)
     if found.rounded is not None:
         whole = congestion_text(found.rounded, machine)

@@ -203,13 +203,13 @@ def _cell(
 
 
 def _title(problem: Problem, found: Comparison) -> str:
+    from topoloom.nodes.hosts import share_of_machine
     from topoloom.support.units import counted
 
     machine, objective = problem.machine, found.objective
     title = (
         f"{counted(problem.graph.rank_count, 'rank')} on "
-        f"{len(problem.allocation.nodes):,} of {machine.node_count:,} nodes of "
-        f"{machine.name}"
+        f"{share_of_machine(problem.allocation)} of {machine.name}"
     )
     if objective.measure != "hop_bytes":
         title += f"; objective: {objective.title}"

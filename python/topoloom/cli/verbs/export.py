@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 @with_groups
 def command(
     placement: PlacementFile,
+    options: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- OPTIONS",
+            help="More options of the launcher that --check asks.",
+        ),
+    ] = None,
     *,
     to: Annotated[
         str,
@@ -73,6 +80,7 @@ def command(
       topoloom export x.json --to slurm-hostfile --hosts "$SLURM_JOB_NODELIST" -o h
       SLURM_HOSTFILE=h srun -m arbitrary -n 64 ./app
       topoloom export x.json --to openmpi-rankfile --hosts 'cn[01-64]' --check -o r
+      topoloom export x.json --to hostfile --check -- --host cn01:64,cn02:64
     Or let topoloom do it:
       topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
     """
@@ -86,10 +94,15 @@ def command(
 
     if program is not None and not check:
         raise Error("--check-with names the launcher for --check; add --check")
+    if options and not check:
+        raise Error(
+            f"'{options[0]}' is for the launcher that --check asks; add --check, or "
+            "leave it out"
+        )
     target = find_format(to)
     placed = load_host_placement(placement, hosts, *binding)
     text = target.write(placed)
-    checked = _check(target, text, placed, program) if check else None
+    checked = _check(target, text, placed, program, options or []) if check else None
     loss = what_is_lost(target, placed)
     if output is not None:
         write_text(output, text)
@@ -133,7 +146,11 @@ MAX_NAMED = 20
 
 
 def _check(
-    target: LaunchFormat, text: str, placed: HostPlacement, program: str | None
+    target: LaunchFormat,
+    text: str,
+    placed: HostPlacement,
+    program: str | None,
+    options: list[str],
 ) -> str:
     """Name the launcher whose map is the placement; a difference is a `Failure`."""
     from topoloom.cli.console import note
@@ -142,7 +159,7 @@ def _check(
     from topoloom.launch.apply.job_map import LauncherRefuses
 
     try:
-        asked, mismatches = dry_run(target, text, placed, program)
+        asked, mismatches = dry_run(target, text, placed, program, options)
     except LauncherRefuses as refusal:
         raise Failure(str(refusal)) from None
     for line in mismatches[:MAX_NAMED]:

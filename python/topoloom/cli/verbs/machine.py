@@ -89,10 +89,11 @@ def command(
     the_machine, described = load_described(_named(words))
     facts = machine_facts(the_machine)
     if described.hosts:
-        facts["hosts"] = compress_hostlist(drop_vacant(described.hosts))
+        hosts = described.hosts[:: the_machine.nodes_per_host]
+        facts["hosts"] = compress_hostlist(drop_vacant(hosts))
     if described.allocated:
         given = described_allocation(the_machine, described)
-        facts["allocation"] = compress_hostlist(given.hosts or ())
+        facts["allocation"] = compress_hostlist(dict.fromkeys(given.hosts or ()))
         facts["allocated_slots"] = given.allocation.slot_count
     if output is not None:
         save_machine(
@@ -204,6 +205,7 @@ def _cell(value: Any) -> str:
 def _node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
     """Write the costs of levels, the port, and one line per device."""
     from topoloom.machines.node_toml import level_costs, write_port
+    from topoloom.nodes.node_parts import ETHERNET, NIC
     from topoloom.support.units import format_bytes
 
     rows = []
@@ -222,6 +224,9 @@ def _node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
     if node.memory_size:
         rows.append(("memory per node", format_bytes(node.memory_size)))
     rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
+    if any(part.kind == ETHERNET for part in node.devices):
+        used = [part.name for part in node.devices if part.kind == NIC]
+        rows.append(("MPI uses", f"{', '.join(used)}, not the Ethernet cards"))
     rows += [("remark", remark) for remark in machine.remarks]
     return rows
 

@@ -180,6 +180,7 @@ def _print(
     problem: Problem, mapped: Mapped, facts: list[tuple[str, str]], interrupted: bool
 ) -> None:
     from topoloom.cli.console import note, print_facts, print_table
+    from topoloom.nodes.hosts import slots_per_host
     from topoloom.placements.measures import (
         gain_text,
         measure_text,
@@ -206,11 +207,11 @@ def _print(
         for name, value in file.values.items()
     ]
     print_table(["", "block (default)", file.mapper, "gain"], rows)
-    used = len(set((file.placement.slots // machine.slots_per_node).tolist()))
+    used = len(set((file.placement.slots // slots_per_host(machine)).tolist()))
     if used > filled:
         facts.append(
             (
-                "nodes",
+                "nodes" if machine.nodes_per_host == 1 else "hosts",
                 f"{used:,}, where block fills {filled:,}; --allocation says which "
                 "the job has",
             )

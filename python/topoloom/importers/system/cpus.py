@@ -44,7 +44,7 @@ def read_system(
         cores.setdefault(core, (*(mask & -mask for mask in place), core & -core))
     ordered = sorted(cores, key=lambda core: cores[core])
     inside = Inside(ordered, sorted(containers), read_devices(classes))
-    return inside.within(wanted)
+    return inside.with_kinds().within(wanted)
 
 
 def _shared(home: Path) -> dict[str, int]:

@@ -2,7 +2,7 @@
 """GPUs and network interfaces of this node from Linux's ``/sys/class``, without hwloc.
 
 Only what is on a PCI bus, which gives the CPUs that are near. Of several names of one
-device the first in the order of `_CLASSES` is taken.
+device the first in the order of `_CLASSES` is taken; all of them say its network.
 """
 
 from __future__ import annotations
@@ -10,21 +10,41 @@ from __future__ import annotations
 from pathlib import Path
 
 from topoloom.importers.system.sysfs import read_cpus, read_word
+from topoloom.nodes.network_interfaces import Network, network_of
 from topoloom.nodes.node_levels import NearDevice
+from topoloom.nodes.node_parts import NIC
 
 CLASSES = Path("/sys/class")
 #: kind of device, its class, and how its names begin; `card0` alone is a screen
-_CLASSES = (("gpu", "drm", "render"), ("nic", "infiniband", ""), ("nic", "net", ""))
+_RDMA = "infiniband"
+_CLASSES = (("gpu", "drm", "render"), (NIC, _RDMA, ""), (NIC, "net", ""))
 
 
 def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
     """Read the devices, GPUs first, each kind by name."""
     devices: dict[Path, NearDevice] = {}
+    entries: dict[Path, list[Path]] = {}
     for kind, name, start in _CLASSES:
         for entry in sorted(classes.glob(f"{name}/{start}*")):
             if (pci := _pci_device(entry)) is not None:
                 devices.setdefault(pci, _near_device(entry.name, kind, pci))
-    return list(devices.values())
+                entries.setdefault(pci, []).append(entry)
+    return [
+        device._replace(network=_network(entries[pci]))
+        if device.kind == NIC
+        else device
+        for pci, device in devices.items()
+    ]
+
+
+def _network(entries: list[Path]) -> Network:
+    """Find what an interface is on from its names and the ports of its RDMA devices."""
+    rdma = [entry for entry in entries if entry.parent.name == _RDMA]
+    layers = {
+        read_word(file) for entry in rdma for file in entry.glob("ports/*/link_layer")
+    }
+    names = [entry.name for entry in entries]
+    return network_of(names, bool(rdma), layers == {"Ethernet"})
 
 
 def _pci_device(entry: Path) -> Path | None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from topoloom._core import Error
@@ -14,7 +14,7 @@ from topoloom.launch.exports import hostfile, openmpi_rankfile, slurm_hostfile
 from topoloom.launch.exports.registry import LaunchFormat
 from topoloom.launch.host_placement import HostPlacement
 
-Ask = Callable[[LaunchFormat, str, HostPlacement, str], JobMap]
+Ask = Callable[[LaunchFormat, str, HostPlacement, str, Sequence[str]], JobMap]
 
 
 class Checker(NamedTuple):
@@ -39,7 +39,11 @@ class DryRun(NamedTuple):
 
 
 def dry_run(
-    entry: LaunchFormat, text: str, placement: HostPlacement, program: str | None = None
+    entry: LaunchFormat,
+    text: str,
+    placement: HostPlacement,
+    program: str | None = None,
+    options: Sequence[str] = (),
 ) -> DryRun:
     """Let a launcher read an exported file, and compare its map rank by rank.
 
@@ -49,6 +53,8 @@ def dry_run(
         The format, what it wrote, and of what.
     program
         The launcher to ask; None for the usual one of the format.
+    options
+        More options of the launcher, such as ``--oversubscribe``.
 
     Raises
     ------
@@ -65,7 +71,7 @@ def dry_run(
         )
     checker = CHECKERS[entry.NAME]
     program = program or checker.program
-    answer = checker.ask(entry, text, placement, program)
+    answer = checker.ask(entry, text, placement, program, options)
     if len(answer.hosts) < placement.rank_count:
         said = answer.said or WITHOUT_A_WORD
         raise LauncherRefuses(f"{program} refuses the placement: {said}")

@@ -9,7 +9,7 @@ reported their cores, so it starts a program that does nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,9 +42,15 @@ class MappedRank(NamedTuple):
 
 
 def ask(
-    entry: LaunchFormat, text: str, placement: HostPlacement, program: str
+    entry: LaunchFormat,
+    text: str,
+    placement: HostPlacement,
+    program: str,
+    more: Sequence[str],
 ) -> JobMap:
     """Let the mpirun `program` read a rankfile or hostfile, `text`, and draw its map.
+
+    `more` are options that the user adds.
 
     Raises
     ------
@@ -55,12 +61,13 @@ def ask(
     if read.launcher is not openmpi:
         raise Error(
             f"'{program}' is {read.launcher.NAME}, not Open MPI; name Open MPI's "
-            "mpirun with --launcher"
+            "mpirun with --check-with"
         )
     used = only_used_hosts(placement)
     with own_directory("export") as directory:
         options = _options(entry, text, used, Path(directory), read.version)
-        command = [program, *options, "-n", str(used.rank_count), *EMPTY_PROGRAM]
+        ranks = ["-n", str(used.rank_count)]
+        command = [program, *options, *more, *ranks, *EMPTY_PROGRAM]
         done = run_child(command)
     mapped = _read_map(done.stdout, used.bind == PU) if done.returncode == 0 else {}
     misbound = {}
@@ -150,7 +157,7 @@ def _misbound(
     else:
         wanted = f"core {slot} thread 0"
     # Open MPI calls a rank unbound that has all cores of its host.
-    if bound == wanted or (bound == _NOTHING and placement.slots_per_node == 1):
+    if bound == wanted or (bound == _NOTHING and placement.slots_per_host == 1):
         return None
     host = placement.name(rank)
     return f"rank {rank} would be bound to {bound} of {host}, not to {wanted}"

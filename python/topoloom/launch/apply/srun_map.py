@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Error
@@ -26,11 +27,15 @@ _TASKS = re.compile(r"srun: launching .* on host (\S+), \d+ tasks: \[?([\d,-]+)\
 
 
 def ask(
-    entry: LaunchFormat, text: str, placement: HostPlacement, program: str
+    entry: LaunchFormat,
+    text: str,
+    placement: HostPlacement,
+    program: str,
+    more: Sequence[str],
 ) -> JobMap:
     """Start nothing as `text` says, and read where; raise `topoloom.Error` in no job.
 
-    `text` is a host file.
+    `text` is a host file, `more` are options that the user adds.
     """
     read = read_command([program, *EMPTY_PROGRAM])
     if read.launcher is not srun:
@@ -47,7 +52,7 @@ def ask(
         file = Path(directory) / "hosts-of-ranks"
         write_text(file, text)
         environment = {**os.environ, "SLURM_HOSTFILE": str(file)}
-        command = [program, *options, *EMPTY_PROGRAM]
+        command = [program, *options, *more, *EMPTY_PROGRAM]
         done = run_child(command, environment=environment)
     started = _TASKS.findall(done.stderr) if done.returncode == 0 else []
     hosts = {

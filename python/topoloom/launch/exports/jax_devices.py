@@ -28,9 +28,9 @@ def keeps_slots(placement: HostPlacement) -> bool:
 
 def write(placement: HostPlacement) -> str:
     """Write one line of JSON."""
-    devices = placement.host * placement.slots_per_node + placement.slot
+    devices = placement.host * placement.slots_per_host + placement.slot
     document: dict[str, object] = {"devices": devices.tolist()}
-    if placement.slots_per_node == 1 and has_coordinates(placement.machine):
+    if placement.slots_per_host == 1 and has_coordinates(placement.machine):
         nodes = placement.nodes[placement.host].tolist()
         document["coords"] = [placement.machine.coordinates(node) for node in nodes]
     return json.dumps(document) + "\n"

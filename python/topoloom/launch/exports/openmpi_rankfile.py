@@ -57,7 +57,7 @@ def _cores(placement: HostPlacement) -> Iterator[str]:
         prefix, core = "", slot
         # Ranks of several slots may reach over packages.
         if placement.packages > 1 and placement.slots_per_rank == 1:
-            package, core = divmod(slot, placement.slots_per_node // placement.packages)
+            package, core = divmod(slot, placement.slots_per_host // placement.packages)
             prefix = f"{package}:"
         first = core * placement.cores_per_slot
         last = first + placement.cores_per_slot * placement.slots_per_rank - 1

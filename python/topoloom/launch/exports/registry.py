@@ -99,6 +99,12 @@ def what_is_lost(entry: LaunchFormat, placement: HostPlacement) -> str | None:
     """Say in one sentence what of the placement the format leaves out, if anything."""
     if entry.keeps_slots(placement):
         return None
+    if placement.machine.nodes_per_host > 1:
+        return (
+            f"{entry.NAME} names hosts, not GPUs: each rank is on its host, but the "
+            "ranks of a host take its GPUs one after the other; torchrun, bindings and "
+            "json name GPUs"
+        )
     return (
         f"{entry.NAME} names hosts, not cores: each rank is on its host, but the ranks "
         "of a host take its cores one after the other; openmpi-rankfile names cores"

@@ -107,7 +107,7 @@ def apply(
     if placement.bind is not None:
         refuse(command, {"bind-to"})
     modifiers = _modifiers(command)
-    bound = placement.slots_per_node * placement.cores_per_slot > 1 and not (
+    bound = placement.slots_per_host * placement.cores_per_slot > 1 and not (
         "OVERSUBSCRIBE" in modifiers or _binds_nothing(command)
     )
     used = only_used_hosts(placement)
@@ -140,7 +140,7 @@ def apply(
 
 def write_slots(path: Path, placement: HostPlacement) -> None:
     """Write a hostfile that declares all cores of each host."""
-    each = placement.slots_per_node * placement.cores_per_slot
+    each = placement.slots_per_host * placement.cores_per_slot
     write_text(path, "".join(f"{host} slots={each}\n" for host in placement.hosts))
 
 

@@ -122,7 +122,7 @@ class Proof:
             )
         if self.placement.node.cpus:
             return f"{ranks} where the plan puts them: {on}, bound to their CPUs"
-        if self.placement.slots_per_node == 1:
+        if self.placement.slots_per_host == 1:
             return f"{ranks} where the plan puts them: {on}"
         return (
             f"{ranks} on the planned hosts ({hosts}); the machine does not say which "

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error, GridLinks, NodeMap, nearest_extents
+from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
@@ -76,7 +77,7 @@ def measure_grid(
 
     def traffic(slots: NDArray[np.uint32]) -> LineTraffic:
         # Nodes without ranks have no lines: numbered anew, they are not listed.
-        _, nodes = np.unique(slots // file.machine.slots_per_node, return_inverse=True)
+        _, nodes = np.unique(slots // slots_per_host(file.machine), return_inverse=True)
         return _traffic(NodeMap(given, nodes.astype(np.uint32)), links, bytes)
 
     links, text = (speeds or LineSpeeds()).on(file.allocation)

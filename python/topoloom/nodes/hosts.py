@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts: a machine's nodes, or on rails what several nodes, its GPUs, are in.
+
+A host is what launchers and batch systems name. Nodes of a host are consecutive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from topoloom._core import Allocation, Error, Machine, MachineText
+from topoloom.support.units import counted
+
+Ids = npt.NDArray[np.int64]
+
+
+def host_count(machine: Machine) -> int:
+    """Count the hosts of a machine."""
+    return machine.node_count // machine.nodes_per_host
+
+
+def slots_per_host(machine: Machine) -> int:
+    """Count the slots of a host."""
+    return machine.slots_per_node * machine.nodes_per_host
+
+
+def text_nodes_per_host(text: str) -> int:
+    """Find `Machine.nodes_per_host` without building the machine."""
+    topology = MachineText(text).topology
+    if topology.name != "rails":
+        return 1
+    return int(dict(topology.options).get("host", topology.body.partition(":")[0]))
+
+
+def hosts_in_order(machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]) -> Ids:
+    """List the hosts of these nodes, in the order in which each is first there."""
+    numbers = np.asarray(nodes, dtype=np.int64) // machine.nodes_per_host
+    _, first = np.unique(numbers, return_index=True)
+    return numbers[np.sort(first)]
+
+
+def nodes_of(machine: Machine, hosts: Sequence[int] | npt.NDArray[Any]) -> Ids:
+    """List the nodes of hosts, host by host."""
+    each = machine.nodes_per_host
+    first = np.asarray(hosts, dtype=np.int64) * each
+    return (first[:, None] + np.arange(each)).ravel()
+
+
+def counted_hosts(machine: Machine, nodes: int, hosts: int | None = None) -> str:
+    """Write how many nodes: ``4 nodes``, or on rails ``2 hosts``."""
+    each = machine.nodes_per_host
+    if each == 1:
+        return counted(nodes, "node")
+    return counted(-(-nodes // each) if hosts is None else hosts, "host")
+
+
+def share_of_machine(allocation: Allocation) -> str:
+    """Write ``4 of 16 nodes``, or on rails ``2 of 8 hosts``."""
+    machine = allocation.machine
+    if machine.nodes_per_host == 1:
+        return f"{len(allocation.nodes):,} of {machine.node_count:,} nodes"
+    hosts = len(hosts_in_order(machine, allocation.nodes))
+    return f"{hosts:,} of {counted(host_count(machine), 'host')}"
+
+
+def names_by_node(
+    machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
+) -> tuple[str, ...]:
+    """Give each node the name of its host.
+
+    Parameters
+    ----------
+    nodes
+        Nodes of the machine.
+    names
+        A name for each of their hosts, in the order of `hosts_in_order`; or for each
+        node that of its host.
+
+    Raises
+    ------
+    topoloom.Error
+        If there are not as many names, or the nodes of a host have several.
+    """
+    return tuple(_by_host(machine, nodes, names)[1])
+
+
+def names_by_host(
+    machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
+) -> list[str]:
+    """Name each host once; `names` as in `names_by_node`."""
+    return _by_host(machine, nodes, names)[0]
+
+
+def _by_host(
+    machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    if machine.nodes_per_host == 1:
+        if len(names) != len(nodes):
+            raise Error(
+                f"{counted(len(names), 'host name')} for an allocation of "
+                f"{counted(len(nodes), 'node')}; "
+                "give one name for each node, in the allocation's order"
+            )
+        return list(names), list(names)
+    numbers = (np.asarray(nodes, np.int64) // machine.nodes_per_host).tolist()
+    hosts = hosts_in_order(machine, nodes).tolist()
+    if len(names) == len(hosts):
+        name_of = dict(zip(hosts, names, strict=True))
+    elif len(names) == len(nodes):
+        name_of = {}
+        for host, name in zip(numbers, names, strict=True):
+            if name_of.setdefault(host, name) != name:
+                raise Error(
+                    f"{name_of[host]} and {name} are one host, of "
+                    f"{machine.nodes_per_host} GPUs; name each host once"
+                )
+    else:
+        raise Error(
+            f"{counted(len(names), 'host name')} for an allocation of "
+            f"{counted(len(hosts), 'host')} of "
+            f"{counted(machine.nodes_per_host, 'GPU')} each; "
+            "give one name for each host, in the allocation's order"
+        )
+    return [name_of[host] for host in hosts], [name_of[host] for host in numbers]
+
+
+def host_machine(machine: Machine) -> Machine:
+    """Build a machine whose nodes are the hosts: near if their GPUs are.
+
+    Of a machine without rails that is the machine itself. A host is down if one of its
+    nodes is.
+    """
+    if machine.nodes_per_host == 1:
+        return machine
+    gpus, domains, units = map(int, MachineText(machine.text).topology.body.split(":"))
+    levels = [gpus // machine.nodes_per_host, domains, units]
+    text = "tree:" + ":".join(map(str, [n for n in levels if n > 1] or [1]))
+    up = np.bincount(machine.nodes_up // machine.nodes_per_host, minlength=1)
+    down = np.flatnonzero(up < machine.nodes_per_host).tolist()
+    down += range(len(up), host_count(machine))
+    return Machine(text + (f"+down:{','.join(map(str, down))}" if down else ""))
+
+
+def whole_hosts(free: Allocation) -> Ids:
+    """List the hosts of an allocation that it has all slots of, in its order."""
+    machine = free.machine
+    slots = np.asarray(free.slots, np.int64) // slots_per_host(machine)
+    counts = np.bincount(slots, minlength=host_count(machine))
+    hosts = hosts_in_order(machine, free.nodes)
+    whole: Ids = hosts[counts[hosts] == slots_per_host(machine)]
+    return whole

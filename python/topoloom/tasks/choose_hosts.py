@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chooses hosts for a job on rails, where a job has all GPUs of its hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import (
+    Allocation,
+    ChosenNodes,
+    CommGraph,
+    Error,
+    choose_nodes,
+    compact_nodes,
+)
+from topoloom.graphs.graph_file import load_graph
+from topoloom.nodes.hosts import (
+    Ids,
+    host_machine,
+    nodes_of,
+    slots_per_host,
+    whole_hosts,
+)
+from topoloom.support.checks import at_least
+from topoloom.support.units import counted
+from topoloom.tasks.search import Search, Watching
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How nodes were chosen, and what the same number of others would be worth."""
+
+    measure: str
+    values: Mapping[str, float]  # of the measure: first, random, chosen
+    seed: int
+    mapper: str | None = None
+    graph: CommGraph | None = None
+    graph_file: str = ""
+    found: ChosenNodes | None = None
+    interrupted: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        shown: dict[str, Any] = {
+            f"{self.measure}_{name}": value for name, value in self.values.items()
+        }
+        shown |= {"mapper": self.mapper, "seed": self.seed}
+        return shown | ({"work": self.found.work} if self.found is not None else {})
+
+
+def choose_hosts(
+    free: Allocation,
+    count: int | None,
+    graph_file: str | None,
+    mapper: str,
+    search: Search,
+    watching: Watching,
+) -> tuple[Allocation, Choice, str]:
+    """Choose `count` hosts that are free as a whole, or as many as the graph needs."""
+    machine, listed = free.machine, whole_hosts(free)
+    graph = None if graph_file is None else load_graph(graph_file)
+    if count is None:
+        if graph is None:
+            raise Error("say how many nodes to choose")
+        count = -(-graph.rank_count // slots_per_host(machine))
+    at_least("nodes", count, 1)
+    if count > len(listed):
+        raise Error(
+            f"cannot choose {counted(count, 'host')} of {len(listed)} that are free "
+            "as a whole"
+        )
+
+    def of(hosts: Ids) -> Allocation:
+        return Allocation(machine, nodes_of(machine, hosts))
+
+    if graph is None:
+        boxes = Allocation(host_machine(machine), listed)
+        closest = of(compact_nodes(boxes, count, search.seed).nodes.astype(np.int64))
+        draw = np.random.default_rng(search.seed).permutation(len(listed))[:count]
+        values = {
+            "first": of(listed[:count]).average_distance,
+            "random": of(listed[draw]).average_distance,
+            "chosen": closest.average_distance,
+        }
+        title = f"the {count} of {len(listed)} free hosts that are closest together"
+        return closest, Choice("average_distance", values, search.seed), title
+    gpus = count * machine.nodes_per_host
+    with watching("choosing nodes", search) as progress:
+        found = choose_nodes(
+            graph, of(listed), gpus, mapper, **search._asdict(), progress=progress
+        )
+        values = {"first": found.first_hop_bytes}
+        if found.random_hop_bytes is not None:
+            values["random"] = found.random_hop_bytes
+        best = _fullest(listed, found.allocation, count)
+        if best is not None:
+            found = choose_nodes(
+                graph, of(best), gpus, mapper, **search._asdict(), progress=progress
+            )
+        interrupted = not progress(found.work)
+    values["chosen"] = found.hop_bytes
+    choice = Choice(
+        "hop_bytes",
+        values,
+        search.seed,
+        mapper,
+        graph,
+        str(graph_file),
+        found,
+        interrupted,
+    )
+    title = f"{count} of {len(listed)} free hosts, chosen for {graph_file}"
+    return found.allocation, choice, title
+
+
+def _fullest(listed: Ids, chosen: Allocation, count: int) -> Ids | None:
+    """Choose the hosts with the most chosen GPUs; None if these fill their hosts."""
+    each = chosen.machine.nodes_per_host
+    counts = np.bincount(chosen.nodes // each, minlength=int(listed.max()) + 1)
+    if np.count_nonzero(counts) == count:
+        return None
+    fullest = np.argsort(-counts[listed], kind="stable")[:count]
+    return listed[np.sort(fullest)]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of several network interfaces, MPI uses those of the best fabric of the node."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hwloc_files import pci, two_packages
+
+from topoloom import Machine
+from topoloom.importers.hwloc import read_hwloc
+from topoloom.launch.exports.registry import find_format
+from topoloom.launch.host_placement import host_placement
+from topoloom.nodes.network_interfaces import Network, interface_kinds, network_of
+
+#: hwloc 2's numbers of what a name is, and what each card is on
+NET, RDMA = 2, 3
+CARDS: dict[str, tuple[Network, list[tuple[str, int]]]] = {
+    "InfiniBand": (Network.FABRIC, [("ib0", NET), ("mlx5_0", RDMA)]),
+    "InfiniBand without IPoIB": (Network.FABRIC, [("mlx4_0", RDMA)]),
+    "IPoIB alone": (Network.FABRIC, [("ibp65s0", NET)]),
+    "Omni-Path": (Network.FABRIC, [("ib1", NET), ("hfi1_0", RDMA)]),
+    "Slingshot": (Network.FABRIC, [("hsn0", NET)]),
+    "Slingshot with cxi": (Network.FABRIC, [("hsn1", NET), ("cxi0", RDMA)]),
+    "BXI": (Network.FABRIC, [("bxi0", RDMA)]),
+    "RoCE": (Network.RDMA_OVER_ETHERNET, [("eno4", NET), ("bnxt_re0", RDMA)]),
+    "iWARP": (Network.RDMA_OVER_ETHERNET, [("eno5", NET), ("irdma0", RDMA)]),
+    "management": (Network.ETHERNET, [("eno1", NET)]),
+    "virtual": (Network.ETHERNET, [("eth0", NET)]),
+}
+PAIRS = list(itertools.permutations(CARDS, 2))
+
+
+def interfaces(xml: str) -> dict[str, str]:
+    devices = read_hwloc(xml).node.devices
+    return {device.pci[5:7]: device.kind for device in devices}
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_the_better_network_beats_the_other_wherever_its_card_is(
+    first: str, second: str
+) -> None:
+    (one, names), (other, more) = CARDS[first], CARDS[second]
+    for version in ("2", "3"):
+        bits = {NET: 16, RDMA: 32}
+        cards = [
+            pci(*((n, k if version == "2" else bits[k]) for n, k in card), address=at)
+            for card, at in ((names, "17:00.0"), (more, "98:00.0"))
+        ]
+        kinds = interfaces(two_packages(*cards, version=version))
+        assert kinds == {
+            "17": "nic" if one >= other else "ethernet",
+            "98": "nic" if other >= one else "ethernet",
+        }
+
+
+def test_ports_that_are_in_no_fabric_are_ethernet() -> None:
+    card = pci(("mlx5_2", RDMA), address="17:00.0")
+    info = '<info name="Port1LID" value="{}"/></object></object></object></object>'
+    end = "/></object></object></object>"
+    for lid, kind in (("0x0", "ethernet"), ("0xffff", "ethernet"), ("0x12", "nic")):
+        ported = card.replace(end, f">{info.format(lid)}")
+        other = pci(("mlx5_0", RDMA), address="98:00.0")
+        assert interfaces(two_packages(ported, other)) == {"17": kind, "98": "nic"}
+
+
+def test_the_port_and_the_bindings_are_those_of_the_fabric(
+    tmp_path: Path, topoloom: Any
+) -> None:
+    """Ethernet is in the first package, InfiniBand in the second."""
+    xml = two_packages(
+        pci(("eno1", NET)), pci(("ib0", NET), ("mlx5_0", RDMA), address="98:00.0")
+    )
+    described = read_hwloc(xml)
+    assert described.text.endswith(",port=8:0")
+    machine = Machine(described.text)
+    placed = host_placement(machine, [0], [0, 1, 2, 3], node=described.node)
+    rows = find_format("bindings").write(placed).splitlines()[1:]
+    assert [row.split()[-1] for row in rows] == ["mlx5_0"] * 4
+    (tmp_path / "node.xml").write_text(xml)
+    shown = topoloom("machine", str(tmp_path / "node.xml")).out
+    assert "ethernet eno1" in shown
+    assert "mlx5_0, not the Ethernet cards" in shown
+
+
+def test_only_the_highest_of_a_node_is_used() -> None:
+    for networks in itertools.product(Network, repeat=3):
+        kinds = interface_kinds(networks)
+        pairs = zip(networks, kinds, strict=True)
+        used = [network for network, kind in pairs if kind == "nic"]
+        assert used == [network for network in networks if network == max(networks)]
+    assert interface_kinds([]) == []
+
+
+def test_names_of_onboard_cards_are_no_fabric() -> None:
+    for name in ("eno1", "eth0", "enp1s0f0", "ens3", "bond0", "ibmveth0", "idrac"):
+        assert network_of([name], has_rdma=False) == Network.ETHERNET

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rankfiles name sockets only where a level of the node is its packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hwloc_files import Fake, fakes
+from hypothesis import given, settings
+
+from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
+from topoloom.importers.hwloc import read_hwloc
+from topoloom.launch.exports.registry import find_format
+from topoloom.launch.host_placement import host_placement, packages
+from topoloom.machines.machine_file import load_described, zoo
+from topoloom.nodes.hosts import slots_per_host
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.placements.placement_file import load_placement
+
+ZOO = [entry.name for entry in zoo()]
+
+
+def rankfile_slots(machine: Machine, node: NodeParts) -> list[str]:
+    """List what a rankfile writes for each slot of the first host."""
+    count = slots_per_host(machine)
+    nodes = range(machine.nodes_per_host)
+    placed = host_placement(machine, nodes, range(count), node=node)
+    lines = find_format("openmpi-rankfile").write(placed).splitlines()
+    return [line.partition("slot=")[2] for line in lines]
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_no_described_machine_has_a_socket_too_many(name: str) -> None:
+    machine, described = load_described(name)
+    sockets = packages(machine, described.node)
+    each = slots_per_host(machine) // sockets
+    for slot, said in enumerate(rankfile_slots(machine, described.node)):
+        socket, colon, core = said.rpartition(":")
+        assert bool(colon) == (sockets > 1)
+        assert (int(socket or 0) * each) + int(core) == slot
+        assert int(socket or 0) < sockets
+    if not described.node.names:
+        assert sockets == 1
+
+
+def test_machines_of_one_socket_have_plain_cores() -> None:
+    for name, slots in (("frontier", 64), ("lumi-g", 64), ("fugaku", 48)):
+        machine, described = load_described(name)
+        expected = [str(core) for core in range(slots)]
+        assert rankfile_slots(machine, described.node) == expected
+
+
+@given(fakes())
+@settings(max_examples=80, deadline=None)
+def test_an_imported_node_has_the_sockets_of_its_file(fake: Fake) -> None:
+    xml = fake.xml()
+    described = read_hwloc(xml)
+    machine = Machine(described.text)
+    sockets = xml.count('type="Package"')
+    each = machine.slots_per_node // max(sockets, 1)
+    for slot, said in enumerate(rankfile_slots(machine, described.node)):
+        socket, colon, core = said.rpartition(":")
+        if colon:
+            assert 0 <= int(socket) < sockets
+            assert 0 <= int(core) < each
+            assert int(socket) * each + int(core) == slot
+        else:
+            assert int(said) == slot
+
+
+def test_a_saved_placement_remembers_its_sockets(tmp_path: Path) -> None:
+    levels = [("Package", 2), ("L3Cache", 2), ("Core", 4)]
+    described = read_hwloc(Fake(levels).xml())
+    machine = Machine(described.text)
+    allocation = Allocation.whole(machine)
+    placement = Placement(allocation, allocation.slots)
+    file = PlacementFile(machine, allocation, placement, node=described.node)
+    save_placement(tmp_path / "x.json", file)
+    kept = load_placement(tmp_path / "x.json").node
+    assert kept == described.node
+    assert rankfile_slots(machine, kept)[8] == "1:0"
