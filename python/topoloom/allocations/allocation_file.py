@@ -162,7 +162,13 @@ def save_allocation(
     With `hosts`, the name of ``allocation.nodes[i]`` precedes its position.
     """
     machine = allocation.machine
-    lines = [f"# {title}", f"# machine {machine.text}"]
+    if hosts is not None and len(hosts) != len(allocation.nodes):
+        raise Error(
+            f"there are {counted(len(hosts), 'host')} for "
+            f"{counted(len(allocation.nodes), 'node')}; name each node"
+        )
+    said = [*title.splitlines(), f"machine {machine.text}"]
+    lines = [f"# {line}" for line in said]
     if hosts is None or any(not _LETTER.search(host) for host in hosts):
         hosts = ()  # an address and a place would be read as numbers
     for i, node in enumerate(allocation.nodes.tolist()):

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topoloom._core import Allocation, CommGraph, Judgement, Machine, Placement
 from topoloom.figure.histogram import draw_histogram
 from topoloom.figure.links import (
     AXES,
@@ -25,11 +27,7 @@ from topoloom.placements.measures import measure_title
 from topoloom.support.gain import gain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from matplotlib.figure import Figure
-
-    from topoloom._core import Allocation, CommGraph, Judgement, Machine, Placement
 
 # Beyond this many links a drawn torus is a gray block.
 MAX_LINKS = 600_000

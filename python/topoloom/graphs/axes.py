@@ -257,5 +257,8 @@ def mesh_graph(
 
 
 def _numbered(traffic: Traffic, names: list[str]) -> tuple[list[int], str, int]:
+    for axis in traffic.axes:
+        if axis not in names:
+            raise Error(unknown_name("axis of the mesh", axis, names))
     axes = [names.index(axis) for axis in traffic.axes]
     return axes, traffic.collective, traffic.bytes

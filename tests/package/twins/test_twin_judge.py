@@ -82,11 +82,14 @@ def draw_case(rng: Random, kind: str) -> Case:
     twins, inside = draw_inside(rng, twins, not failures)
     machine, network = twins
     first = rng.choice(sorted(set(range(len(network.vertex))) - network.down))
-    joined = [
-        node
-        for node in range(len(network.vertex))
-        if network.connected(first, node) and network.connected(node, first)
-    ]
+    joined = [first]
+    for node in set(range(len(network.vertex))) - {first}:
+        if all(
+            network.connected(a, b)
+            for one in joined
+            for a, b in ((one, node), (node, one))
+        ):
+            joined.append(node)
     nodes = rng.sample(joined, rng.randint(1, len(joined)))
     allocation = Allocation(machine, nodes)
     slots = allocation.slots.tolist()
