@@ -32,6 +32,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.importers.torus_places import drop_vacant, is_vacant
 from topoloom.support.files import exists, named, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
+from topoloom.support.plain_text import is_number, refuse_odd_letters
 from topoloom.support.units import counted
 
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
@@ -93,7 +94,7 @@ class _Nodes:
         for node, host in enumerate(hosts):
             short = host.partition(".")[0]
             # A name that several nodes share, or a number of an address, names none.
-            unclear = short in self._by_short_name or short.isdigit()
+            unclear = short in self._by_short_name or is_number(short)
             self._by_short_name[short] = None if unclear else node
 
     def find(self, host: str) -> int | None:
@@ -103,7 +104,7 @@ class _Nodes:
         short, dot, _ = host.partition(".")
         if not dot:
             return self._by_short_name.get(host)
-        return None if short.isdigit() else self._by_name.get(short)
+        return None if is_number(short) else self._by_name.get(short)
 
 
 def load_allocation(
@@ -138,6 +139,7 @@ def load_allocation(
     try:
         text = read_text(source)
     except FileNotFoundError as error:
+        refuse_odd_letters(f"allocation '{inline[:60]}'", inline)
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
     with named(source):

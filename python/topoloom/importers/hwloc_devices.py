@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element
 
 #: The kinds of names; hwloc 2 numbers them so, hwloc 3 sets a bit for each.
@@ -59,7 +60,7 @@ def read_device(pci: Element, version: str) -> NamedDevice | None:
 
 def _kinds(device: Element, version: str) -> set[str]:
     word = device.attributes.get("osdev_type", "")
-    if not (word.isascii() and word.isdigit() and len(word) < 10):
+    if not (is_number(word) and len(word) < 10):
         return set()
     number = int(word)
     if version.startswith("2"):

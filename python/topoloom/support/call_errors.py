@@ -43,7 +43,7 @@ _PLAIN = {
     "bool": (bool,),
     "None": (type(None),),
 }
-_PLACEHOLDER = re.compile(r"\\(\d+)")
+_PLACEHOLDER = re.compile(r"\\([0-9]+)")
 
 
 class _Type:

@@ -151,7 +151,13 @@ def task_scenario(
     placed = [one for one in pools["PlacementProblem"] if one.file is not None]
     given = rng.choices(placed[:1], k=rng.randint(1, 2)) if placed else []
     tasks: dict[str, dict[str, Any]] = {
-        "allocate_nodes": {"machine_text": "torus:4x4", "where": Where(allocate=4)},
+        "allocate_nodes": {
+            "machine_text": "torus:4x4",
+            "where": Where(allocate=4),
+            "free": None,
+            "jobs": (),
+        },
+        "map_axes": {"mesh": {"x": 4, "y": 2}, "traffic": pools["Traffic"]},
         "place_jointly": {"jobs": pools["Jobs"][0].jobs},
         "rank_collective": {"call": pools["Call"][0], "setting": pools["Setting"][0]},
         "read_setting": {"model": "qsnet", "machine": None, "placement": None},

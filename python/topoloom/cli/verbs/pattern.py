@@ -221,7 +221,7 @@ def parse_grid(text: str) -> list[int]:
     """Read ``8x8x8``."""
     from topoloom._core import Error
 
-    if not re.fullmatch(r"\d{1,9}(x\d{1,9})*", text):
+    if not re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", text):
         raise Error(f"cannot read the grid '{text}': write extents, such as 8x8x8")
     extents = [int(part) for part in text.split("x")]
     if 0 in extents:
