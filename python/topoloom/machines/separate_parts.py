@@ -41,5 +41,5 @@ def words_of_parts(machine: Machine, parts: list[list[int]]) -> str:
     one_way = any(
         machine.connected(a[0], b[0]) for a in parts[:_NAMED] for b in parts if a != b
     )
-    between = "no routes both ways" if one_way else "no route"
+    between = "routes in one direction at most" if one_way else "no route"
     return f"{len(parts):,} parts with {between} between them: {'; '.join(named)}"

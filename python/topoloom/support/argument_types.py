@@ -14,7 +14,7 @@ import inspect
 import types
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import IO, Any, Literal, Union, get_args, get_origin
 
 from topoloom.support.call_errors import complaint, wrong_type
 
@@ -78,6 +78,8 @@ def _misfit(name: str, value: Any, hint: Any) -> str:
             for key, one in value.items()
         )
         return next(filter(None, pairs), "")
+    if origin is IO:
+        return "" if hasattr(value, "write") else _wrong(name, value, hint)
     if origin is collections.abc.Callable:
         return "" if callable(value) else _wrong(name, value, hint)
     return _misfit_of_class(name, value, hint)

@@ -127,6 +127,9 @@ def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
         "hosts": some(
             (), ("a", "b"), [], ["a"] * 16, ("", ""), tuple("abcdefghijklmnop")
         ),
+        "program": some([], ["none-such"], [""], "x"),
+        "placements": some([Path("p.json")], [], [Path("junk")], [Path("p.json")] * 9),
+        "output": some(Path("o.html"), Path("o.npz"), Path("none/o"), Path("p.json")),
         "pings": some("junk", "a.txt", "none/x"),
         "simulate": some(
             lambda machine, nodes, phases: [0.0] * len(phases), lambda *_: []

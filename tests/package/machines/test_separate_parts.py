@@ -47,7 +47,8 @@ def test_nodes_of_a_part_reach_each_other_and_no_others(seed: int) -> None:
         ),
         (
             "mesh:3+down:0>1",
-            "2 parts with no routes both ways between them: nodes 1-2; node 0",
+            "2 parts with routes in one direction at most between them: "
+            "nodes 1-2; node 0",
         ),
         ("torus:4+down:0-1", ""),
     ],
