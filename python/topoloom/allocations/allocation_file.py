@@ -34,6 +34,7 @@ from topoloom.importers.torus_places import drop_vacant, is_vacant
 from topoloom.nodes.hosts import host_count, nodes_of
 from topoloom.support.files import exists, named, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
+from topoloom.support.plain_text import is_number, refuse_odd_letters
 from topoloom.support.units import counted
 
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
@@ -98,7 +99,7 @@ class _Nodes:
         for number, host in enumerate(self.names):
             short = host.partition(".")[0]
             # A name that several nodes share, or a number of an address, names none.
-            unclear = short in self._by_short_name or short.isdigit()
+            unclear = short in self._by_short_name or is_number(short)
             self._by_short_name[short] = None if unclear else number
 
     def find(self, host: str) -> int | None:
@@ -108,7 +109,7 @@ class _Nodes:
         short, dot, _ = host.partition(".")
         if not dot:
             return self._by_short_name.get(host)
-        return None if short.isdigit() else self._by_name.get(short)
+        return None if is_number(short) else self._by_name.get(short)
 
 
 def load_allocation(
@@ -143,6 +144,7 @@ def load_allocation(
     try:
         text = read_text(source)
     except FileNotFoundError as error:
+        refuse_odd_letters(f"allocation '{inline[:60]}'", inline)
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
     with named(source):
@@ -167,7 +169,13 @@ def save_allocation(
     With `hosts`, the name of ``allocation.nodes[i]`` precedes its position.
     """
     machine = allocation.machine
-    lines = [f"# {title}", f"# machine {machine.text}"]
+    if hosts is not None and len(hosts) != len(allocation.nodes):
+        raise Error(
+            f"there are {counted(len(hosts), 'host')} for "
+            f"{counted(len(allocation.nodes), 'node')}; name each node"
+        )
+    said = [*title.splitlines(), f"machine {machine.text}"]
+    lines = [f"# {line}" for line in said]
     if hosts is None or any(not _LETTER.search(host) for host in hosts):
         hosts = ()  # an address and a place would be read as numbers
     for i, node in enumerate(allocation.nodes.tolist()):

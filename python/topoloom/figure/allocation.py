@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topoloom._core import Allocation, Machine
 from topoloom.figure.page import page
 from topoloom.figure.style import QUIET
 from topoloom.figure.torus import corners, draw_outline, projection
@@ -23,8 +24,6 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
-
-    from topoloom._core import Allocation, Machine
 
     Ints = NDArray[np.int64]
 

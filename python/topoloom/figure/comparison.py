@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from topoloom._core import Error
 from topoloom.figure.page import page
 from topoloom.figure.style import AFTER, BEFORE, QUIET
+from topoloom.support.units import counted
 
 _LINE = 0.3  # inches
 
@@ -46,10 +49,21 @@ def draw_comparison(
     Raises
     ------
     topoloom.Error
-        If the ending is none of these, or matplotlib is not installed.
+        If the ending is none of these, matplotlib is not installed, or bars have not
+        as many values as there are mappers.
     OSError
         If the file cannot be written.
     """
+    for measure in bars:
+        if not len(mappers) == len(measure.values) == len(measure.texts):
+            raise Error(
+                f"bars '{measure.title}' have {len(measure.values)} values and "
+                f"{len(measure.texts)} texts for {counted(len(mappers), 'mapper')}"
+            )
+        if not all(map(math.isfinite, measure.values)):
+            raise Error(f"bars '{measure.title}' have a value that is not finite")
+    if not (mappers and bars):
+        raise Error("there is nothing to compare: give mappers and bars")
     height = 1.2 + _LINE * len(mappers)
     with page(path, (2.4 + 2.1 * len(bars), height)) as figure:
         figure.set_layout_engine("constrained", w_pad=0.08)

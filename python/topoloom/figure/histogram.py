@@ -61,7 +61,10 @@ def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> f
     axes.set_xlim(0, loads.top * 1.03)
     axes.xaxis.set_major_formatter(lambda value, _: loads.measure.text(value))
     axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):.0f}")
-    axes.locator_params(axis="x", nbins=4)
+    if any(values.any() for values in loads.busy.values()):
+        axes.locator_params(axis="x", nbins=4)
+    else:
+        axes.set_xticks([0.0])
     return highest
 
 

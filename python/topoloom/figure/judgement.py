@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topoloom._core import Allocation, CommGraph, Judgement, Machine, Placement
 from topoloom.figure.histogram import draw_histogram
 from topoloom.figure.links import (
     AXES,
@@ -24,13 +26,10 @@ from topoloom.figure.torus import draw_torus
 from topoloom.nodes.hosts import share_of_machine
 from topoloom.placements.measures import measure_title
 from topoloom.support.gain import gain
+from topoloom.support.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from matplotlib.figure import Figure
-
-    from topoloom._core import Allocation, CommGraph, Judgement, Machine, Placement
 
 # Beyond this many links a drawn torus is a gray block.
 MAX_LINKS = 600_000
@@ -143,7 +142,7 @@ def _draw(
     machine = allocation.machine
     measure = busyness(machine)
     busy = {name: measure.of(judgement) for name, judgement in judged.items()}
-    top = max(1e-30, *(float(values.max(initial=0)) for values in busy.values()))
+    top = max(float(values.max(initial=0)) for values in busy.values()) or 1.0
     loads = Loads(busy, top, measure)
     links = torus_links(machine) if 0 < len(machine.shape) <= 4 else None
     drawn = _drawn(allocation)
@@ -154,7 +153,7 @@ def _draw(
     said = headline(judged, seconds, machine)
     figure.suptitle(said, fontsize=14, fontweight="bold", x=0.5)
     nodes = share_of_machine(allocation)
-    where = f"{graph.rank_count:,} ranks on {nodes} of {machine.name}"
+    where = f"{counted(graph.rank_count, 'rank')} on {nodes} of {machine.name}"
     if drawn and links is not None:
         _draw_tori(parts[0], links, loads, judged, allocation, where)
     _draw_matrices(parts[-2], graph, allocation, placements, "" if drawn else where)
@@ -188,10 +187,11 @@ def _draw_tori(
             va="top",
             fontsize=13,
         )
-    bar = part.colorbar(lines, ax=list(panels), shrink=0.75, pad=0.01, aspect=28)
-    bar.ax.yaxis.set_major_formatter(lambda value, _: text(value))
-    bar.set_label(f"{loads.measure.what} (thick and dark: much)")
-    bar.outline.set_visible(False)
+    if any(values.any() for values in loads.busy.values()):
+        bar = part.colorbar(lines, ax=list(panels), shrink=0.75, pad=0.01, aspect=28)
+        bar.ax.yaxis.set_major_formatter(lambda value, _: text(value))
+        bar.set_label(f"{loads.measure.what} (thick and dark: much)")
+        bar.outline.set_visible(False)
     both = (
         "both directions side by side"
         if len(links.shape) == 2
@@ -219,18 +219,27 @@ def _draw_matrices(
     for panel, (name, (matrix, width)) in zip(panels, matrices.items(), strict=True):
         image = draw_matrix(panel, matrix, width, graph.rank_count, norm)
         panel.set_title(f"who talks to whom, ranks as {name} places them")
-    bar = part.colorbar(image, ax=list(panels), shrink=0.85, pad=0.01, aspect=24)
-    plain = Busyness(np.ones(1), in_seconds=False)
-    ticks = np.unique(np.geomspace(low, high, 4))
-    bar.set_ticks(ticks, labels=[plain.text(tick) for tick in ticks])
-    bar.minorticks_off()
-    cell = (
-        f"bytes from {width} ranks to {width}" if width > 1 else "bytes, rank to rank"
-    )
-    bar.set_label(f"{cell} (logarithmic)")
-    bar.outline.set_visible(False)
+    if values.size:
+        cell = f"from {width} ranks to {width}" if width > 1 else "rank to rank"
+        _draw_scale(part, image, list(panels), low, high, cell)
     if where:
         part.suptitle(where, fontsize=9)
+
+
+def _draw_scale(
+    part: Any, image: Any, panels: list[Any], low: float, high: float, cell: str
+) -> None:
+    """Draw the colors of a matrix; one where all messages are of one size."""
+    one = (
+        {"boundaries": [high / 2, 1.5 * high], "values": [high]} if low == high else {}
+    )
+    bar = part.colorbar(image, ax=panels, shrink=0.85, pad=0.01, aspect=24, **one)
+    plain = Busyness(np.ones(1), in_seconds=False)
+    ticks = [high] if one else np.unique(np.geomspace(low, high, 4))
+    bar.set_ticks(ticks, labels=[plain.text(tick) for tick in ticks])
+    bar.minorticks_off()
+    bar.set_label(f"bytes, {cell}" if one else f"bytes, {cell} (logarithmic)")
+    bar.outline.set_visible(False)
 
 
 def _by_direction(

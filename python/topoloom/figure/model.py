@@ -10,13 +10,12 @@ import numpy as np
 
 from topoloom.figure.page import page
 from topoloom.figure.style import AFTER, BEFORE, QUIET
+from topoloom.model.fit import Fit
+from topoloom.model.model_toml import ModelFile
 from topoloom.support.units import format_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from topoloom.model.fit import Fit
-    from topoloom.model.model_toml import ModelFile
 
 #: Sizes that a model is drawn for where nothing was measured.
 SIZES = (1, 4 * 1024**2)

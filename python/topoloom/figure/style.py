@@ -29,6 +29,7 @@ SETTINGS: Any = {
     "text.color": TEXT,
     "axes.labelcolor": TEXT,
     "svg.fonttype": "path",
+    "text.parse_math": False,  # names of hosts and files may have any letters
     "svg.hashsalt": "topoloom",
 }
 

@@ -21,6 +21,7 @@ from topoloom.graphs.axes import (
     parse_mesh as parse_mesh,
     parse_traffic as parse_traffic,
 )
+from topoloom.graphs.patterns import Request as Request
 from topoloom.graphs.phases import load_phases as load_phases
 from topoloom.graphs.profile import (
     Profile as Profile,

@@ -135,7 +135,7 @@ def parse_mesh(text: str) -> dict[str, int]:
     """
     mesh: dict[str, int] = {}
     for part in text.split(","):
-        match = re.fullmatch(rf"\s*({_AXIS})\s*=\s*(-?\d{{1,9}})\s*", part)
+        match = re.fullmatch(rf"\s*({_AXIS})\s*=\s*(-?[0-9]{{1,9}})\s*", part)
         if match is None:
             raise Error(
                 f"cannot read '{part}' of the mesh '{text}': write AXIS=SIZE, as in "
@@ -257,5 +257,8 @@ def mesh_graph(
 
 
 def _numbered(traffic: Traffic, names: list[str]) -> tuple[list[int], str, int]:
+    for axis in traffic.axes:
+        if axis not in names:
+            raise Error(unknown_name("axis of the mesh", axis, names))
     axes = [names.index(axis) for axis in traffic.axes]
     return axes, traffic.collective, traffic.bytes

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -169,6 +170,16 @@ PATTERNS = {
         ("seed",),
     ),
 }
+
+
+def parse_grid(text: str) -> list[int]:
+    """Read ``8x8x8``."""
+    if not re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", text):
+        raise Error(f"cannot read the grid '{text}': write extents, such as 8x8x8")
+    extents = [int(part) for part in text.split("x")]
+    if 0 in extents:
+        raise Error(f"grid '{text}' has an axis without ranks")
+    return extents
 
 
 def make_graph(name: str, request: Request) -> CommGraph:

@@ -23,6 +23,7 @@ from topoloom.nodes.node_levels import (
 )
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES
 from topoloom.support.hostlist import is_host
+from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element, read_xml
 
 #: as many as Linux can have
@@ -200,7 +201,7 @@ def _checked_version(tag: str, attributes: dict[str, str]) -> str:
 
 def _number(attributes: dict[str, str], kind: str) -> int:
     number = attributes.get("os_index", "")
-    if not (number.isascii() and number.isdigit() and len(number) < 10):
+    if not (is_number(number) and len(number) < 10):
         raise Error(f"a {kind} has no os_index, which is a number")
     return int(number)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from topoloom.nodes.network_interfaces import Network, network_of
 from topoloom.nodes.node_parts import NIC
+from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element
 
 #: The kinds of names; hwloc 2 numbers them so, hwloc 3 sets a bit for each.
@@ -84,7 +85,7 @@ def _lids(device: Element) -> list[int]:
 
 def _kinds(device: Element, version: str) -> set[str]:
     word = device.attributes.get("osdev_type", "")
-    if not (word.isascii() and word.isdigit() and len(word) < 10):
+    if not (is_number(word) and len(word) < 10):
         return set()
     number = int(word)
     if version.startswith("2"):

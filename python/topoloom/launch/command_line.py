@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from topoloom._core import Error
 from topoloom.support.nearest import unknown_name
+from topoloom.support.plain_text import is_number
 
 
 class NoProgram(Error):
@@ -90,7 +91,7 @@ class CommandLine:
             if not counts:
                 return None
             value = counts[-1].values[0]
-            if not value.isdigit() or int(value) == 0:
+            if not is_number(value) or int(value) == 0:
                 raise Error(f"'{counts[-1].text}': expected a number of ranks")
             total += int(value)
         return total

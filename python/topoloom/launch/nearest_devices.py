@@ -48,7 +48,7 @@ def _gpus_of_rails(placement: HostPlacement) -> list[str | None]:
 def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
     """Return the number of each rank's GPU, 1 for ``cuda1``; None if unknown."""
     names = nearest_devices(placement, "gpu")
-    matches = [re.fullmatch(r"[a-z]+(\d+)", name or "") for name in names]
+    matches = [re.fullmatch(r"[a-z]+([0-9]+)", name or "") for name in names]
     numbers = [int(match[1]) for match in matches if match]
     return numbers if len(numbers) == placement.rank_count else None
 

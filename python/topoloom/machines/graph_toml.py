@@ -60,7 +60,7 @@ def _link(link: Any, index: int) -> str:
 
 def is_link(text: Any) -> bool:
     """Whether this is ``0-1`` or ``0>1``."""
-    return isinstance(text, str) and re.fullmatch(r"\d+[->]\d+", text) is not None
+    return isinstance(text, str) and re.fullmatch(r"[0-9]+[->][0-9]+", text) is not None
 
 
 def metis_links(path: str | Path, bandwidth: float) -> tuple[int, list[str]]:

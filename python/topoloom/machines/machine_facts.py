@@ -7,8 +7,10 @@ from typing import Any
 
 from topoloom._core import Machine, Wiring, bisect_machine
 from topoloom.machines.node_toml import level_costs, write_port
+from topoloom.machines.separate_parts import separate_parts
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.nodes.node_parts_table import write_parts
+from topoloom.support.number_ranges import compress_ranges
 
 
 def machine_facts(machine: Machine) -> dict[str, Any]:
@@ -19,13 +21,15 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
     ``bisection`` is what the links between the halves of its nodes carry where these
     are joined worst, both directions together. Where that is not known exactly, it is
     from ``at_least`` to ``at_most``, and ``links`` are those of the worst halving
-    found; ``unit`` is ``B/s``, or ``links`` where bandwidths are unknown.
+    found; ``unit`` is ``B/s``, or ``links`` where bandwidths are unknown. Where
+    failures cut it apart, ``parts`` are the nodes of each, the largest part first.
     """
     shape = [int(extent) for extent in machine.shape]
     summary = machine.summary()
     bisection = bisect_machine(machine)
     bandwidths = link_bandwidths(machine)
     on_rails = machine.nodes_per_host > 1
+    parts = separate_parts(machine) if machine.has_failures else []
     return {
         "machine": machine.text,
         "nodes": machine.node_count,
@@ -45,6 +49,11 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
             "at_most": bisection.at_most,
             "exact": bisection.exact,
         },
+        **(
+            {"parts": [compress_ranges(part) for part in parts]}
+            if len(parts) > 1
+            else {}
+        ),
     }
 
 

@@ -34,6 +34,7 @@ from topoloom.support.files import (
     write_text,
 )
 from topoloom.support.nearest import nearest
+from topoloom.support.plain_text import refuse_odd_letters
 from topoloom.support.resources import shipped
 from topoloom.support.units import counted
 
@@ -127,6 +128,7 @@ def describe_machine(text: str | Path) -> Described:
         return detect_machine()
     base, changes = split_changes(name)
     if changes and base.partition(":")[0] not in section_forms() and not exists(path):
+        refuse_odd_letters(f"'{changes:.60}'", changes)
         described = describe_machine(base)
         with named(name):
             return changed(described, changes)
@@ -142,6 +144,7 @@ def describe_machine(text: str | Path) -> Described:
     if name and kind not in section_forms() and exists(path):
         return _import(path)
     if kind != name:
+        refuse_odd_letters(f"machine '{name:.60}'", name)
         return Described(name)
     if name in section_forms():
         example = section_forms()[name].example

@@ -27,7 +27,7 @@ def outline(machine: Machine) -> list[str]:
     if describe := _PARTS.get(topology["kind"]):
         parts = describe(topology)
     else:
-        parts = [machine.name]
+        parts = [_counted(machine.node_count, "node")]
     if machine.slots_per_node > 1:
         *groups, slots = reversed(machine.levels)
         parts += [_counted(count, "group") for count in groups]

@@ -248,7 +248,7 @@ def _table(
 
 def letter_of(axis: str) -> str:
     """Name an axis that the short text may give as a number: ``1+`` is ``y+``."""
-    number = re.fullmatch(r"(\d+)([+-]?)", axis)
+    number = re.fullmatch(r"([0-9]+)([+-]?)", axis)
     return AXES[int(number[1])] + number[2] if number else axis
 
 

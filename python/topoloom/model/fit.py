@@ -7,15 +7,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from topoloom._core import Error, NetworkModel
 from topoloom.model.samples import Values
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 #: Most regimes, and most lines of which the largest counts.
 MAX_REGIMES, MAX_LINES = 4, 3
@@ -66,7 +63,8 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
     Raises
     ------
     topoloom.Error
-        If there are fewer than three sizes.
+        If there are fewer than three sizes, or not as many times, or what is given is
+        no size or time.
     """
     x, t = medians(sizes, times)
     lines = _Lines(x, t)
@@ -101,7 +99,19 @@ def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
 
 def medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
     """Return the sizes, ascending, and the median time of each."""
-    all_sizes, all_times = np.asarray(sizes, float), np.asarray(times, float)
+    try:
+        all_sizes, all_times = np.asarray(sizes, float), np.asarray(times, float)
+    except (TypeError, ValueError):
+        raise Error("sizes and times are two lists of numbers") from None
+    if all_sizes.ndim != 1 or all_sizes.shape != all_times.shape:
+        raise Error(
+            f"sizes are of shape {all_sizes.shape} and times of {all_times.shape}; "
+            "give two lists of the same length"
+        )
+    if not (np.isfinite(all_sizes) & (all_sizes >= 0)).all():
+        raise Error("a fit needs sizes that are finite and not negative")
+    if not (np.isfinite(all_times) & (all_times > 0)).all():
+        raise Error("a fit needs times that are finite and above 0")
     x = np.unique(all_sizes)
     if len(x) < MIN_SIZES:
         raise Error(f"a fit needs {MIN_SIZES} sizes or more, but there are {len(x)}")

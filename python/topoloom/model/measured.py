@@ -72,7 +72,7 @@ def load_pair_curve(
     pairs: str | Path, size: int, *, round_trip: bool = False
 ) -> PairCurve:
     """Read what pairs exchange at once, in messages of `size` bytes."""
-    at_least("--sizes", size, 1)
+    at_least("the size", size, 1)
     counts, times = read_pairs(pairs)
     with named(pairs):
         return pair_curve(counts, times / 2 if round_trip else times, size)
@@ -82,7 +82,7 @@ def predict_times(
     model: NetworkModel, sizes: Sequence[int], processes: int = 1
 ) -> list[MessageTime]:
     """Predict messages that this many processes of a node send at once."""
-    at_least("--processes-per-node", processes, 1)
+    at_least("the number of processes", processes, 1)
     times = []
     for size in dict.fromkeys(sizes):
         time = model.time(size, processes)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 from topoloom.support.files import MAX_BYTES, named, read_text
+from topoloom.support.plain_text import is_number
 from topoloom.support.units import parse_bytes, parse_latency
 
 Values = NDArray[np.float64]
@@ -89,6 +90,6 @@ def _size(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or len(text) > 9 or int(text) == 0:
+    if not is_number(text) or len(text) > 9 or int(text) == 0:
         raise Error(f"pairs must be an integer, 1 or more, not '{text}'")
     return int(text)

@@ -54,8 +54,12 @@ def relax_congestion(
             "pip install 'topoloom[bound]'"
         )
     some = Placement(allocation, allocation.slots[: graph.rank_count])
-    if judge(graph, allocation, some).minimal_share is not None:
+    judged = judge(graph, allocation, some)
+    if judged.minimal_share is not None:
         raise Error("the linear relaxation needs routes that do not depend on the load")
+    links = allocation.machine.link_count
+    if graph.total_bytes == 0 or len(allocation.nodes) == 1 or links == 0:
+        return Relaxation(0.0, some, judged.congestion_max)  # nothing crosses a link
     problem = _problem(graph, allocation)
     solved = _solve(problem, seconds, progress)
     if solved is None:

@@ -43,7 +43,7 @@ _PLAIN = {
     "bool": (bool,),
     "None": (type(None),),
 }
-_PLACEHOLDER = re.compile(r"\\(\d+)")
+_PLACEHOLDER = re.compile(r"\\([0-9]+)")
 
 
 class _Type:
@@ -71,7 +71,7 @@ def explained(function: Any, module: str) -> Any:
         except TypeError as error:
             if f"{function.__name__}() does not take (" not in str(error):
                 raise
-            said = _complaint(signature, args, kwargs)
+            said = complaint(signature, args, kwargs)
             name = function.__name__
         raise TypeError(
             f"{name}(): {said}"
@@ -125,7 +125,7 @@ def _split(text: str, separator: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _complaint(
+def complaint(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> str:
     """Say what is wrong with the first argument that is; "" if nothing is found."""
@@ -145,7 +145,7 @@ def _complaint(
     for name, value in bound.arguments.items():
         wanted = known[name].annotation.text
         if not any(_fits(value, kind) for kind in _split(wanted, " | ")):
-            return _wrong(name, wanted, value)
+            return wrong_type(name, wanted, value)
     return ""
 
 
@@ -165,7 +165,8 @@ def _ancestors(value: Any) -> Iterator[str]:
     return (base.__name__ for base in type(value).__mro__)
 
 
-def _wrong(name: str, wanted: str, value: Any) -> str:
+def wrong_type(name: str, wanted: str, value: Any) -> str:
+    """Say what an argument must be, what it is, and how to get the one from it."""
     given = "str" if hasattr(value, "__fspath__") else type(value).__name__
     shown = repr(value) if isinstance(value, str | int | float) else ""
     shown = f" {shown[:60]}" if shown else ""

@@ -22,8 +22,8 @@ MAX_BYTES = 256 * 1024 * 1024
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file that becomes `path` when the block ends well, and vanishes if not."""
+    check_writable(path)
     target = Path(path)
-    check_writable(target)
     try:
         with target.open("wb") if _is_device(target) else _beside(target) as stream:
             yield stream
@@ -53,13 +53,19 @@ def _beside(target: Path) -> Iterator[IO[bytes]]:
 
 def check_writable(path: str | Path) -> None:
     """Refuse a path that `replacing` could not write, before any work is done."""
-    target = Path(path)
+    target = _path(path)
     if not target.parent.is_dir():
         raise Error(f"{target}: there is no directory '{target.parent}'")
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     if not os.access(target if _is_device(target) else target.parent, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+
+
+def _path(path: str | Path) -> Path:
+    if "\0" in str(path):
+        raise Error(f"{str(path)!r} is not the name of a file")
+    return Path(path)
 
 
 def _is_device(path: Path) -> bool:
@@ -76,7 +82,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 def read_text(path: str | Path, most: int | None = None) -> str:
     """Read a text file; what is not text or over `most` bytes is refused by name."""
-    with Path(path).open("rb") as stream:
+    with _path(path).open("rb") as stream:
         data = stream.read() if most is None else stream.read(most + 1)
     if most is not None and len(data) > most:
         raise Error(f"{path}: over {most >> 20} MiB, more than is read")
@@ -103,7 +109,7 @@ def named(path: str | Path) -> Iterator[None]:
     try:
         yield
     except Error as error:
-        what = str(error)
+        what = str(error).removeprefix(f"{path}: ")
         if len(what) > _MAX_LETTERS:
             what = what[: _MAX_LETTERS - 3] + "..."
         if what.startswith("line "):

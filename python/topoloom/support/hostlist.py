@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from topoloom._core import Error
+from topoloom.support.plain_text import refuse_odd_letters
 
 _HOST = re.compile(r"[A-Za-z0-9_.\-]+")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
@@ -22,6 +23,7 @@ def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
     ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. A list of more than
     `most` hosts is refused before it fills the memory.
     """
+    refuse_odd_letters(f"host list '{_short(text)}'", text)
     hosts: list[str] = []
     for item in _split_outside_brackets(text):
         hosts.extend(_expand_item(item, most))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from topoloom._core import Error
 
-_RANGE = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?", re.ASCII)
+_RANGE = re.compile(r"([0-9]{1,7})(?:-([0-9]{1,7}))?", re.ASCII)
 
 
 def expand_ranges(text: str, most: int) -> tuple[int, ...]:

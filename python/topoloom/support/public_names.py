@@ -39,6 +39,10 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             from topoloom.support.call_errors import explained
 
             value = explained(value, package)
+        elif type(value).__name__ == "function":
+            from topoloom.support.argument_types import checked
+
+            value = checked(value, package)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.support.files import MAX_BYTES, read_text
+from topoloom.support.plain_text import is_number
 
 #: What every document says about itself.
 HEAD = ("format", "version")
@@ -37,7 +38,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         what, _, where = str(error).partition(" (at line ")
         line = where.partition(",")[0]
-        place = f"{path}:{line}" if line.isdigit() else str(path)
+        place = f"{path}:{line}" if is_number(line) else str(path)
         raise Error(f"{place}: not TOML: {what}") from None
     except ValueError:  # Python's own limit; other errors of values are decoding errors
         raise Error(

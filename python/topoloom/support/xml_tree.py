@@ -12,6 +12,7 @@ from typing import NoReturn
 from xml.etree.ElementTree import ParseError
 
 from topoloom._core import Error
+from topoloom.support.plain_text import is_number
 
 _MAX_ELEMENTS = 4_000_000
 _MAX_DEPTH = 200
@@ -50,7 +51,7 @@ class Element:
         if text is None and default is not None:
             return default
         word = (text or "").strip()
-        if not word.isascii() or not word.isdigit() or len(word) > 10:
+        if not is_number(word) or len(word) > 10:
             self.complain(f'{name}="{word[:40]}" is not an integer')
         if int(word) >= 2**31:
             self.complain(f'{name}="{word}" is too large')

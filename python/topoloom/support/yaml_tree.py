@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topoloom._core import Error
+from topoloom.support.plain_text import is_number
 
 _MAX_BYTES = 16 << 20
 _MAX_DEPTH = 32
@@ -47,7 +48,7 @@ class Value:
     def integer(self, least: int, most: int) -> int:
         """Give an integer from `least` to `most`."""
         text = self.text()
-        if not (text.isascii() and text.isdigit() and len(text) < 19):
+        if not (is_number(text) and len(text) < 19):
             raise Error(f"line {self.line}: '{text[:40]}' is not an integer")
         if not least <= int(text) <= most:
             raise Error(f"line {self.line}: {text} is not from {least} to {most}")

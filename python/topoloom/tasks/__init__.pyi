@@ -21,6 +21,10 @@ from topoloom.tasks.joint_files import (
 from topoloom.tasks.judge import judge_placement as judge_placement
 from topoloom.tasks.map import map_ranks as map_ranks
 from topoloom.tasks.objective import read_objective as read_objective
+from topoloom.tasks.pattern import (
+    generate_pattern as generate_pattern,
+    import_pattern as import_pattern,
+)
 from topoloom.tasks.placement_problem import (
     load_placement_problem as load_placement_problem,
 )
@@ -29,5 +33,7 @@ from topoloom.tasks.problem import (
     load_nodes as load_nodes,
     load_problem as load_problem,
 )
+from topoloom.tasks.record import record_program as record_program
+from topoloom.tasks.report_page import write_report as write_report
 from topoloom.tasks.search import Search as Search
 from topoloom.tasks.simulate import simulate_placements as simulate_placements

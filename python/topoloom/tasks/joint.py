@@ -148,6 +148,7 @@ def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
     topoloom.Error
         If two jobs have a slot in common, or a job has more ranks than slots.
     """
+    _refuse_none(jobs)
     _refuse_overlap(jobs)
     share = 0.5 / len(jobs)
     alone, apart = _place_apart(jobs, budget, share)
@@ -234,8 +235,19 @@ def _others(loads: Sequence[Loads], job: int) -> Loads:
     return total
 
 
+def _refuse_none(jobs: Sequence[object]) -> None:
+    if not jobs:
+        raise Error("there are no jobs to place; give one or more")
+
+
 def _refuse_overlap(jobs: Sequence[Job]) -> None:
     for one, other in itertools.combinations(jobs, 2):
+        machines = one.allocation.machine.text, other.allocation.machine.text
+        if machines[0] != machines[1]:
+            raise Error(
+                f"{one.name} is on {machines[0]}, but {other.name} on {machines[1]}; "
+                "place jobs of one machine together"
+            )
         both = np.intersect1d(one.allocation.slots, other.allocation.slots)
         if len(both):
             node = both[0] // one.allocation.machine.slots_per_node

@@ -56,6 +56,8 @@ def load_jobs(
     texts: Sequence[str], machine: Machine, described: Described, where: Where
 ) -> Jobs:
     """Load jobs: each as ``GRAPH@ALLOCATION``, or as ``GRAPH`` if they share slots."""
+    if not texts:
+        raise Error("there are no jobs; name two or more")
     if len(texts) < 2:
         raise Error(f"'{texts[0]}' is one job; name two or more, or use: topoloom map")
     parts = [text.rpartition("@") if "@" in text else (text, "", "") for text in texts]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,18 +71,39 @@ class Page(NamedTuple):
         return {"file": file, "why_not": self.why_not}
 
 
-def record_job(job: Job) -> Profile:
+class RecordedJob(NamedTuple):
+    """How the recorded run ended; its graph and phases where that was well."""
+
+    exit_status: int
+    graph: CommGraph | None = None
+    phases: Sequence[CommGraph] = ()
+
+
+def record_job(job: Job, collectives: str) -> RecordedJob:
     """Record the program.
 
     Raises
     ------
     topoloom.preload.record.NothingRecorded
         If no MPI program ran.
+    topoloom.Error
+        If its graph cannot be made, and where the notes of its ranks are then kept.
     """
+    from topoloom.graphs.phases import recorded_phases
     from topoloom.preload.record import record
 
+    found: list[RecordedJob] = []
+
+    def read(profile: Profile) -> None:
+        if profile.exit_status == 0:
+            graph = profile.graph(collectives)
+            found.append(RecordedJob(0, graph, recorded_phases(profile, graph)))
+        else:
+            found.append(RecordedJob(profile.exit_status))
+
     with job.run("recorded"):
-        return record(job.program, mpicc=job.mpicc)
+        record(job.program, mpicc=job.mpicc, then=read)
+    return found[0]
 
 
 def place_job(

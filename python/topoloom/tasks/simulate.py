@@ -20,6 +20,7 @@ from topoloom._core import (
 )
 from topoloom.graphs.phases import edge_rows
 from topoloom.simulate import Simulate
+from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import launcher_default
 
@@ -42,6 +43,11 @@ class _Case(NamedTuple):
     def result(
         self, graph: CommGraph, phases: list[CommGraph], simulated: list[float]
     ) -> dict[str, Any]:
+        if len(simulated) != len(phases):
+            raise Error(
+                f"the simulation gave {counted(len(simulated), 'time')} for "
+                f"{counted(len(phases), 'phase')}"
+            )
         judgement = judge(graph, self.allocation, self.placement, hottest=0)
         on = (self.allocation, self.placement)
         predicted = [predicted_time(phase, *on) for phase in phases]
@@ -95,10 +101,16 @@ def simulate_placements(
     waiting: Callable[[str], AbstractContextManager[None]],
 ) -> list[dict[str, Any]]:
     """Simulate block order, then the placements; `waiting` surrounds each."""
+    if not given or len(names) != len(given) or any(one.file is None for one in given):
+        raise Error(
+            "give one placement or more to simulate, and as many names, "
+            f"not {len(given)} and {len(names)}"
+        )
+    check_same_machine(names, given)
     first = given[0]
     block = launcher_default(first.graph, first.allocation, first.shared)
     cases = [_Case("", DEFAULT, first.allocation, block)]
-    for name, one in zip(names, given, strict=False):
+    for name, one in zip(names, given, strict=True):
         assert one.file is not None
         cases.append(_Case(name, one.file.mapper, one.allocation, one.file.placement))
     results = []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from drawn_tasks import by_name, task_pools, task_scenario
 from public_functions import Parameter
 
 from topoloom import PlacementFile, _core, save_graph, save_placement
@@ -124,8 +125,9 @@ class Drawn:
             "QapProblem": [QapProblem(matrix, matrix.T)],
             "QapSolution": [QapSolution([2, 0, 1], 5)],
             "Traffic": [Traffic(("x",), "ring", 8), Traffic(("x", "y"), "chain", 9)],
-            "PlacementFile": [placed],
         }
+        self.pools |= task_pools(self.rng, self.allocations, self.graphs)
+        self.by_name = by_name(self.rng)
         save_graph("g.npz", self.graphs[2])
         save_placement("p.json", placed)
         save_qap("q.dat", self.pools["QapProblem"][0])
@@ -175,6 +177,8 @@ class Drawn:
     def scenario(self, function: str) -> dict[str, Any]:
         """Arguments that go together, where those of the function have to."""
         rng = self.rng
+        if together := task_scenario(function, self.pools, rng):
+            return self._on_machine() | together
         if function == "CommGraph.from_edges":
             edges = rng.randrange(9)
             ranks = [[rng.randrange(6) for _ in range(edges)] for _ in "12345"]
@@ -244,6 +248,7 @@ class Drawn:
         nodes = list(allocation.nodes)
         pair = (rng.randrange(len(nodes)), rng.randrange(len(nodes)))
         schedule = _core.Schedule("ring", "all-gather", ranks, 64)
+        placement = _core.Placement(allocation, rng.sample(slots, ranks))
         return {
             "machine": machine,
             "Machine": machine,
@@ -251,11 +256,14 @@ class Drawn:
             "free": allocation,
             "graph": graph,
             "phases": rng.choice(([], [graph], [graph, graph], [_core.ring(ranks)])),
-            "placement": _core.Placement(allocation, rng.sample(slots, ranks)),
+            "placement": placement,
+            "placements": {"block": placement},
             "background": [rng.random() for _ in range(machine.link_count)],
             "previous": rng.sample([-1, *slots], ranks),
             "Schedule": schedule,
             "round": rng.randrange(max(1, schedule.rounds)),
+            "source": 0,
+            "target": 1 % ranks,
             "nodes": nodes,
             "node_of_rank": nodes,
             "step": _core.Step([pair]),
@@ -342,6 +350,8 @@ class Drawn:
             return rng.choice(
                 ("x=4,y=2", "x=4", "x:ring:8", "x,y:all-to-all:1KiB", "=", "x=0")
             )
+        if name in self.by_name and not _is_of_core(kind):
+            return self.by_name[name]()
         if name in _BY_NAME and "Costs" not in kind:
             return _BY_NAME[name](self)
         for of, pool in self.pools.items():
@@ -383,6 +393,11 @@ class Drawn:
             (1, 1, 1, 0.5, 1e-6, -1, 2**60)
         )
         return scaled if rng.random() < 0.9 else scaled * math.nan
+
+
+def _is_of_core(kind: str) -> bool:
+    """Say whether a parameter is of an array or a class of the core."""
+    return any(word in kind for word in ("numpy", "Schedule", "Step", "_core"))
 
 
 def _mapper(drawn: Drawn) -> str:

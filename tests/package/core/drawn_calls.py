@@ -18,6 +18,7 @@ import re
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -27,13 +28,17 @@ import numpy as np
 from drawn_arguments import Drawn
 from public_functions import Function, public_functions
 
-from topoloom import _core
+import topoloom
+from topoloom import Error, _core
 
+#: Parameters that are always given.
+LIMITS = ("seconds", "work", "search", "budget")
 #: A call that takes longer is reported with the place where it is.
 SECONDS = 60
 _ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
-#: What Python itself says of objects that are of another type, and of files.
-_ALLOWED_IN_PYTHON = (*_ALLOWED, AttributeError, LookupError, OSError)
+#: What functions in Python raise, from their own lines.
+_ALLOWED_IN_PYTHON = (Error, TypeError, OSError, MemoryError)
+_PACKAGE = Path(topoloom.__file__).parent
 
 
 def make(function: Function, drawn: Drawn) -> tuple[list[Any], dict[str, Any]]:
@@ -47,7 +52,7 @@ def make(function: Function, drawn: Drawn) -> tuple[list[Any], dict[str, Any]]:
         args[0] = fitting[function.owner]
     leave_rest = False
     for parameter in function.parameters:
-        limits = parameter.name in ("seconds", "work")  # else a search may take long
+        limits = parameter.name in LIMITS  # else a search may take long
         if parameter.has_default and not limits and drawn.rng.random() < 0.6:
             leave_rest = True
             continue
@@ -82,14 +87,16 @@ def ending(
     function: Function, args: list[Any], names: dict[str, Any]
 ) -> tuple[str, str | None]:
     """Call; say how the call ended, and what is wrong with that, if anything."""
+    in_python = inspect.isfunction(function.call)
+    allowed = _ALLOWED_IN_PYTHON if in_python else _ALLOWED
     try:
         value = function.call(*args, **names)
-    except _ALLOWED_IN_PYTHON as error:
-        if not isinstance(error, _ALLOWED) and not inspect.isfunction(function.call):
-            return "other", f"raises {type(error).__name__}: {error}"
+    except allowed as error:
         kind, text = type(error).__name__, str(error)
-        if inspect.isfunction(function.call):
+        if in_python:
             text = text.replace("a\nb", "ab")  # a path, as it was given
+            if (file := _raised_in(error)) and not isinstance(error, OSError):
+                return kind, f"{kind} comes out of {file}: {text}"
         if not text.strip() or "\n" in text:
             return kind, f"{kind} is not one line: {text!r}"
         if re.search(r"std::|vector::|basic_string|bad_|_M_", text):
@@ -100,6 +107,13 @@ def ending(
     if function.name in ("hops", "distance") and np.max(value, initial=0) >= 65535:
         return "returned", f"returns {value}"
     return "returned", None
+
+
+def _raised_in(error: BaseException) -> str:
+    """Name the file of another package that raised an error; "" if it was ours."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    file = Path(frame.f_code.co_filename)
+    return "" if _PACKAGE in file.parents or file == Path(__file__) else str(file)
 
 
 def _repr(value: Any) -> str:

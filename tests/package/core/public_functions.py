@@ -10,9 +10,6 @@ from typing import Any, NamedTuple
 
 from topoloom.support.public_names import homes, public_packages
 
-#: They draw pictures, or do the work of a whole verb.
-_LONG = ("topoloom.figure", "topoloom.tasks")
-
 
 class Parameter(NamedTuple):
     """What a signature says of one."""
@@ -35,8 +32,7 @@ class Function(NamedTuple):
 def public_functions() -> list[Function]:
     """List what users can import and call.
 
-    All compiled functions, methods and constructors, and the functions in Python but
-    those that draw pictures or do the work of a whole verb.
+    All compiled functions, methods and constructors, and the functions in Python.
     """
     found = []
     for package in public_packages():
@@ -48,7 +44,7 @@ def public_functions() -> list[Function]:
                 found += _of_class(value)
             elif home == "topoloom._core":
                 found.append(_function(name, None, value))
-            elif inspect.isfunction(value) and package not in _LONG:
+            elif inspect.isfunction(value):
                 found.append(_in_python(name, value))
     return found
 

@@ -12,7 +12,7 @@ import pytest
 
 from topoloom import Machine, _core, place
 
-CALLS = 1500
+CALLS = 1200
 
 
 def test_drawn_calls_end_well(tmp_path: Path) -> None:

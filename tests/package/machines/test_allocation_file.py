@@ -200,7 +200,9 @@ def test_a_saved_allocation_is_read_back(machine: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "known"), [("abcdef", ""), (NAMES, NAMES)], ids=["names", "addresses"]
+    ("names", "known"),
+    [(tuple("abcdef"), ()), (NAMES, NAMES)],
+    ids=["names", "addresses"],
 )
 def test_a_saved_allocation_names_its_hosts(
     names: Sequence[str], known: Sequence[str], tmp_path: Path

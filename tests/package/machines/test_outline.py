@@ -94,3 +94,12 @@ def test_the_parts_of_a_machine_are_a_tree(text: str, lines: list[str]) -> None:
 def test_every_kind_of_topology_has_an_outline() -> None:
     for form in section_forms().values():
         assert outline(Machine(form.example))
+
+
+def test_a_kind_without_words_of_its_own_is_drawn_by_its_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("topoloom.machines.outline._PARTS", {})
+    for text in ("torus:4x4", "tree:4:4", "graph:3:0-1,1-2"):
+        machine = Machine(f"{text}+node:2")
+        assert outline(machine) == [f"{machine.node_count} nodes", "└─ 2 slots"]

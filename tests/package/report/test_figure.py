@@ -12,7 +12,7 @@ import pytest
 from topoloom import Allocation, CommGraph, Error, Machine, Placement, judge, place
 from topoloom.allocations import fragmented_allocation
 from topoloom.figure import draw_judgement
-from topoloom.figure.judgement import headline
+from topoloom.figure.judgement import _draw_matrices, headline
 from topoloom.figure.links import Busyness, torus_links
 from topoloom.figure.matrix import MAX_CELLS, ordered_matrix
 from topoloom.graphs import stencil
@@ -64,6 +64,36 @@ def test_what_carries_nothing_can_be_drawn(tmp_path: Path, machine: str) -> None
     placement = place(graph, allocation, mapper="block").placement
     draw_judgement(tmp_path / "x.svg", graph, allocation, {"block": placement})
     assert (tmp_path / "x.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "labels"),
+    [
+        ([1000, 1000, 1000], ["1 kB"]),
+        ([1024, 1024], ["1.02 kB"]),
+        ([10, 1000], ["10 B", "46.4 B", "215 B", "1 kB"]),
+        ([], None),
+    ],
+)
+def test_the_colors_of_the_matrix_are_those_of_its_sizes(
+    sizes: list[int], labels: list[str] | None
+) -> None:
+    """One size has one color and one label; no message, no scale."""
+    from matplotlib.figure import Figure
+
+    ranks = range(len(sizes))
+    graph = CommGraph.from_edges(4, list(ranks), [rank + 1 for rank in ranks], sizes)
+    allocation = Allocation.whole(Machine("torus:4"))
+    placements = {"block": Placement(allocation, ids(0, 1, 2, 3))}
+    figure = Figure()
+    _draw_matrices(figure, graph, allocation, placements, "")
+    scales = figure.axes[1:]
+    if labels is None:
+        assert not scales
+    else:
+        shown = [label.get_text() for label in scales[0].get_yticklabels()]
+        assert shown == labels
+        assert ("logarithmic" in scales[0].get_ylabel()) == (len(labels) > 1)
 
 
 def test_the_ending_chooses_the_format(tmp_path: Path) -> None:

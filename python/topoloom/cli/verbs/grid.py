@@ -69,7 +69,7 @@ def command(
       topoloom grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
     """
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.verbs.pattern import parse_grid
+    from topoloom.graphs.patterns import parse_grid
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.checks import at_least
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency

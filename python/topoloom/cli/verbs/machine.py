@@ -84,6 +84,7 @@ def command(
     from topoloom.machines.machine_facts import machine_facts, node_facts
     from topoloom.machines.machine_file import load_described, save_machine
     from topoloom.machines.outline import outline
+    from topoloom.machines.separate_parts import separate_parts, words_of_parts
     from topoloom.support.hostlist import compress_hostlist
 
     the_machine, described = load_described(_named(words))
@@ -115,6 +116,9 @@ def command(
         written = {"output": output and str(output), "figure": figure and str(figure)}
         print_json({**facts, **written})
         return
+    if facts.pop("parts", None):
+        parts = separate_parts(the_machine)
+        facts["cut_apart"] = words_of_parts(the_machine, parts)
     rows = [
         *_rows(facts, the_machine.has_bandwidths),
         *_node_rows(the_machine, described.node),
@@ -149,8 +153,9 @@ def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     if facts["machine"].startswith("rails:"):
         distance = _cell(facts["average_distance"])
         texts["average_distance"] = f"{distance}, links weighed by their bandwidth"
+    said = {"cut_apart"}  # in a line of its own, which is not cut
     return [
-        (name.replace("_", " "), _cell(value))
+        (name.replace("_", " "), value if name in said else _cell(value))
         for name, value in texts.items()
         if value not in (None, [], "")
     ]

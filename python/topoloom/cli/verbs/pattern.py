@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -115,21 +114,16 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
-    from topoloom.graphs.graph_file import load_graph, save_graph
-    from topoloom.graphs.patterns import PATTERNS, make_graph, make_phases
-    from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
+    from topoloom.graphs.patterns import PATTERNS
+    from topoloom.tasks.pattern import generate_pattern, import_pattern
 
-    phases: list[Any] = []
-    names: Sequence[str] = ()
     if name == "import":
         if file is None:
             raise Error("nothing to import; write: topoloom pattern import FILE")
         if with_phases:
             raise Error("--phases is for generated patterns; imported ones keep theirs")
         _refuse_idle(context, name, ["kind"])
-        graph = load_graph(file, kind)
-        phases = load_phases(file)
-        names = load_phase_names(file)
+        made = import_pattern(file, kind)
     elif file is not None:
         raise Error(f"'{file}' is unexpected; FILE goes with 'import' only")
     else:
@@ -144,23 +138,16 @@ def command(
             threads=threads,
             seed=seed,
         )
-        pattern = PATTERNS[name]
-        phased = ["with_phases"] if pattern.phases is not None else []
-        _refuse_idle(context, name, [pattern.size, *pattern.reads, *phased])
-        graph = make_graph(name, request)
-        if with_phases:
-            phases = make_phases(name, request)
-            names = pattern.phase_names
+        known = PATTERNS[name]
+        phased = ["with_phases"] if known.phases is not None else []
+        _refuse_idle(context, name, [known.size, *known.reads, *phased])
+        made = generate_pattern(name, request, with_phases)
     if output is not None:
-        extra: dict[str, Any] = {"phases": phase_array(phases)} if phases else {}
-        if names:
-            extra["phase_names"] = names
-        save_graph(output, graph, extra)
-    facts = _summary(graph, len(phases) or 1)
+        made.save(output)
     if as_json:
-        print_json({"pattern": name, "output": output and str(output), **facts})
+        print_json(made.document(str(output) if output else None))
     else:
-        _print(name if file is None else file, facts, output)
+        _print(name if file is None else file, made.facts(), output)
 
 
 def _refuse_idle(context: typer.Context, name: str, reads: Sequence[str]) -> None:
@@ -191,7 +178,7 @@ def _request(
     name: str, sizes: dict[str, str | int | None], amount: str, **others: Any
 ) -> Any:
     from topoloom._core import Error, molecular_cells
-    from topoloom.graphs.patterns import PATTERNS, Request
+    from topoloom.graphs.patterns import PATTERNS, Request, parse_grid
     from topoloom.support.checks import at_least
     from topoloom.support.nearest import unknown_name
     from topoloom.support.units import parse_bytes
@@ -215,44 +202,6 @@ def _request(
     at_least("--root", others["root"], 0)
     at_least("--threads-per-rank", others["threads"], 1)
     return Request(**request)
-
-
-def parse_grid(text: str) -> list[int]:
-    """Read ``8x8x8``."""
-    from topoloom._core import Error
-
-    if not re.fullmatch(r"\d{1,9}(x\d{1,9})*", text):
-        raise Error(f"cannot read the grid '{text}': write extents, such as 8x8x8")
-    extents = [int(part) for part in text.split("x")]
-    if 0 in extents:
-        raise Error(f"grid '{text}' has an axis without ranks")
-    return extents
-
-
-def _summary(graph: Any, phases: int) -> dict[str, Any]:
-    import numpy as np
-
-    heaviest = None
-    if graph.edge_count:
-        edge = int(np.argmax(graph.bytes))
-        source = int(np.searchsorted(graph.first, edge, side="right")) - 1
-        heaviest = {
-            "source": source,
-            "target": int(graph.peer[edge]),
-            "bytes": int(graph.bytes[edge]),
-        }
-    degrees = np.diff(np.asarray(graph.first).astype(np.int64))
-    return {
-        "ranks": graph.rank_count,
-        "edges": graph.edge_count,
-        "bytes": int(graph.total_bytes),
-        "messages": int(graph.total_messages),
-        "phases": phases,
-        "self_bytes": int(np.asarray(graph.self_bytes).sum()),
-        "peers_average": float(degrees.mean()),
-        "peers_max": int(degrees.max()),
-        "heaviest": heaviest,
-    }
 
 
 def _print(title: str, facts: dict[str, Any], output: Path | None) -> None:

@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.programs import Collectives, Mpicc, Program
-
-if TYPE_CHECKING:
-    from topoloom.graphs.profile import Profile
 
 
 def command(
@@ -51,66 +47,31 @@ def command(
     from topoloom.cli.console import note, print_json
     from topoloom.cli.exit_status import Failure
     from topoloom.graphs.profile import check_collectives
-    from topoloom.preload.record import NothingRecorded, record
+    from topoloom.preload.record import NothingRecorded
     from topoloom.support.units import parse_duration
+    from topoloom.tasks.record import record_program
 
     check_collectives(collectives)
     if output.suffix != ".npz":
         raise Error(f"{output}: communication graphs are written as .npz")
     try:
-        profile = record(
+        recorded = record_program(
             program,
+            output,
+            collectives,
             mpicc=mpicc,
             timeout=None if timeout is None else parse_duration(timeout),
-            folder=output.parent,
             stdout=sys.stderr if as_json else None,
-            then=lambda profile: profile.save(output, collectives),
         )
     except NothingRecorded as error:
         raise Failure(str(error), error.exit_status or 1) from None
-    facts = _facts(profile, collectives)
     if as_json:
-        print_json({"output": str(output), **facts})
+        print_json(recorded.document())
     else:
-        _print(facts, output)
-    for warning in _warnings(profile):
+        _print(recorded.facts(), output)
+    for warning in recorded.warnings():
         note(f"topoloom: {warning}")
-    raise typer.Exit(profile.exit_status)
-
-
-def _facts(profile: Profile, collectives: str) -> dict[str, Any]:
-    from topoloom.graphs.mpi_collectives import OPERATIONS
-
-    direct = profile.point_to_point()
-    edges = profile.edges(collectives)
-    busiest = int(edges.bytes.argmax()) if len(edges.bytes) else None
-    calls: Counter[str] = Counter()
-    for _, operation, _, _, _, count in profile.records.tolist():
-        calls[OPERATIONS[operation]] += count
-    return {
-        "ranks": profile.rank_count,
-        "messages": int(direct.messages.sum()),
-        "bytes": int(direct.bytes.sum()),
-        "pairs": len(direct.source),
-        "collectives": dict(calls.most_common()),
-        "graph_messages": int(edges.messages.sum()),
-        "graph_bytes": int(edges.bytes.sum()),
-        "busiest_pair": None
-        if busiest is None
-        else {
-            "source": int(edges.source[busiest]),
-            "target": int(edges.target[busiest]),
-            "bytes": int(edges.bytes[busiest]),
-            "messages": int(edges.messages[busiest]),
-        },
-        "phases": profile.phases,
-        "seconds": profile.wall_seconds,
-        "missing_ranks": profile.missing,
-        "partial_ranks": profile.partial,
-        "ends": profile.ends,
-        "lost_calls": profile.lost,
-        "exit_status": profile.exit_status,
-    }
+    raise typer.Exit(recorded.profile.exit_status)
 
 
 def _print(facts: dict[str, Any], output: Path) -> None:
@@ -142,35 +103,3 @@ def _print(facts: dict[str, Any], output: Path) -> None:
     if facts["phases"] not in ([0], []):
         lines.append(("phases", ", ".join(map(str, facts["phases"]))))
     print_facts(lines, written=[output])
-
-
-def _warnings(profile: Profile) -> list[str]:
-    warnings = []
-    if profile.exit_status:
-        warnings.append(
-            f"the command ended with status {profile.exit_status}; what it sent until "
-            "then is in the file"
-        )
-    if profile.missing:
-        warnings.append(f"nothing came from {_ranks(profile.missing)}")
-    if profile.partial:
-        warnings.append(
-            f"{_ranks(profile.partial)} ended before MPI_Finalize; "
-            "what they sent until then is in the file"
-        )
-    warnings += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
-    if profile.lost:
-        warnings.append(
-            f"{profile.lost} calls are not in the file: to processes outside the "
-            "program, or collectives between two groups"
-        )
-    return warnings
-
-
-def _ranks(ranks: list[int]) -> str:
-    """Write ``ranks 0-3, 7``."""
-    from topoloom.support.number_ranges import compress_ranges
-
-    shown = compress_ranges(ranks).split(",")
-    more = f" and {len(shown) - 8} more spans" if len(shown) > 8 else ""
-    return f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(shown[:8])}{more}"

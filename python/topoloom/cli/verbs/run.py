@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,7 +34,6 @@ from topoloom.cli.options.searches import (
 if TYPE_CHECKING:
     from topoloom._core import CommGraph
     from topoloom.launch.launcher import Launch
-    from topoloom.tasks.run import Job
 
 
 @with_groups
@@ -115,6 +115,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli import run_output
     from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import note
     from topoloom.cli.exit_status import Failure
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.phases import load_phases
@@ -133,7 +134,7 @@ def command(
     )
     from topoloom.tasks.objective import Objective, check_objective
     from topoloom.tasks.problem import Where, check_fit, choose_allocation
-    from topoloom.tasks.run import Job, place_job, start, write_page
+    from topoloom.tasks.run import Job, place_job, record_job, start, write_page
 
     check_objective(objective)
     if machine is None:
@@ -162,17 +163,21 @@ def command(
         check_size(read.rank_count() or 0, nodes)
     if profile is not None:
         graph, name = load_graph(str(profile)), str(profile)
-        phases = load_phases(profile)
+        phases: Sequence[CommGraph] = load_phases(profile)
         check_ranks(read, graph.rank_count, name)
     else:
         refuse_early(read, given, described, wanted)
         try:
-            recorded = _record(job, collectives)
+            recorded = record_job(job, collectives)
         except NothingRecorded as error:
             raise Failure(str(error), error.exit_status or 1) from None
-        if isinstance(recorded, int):
-            return recorded
-        (graph, phases), name = recorded, "the program"
+        if recorded.graph is None:
+            note(
+                "topoloom: the recorded run ended with status "
+                f"{recorded.exit_status}, so there is no second one"
+            )
+            return recorded.exit_status
+        graph, phases, name = recorded.graph, recorded.phases, "the program"
     check_fit(graph, allocated.allocation, name)
     given = given.used(described, wanted, graph.rank_count, as_started=world)
     if page is not None:
@@ -206,20 +211,3 @@ def command(
     else:
         run_output.note_times(job, written)
     return account.status
-
-
-def _record(job: Job, collectives: str) -> tuple[CommGraph, list[CommGraph]] | int:
-    """Record the program: its graph and phases, or its exit status if it fails."""
-    from topoloom.cli.console import note
-    from topoloom.graphs.phases import recorded_phases
-    from topoloom.tasks.run import record_job
-
-    profile = record_job(job)
-    if profile.exit_status != 0:
-        note(
-            f"topoloom: the recorded run ended with status {profile.exit_status}, "
-            "so there is no second one"
-        )
-        return profile.exit_status
-    graph = profile.graph(collectives)
-    return graph, recorded_phases(profile, graph)

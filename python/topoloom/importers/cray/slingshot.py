@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from topoloom._core import Error
 from topoloom.importers.described import Described
 from topoloom.importers.switch_tree import Hung, describe_hung
+from topoloom.support.plain_text import is_number
 
 _HOST = r"(?P<host>[A-Za-z][A-Za-z0-9_.\-]*)"
 _MAC = r"02(?::[0-9A-Fa-f]{2}){5}"
@@ -145,7 +146,7 @@ def _add(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
             "keep one"
         )
     if below is not None:
-        node.below.add(below if not below.isdigit() else str(int(below)))
+        node.below.add(str(int(below)) if is_number(below) else below)
 
 
 def _hung(host: str, node: _Node) -> Hung:

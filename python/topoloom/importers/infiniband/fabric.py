@@ -24,7 +24,7 @@ LANE_GBIT = {
 }
 
 _DEVICE = re.compile(
-    r'(?:Switch|Ca|Rt)\s+\d+\s+"([SHR]-[0-9a-f]{16})"\s*(?:#\s*"(.*)".*)?'
+    r'(?:Switch|Ca|Rt)\s+[0-9]+\s+"([SHR]-[0-9a-f]{16})"\s*(?:#\s*"(.*)".*)?'
 )
 _PORT = re.compile(
     r"\[([0-9]{1,4})\](?:\[ext [0-9]+\])?(?:\([0-9a-f]+\))?\s*"

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from topoloom._core import Error
 from topoloom.importers.described import Described
 from topoloom.importers.switch_tree import Switch, describe_switches
+from topoloom.support.plain_text import is_number
 
 #: `srun -l` puts the task before each line
-_TASK = re.compile(r"^\s*\d+:\s")
+_TASK = re.compile(r"^\s*[0-9]+:\s")
 _WORD = re.compile(r"[A-Za-z0-9_.\-\[\],]+")
 _MAX_LEVELS = 64
 
@@ -90,7 +91,7 @@ def _path_to(host: str, address: str) -> tuple[str, ...] | None:
     short = host.partition(".")[0]
     if address.endswith(f".{host}"):
         above = address.removesuffix(f".{host}")
-    elif not short.isdigit() and address.endswith(f".{short}"):
+    elif not is_number(short) and address.endswith(f".{short}"):
         above = address.removesuffix(f".{short}")
     else:
         return None

@@ -15,6 +15,7 @@ from topoloom.support.ask import answer_of
 from topoloom.support.files import named
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.number_ranges import expand_ranges
+from topoloom.support.plain_text import is_number
 
 _MAX_CPUS = 65_536
 _ENDED = re.compile(
@@ -25,11 +26,11 @@ _RECORD = re.compile(r"^(?=JobId=)", re.MULTILINE)
 # A job's name may hold any words, so each key is looked for where its line begins.
 _NODES = re.compile(r"^\s*NodeList=(\S+)", re.MULTILINE)
 _STATE = re.compile(r"^\s*JobState=(\S+)", re.MULTILINE)
-_CPU_IDS = re.compile(r"^\s*Nodes=(\S+) CPU_IDs=([\d,\-]+)", re.MULTILINE)
-_CPUS_A_TASK = re.compile(r"^\s*NumNodes=.* CPUs/Task=(\d+)", re.MULTILINE)
-_TASKS_A_NODE = re.compile(r"^\s*Socks/Node=.* NtasksPerN:B:S:C=(\d+)", re.MULTILINE)
+_CPU_IDS = re.compile(r"^\s*Nodes=(\S+) CPU_IDs=([0-9,\-]+)", re.MULTILINE)
+_CPUS_A_TASK = re.compile(r"^\s*NumNodes=.* CPUs/Task=([0-9]+)", re.MULTILINE)
+_TASKS_A_NODE = re.compile(r"^\s*Socks/Node=.* NtasksPerN:B:S:C=([0-9]+)", re.MULTILINE)
 
-_COUNT = re.compile(r"([1-9]\d{0,5})(?:\(x(\d{1,7})\))?", re.ASCII)
+_COUNT = re.compile(r"([1-9][0-9]{0,5})(?:\(x([0-9]{1,7})\))?", re.ASCII)
 _MAX_NODES = 4_000_000
 
 
@@ -60,7 +61,7 @@ def job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
     number = environment.get("SLURM_JOB_ID") or environment.get("SLURM_JOBID")
     if not number:
         return None
-    if not (number.isascii() and number.isdigit()):
+    if not is_number(number):
         raise Error(f"SLURM_JOB_ID: '{number[:40]}' is not a job number")
     told = answer_of("scontrol", "show", "job", "-d", number)
     if "Invalid job id" in told.errors:
@@ -79,7 +80,7 @@ def read_job(text: str, number: str) -> list[JobNode]:
     task of that number counts.
     """
     records = _RECORD.split(text)
-    wanted = re.compile(rf"JobId={number}\s|JobId=\d+ HetJobId={number}\s")
+    wanted = re.compile(rf"JobId={number}\s|JobId=[0-9]+ HetJobId={number}\s")
     cpus: dict[str, set[int] | None] = {}
     asked: dict[str, tuple[int, int]] = {}
     for record in filter(wanted.match, records):

@@ -12,7 +12,7 @@ from topoloom.support.ask import answer_of
 from topoloom.support.hostlist import compress_hostlist
 
 _KEYS = {
-    key: re.compile(rf"\s{key}=(\d{{1,6}})(?=\s)")
+    key: re.compile(rf"\s{key}=([0-9]{{1,6}})(?=\s)")
     for key in ("CPUTot", "Sockets", "CoresPerSocket", "ThreadsPerCore")
 }
 #: A command line takes about 128 KiB of a word.

@@ -9,6 +9,7 @@ from pathlib import Path
 from topoloom.importers.networks import Network
 from topoloom.importers.system.devices import CLASSES
 from topoloom.importers.system.sysfs import read_word
+from topoloom.support.plain_text import is_number
 
 #: "200 Gb/sec (4X HDR)"
 _RATE = re.compile(r"([0-9.]+) Gb/sec")
@@ -39,7 +40,7 @@ def _speeds(classes: Path, names: str) -> list[float]:
     found = []
     for card in classes.glob(f"net/{names}"):
         told = read_word(card / "speed")
-        if (card / "device").exists() and told.isdigit():
+        if (card / "device").exists() and is_number(told):
             found.append(int(told) / 1000)
     return found
 

@@ -13,6 +13,7 @@ from topoloom.importers.system.sysfs import read_cpus, read_word
 from topoloom.nodes.network_interfaces import Network, network_of
 from topoloom.nodes.node_levels import NearDevice
 from topoloom.nodes.node_parts import NIC
+from topoloom.support.plain_text import is_number
 
 CLASSES = Path("/sys/class")
 #: kind of device, its class, and how its names begin; `card0` alone is a screen
@@ -57,5 +58,5 @@ def _pci_device(entry: Path) -> Path | None:
 def _near_device(name: str, kind: str, pci: Path) -> NearDevice:
     # Without NUMA the domain of a device is -1.
     numa = read_word(pci / "numa_node")
-    domain = int(numa) if numa.isdigit() else None
+    domain = int(numa) if is_number(numa) else None
     return NearDevice(name, kind, read_cpus(pci / "local_cpulist"), domain, pci.name)

@@ -13,6 +13,7 @@ from topoloom._core import Error
 from topoloom.support.ask import answer_of
 from topoloom.support.files import MAX_BYTES, named, read_text
 from topoloom.support.hostlist import expand_hostlist, is_host
+from topoloom.support.plain_text import is_number
 
 _FLUX = ["flux", "hostlist", "local"]
 
@@ -53,7 +54,7 @@ def hosts_with_counts(text: str) -> list[str]:
     """Read ``host 4 other 2``: hosts, and how many slots each has."""
     words = text.split()
     hosts, counts = words[::2], words[1::2]
-    if len(hosts) != len(counts) or not all(count.isdecimal() for count in counts):
+    if len(hosts) != len(counts) or not all(is_number(count) for count in counts):
         raise Error(f"'{text[:60]}' is not hosts, each with a number")
     return hosts_by_line("\n".join(hosts))
 

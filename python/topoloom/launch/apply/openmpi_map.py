@@ -28,9 +28,9 @@ from topoloom.support.files import own_directory, write_text
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
 _NODE = re.compile(r"\s*Data for node: (\S+)")
-_RANK = re.compile(r"\s*Data for proc: \[.*,(\d+)\]")
+_RANK = re.compile(r"\s*Data for proc: \[.*,([0-9]+)\]")
 _BINDING = re.compile(r"\s*Binding: (.*)")
-_RANK_AND_BINDING = re.compile(r"\s*Process OMPI jobid: .* rank: (\d+) Bound: (.*)")
+_RANK_AND_BINDING = re.compile(r"\s*Process OMPI jobid: .* rank: ([0-9]+) Bound: (.*)")
 _NOTHING = "no core"
 
 
@@ -125,14 +125,14 @@ def _read_map(text: str, by_thread: bool) -> dict[int, MappedRank]:
 def _bound_by_5(binding: str) -> str:
     """Read ``package[0][core:L0-3] package[1][core:L4-7]``, or ``hwt`` for threads."""
     for unit, name in (("core", "core"), ("hwt", "hardware thread")):
-        if lists := re.findall(rf"{unit}:L([\d,-]+)", binding):
+        if lists := re.findall(rf"{unit}:L([0-9,-]+)", binding):
             return f"{name} {_joined(lists)}"
     return _NOTHING
 
 
 def _bound_by_4(binding: str, by_thread: bool) -> str:
     """Read ``socket 1[core 5[hwt 0-1]], socket 1[core 6[hwt 0-1]]:[..]``."""
-    bound = re.findall(r"core (\d+)\[hwt ([\d,-]+)\]", binding)
+    bound = re.findall(r"core ([0-9]+)\[hwt ([0-9,-]+)\]", binding)
     if not bound:
         return _NOTHING
     if by_thread:

@@ -23,7 +23,7 @@ from topoloom.support.children import run_child
 from topoloom.support.files import own_directory, write_text
 from topoloom.support.number_ranges import expand_ranges
 
-_TASKS = re.compile(r"srun: launching .* on host (\S+), \d+ tasks: \[?([\d,-]+)\]?")
+_TASKS = re.compile(r"srun: launching .* on host (\S+), [0-9]+ tasks: \[?([0-9,-]+)\]?")
 
 
 def ask(

@@ -56,7 +56,7 @@ SYNTAX = Syntax(
 
 def version(text: str) -> tuple[int, ...] | None:
     """Read ``commands: 0.70.0``."""
-    match = re.match(r"commands:\s+(\d+)\.(\d+)", text)
+    match = re.match(r"commands:\s+([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 

@@ -63,7 +63,7 @@ SYNTAX = Syntax(
 
 def version(text: str) -> tuple[int, ...] | None:
     """Read ``HYDRA build details: Version: 4.0.2``."""
-    match = re.search(r"HYDRA build details:\s+Version:\s+(\d+)\.(\d+)", text)
+    match = re.search(r"HYDRA build details:\s+Version:\s+([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 

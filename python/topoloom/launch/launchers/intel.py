@@ -54,7 +54,7 @@ hosts = hydra.hosts
 
 def version(text: str) -> tuple[int, ...] | None:
     """Read ``Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230306``."""
-    match = re.search(r"Intel\(R\) MPI Library.*Version (\d+)(?:\.(\d+))?", text)
+    match = re.search(r"Intel\(R\) MPI Library.*Version ([0-9]+)(?:\.([0-9]+))?", text)
     return tuple(int(part or 0) for part in match.groups()) if match else None
 
 

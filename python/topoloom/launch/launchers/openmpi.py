@@ -85,7 +85,7 @@ def version(text: str) -> tuple[int, ...] | None:
     """Read ``mpirun (Open MPI) 5.0.11`` or ``mpirun.openmpi (OpenRTE) 4.1.4``."""
     if "(PRRTE)" in text:  # which starts the jobs of Open MPI 5
         return (5, 0, 0)
-    match = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)\.(\d+)\.(\d+)", text)
+    match = re.search(r"\((?:Open MPI|OpenRTE)\) ([0-9]+)\.([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 

@@ -72,7 +72,7 @@ SYNTAX = Syntax(
 
 def version(text: str) -> tuple[int, ...] | None:
     """Read ``slurm 22.05.8`` or ``slurm-wlm 22.05.8``."""
-    match = re.match(r"slurm\S* (\d+)\.(\d+)", text)
+    match = re.match(r"slurm\S* ([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 

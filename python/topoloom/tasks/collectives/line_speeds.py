@@ -7,7 +7,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from topoloom._core import Allocation, GridLinks
+from topoloom._core import Allocation, Error, GridLinks
+from topoloom.support.checks import at_least
 from topoloom.support.units import format_bandwidth, format_seconds
 
 #: Where neither users nor the machine say it.
@@ -28,6 +29,7 @@ class LineSpeeds(NamedTuple):
         Between nodes they are those of a message from its first node to its second:
         the narrowest of the network card and the links, and all latencies.
         """
+        self._check()
         machine = allocation.machine
         between: tuple[float, float] | None = None
         if machine.has_bandwidths and len(allocation.nodes) > 1:
@@ -59,6 +61,14 @@ class LineSpeeds(NamedTuple):
         return speeds, (
             f"latency {said_latency}, {said_outer} between nodes, {said_inner} inside"
         )
+
+    def _check(self) -> None:
+        if self.latency is not None and not 0 <= self.latency < math.inf:
+            raise Error(f"the latency is {self.latency:g} s; it must be 0 or more")
+        for bandwidth in (self.bandwidth, self.inner_bandwidth):
+            if bandwidth is not None and not 0 < bandwidth < math.inf:
+                raise Error(f"the bandwidth is {bandwidth:g} B/s; it must be above 0")
+        at_least("the number of channels", self.channels, 1)
 
 
 def _choose(

@@ -22,6 +22,7 @@ from topoloom._core import (
     with_gaps,
 )
 from topoloom.support.nearest import unknown_name
+from topoloom.support.plain_text import is_number
 
 #: Where messages may meet: what an order is found for.
 MEETINGS = ("routes", "any-ascent")
@@ -156,7 +157,7 @@ def _read_step(path: Path, ranks: int) -> Step:
         words = line.partition("#")[0].split()
         if not words:
             continue
-        good = len(words) == 2 and all(w.isascii() and w.isdigit() for w in words)
+        good = len(words) == 2 and all(is_number(w) for w in words)
         if not good or any(int(word) >= ranks for word in words):
             raise Error(
                 f"{path}:{number}: expected two ranks of 0 to {ranks - 1}, FROM TO, "

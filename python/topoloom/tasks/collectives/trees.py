@@ -19,6 +19,7 @@ from topoloom._core import (
 )
 from topoloom.support.checks import at_least
 from topoloom.support.number_ranges import expand_ranges
+from topoloom.support.plain_text import is_number
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def build_trees(
 
 
 def _positions(roots: str, nodes: int) -> Sequence[int]:
-    if not roots.isdigit():
+    if not is_number(roots):
         return expand_ranges(roots, nodes)
     count = int(roots)
     if not 1 <= count <= nodes:

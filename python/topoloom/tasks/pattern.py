@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes or imports a communication graph with its phases, and sums it up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topoloom._core import CommGraph, Error
+from topoloom.graphs.graph_file import load_graph, save_graph
+from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
+from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
+from topoloom.support.nearest import unknown_name
+
+
+class MadePattern(NamedTuple):
+    """A graph, its phases, and what these are called."""
+
+    name: str
+    graph: CommGraph
+    phases: Sequence[CommGraph] = ()
+    phase_names: Sequence[str] = ()
+
+    def save(self, path: str | Path) -> None:
+        """Write it as .npz."""
+        extra: dict[str, Any] = {}
+        if self.phases:
+            extra["phases"] = phase_array(list(self.phases))
+        if self.phase_names:
+            extra["phase_names"] = self.phase_names
+        save_graph(path, self.graph, extra)
+
+    def facts(self) -> dict[str, Any]:
+        """Count ranks, edges, bytes and messages; find the heaviest edge."""
+        graph, heaviest = self.graph, None
+        if graph.edge_count:
+            edge = int(np.argmax(graph.bytes))
+            source = int(np.searchsorted(graph.first, edge, side="right")) - 1
+            heaviest = {
+                "source": source,
+                "target": int(graph.peer[edge]),
+                "bytes": int(graph.bytes[edge]),
+            }
+        degrees = np.diff(np.asarray(graph.first).astype(np.int64))
+        return {
+            "ranks": graph.rank_count,
+            "edges": graph.edge_count,
+            "bytes": int(graph.total_bytes),
+            "messages": int(graph.total_messages),
+            "phases": len(self.phases) or 1,
+            "self_bytes": int(np.asarray(graph.self_bytes).sum()),
+            "peers_average": float(degrees.mean()) if len(degrees) else 0.0,
+            "peers_max": int(degrees.max(initial=0)),
+            "heaviest": heaviest,
+        }
+
+    def document(self, output: str | None = None) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {"pattern": self.name, "output": output, **self.facts()}
+
+
+def import_pattern(path: str | Path, kind: str | None = None) -> MadePattern:
+    """Load a graph that another program wrote; `kind` is its format, if known."""
+    graph = load_graph(path, kind)
+    return MadePattern("import", graph, load_phases(path), load_phase_names(path))
+
+
+def generate_pattern(
+    name: str, request: Request, with_phases: bool = False
+) -> MadePattern:
+    """Make a pattern of `topoloom list patterns`, by request with its phases."""
+    if name not in PATTERNS:
+        raise Error(unknown_name("pattern", name, PATTERNS))
+    graph = make_graph(name, request)
+    if not with_phases:
+        return MadePattern(name, graph)
+    phases = make_phases(name, request)
+    return MadePattern(name, graph, phases, PATTERNS[name].phase_names)

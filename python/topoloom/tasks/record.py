@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records an MPI program into a file, and sums up what it sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from topoloom.graphs.mpi_collectives import OPERATIONS
+from topoloom.graphs.profile import Profile
+from topoloom.support.number_ranges import compress_ranges
+
+
+class Recorded(NamedTuple):
+    """What a program sent, the file that it is in, and how collectives are counted."""
+
+    profile: Profile
+    path: Path
+    collectives: str
+
+    def facts(self) -> dict[str, Any]:
+        """Count messages, bytes and calls; find the busiest pair."""
+        profile = self.profile
+        direct = profile.point_to_point()
+        edges = profile.edges(self.collectives)
+        busiest = int(edges.bytes.argmax()) if len(edges.bytes) else None
+        calls: Counter[str] = Counter()
+        for _, operation, _, _, _, count in profile.records.tolist():
+            calls[OPERATIONS[operation]] += count
+        return {
+            "ranks": profile.rank_count,
+            "messages": int(direct.messages.sum()),
+            "bytes": int(direct.bytes.sum()),
+            "pairs": len(direct.source),
+            "collectives": dict(calls.most_common()),
+            "graph_messages": int(edges.messages.sum()),
+            "graph_bytes": int(edges.bytes.sum()),
+            "busiest_pair": None
+            if busiest is None
+            else {
+                "source": int(edges.source[busiest]),
+                "target": int(edges.target[busiest]),
+                "bytes": int(edges.bytes[busiest]),
+                "messages": int(edges.messages[busiest]),
+            },
+            "phases": profile.phases,
+            "seconds": profile.wall_seconds,
+            "missing_ranks": profile.missing,
+            "partial_ranks": profile.partial,
+            "ends": profile.ends,
+            "lost_calls": profile.lost,
+            "exit_status": profile.exit_status,
+        }
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {"output": str(self.path), **self.facts()}
+
+    def warnings(self) -> list[str]:
+        """Say what is not in the file, or ended early."""
+        profile, said = self.profile, []
+        if profile.exit_status:
+            said.append(
+                f"the command ended with status {profile.exit_status}; what it sent "
+                "until then is in the file"
+            )
+        if profile.missing:
+            said.append(f"nothing came from {_ranks(profile.missing)}")
+        if profile.partial:
+            said.append(
+                f"{_ranks(profile.partial)} ended before MPI_Finalize; "
+                "what they sent until then is in the file"
+            )
+        said += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
+        if profile.lost:
+            said.append(
+                f"{profile.lost} calls are not in the file: to processes outside the "
+                "program, or collectives between two groups"
+            )
+        return said
+
+
+def record_program(
+    program: Sequence[str],
+    output: Path,
+    collectives: str = "expand",
+    *,
+    mpicc: str | None = None,
+    timeout: float | None = None,
+    stdout: IO[Any] | None = None,
+) -> Recorded:
+    """Run an MPI program, and write who sends how many bytes to whom.
+
+    Takes and raises what `topoloom.preload.record.record` does, and writes the file
+    while what the ranks noted is still there.
+    """
+    from topoloom.preload.record import record
+
+    profile = record(
+        program,
+        mpicc=mpicc,
+        timeout=timeout,
+        folder=output.parent,
+        stdout=stdout,
+        then=lambda profile: profile.save(output, collectives),
+    )
+    return Recorded(profile, output, collectives)
+
+
+def _ranks(ranks: list[int]) -> str:
+    """Write ``ranks 0-3, 7``."""
+    shown = compress_ranges(ranks).split(",")
+    more = f" and {len(shown) - 8} more spans" if len(shown) > 8 else ""
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(shown[:8])}{more}"

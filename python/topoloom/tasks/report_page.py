@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the page that compares placements of one job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.graphs.graph_file import load_graph
+from topoloom.graphs.phases import load_phases
+from topoloom.placements.placement_file import PlacementFile, load_placement
+from topoloom.report.data import Report, View
+from topoloom.support.units import counted
+from topoloom.tasks.report import Made, report_of
+
+MAX_PLACEMENTS = 7
+
+
+class WrittenReport(NamedTuple):
+    """The page, what it says in a sentence, and what is odd about its files."""
+
+    path: Path
+    report: Report
+    headline: str
+    warnings: list[str]
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.path.stat().st_size
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        views = self.report.views
+        return {
+            "output": str(self.path),
+            "bytes": self.size,
+            "headline": self.headline,
+            "best": views[self.report.best].name,
+            "views": [
+                {"name": view.name, "file": view.file or None, **view.values}
+                for view in views
+            ],
+        }
+
+
+def write_report(
+    placements: Sequence[Path],
+    output: Path,
+    graph_file: str | None = None,
+    command: tuple[str, ...] = (),
+) -> WrittenReport:
+    """Write placements of one job on a page, with the launcher's own order.
+
+    Parameters
+    ----------
+    placements
+        Files that `topoloom.save_placement` or ``topoloom map`` wrote.
+    output
+        The page.
+    graph_file
+        What they are judged by; by default the graph that the first is made for.
+    command
+        The words to make the page again.
+
+    Raises
+    ------
+    topoloom.Error
+        If they are of several jobs, or too many, or jinja2 is not installed.
+    OSError
+        If a file cannot be read or written.
+    """
+    from topoloom.report.page import save_report
+    from topoloom.report.text import title_of
+
+    if not placements:
+        raise Error("there are no placements to show; name one or more")
+    if len(placements) > MAX_PLACEMENTS:
+        raise Error(
+            f"{len(placements)} placements are more than a page shows: {MAX_PLACEMENTS}"
+        )
+    files = [load_placement(path) for path in placements]
+    _check_same_job(placements, files)
+    if graph_file is None:
+        graph_file = _recorded_graph(placements[0], files[0])
+    graph = load_graph(graph_file)
+    ranks = len(files[0].placement.slots)
+    if ranks != graph.rank_count:
+        raise Error(
+            f"{placements[0]} places {counted(ranks, 'rank')}, but {graph_file} has "
+            f"{graph.rank_count}"
+        )
+    made = [Made(file, str(path)) for path, file in zip(placements, files, strict=True)]
+    phases = load_phases(graph_file)
+    report = report_of(graph, graph_file, made, phases, command=command)
+    inputs = [*placements, Path(graph_file)]
+    if output.exists() and any(output.samefile(path) for path in inputs):
+        raise Error(f"{output} is read for the page; name another file for it")
+    save_report(output, report)
+    headline = title_of(report.views[0], report.views[report.best])
+    changed = (_if_changed(view, graph_file) for view in report.views[1:])
+    return WrittenReport(output, report, headline, [line for line in changed if line])
+
+
+def _check_same_job(paths: Sequence[Path], files: list[PlacementFile]) -> None:
+    first = files[0]
+    for path, file in zip(paths[1:], files[1:], strict=True):
+        if file.machine.text != first.machine.text:
+            what = f"for {file.machine.text}, not {first.machine.text}"
+        elif len(file.placement.slots) != len(first.placement.slots):
+            what = f"of {len(file.placement.slots)} ranks"
+        elif not np.array_equal(file.allocation.slots, first.allocation.slots):
+            what = "on other nodes"
+        else:
+            continue
+        raise Error(
+            f"{path} is a placement {what}; a page compares placements of one job, so "
+            f"report it and {paths[0]} separately"
+        )
+
+
+def _recorded_graph(path: Path, file: PlacementFile) -> str:
+    """Find the graph that a placement was made for: from here, or beside the file."""
+    if not file.graph:
+        raise Error(f"{path} does not say which pattern it is for; name the graph")
+    for graph in (Path(file.graph), path.parent / file.graph):
+        if graph.exists():
+            return str(graph)
+    raise Error(f"{path} was made for {file.graph}, which is not there; name the graph")
+
+
+def _if_changed(view: View, graph_file: str) -> str:
+    """Say where the graph is not the one that the placement was made for."""
+    assert view.made is not None
+    made = view.made.values.get("hop_bytes")
+    if made is None or made == view.values["hop_bytes"]:
+        return ""
+    return (
+        f"{view.file} records {made:,.0f} hop-bytes, but with {graph_file} it has "
+        f"{view.values['hop_bytes']:,.0f}: it was made for another pattern"
+    )

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `topoloom run` records is kept where no graph can be made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recorded import MPIS, PROGRAMS, Mpi, built
+
+from topoloom import Error
+from topoloom.graphs.profile import Profile
+from topoloom.launch.launchers.as_it_is import read_as_it_is
+from topoloom.tasks.run import Job, record_job
+
+
+@pytest.mark.parametrize("mpi", MPIS[:1], ids=str)
+def test_notes_are_kept_where_the_graph_cannot_be_made(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = str(built(mpi, PROGRAMS / "ring.c", tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def lack_memory(profile: Profile, collectives: str) -> None:
+        raise MemoryError("no memory")
+
+    monkeypatch.setattr(Profile, "graph", lack_memory)
+    words = mpi.command(2, program, 10)
+    with pytest.raises(Error, match=r"^no memory; what the ranks counted is kept in"):
+        record_job(Job(words, read_as_it_is(words)), "expand")
+    [kept] = tmp_path.glob("topoloom-record-*")
+    assert list(kept.glob("*.topoloom"))

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arguments for the work of verbs and for pictures: problems, searches, files."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from topoloom import PlacementFile, _core
+from topoloom.allocations.launch_order import LaunchOrder
+from topoloom.figure.comparison import Bars
+from topoloom.machines import describe_machine
+from topoloom.model import fit_model, load_model
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.schedules import RankSlots
+from topoloom.tasks import LineSpeeds, Search, Where
+from topoloom.tasks.collectives.collective import Setting
+from topoloom.tasks.joint import Budget, Job, place_jointly
+from topoloom.tasks.joint_files import Jobs
+from topoloom.tasks.objective import Objective
+from topoloom.tasks.placement_problem import PlacementProblem
+from topoloom.tasks.problem import Problem
+
+_TEXTS = ("torus:4x4", "tree:4:4+node:2", "m.toml", "detec", "", "torus:4x4+down:0")
+
+
+def task_pools(
+    rng: random.Random, allocations: list[Any], graphs: list[Any]
+) -> dict[str, list[Any]]:
+    """Make what tasks and pictures take, for several machines."""
+    problems, given, placed = [], [], []
+    for _ in range(8):
+        allocation = rng.choice(allocations)
+        slots = list(allocation.slots)
+        graph = rng.choice([_core.ring(rng.randint(1, len(slots))), rng.choice(graphs)])
+        count = min(graph.rank_count, len(slots)) or 1
+        placement = _core.Placement(allocation, rng.sample(slots, count))
+        file = PlacementFile(allocation.machine, allocation, placement)
+        machine = allocation.machine
+        problems.append(Problem(graph, machine, allocation, None, NodeParts()))
+        given.append(PlacementProblem(graph, allocation, rng.choice((file, None))))
+        placed.append(file)
+    searches = [
+        Search(work=work, threads=1, seed=seed)
+        for work, seed in ((1, 0), (100, 1), (0, 1), (-1, 1), (500, -1), (9, 2**40))
+    ]
+    torus = allocations[0]
+    machine = torus.machine
+    jobs = [
+        Job("a", _core.ring(2), _core.Allocation(machine, [0, 1, 2])),
+        Job("b", _core.ring(3), _core.Allocation(machine, [5, 6, 7])),
+        Job("", _core.ring(2), allocations[-1]),
+    ]
+    budgets = [Budget("block", work=50, threads=1), Budget("gge,swap", work=200)]
+    file = load_model("qsnet")
+    sizes = [1, 100, 1000, 10_000, 100_000]
+    pools: dict[str, list[Any]] = {
+        "Problem": problems,
+        "PlacementProblem": given,
+        "PlacementFile": placed,
+        "Search": searches,
+        "Where": [
+            Where(),
+            Where("0-3"),
+            Where("a.txt"),
+            Where(allocate=4, seed=2),
+            Where(allocate=-1),
+            Where(allocate=2**40, fragments=0),
+            Where(order=LaunchOrder(ranks_per_node=0)),
+            Where(order=LaunchOrder("x", cores_per_rank=-3, memory_per_rank=1)),
+        ],
+        "Job": jobs,
+        "Jobs": [Jobs(jobs[:2], None, {}, NodeParts())],
+        "JointPlacement": [place_jointly(jobs[:2], Budget("block", work=10))],
+        "Budget": budgets,
+        "LineSpeeds": [
+            LineSpeeds(),
+            LineSpeeds(1e-6, 1e9, 1e10, 2),
+            LineSpeeds(math.nan, -1.0, 0.0, 0),
+        ],
+        "Setting": [
+            Setting(file.model),
+            Setting(None, RankSlots(torus, placed[0].placement)),
+            Setting(None),
+        ],
+        "Described": [describe_machine("torus:4x4"), describe_machine("frontier")],
+        "ModelFile": [file, load_model("hdr")],
+        "Fit": [fit_model(sizes, [1e-6 + size * 1e-9 for size in sizes])],
+        "Bars": [
+            Bars("hop-bytes", [1.0, 2.0], ["1", "2"]),
+            Bars("x", [], []),
+            Bars("y", [math.nan, -1], ["a", "b"]),
+        ],
+    }
+    pools["TaskObjective"] = [Objective(name) for name in ("hop-bytes", "auto", "x")]
+    return pools
+
+
+def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
+    """Draw what the names of parameters ask for."""
+
+    def some(*values: Any) -> Callable[[], Any]:
+        return lambda: rng.choice(values)
+
+    mappers = ["block", "gge", "hilbert", "auto", "x", ""]
+    return {
+        "machine_text": some(*_TEXTS),
+        "graph_file": some("g.npz", "junk", "empty", "none/x", "folder"),
+        "verb": some("judge"),
+        "free": some(None, "0-7", "x", "99", ""),
+        "title": some("", "title", "a\nb", "$x_$"),
+        "best": some("block", "x"),
+        "mappers": lambda: rng.sample(mappers, 2),
+        "names": lambda: rng.sample(mappers, 2),
+        "texts": some(
+            ["g.npz@0-3", "g.npz@4-7"], ["g.npz", "g.npz"], ["x@0"], [], ["@"]
+        ),
+        "background": some(None, [], ["g.npz@0-3"], ["x"]),
+        "mesh": some({"x": 4, "y": 2}, {"x": 4}, {}, {"x": 0}, {"x": 2**40}),
+        "roots": some("1", "0", "all", "x", "-1", "9999999999999999999", "0-3"),
+        "steps": some("shift", "k-shift(k=4)", "x", "g.npz", ""),
+        "find": some(None, "order", "x"),
+        "hosts": some(
+            (), ("a", "b"), [], ["a"] * 16, ("", ""), tuple("abcdefghijklmnop")
+        ),
+        "program": some([], ["none-such"], [""], "x"),
+        "placements": some([Path("p.json")], [], [Path("junk")], [Path("p.json")] * 9),
+        "output": some(Path("o.html"), Path("o.npz"), Path("none/o"), Path("p.json")),
+        "pings": some("junk", "a.txt", "none/x"),
+        "simulate": some(
+            lambda machine, nodes, phases: [0.0] * len(phases), lambda *_: []
+        ),
+        "waiting": some(nullcontext),
+    }
+
+
+def task_scenario(
+    function: str, pools: dict[str, list[Any]], rng: random.Random
+) -> dict[str, Any]:
+    """Draw arguments that go together; none where any do."""
+    if function.startswith("draw_"):
+        values = [rng.random() for _ in range(2)]
+        return {
+            "path": rng.choice(("x.svg", "x.png", "x.pdf", "x.gif", "none/x.svg")),
+            "mappers": ["block", "x"],
+            "best": "x",
+            "bars": [Bars("title", values, ["1", "2"])],
+            "hosts": (),
+        }
+    placed = [one for one in pools["PlacementProblem"] if one.file is not None]
+    given = rng.choices(placed[:1], k=rng.randint(1, 2)) if placed else []
+    tasks: dict[str, dict[str, Any]] = {
+        "allocate_nodes": {
+            "machine_text": "torus:4x4",
+            "where": Where(allocate=4),
+            "free": None,
+            "jobs": (),
+        },
+        "map_axes": {"mesh": {"x": 4, "y": 2}, "traffic": pools["Traffic"]},
+        "place_jointly": {"jobs": pools["Jobs"][0].jobs},
+        "rank_collective": {"call": pools["Call"][0], "setting": pools["Setting"][0]},
+        "read_setting": {"model": "qsnet", "machine": None, "placement": None},
+        "save_machine": {"path": "m2.toml", "node": NodeParts(), "allocated": ()},
+        "load_jobs": {"texts": ["g.npz", "g.npz"], "described": pools["Described"][0]},
+        "read_objective": {"name": "congestion", "background": None},
+        "load_model": {"text": "hdr"},
+        "fit_model": {"sizes": [1, 9, 80, 900], "times": [1, 2, 3, 4]},
+        "save_jobs": {"directory": Path("jobs")},
+        "simulate_placements": {"given": given, "names": ["a", "b"][: len(given)]},
+    }
+    placing = {
+        "problem": rng.choice(pools["Problem"]),
+        "objective": rng.choice(pools["TaskObjective"]),
+        "mapper": rng.choice(("block", "gge,swap")),
+        "names": ["block", "gge"],
+        "previous": rng.choice((None, pools["PlacementFile"][0])),
+    }
+    loading = {
+        "graph_file": "g.npz",
+        "machine": "torus:4x4",
+        "machine_text": "torus:4x4",
+        "placement": rng.choice((None, "p.json")),
+        "where": Where(),
+    }
+    tasks |= {"map_ranks": placing, "compare_mappers": placing}
+    tasks |= {"load_problem": loading, "load_placement_problem": loading}
+    return tasks.get(function, {})

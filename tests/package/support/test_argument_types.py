@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong types given to public Python functions get one line that names the part."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from topoloom import figure, load_machine, tasks
+from topoloom.support.argument_types import _misfit, _resolved
+from topoloom.support.public_names import homes, public_packages
+
+FUNCTIONS = [
+    getattr(importlib.import_module(package), name)
+    for package in public_packages()
+    for name, home in homes(package).items()
+    if home not in (package, "topoloom._core")
+    and inspect.isfunction(getattr(importlib.import_module(package), name))
+]
+
+
+class Stranger:
+    """What no function takes."""
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_every_argument_has_a_type_that_is_checked(function: Any) -> None:
+    parameters = inspect.signature(function).parameters
+    inside = inspect.unwrap(function).__globals__
+    for name, parameter in parameters.items():
+        hint = _resolved(parameter.annotation, inside)
+        assert _misfit(name, Stranger(), hint).startswith(f"{name} must be ")
+    with pytest.raises(TypeError) as error:
+        function(**dict.fromkeys(parameters, Stranger()))
+    line = str(error.value)
+    assert line.startswith(f"{function.__name__}(): {next(iter(parameters))} must be")
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (
+            lambda: load_machine(5),  # type: ignore[arg-type]
+            "load_machine(): text must be a str | Path, not int 5",
+        ),
+        (
+            lambda: tasks.load_nodes("torus:3", tasks.Where(allocate="3")),  # type: ignore[arg-type]
+            "load_nodes(): where.allocate must be an int | None, not str '3'",
+        ),
+        (
+            lambda: figure.draw_comparison("x.svg", ["a", 3], "a", [], ""),  # type: ignore[list-item]
+            "draw_comparison(): mappers[1] must be a str, not int 3",
+        ),
+        (
+            lambda: figure.draw_judgement("x.svg", None, None, {}),  # type: ignore[arg-type]
+            "draw_judgement(): graph must be a CommGraph, not NoneType",
+        ),
+        (
+            lambda: load_machine("torus:3", texts=1),  # type: ignore[call-arg]
+            "load_machine(): there is no argument 'texts' (did you mean 'text'?); it "
+            "takes text",
+        ),
+    ],
+)
+def test_a_part_of_an_argument_is_named(call: Any, line: str) -> None:
+    with pytest.raises(TypeError) as error:
+        call()
+    assert str(error.value) == line
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert not _misfit("x", np.int64(3), int)
+    assert not _misfit("x", np.float32(3), float)
+    assert not _misfit("x", 3, float)
+    assert _misfit("x", 3.5, int) == "x must be an int, not float 3.5"
+    assert not _misfit("x", np.arange(3), Sequence[int])

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slow twins of tori, meshes, twisted tori, HyperX, hypercubes and ring buses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+
+from networks import Network, Route, Speed, Wire, Wires, along
+
+Cell = tuple[int, ...]
+SpeedOf = Callable[[int, int], Speed]  # by axis and sign
+
+
+def plain(axis: int, sign: int) -> Speed:
+    """Give all links one byte per second."""
+    return Speed()
+
+
+def number(extents: Sequence[int], cell: Cell) -> int:
+    """Give the number of a cell, with the last axis the fastest."""
+    value = 0
+    for extent, at in zip(extents, cell, strict=True):
+        value = value * extent + at
+    return value
+
+
+def cells(extents: Sequence[int]) -> list[Cell]:
+    """List all cells in the order of their numbers."""
+    return list(product(*map(range, extents)))
+
+
+def torus(
+    extents: Sequence[int],
+    wraps: Sequence[bool],
+    order: Sequence[int],
+    ties: str,
+    speed: SpeedOf = plain,
+) -> Network:
+    """Correct one axis after the other, each in the shorter direction."""
+    wires = Wires()
+    every = cells(extents)
+    step: dict[tuple[Cell, int, int], tuple[Cell, Wire]] = {}
+    for axis, extent in enumerate(extents):
+        for sign in (1, -1):
+            for cell in every:
+                at = cell[axis] + sign
+                if extent == 1 or (not wraps[axis] and not 0 <= at < extent):
+                    continue
+                there = (*cell[:axis], at % extent, *cell[axis + 1 :])
+                wire = wires.add(
+                    number(extents, cell), number(extents, there), speed(axis, sign)
+                )
+                step[cell, axis, sign] = there, wire
+
+    def signs(axis: int, x: int, y: int) -> list[int]:
+        if not wraps[axis]:
+            return [1 if y > x else -1]
+        up, down = (y - x) % extents[axis], (x - y) % extents[axis]
+        if up != down:
+            return [1 if up < down else -1]
+        if ties == "split":
+            return [1, -1]
+        return [-1 if ties == "simgrid" and y == 0 else 1]
+
+    def route(a: int, b: int) -> Route:
+        taken: Route = Counter()
+        at, end = every[a], every[b]
+        for axis in order:
+            start = at
+            both = signs(axis, at[axis], end[axis]) if at[axis] != end[axis] else []
+            for sign in both:
+                at = start
+                while at[axis] != end[axis]:
+                    at, wire = step[at, axis, sign]
+                    taken[wire] += 1 / len(both)
+        return taken
+
+    return Network(list(range(prod(extents))), wires.speed, route)
+
+
+def ring_bus(stations: int, rings: int, ties: str, speed: Speed) -> Network:
+    """Take the shorter arc; all rings of a direction are one link."""
+    wide = Speed(rings * speed.bandwidth, speed.latency)
+    return torus([stations], [True], [0], ties, lambda axis, sign: wide)
+
+
+def hyperx(
+    extents: Sequence[int], order: Sequence[int], speed: SpeedOf = plain
+) -> Network:
+    """Correct one axis after the other, each with one link."""
+    wires = Wires()
+    for axis, extent in enumerate(extents):
+        for cell in cells(extents):
+            for at in set(range(extent)) - {cell[axis]}:
+                there = (*cell[:axis], at, *cell[axis + 1 :])
+                wires.add(number(extents, cell), number(extents, there), speed(axis, 1))
+
+    def route(a: int, b: int) -> Route:
+        at, end = cells(extents)[a], cells(extents)[b]
+        passed = [a]
+        for axis in order:
+            at = (*at[:axis], end[axis], *at[axis + 1 :])
+            passed.append(number(extents, at))
+        return along(*dict.fromkeys(passed))
+
+    return Network(list(range(prod(extents))), wires.speed, route)
+
+
+def twisted(
+    extents: Sequence[int], twist: Sequence[Sequence[int]], speed: SpeedOf = plain
+) -> Network:
+    """Shift by twist[a] where a message passes the end of axis a.
+
+    Of the shortest vectors of steps the one that goes farthest in the + direction of
+    the first axis counts, then of the next.
+    """
+    wires = Wires()
+    step: dict[tuple[int, int, int], tuple[int, Wire]] = {}
+
+    def home(cell: Cell) -> Cell:
+        """Bring a cell inside the extents, by passing ends one at a time."""
+        for axis, extent in enumerate(extents):
+            if not 0 <= cell[axis] < extent:
+                sign = 1 if cell[axis] >= extent else -1
+                moved = [x + sign * t for x, t in zip(cell, twist[axis], strict=True)]
+                moved[axis] = cell[axis] - sign * extent
+                return home(tuple(moved))
+        return cell
+
+    for axis in range(len(extents)):
+        for sign in (1, -1):
+            for cell in cells(extents):
+                at = number(extents, cell)
+                there = home((*cell[:axis], cell[axis] + sign, *cell[axis + 1 :]))
+                if there == cell:
+                    continue
+                end = number(extents, there)
+                step[at, axis, sign] = end, wires.add(at, end, speed(axis, sign))
+
+    reach = max(extents)
+    vectors = sorted(
+        product(range(-reach, reach + 1), repeat=len(extents)),
+        key=lambda v: (sum(map(abs, v)), [-x for x in v]),
+    )
+
+    def route(a: int, b: int) -> Route:
+        start, end = cells(extents)[a], cells(extents)[b]
+        for vector in vectors:
+            moved = tuple(x + d for x, d in zip(start, vector, strict=True))
+            if home(moved) == end:
+                break
+        else:
+            raise AssertionError("no vector is long enough")
+        taken: Route = Counter()
+        at = a
+        for axis, distance in enumerate(vector):
+            for _ in range(abs(distance)):
+                at, wire = step[at, axis, 1 if distance > 0 else -1]
+                taken[wire] += 1.0
+        return taken
+
+    return Network(list(range(prod(extents))), wires.speed, route)

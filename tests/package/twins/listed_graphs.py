@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slow twins of graphs that are listed link by link."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+from networks import Network, Route, Speed, Wires, shortest
+
+
+def listed(
+    nodes: int,
+    links: dict[tuple[int, int], Speed],
+    given: dict[tuple[int, int], list[int]],
+    forward: bool,
+) -> Network:
+    """Take the given route, or a shortest one by the lowest neighbors."""
+    wires = Wires()
+    for u, v in sorted(links):
+        wires.add(u, v, links[u, v])
+    whole: Network
+
+    def route(a: int, b: int) -> Route:
+        if (a, b) in given:
+            return Counter({(u, v, 0): 1.0 for u, v in pairwise(given[a, b])})
+        return shortest(whole, a, b, list(wires.speed))
+
+    whole = Network(
+        list(range(nodes)),
+        wires.speed,
+        route,
+        relays=lambda vertex: forward or vertex >= nodes,
+    )
+    return whole

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the slow twins of routes are made of: links, and routes as shares of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+#: From, to, and the how many-th of those between the two it is.
+Wire = tuple[int, int, int]
+#: The share of a message that each link carries.
+Route = Counter[Wire]
+
+
+class Speed(NamedTuple):
+    """Of a link: bytes per second, seconds."""
+
+    bandwidth: float = 1.0
+    latency: float = 0.0
+
+
+#: One byte per second.
+UNIT = Speed()
+
+
+class Network(NamedTuple):
+    """Links between vertices, and routes between the nodes at some of these."""
+
+    vertex: list[int]  # of each node
+    speed: dict[Wire, Speed]
+    route: Callable[[int, int], Route]  # between two nodes
+    detours: Callable[[int, int], Route] | None = None  # where routing adapts to loads
+    minimal: Callable[[int, int], Route] | None = (
+        None  # whose hops count, if not route's
+    )
+    apart: Callable[[int, int], int] | None = None  # distance, where it is not hops
+    relays: Callable[[int], bool] = lambda vertex: True  # messages pass through it
+    down: frozenset[int] = frozenset()  # nodes
+
+    def hops(self, a: int, b: int) -> int:
+        """Count the links of the route, of a minimal one where there are detours."""
+        return round((self.minimal or self.route)(a, b).total())
+
+    def distance(self, a: int, b: int) -> int:
+        """Give what counts for hop-bytes."""
+        return self.hops(a, b) if self.apart is None else self.apart(a, b)
+
+    def connected(self, a: int, b: int) -> bool:
+        """Say whether both nodes are up, and one is reached from the other."""
+        if self.down & {a, b}:
+            return False
+        return self.vertex[a] in steps_to(self, self.vertex[b], list(self.speed))
+
+
+class Wires:
+    """Links, as they are added; those between the same vertices are counted."""
+
+    def __init__(self) -> None:
+        self.speed: dict[Wire, Speed] = {}
+        self._between: Counter[tuple[int, int]] = Counter()
+
+    def add(self, u: int, v: int, speed: Speed = UNIT) -> Wire:
+        """Lead a link from a vertex to another."""
+        wire = (u, v, self._between[u, v])
+        self._between[u, v] += 1
+        self.speed[wire] = speed
+        return wire
+
+    def cable(self, u: int, v: int, speed: Speed = UNIT) -> None:
+        """Lead a link in each direction."""
+        self.add(u, v, speed)
+        self.add(v, u, speed)
+
+
+def along(*vertices: int) -> Route:
+    """Take the first link from each vertex to the next."""
+    return Counter({(u, v, 0): 1.0 for u, v in pairwise(vertices)})
+
+
+def mixed(routes: Iterable[Route]) -> Route:
+    """Take each of these routes with an equal share of the message."""
+    routes = list(routes)
+    sums: Route = Counter()
+    for route in routes:
+        for wire, share in route.items():
+            sums[wire] += share / len(routes)
+    return sums
+
+
+def joined(*routes: Route) -> Route:
+    """Take one route after the other."""
+    sums: Route = Counter()
+    for route in routes:
+        for wire, share in route.items():
+            sums[wire] += share
+    return sums
+
+
+def on_routers(
+    routers: Network, per_router: int, cards: int, speed: Speed = UNIT
+) -> Network:
+    """Attach nodes to routers: vertices are the routers, then the nodes.
+
+    Without cards nodes are at their routers, and leaving one takes no link.
+    """
+    count = len(routers.vertex)
+    home = [node // per_router for node in range(count * per_router)]
+    wires = Wires()
+    wires.speed = dict(routers.speed)
+    host = Speed(cards * speed.bandwidth, speed.latency)
+    for node, router in enumerate(home):
+        if cards > 0:
+            wires.cable(count + node, router, host)
+
+    def whole(
+        between: Callable[[int, int], Route] | None,
+    ) -> Callable[[int, int], Route] | None:
+        if between is None:
+            return None
+
+        def route(a: int, b: int) -> Route:
+            inner = between(home[a], home[b])
+            if a == b or cards == 0:
+                return inner
+            return joined(along(count + a, home[a]), inner, along(home[b], count + b))
+
+        return route
+
+    route = whole(routers.route)
+    assert route is not None
+    return Network(
+        [count + node for node in range(len(home))] if cards > 0 else home,
+        wires.speed,
+        route,
+        whole(routers.detours),
+        whole(routers.minimal),
+    )
+
+
+def steps_to(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int]:
+    """Count the links from every vertex to one, by breadth-first search."""
+    into = defaultdict(list)
+    for u, v, _ in wires:
+        into[v].append(u)
+    steps = {end: 0}
+    waiting = deque([end])
+    while waiting:
+        at = waiting.popleft()
+        if at != end and not network.relays(at):
+            continue
+        for before in into[at]:
+            if before not in steps:
+                steps[before] = steps[at] + 1
+                waiting.append(before)
+    return steps
+
+
+def shortest(network: Network, start: int, end: int, wires: list[Wire]) -> Route:
+    """Go nearer to the end by the first of the links, at every vertex."""
+    steps = steps_to(network, end, wires)
+    taken: Route = Counter()
+    at = start
+    while at != end:
+        wire = next(
+            (u, v, k)
+            for u, v, k in wires
+            if u == at
+            and steps.get(v, -1) == steps[at] - 1
+            and (v == end or network.relays(v))
+        )
+        taken[wire] += 1.0
+        at = wire[1]
+    return taken
+
+
+class Failures(NamedTuple):
+    """What is down: nodes, vertices, and directed pairs of vertices."""
+
+    nodes: frozenset[int] = frozenset()
+    vertices: frozenset[int] = frozenset()
+    links: frozenset[tuple[int, int]] = frozenset()
+
+
+def degraded(
+    network: Network, failures: Failures, order: list[Wire], hosted: bool
+) -> Network:
+    """Keep the routes on which nothing is down; others become a shortest one.
+
+    `order` has the links by their numbers. A router is down with its last node; a node
+    with a link to its own router is down with that link, there or back.
+    """
+    down = set(failures.nodes)
+    dead = set(failures.vertices)
+    at_vertex = defaultdict(set)
+    for node, vertex in enumerate(network.vertex):
+        at_vertex[vertex].add(node)
+    dead |= {vertex for vertex, nodes in at_vertex.items() if nodes <= down}
+    down |= {node for node, vertex in enumerate(network.vertex) if vertex in dead}
+    up = [
+        (u, v, k)
+        for u, v, k in order
+        if (u, v) not in failures.links and not {u, v} & dead
+    ]
+    alive = set(up)
+    if hosted:
+        for node, vertex in enumerate(network.vertex):
+            own = [wire for wire in order if vertex in wire[:2]]
+            if not alive.issuperset(own):
+                down.add(node)
+
+    def route(a: int, b: int) -> Route:
+        usual = network.route(a, b)
+        if alive.issuperset(usual):
+            return usual
+        return shortest(network, network.vertex[a], network.vertex[b], up)
+
+    def minimal(a: int, b: int) -> Route:
+        usual = alive.issuperset(network.route(a, b))
+        return (network.minimal or network.route)(a, b) if usual else route(a, b)
+
+    return network._replace(
+        speed={wire: network.speed[wire] for wire in up},
+        route=route,
+        detours=None,
+        minimal=minimal,
+        apart=None,
+        down=frozenset(down),
+    )

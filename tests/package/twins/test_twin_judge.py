@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Judged numbers of drawn placements, beside a slow twin on routes of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import NamedTuple
+
+import pytest
+from drawn_machines import KINDS, Twins, draw_twins, wires_of
+from slow_judge import (
+    Inside,
+    Message,
+    congestion,
+    default_weight,
+    link_loads,
+    slot_distance,
+    slow_judge,
+)
+
+from topoloom import Allocation, CommGraph, Judgement, Machine, Placement, judge
+
+CASES = 12
+RANKS = 14
+
+
+class Case(NamedTuple):
+    """A drawn placement of a drawn graph on a part of a drawn machine."""
+
+    twins: Twins
+    inside: Inside
+    messages: list[Message]
+    loads: list[float]
+    allocation: Allocation
+    placement: Placement
+
+    def judge(self) -> Judgement:
+        """Judge it, with all links that carry something."""
+        graph = graph_of(len(self.loads), self.messages, self.loads)
+        return judge(graph, self.allocation, self.placement, hottest=1000)
+
+
+def graph_of(ranks: int, messages: list[Message], loads: list[float]) -> CommGraph:
+    columns = list(zip(*messages, strict=True)) or [[], [], [], []]
+    return CommGraph.from_edges(ranks, *map(list, columns), load=loads)
+
+
+def draw_inside(rng: Random, twins: Twins, whole: bool) -> tuple[Twins, Inside]:
+    levels = [rng.randint(1, 3) for _ in range(rng.randint(1, 2))]
+    text = f"{twins.machine.text}+node:{':'.join(map(str, levels))}"
+    if rng.random() < 0.4:
+        inside = Inside(levels, [0] * len(levels))
+    else:
+        distances = sorted(rng.randint(0, 9) for _ in levels)
+        count = Inside(levels).slots
+        port = [rng.randint(0, 5) for _ in range(rng.choice((1, count)))]
+        text += f",port={':'.join(map(str, port))}"
+        said = list(distances)
+        if whole and rng.random() < 0.5:
+            weight = default_weight(twins.network, distances)
+        else:
+            weight = rng.randint(1, 6)
+            said.append(weight)
+        text += f",distance={':'.join(map(str, said))}"
+        inside = Inside(levels, distances, weight, port)
+    return Twins(Machine(text), twins.network), inside
+
+
+def draw_messages(rng: Random, ranks: int) -> list[Message]:
+    """Draw some to oneself, some without bytes or without messages."""
+    pairs = {(rng.randrange(ranks), rng.randrange(ranks)) for _ in range(3 * ranks)}
+    return [
+        (a, b, rng.choice((0, rng.randrange(1 << 20))), rng.randrange(4))
+        for a, b in sorted(pairs)
+    ]
+
+
+def draw_case(rng: Random, kind: str) -> Case:
+    failures = rng.random() < 0.4
+    twins = draw_twins(rng, kind, failures)
+    twins, inside = draw_inside(rng, twins, not failures)
+    machine, network = twins
+    first = rng.choice(sorted(set(range(len(network.vertex))) - network.down))
+    joined = [first]
+    for node in set(range(len(network.vertex))) - {first}:
+        if all(
+            network.connected(a, b)
+            for one in joined
+            for a, b in ((one, node), (node, one))
+        ):
+            joined.append(node)
+    nodes = rng.sample(joined, rng.randint(1, len(joined)))
+    allocation = Allocation(machine, nodes)
+    slots = allocation.slots.tolist()
+    shared = rng.random() < 0.4
+    if shared:
+        ranks = rng.randint(1, RANKS)
+        chosen = [rng.choice(slots) for _ in range(ranks)]
+    else:
+        chosen = rng.sample(slots, rng.randint(1, min(RANKS, len(slots))))
+    loads = [rng.choice((0.5, 1.0, 3.0)) for _ in chosen]
+    return Case(
+        twins,
+        inside,
+        draw_messages(rng, len(chosen)),
+        loads,
+        allocation,
+        Placement(allocation, chosen, shared=shared),
+    )
+
+
+def host_of(kind: str, machine: Machine) -> int:
+    """Count the nodes of a host: GPUs of an NVLink domain are in one."""
+    return int(machine.text.split(":")[1]) if kind == "rails" else 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_is_that_of_its_definition(kind: str) -> None:
+    rng = Random(3)
+    for _ in range(CASES):
+        case = draw_case(rng, kind)
+        machine, network = case.twins
+        whole = not machine.has_failures
+        slots = case.placement.slots.tolist()
+        judged = case.judge()
+        adapts = network.detours is not None
+        assert (judged.minimal_share is not None) == adapts, machine.text
+        share = judged.minimal_share
+        host = host_of(kind, machine)
+        slow = slow_judge(network, case.inside, case.messages, slots, host, share)
+        for name, value in slow.items():
+            if name.startswith("inter_node") and kind == "rails" and not whole:
+                continue  # with failures these count GPUs, not yet their hosts
+            shown = getattr(judged, name)
+            shown = shown.tolist() if hasattr(shown, "tolist") else shown
+            assert shown == pytest.approx(value, rel=1e-9), (machine.text, name)
+        on_slot: Counter[int] = Counter()
+        for slot, load in zip(slots, case.loads, strict=True):
+            on_slot[slot] += load
+        assert judged.load_max == max(on_slot.values()), machine.text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_links_and_those_that_load_them_are_those_of_the_definition(kind: str) -> None:
+    rng = Random(4)
+    for _ in range(CASES):
+        case = draw_case(rng, kind)
+        machine, network = case.twins
+        node = [slot // case.inside.slots for slot in case.placement.slots.tolist()]
+        judged = case.judge()
+        share = judged.minimal_share
+        loads = link_loads(network, case.messages, node, share)
+        wires = wires_of(machine)
+        sums = [sum(loads.get(wire, {}).values()) for wire in wires]
+        assert judged.loads.tolist() == pytest.approx(sums), machine.text
+        wire_of = {machine.link_name(link): wire for link, wire in enumerate(wires)}
+        assert len(judged.hottest) == sum(load > 0 for load in sums)
+        seconds = [one[2] for one in judged.hottest]
+        assert seconds == sorted(seconds, reverse=True)
+        for name, size, time, pairs in judged.hottest:
+            wire = wire_of[name]
+            by_pair = loads[wire]
+            assert size == pytest.approx(sum(by_pair.values()))
+            assert time == pytest.approx(size / network.speed[wire].bandwidth)
+            shown = [part for _, _, part in pairs]
+            largest = sorted(by_pair.values(), reverse=True)[: len(shown)]
+            assert shown == pytest.approx(largest), machine.text
+            for source, target, part in pairs:
+                assert part == pytest.approx(by_pair[source, target])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distances_between_slots_are_those_of_levels_ports_and_routes(
+    kind: str,
+) -> None:
+    rng = Random(5)
+    for _ in range(CASES):
+        case = draw_case(rng, kind)
+        slots = case.allocation.slots.tolist()
+        for _ in range(60):
+            a, b = rng.choice(slots), rng.choice(slots)
+            expected = slot_distance(case.twins.network, case.inside, a, b)
+            assert case.twins.machine.distance(a, b) == expected, (
+                f"{case.twins.machine.text}, from slot {a} to {b}"
+            )
+
+
+def test_no_other_share_on_minimal_routes_has_less_congestion() -> None:
+    rng = Random(6)
+    seen = 0
+    while seen < CASES:
+        case = draw_case(rng, "dragonfly")
+        network = case.twins.network
+        if network.detours is None:
+            continue
+        seen += 1
+        judged = case.judge()
+        node = [slot // case.inside.slots for slot in case.placement.slots.tolist()]
+        for share in [part / 20 for part in range(21)]:
+            loads = link_loads(network, case.messages, node, share)
+            least = congestion(network, loads)
+            assert judged.congestion_max <= least * (1 + 1e-9), case.twins.machine.text

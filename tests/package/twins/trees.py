@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slow twins of trees and fat trees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import prod
+
+from networks import Network, Route, Speed, Wires, mixed
+
+
+def tree(
+    levels: Sequence[int], speed: Sequence[Speed], distances: Sequence[int] = ()
+) -> Network:
+    """Climb to the lowest group that holds both nodes, and descend.
+
+    Vertices: the nodes, then the groups level by level. Distances, where there are
+    some, are those of two nodes that first meet in a group of each level.
+    """
+    ones = [1] * len(levels)
+    network = fat_tree(levels, ones, ones, "d-mod-k", speed)
+    if not distances:
+        return network
+    return network._replace(apart=lambda a, b: distance_in(levels, distances, a, b))
+
+
+def distance_in(levels: Sequence[int], distances: Sequence[int], a: int, b: int) -> int:
+    """Give the distance of the lowest level at which both are in one group."""
+    if a == b:
+        return 0
+    size = 1
+    for count, distance in zip(levels, distances, strict=True):
+        size *= count
+        if a // size == b // size:
+            return distance
+    raise AssertionError("no group holds both")
+
+
+def fat_tree(
+    levels: Sequence[int],
+    up: Sequence[int],
+    parallel: Sequence[int],
+    routing: str,
+    speed: Sequence[Speed],
+) -> Network:
+    """Build Zahavi's parallel ports generalized fat tree.
+
+    Vertices: the nodes, then the switches level by level, subtree by subtree. Root r of
+    a subtree is joined to the roots r, r + W, r + 2 W, ... of the one above, where W is
+    the number of its roots.
+    """
+    nodes = prod(levels)
+    roots = [prod(up[:level]) for level in range(len(levels) + 1)]
+    below = [prod(levels[:level]) for level in range(len(levels) + 1)]
+    first = [0]
+    for level in range(len(levels)):
+        first.append(first[-1] + nodes // below[level] * roots[level])
+
+    def switch(level: int, leaf: int, root: int) -> int:
+        return first[level] + leaf // below[level] * roots[level] + root
+
+    wires = Wires()
+    for level in range(len(levels)):
+        for leaf in range(0, nodes, below[level]):
+            for root in range(roots[level]):
+                for _ in range(parallel[level]):
+                    for parent in range(up[level]):
+                        wires.cable(
+                            switch(level, leaf, root),
+                            switch(level + 1, leaf, root + parent * roots[level]),
+                            speed[level],
+                        )
+
+    def steered(a: int, b: int, steering: int) -> Route:
+        """Port q of a switch is cable q // up to parent q mod up."""
+        taken: Route = Counter()
+        cables = []
+        top = next(lv for lv in range(len(below)) if a // below[lv] == b // below[lv])
+        for level in range(top):
+            port = steering // roots[level] % (up[level] * parallel[level])
+            cables.append(port // up[level])
+        down = searched(a, b, top) if routing == "simgrid" else cables
+        for level in range(top):
+            here, above = steering % roots[level], steering % roots[level + 1]
+            low = switch(level, a, here), switch(level + 1, a, above)
+            taken[(*low, cables[level])] += 1
+            high = switch(level + 1, b, above), switch(level, b, here)
+            taken[(*high, down[level])] += 1
+        return taken
+
+    def searched(a: int, b: int, top: int) -> list[int]:
+        """Look through the ports of each switch on the way down, as SimGrid does.
+
+        Port c * children + i is cable c to child i. The first search begins with the
+        cable that the source's number gives, those below behind the port found above;
+        where none is left there, they begin anew.
+        """
+        cables = [0] * top
+        begin: int | None = None
+        for level in reversed(range(top)):
+            children, child = levels[level], b // below[level] % levels[level]
+            anew = a % parallel[level] * children
+            ports = range(children * parallel[level])
+            at = [p for p in ports if p % children == child]
+            start = anew if begin is None else begin
+            port = next((p for p in at if p >= start), None)
+            if port is None:
+                port = next(p for p in at if p >= anew)
+            cables[level] = port // children
+            begin = port + 1
+        return cables
+
+    def route(a: int, b: int) -> Route:
+        if routing == "random":
+            # Every way up is one that some number would steer.
+            ways = roots[-1] * prod(parallel)
+            return mixed(steered(a, b, number) for number in range(ways))
+        return steered(a, b, a if routing == "s-mod-k" else b)
+
+    return Network(
+        list(range(nodes)), wires.speed, route, relays=lambda vertex: vertex >= nodes
+    )
