@@ -177,5 +177,6 @@ template class Given<std::int64_t>;
 template class Given<double>;
 template class Given<std::int64_t, 2>;
 template class Given<double, 2>;
+template class Given<std::uint32_t, 2>;
 
 }  // namespace topoloom::python

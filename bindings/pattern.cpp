@@ -8,13 +8,16 @@
 #include <nanobind/stl/vector.h>
 
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "arrays.hpp"
+#include "in_python.hpp"
 #include "notebook.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
+#include "topoloom/pattern/equal_graphs.hpp"
 #include "topoloom/pattern/generators/molecular_dynamics.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/generators/ring.hpp"
@@ -24,6 +27,7 @@
 #include "topoloom/pattern/readers/matrix_market.hpp"
 #include "topoloom/pattern/readers/metis.hpp"
 #include "topoloom/pattern/readers/monitoring.hpp"
+#include "value_like.hpp"
 
 namespace topoloom::python {
 
@@ -82,12 +86,108 @@ nb::object per_rank(const CommGraph& graph, const Value& value) {
     return array;
 }
 
+/// To and from the sparse matrices of SciPy and the graphs of NetworkX.
+void add_conversions(nb::class_<CommGraph>& graph) {
+    graph
+        .def_static(
+            "from_scipy",
+            [](nb::handle matrix, nb::handle messages) {
+                return in_python("topoloom.graphs.scipy_graph", "from_scipy", matrix, messages);
+            },
+            "matrix"_a.none(), "messages"_a = nb::none(),
+            nb::sig("def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, messages: "
+                    "scipy.sparse.sparray | scipy.sparse.spmatrix | None = None) -> CommGraph"),
+            "A graph from a sparse matrix of bytes: [u, v] is what rank u sends to rank v.\n\n"
+            "Every stored entry is an edge, zeros too; duplicates are summed. The diagonal is what ranks\n"
+            "send to themselves. Needs SciPy.\n\n"
+            "Parameters\n"
+            "----------\n"
+            "matrix : scipy.sparse array or matrix, shape (n, n)\n"
+            "    Bytes: integers, of any type.\n"
+            "messages : scipy.sparse array or matrix, shape (n, n), default None\n"
+            "    In how many messages; an edge without an entry has none. None: one for each stored "
+            "entry.\n\n"
+            "Raises\n"
+            "------\n"
+            "topoloom.Error\n"
+            "    For a matrix that is not square, numbers that are negative, not integers or not finite, "
+            "and\n"
+            "    without SciPy.")
+        .def(
+            "to_scipy",
+            [](nb::handle_t<CommGraph> self, std::string_view values) {
+                return in_python("topoloom.graphs.scipy_graph", "to_scipy", self, values);
+            },
+            "values"_a = "bytes",
+            nb::sig("def to_scipy(self, values: str = 'bytes') -> scipy.sparse.csr_array"),
+            "The graph as a sparse matrix, what ranks send to themselves on its diagonal. Needs SciPy.\n\n"
+            "Parameters\n"
+            "----------\n"
+            "values : {'bytes', 'messages'}, default 'bytes'\n"
+            "    What is in it.\n\n"
+            "Returns\n"
+            "-------\n"
+            "scipy.sparse.csr_array\n"
+            "    int64, shape (n, n); both matrices have the same entries, so that\n"
+            "    `CommGraph.from_scipy(g.to_scipy(), g.to_scipy('messages'))` is the graph g, but for loads.")
+        .def_static(
+            "from_networkx",
+            [](nb::handle graph, nb::handle weight) {
+                return in_python("topoloom.graphs.networkx_graph", "from_networkx", graph, weight);
+            },
+            "graph"_a.none(), "weight"_a.none() = "bytes",
+            nb::sig("def from_networkx(graph: networkx.Graph, weight: str | None = 'bytes') -> CommGraph"),
+            "A communication graph from one of NetworkX.\n\n"
+            "Where the labels are 0 to n-1 these are the ranks; else ranks follow the graph's order, and\n"
+            "rank i is `list(graph)[i]`. An edge of an undirected graph is one in both directions, each "
+            "with\n"
+            "its bytes. Parallel edges are summed.\n\n"
+            "Parameters\n"
+            "----------\n"
+            "graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph\n"
+            "    Edges may have 'messages' (1 if not), vertices a 'load' (1 if not).\n"
+            "weight : str or None, default 'bytes'\n"
+            "    The attribute of edges with their bytes, integers; None: 1 byte each.\n\n"
+            "Raises\n"
+            "------\n"
+            "topoloom.Error\n"
+            "    For edges without that attribute, and numbers that are negative, not integers or not "
+            "finite.")
+        .def(
+            "to_networkx",
+            [](nb::handle_t<CommGraph> self) {
+                return in_python("topoloom.graphs.networkx_graph", "to_networkx", self);
+            },
+            nb::sig("def to_networkx(self) -> networkx.DiGraph"),
+            "The graph as a networkx.DiGraph of the ranks 0 to n-1. Needs NetworkX.\n\n"
+            "Edges have 'bytes' and 'messages', vertices a 'load'; what ranks send to themselves are\n"
+            "self-loops. `CommGraph.from_networkx` makes the same graph of it.");
+}
+
+void make_values(nb::class_<CommGraph>& graph) {
+    graph.def("__repr__", [](const CommGraph& g) {
+        return "CommGraph(" + std::to_string(g.rank_count()) + " ranks, " + std::to_string(g.edge_count()) +
+               " edges, " + std::to_string(g.total_bytes().value) + " bytes)";
+    });
+    add_equality(graph, &are_equal, &hash_of);
+    add_pickling(graph, "CommGraph", [](nb::handle_t<CommGraph> self, const auto& add) {
+        const auto& g = nb::cast<const CommGraph&>(self);
+        const auto unless_empty = [&](bool is_empty, const char* name) {
+            return is_empty ? nb::object(nb::none()) : nb::object(self.attr(name));
+        };
+        return add(self.attr("first"), self.attr("peer"), self.attr("bytes"), self.attr("messages"),
+                   unless_empty(g.all_loads().empty(), "load"),
+                   unless_empty(g.all_self_bytes().empty(), "self_bytes"),
+                   unless_empty(g.all_self_messages().empty(), "self_messages"));
+    });
+}
+
 }  // namespace
 
 void bind_pattern(nb::module_& m) {
-    nb::class_<CommGraph>(m, "CommGraph",
-                          "Who sends how many bytes in how many messages to whom; directed, sparse.")
-        .def("_repr_html_", shown_by<CommGraph>("graph_html"))
+    nb::class_<CommGraph> graph(m, "CommGraph",
+                                "Who sends how many bytes in how many messages to whom; directed, sparse.");
+    graph.def("_repr_html_", shown_by<CommGraph>("graph_html"))
         .def_static(
             "from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
             "messages"_a = nb::none(), "load"_a = nb::none(),
@@ -128,6 +228,8 @@ void bind_pattern(nb::module_& m) {
             nb::sig("def self_messages(self) -> numpy.typing.NDArray[numpy.int64]"))
         .def("symmetric", &CommGraph::symmetric, Unlocked(),
              "Both directions of every pair, each with the sum of the two.");
+    add_conversions(graph);
+    make_values(graph);
 
     m.def("stencil", &make_stencil, "grid"_a, "points"_a, "periodic"_a = true, "bytes"_a = 1, Unlocked(),
           "Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.");
