@@ -14,4 +14,12 @@ nanobind::object in_python(const char* module, const char* function, Args&&... a
     return nanobind::module_::import_(module).attr(function)(std::forward<Args>(args)...);
 }
 
+/// How a notebook shows an object.
+template <class T>
+auto shown_by(const char* function) {
+    return [function](nanobind::handle_t<T> self) {
+        return nanobind::str(in_python("topoloom.report.notebook", function, self));
+    };
+}
+
 }  // namespace topoloom::python

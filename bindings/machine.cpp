@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "machine_parts.hpp"
-#include "notebook.hpp"
+#include "in_python.hpp"
+#include "machines/parts.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/compact_nodes.hpp"

@@ -13,7 +13,6 @@
 
 #include "arrays.hpp"
 #include "in_python.hpp"
-#include "notebook.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
@@ -115,8 +114,8 @@ void add_conversions(nb::class_<CommGraph>& graph) {
             "    without SciPy.")
         .def(
             "to_scipy",
-            [](nb::handle_t<CommGraph> self, std::string_view values) {
-                return in_python("topoloom.graphs.scipy_graph", "to_scipy", self, values);
+            [](const CommGraph& g, std::string_view values) {
+                return in_python("topoloom.graphs.scipy_graph", "to_scipy", nb::find(g), values);
             },
             "values"_a = "bytes",
             nb::sig("def to_scipy(self, values: str = 'bytes') -> scipy.sparse.csr_array"),
@@ -155,8 +154,8 @@ void add_conversions(nb::class_<CommGraph>& graph) {
             "finite.")
         .def(
             "to_networkx",
-            [](nb::handle_t<CommGraph> self) {
-                return in_python("topoloom.graphs.networkx_graph", "to_networkx", self);
+            [](const CommGraph& g) {
+                return in_python("topoloom.graphs.networkx_graph", "to_networkx", nb::find(g));
             },
             nb::sig("def to_networkx(self) -> networkx.DiGraph"),
             "The graph as a networkx.DiGraph of the ranks 0 to n-1. Needs NetworkX.\n\n"
@@ -164,14 +163,13 @@ void add_conversions(nb::class_<CommGraph>& graph) {
             "self-loops. `CommGraph.from_networkx` makes the same graph of it.");
 }
 
-void make_values(nb::class_<CommGraph>& graph) {
+void make_graphs_values(nb::class_<CommGraph>& graph) {
     graph.def("__repr__", [](const CommGraph& g) {
         return "CommGraph(" + std::to_string(g.rank_count()) + " ranks, " + std::to_string(g.edge_count()) +
                " edges, " + std::to_string(g.total_bytes().value) + " bytes)";
     });
     add_equality(graph, &are_equal, &hash_of);
-    add_pickling(graph, "CommGraph", [](nb::handle_t<CommGraph> self, const auto& add) {
-        const auto& g = nb::cast<const CommGraph&>(self);
+    add_pickling(graph, "CommGraph", [](const nb::object& self, const CommGraph& g, const auto& add) {
         const auto unless_empty = [&](bool is_empty, const char* name) {
             return is_empty ? nb::object(nb::none()) : nb::object(self.attr(name));
         };
@@ -229,7 +227,7 @@ void bind_pattern(nb::module_& m) {
         .def("symmetric", &CommGraph::symmetric, Unlocked(),
              "Both directions of every pair, each with the sum of the two.");
     add_conversions(graph);
-    make_values(graph);
+    make_graphs_values(graph);
 
     m.def("stencil", &make_stencil, "grid"_a, "points"_a, "periodic"_a = true, "bytes"_a = 1, Unlocked(),
           "Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.");

@@ -210,8 +210,8 @@ void bind_place(nb::module_& m) {
             [](const Placement& placement, std::uint64_t work, bool exhausted, std::optional<double> proven,
                bool optimal) { return Found{{placement, work, exhausted, proven}, optimal}; },
             "placement"_a, "work"_a, "exhausted"_a, "proven"_a.none(), "optimal"_a);
-    add_pickling(found, "PlaceResult", [](nb::handle_t<Found> self, const auto& add) {
-        const PlaceResult& result = nb::cast<const Found&>(self).result;
+    add_pickling(found, "PlaceResult", [](const nb::object& self, const Found& one, const auto& add) {
+        const PlaceResult& result = one.result;
         return add(result.placement, result.work, result.exhausted, self.attr("proven"),
                    self.attr("optimal"));
     });

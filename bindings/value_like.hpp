@@ -43,14 +43,14 @@ void add_equality(nanobind::class_<T>& type, const Equal& equal, const Hash& has
         .def("__hash__", hash);
 }
 
-/// parts(self, add) calls add(...) with what restore() of `topoloom.support.pickled` makes the object from.
+/// parts(self, value, add) calls add(...) with what restore() of `topoloom.support.pickled` makes the object from.
 template <class T, class Parts>
 void add_pickling(nanobind::class_<T>& type, const char* kind, const Parts& parts) {
     namespace nb = nanobind;
     type.def(
         "__reduce__",
-        [kind, parts](nb::handle_t<T> self) {
-            return parts(self, [&](auto&&... each) {
+        [kind, parts](const T& value) {
+            return parts(nb::find(value), value, [&](auto&&... each) {
                 return in_python("topoloom.support.pickled", "reduced", kind, each...);
             });
         },

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import networkx
 import numpy as np
+import scipy.sparse
 from public_functions import Parameter
 
 from topoloom import PlacementFile, _core, save_graph, save_placement
@@ -187,6 +189,35 @@ class Drawn:
         if function == "CommGraph.from_csr":
             first = [0, 2, 3, 3]
             return {"first": first, "peer": [1, 2, 0], "bytes": [5, 6, 7]}
+        if function in ("from_links", "Machine.from_links"):
+            count = rng.randrange(2, 7)
+            links = [(rng.randrange(v), v) for v in range(1, count)]
+            many = rng.random() < 0.5
+            return {
+                "links": links,
+                "bandwidth": [rng.choice((1e9, 2.5e9, 1.0)) for _ in links]
+                if many
+                else 1e9,
+                "latency": [1e-6 for _ in links] if many else 0.0,
+                "nodes": rng.choice((None, count, count - 1)),
+                "routes": rng.choice((None, [], [links[0]])),
+            }
+        if function == "CommGraph.from_scipy":
+            matrix = scipy.sparse.csr_array(self.matrix())
+            return {"matrix": matrix, "messages": rng.choice((None, matrix))}
+        if function.endswith("from_networkx"):
+            return {
+                "graph": networkx.path_graph(rng.randrange(1, 5)),
+                "weight": None,
+                "nodes": rng.choice((None, [0], [0, 9])),
+            }
+        if function == "route_matrix":
+            drawn = self._on_machine()
+            nodes = drawn["nodes"]
+            ends = [rng.choices(nodes, k=5) for _ in "12"]
+            return drawn | dict(zip(("node_a", "node_b"), ends, strict=True))
+        if function == "save_schedule":
+            return {"schedule": rng.choice(self.pools["Schedule"])}
         if function == "solve_qap":
             order = rng.randrange(5)
             matrix = np.arange(order * order).reshape(order, order)

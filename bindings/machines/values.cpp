@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "machine_parts.hpp"
+#include "machines/parts.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "value_like.hpp"
 
@@ -28,19 +28,19 @@ Machine restored_machine(const std::string& text, const std::vector<std::string>
     return machine;
 }
 
-std::string repr_of(const Machine& machine) {
+std::string shown_value(const Machine& machine) {
     constexpr std::size_t longest = 200;
     if (machine.text().size() <= longest) return "Machine('" + machine.text() + "')";
     return "Machine('" + shortened(machine.text()) + "': " + machine.describe() + ")";
 }
 
-std::string repr_of(const Allocation& allocation) {
+std::string shown_value(const Allocation& allocation) {
     return "Allocation(" + std::to_string(allocation.nodes().size()) + " nodes, " +
            std::to_string(allocation.slot_count()) + " slots of '" + shortened(allocation.machine().text()) +
            "')";
 }
 
-std::string repr_of(const Placement& placement) {
+std::string shown_value(const Placement& placement) {
     return "Placement(" + std::to_string(placement.rank_count()) + " ranks on '" +
            shortened(placement.machine_text()) + "'" +
            (placement.use() == SlotUse::shared ? ", shared slots)" : ")");
@@ -50,16 +50,16 @@ std::string repr_of(const Placement& placement) {
 
 void make_values(nb::class_<Machine>& machine, nb::class_<Allocation>& allocation,
                  nb::class_<Placement>& placement) {
-    machine.def("__repr__", [](const Machine& m) { return repr_of(m); })
+    machine.def("__repr__", [](const Machine& m) { return shown_value(m); })
         .def_static("_restored", &restored_machine, "text"_a, "remarks"_a);
     add_equality(
         machine, [](const Machine& a, const Machine& b) { return a.text() == b.text(); },
         [](const Machine& m) { return hash_of_parts(m.text()); });
-    add_pickling(machine, "Machine", [](nb::handle_t<Machine> self, const auto& add) {
+    add_pickling(machine, "Machine", [](const nb::object& self, const Machine&, const auto& add) {
         return add(self.attr("text"), self.attr("remarks"));
     });
 
-    allocation.def("__repr__", [](const Allocation& a) { return repr_of(a); });
+    allocation.def("__repr__", [](const Allocation& a) { return shown_value(a); });
     add_equality(
         allocation,
         [](const Allocation& a, const Allocation& b) {
@@ -67,11 +67,11 @@ void make_values(nb::class_<Machine>& machine, nb::class_<Allocation>& allocatio
                    std::ranges::equal(a.slots(), b.slots());
         },
         [](const Allocation& a) { return hash_of_parts(a.machine().text(), a.slots()); });
-    add_pickling(allocation, "Allocation", [](nb::handle_t<Allocation> self, const auto& add) {
+    add_pickling(allocation, "Allocation", [](const nb::object& self, const Allocation&, const auto& add) {
         return add(self.attr("machine"), self.attr("nodes"), self.attr("slots"));
     });
 
-    placement.def("__repr__", [](const Placement& p) { return repr_of(p); })
+    placement.def("__repr__", [](const Placement& p) { return shown_value(p); })
         .def_static(
             "_restored",
             [](std::string text, const Ids& slots, bool shared) {
@@ -83,8 +83,7 @@ void make_values(nb::class_<Machine>& machine, nb::class_<Allocation>& allocatio
     add_equality(
         placement, [](const Placement& a, const Placement& b) { return a == b; },
         [](const Placement& p) { return hash_of_parts(p.machine_text(), p.slots()); });
-    add_pickling(placement, "Placement", [](nb::handle_t<Placement> self, const auto& add) {
-        const auto& p = nb::cast<const Placement&>(self);
+    add_pickling(placement, "Placement", [](const nb::object& self, const Placement& p, const auto& add) {
         return add(p.machine_text(), self.attr("slots"), self.attr("shared"));
     });
 }

@@ -11,7 +11,7 @@
 
 #include "arrays.hpp"
 #include "in_python.hpp"
-#include "machine_parts.hpp"
+#include "machines/parts.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/network_tables.hpp"
 #include "topoloom/machine/text/graph_writer.hpp"
@@ -105,8 +105,7 @@ nb::object distances_of_slots(const Machine& m, const std::optional<Ids>& given)
     return square(slots.size(), [&] { return distance_matrix(m, slots); });
 }
 
-nb::object routes(nb::handle_t<Machine> self, const Ids& a, const Ids& b) {
-    const auto& m = nb::cast<const Machine&>(self);
+nb::object routes(const Machine& m, const Ids& a, const Ids& b) {
     const std::span<const Node> from = elements<Node>(a, "node_a");
     const std::span<const Node> to = elements<Node>(b, "node_b");
     RouteMatrix rows;
