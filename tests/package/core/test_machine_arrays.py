@@ -5,12 +5,23 @@ from __future__ import annotations
 
 import random
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from drawn_arguments import MACHINES
 
-from topoloom import Allocation, CommGraph, Error, Machine, Placement, judge
+from topoloom import (
+    Allocation,
+    CommGraph,
+    Error,
+    Machine,
+    Placement,
+    judge,
+    load_machine,
+)
+from topoloom._core import topologies
+from topoloom.machines import save_machine
 
 MORE = (
     "hyperx:3x3,nodes=2",
@@ -21,9 +32,14 @@ MORE = (
     "torus:3x3,cards=2,bandwidth=1GB/s,bandwidth.host=5GB/s,latency=1us",
     "graph:3+1:0-3@2GB/s@1us,1-3@1GB/s,2-3@1GB/s@3ns,route=0>3>1",
 )
-each_machine = pytest.mark.parametrize(
-    "machine", [Machine(text) for text in (*MACHINES, *MORE)], ids=lambda m: m.text
-)
+KINDS = [str(kind["example"]) for kind in topologies()]
+SMALL = [text for text in KINDS if Machine(text).slot_count <= 100]
+
+
+@pytest.fixture(params=sorted({*MACHINES, *MORE, *SMALL}))
+def machine(request: pytest.FixtureRequest) -> Machine:
+    """Each kind of machine, and of failures."""
+    return Machine(request.param)
 
 
 def reaching(machine: Machine) -> np.ndarray:
@@ -36,7 +52,6 @@ def reaching(machine: Machine) -> np.ndarray:
     return max(both, key=len)
 
 
-@each_machine
 def test_links_as_arrays_are_the_links_one_by_one(machine: Machine) -> None:
     links = range(machine.link_count)
     ends, bandwidth = machine.link_ends(), machine.bandwidth()
@@ -51,7 +66,6 @@ def test_links_as_arrays_are_the_links_one_by_one(machine: Machine) -> None:
     assert set(machine.links_up.tolist()) <= set(links)
 
 
-@each_machine
 def test_matrices_are_hops_and_distances_pair_by_pair(machine: Machine) -> None:
     nodes = reaching(machine)
     pairs = np.repeat(nodes, len(nodes)), np.tile(nodes, len(nodes))
@@ -73,7 +87,6 @@ def test_matrices_are_hops_and_distances_pair_by_pair(machine: Machine) -> None:
             machine.hop_matrix()
 
 
-@each_machine
 def test_rows_of_the_route_matrix_are_routes(machine: Machine) -> None:
     nodes = reaching(machine)
     sources, targets = np.repeat(nodes, len(nodes)), np.tile(nodes, len(nodes))
@@ -91,7 +104,6 @@ def test_rows_of_the_route_matrix_are_routes(machine: Machine) -> None:
         assert np.allclose(routes.sum(axis=1), machine.hops(sources, targets))
 
 
-@each_machine
 def test_loads_are_bytes_on_the_rows_of_the_route_matrix(machine: Machine) -> None:
     allocation = Allocation(machine, reaching(machine))
     rng = random.Random(machine.text)
@@ -109,7 +121,6 @@ def test_loads_are_bytes_on_the_rows_of_the_route_matrix(machine: Machine) -> No
     assert np.allclose(loads, judgement.loads)
 
 
-@each_machine
 def test_a_machine_of_its_own_links_is_wired_the_same(machine: Machine) -> None:
     nodes, ends = machine.node_count, machine.link_ends()
     if machine.has_failures or len(ends) == 0 or machine.vertex_count != ends.max() + 1:
@@ -138,7 +149,10 @@ def drawn_links(rng: random.Random) -> tuple[int, list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_machine_from_links_reads_back_from_its_text_to_the_bit(seed: int) -> None:
+def test_a_machine_from_links_reads_back_from_its_text_to_the_bit(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     rng = random.Random(seed)
     count, links = drawn_links(rng)
     bandwidth = [rng.choice((1e9, 25e9, 1e5 / 3 * 7, 12.5e9, 3e14)) for _ in links]
@@ -156,6 +170,8 @@ def test_a_machine_from_links_reads_back_from_its_text_to_the_bit(seed: int) -> 
         assert given[min(a, b), max(a, b)] == (speed, delay)
     again = Machine(machine.text)
     assert again == machine
+    save_machine("links.toml", machine)
+    assert load_machine("links.toml") == machine
     for facts in ("link_ends", "bandwidth", "latency", "hop_matrix"):
         assert np.array_equal(getattr(again, facts)(), getattr(machine, facts)())
     shuffled = rng.sample(range(len(links)), len(links))
@@ -165,6 +181,16 @@ def test_a_machine_from_links_reads_back_from_its_text_to_the_bit(seed: int) -> 
     )
     assert same == machine
     assert hash(same) == hash(machine)
+
+
+def test_a_link_in_a_file_has_a_latency_behind_its_bandwidth(tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(
+        'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "graph"\n'
+        'nodes = 2\nlinks = [[0, 1, "2 GB/s", "3 us"]]\n'
+    )
+    machine = load_machine(path)
+    assert (machine.bandwidth(0), machine.latency(0)) == (2e9, 3e-6)
 
 
 def test_links_lead_one_way_and_routes_are_given_where_asked() -> None:

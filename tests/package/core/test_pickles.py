@@ -27,6 +27,7 @@ from topoloom import (
     load_machine,
     place,
 )
+from topoloom._core import topologies
 from topoloom.graphs import ring
 from topoloom.machines.machine_file import zoo_names
 from topoloom.support.pickled import FORM, restore
@@ -76,7 +77,7 @@ def test_copies_are_equal_and_others_are_not(way: Callable[[Any], Any]) -> None:
     for one in OBJECTS:
         again = way(one)
         assert again == one
-        assert not again != one
+        assert not again != one  # noqa: SIM202
         assert hash(again) == hash(one)
         assert repr(again) == repr(one)
         assert type(again) is type(one)
@@ -121,7 +122,10 @@ def test_a_graph_is_equal_whatever_it_was_made_from() -> None:
         assert hash(again) == hash(graph)
 
 
-@pytest.mark.parametrize("name", zoo_names())
+EXAMPLES = [str(kind["example"]) for kind in topologies()]
+
+
+@pytest.mark.parametrize("name", [*zoo_names(), *EXAMPLES])
 def test_every_described_machine_comes_back_from_a_pickle(name: str) -> None:
     machine = load_machine(name)
     again = pickle.loads(pickle.dumps(machine))

@@ -34,7 +34,10 @@ def test_drawn_calls_end_well(tmp_path: Path) -> None:
             lambda: Machine("ring:4").route(-1, 2),
             "route() does not take (-1, 2); it is route(self, node_a: int, node_b",
         ),
-        (lambda: Machine(5), "Machine(): text must be a str, not int 5; such as 'torus:"),
+        (
+            lambda: Machine(5),
+            "Machine(): text must be a str, not int 5; such as 'torus:",
+        ),
         (lambda: _core.ring("4"), "ring(): rank_count must be an int, not str '4'"),
         (
             lambda: Allocation.whole("torus:4x4"),
@@ -47,7 +50,7 @@ def test_drawn_calls_end_well(tmp_path: Path) -> None:
         ),
         (
             lambda: CommGraph.from_edges(4, [0], [1], sizes=[2]),
-            "CommGraph.from_edges(): there is no argument 'sizes'; it takes rank_count, ",
+            "CommGraph.from_edges(): there is no argument 'sizes'; it takes rank_co",
         ),
         (
             lambda: Machine.from_links([(0, 1)]),
