@@ -239,7 +239,18 @@ void bind_machine(nb::module_& m) {
                 new (self) Allocation(make_allocation(machine, nodes, slots));
             },
             "machine"_a, "nodes"_a, "slots"_a = nb::none(), nb::keep_alive<1, 2>(),
-            "Without slots: all slots of the nodes.")
+            "Parameters\n"
+            "----------\n"
+            "machine : Machine\n"
+            "nodes : array of int\n"
+            "    Numbers of nodes, in the order in which the launcher fills them.\n"
+            "slots : array of int, default all slots of the nodes\n"
+            "    Numbers of slots of the machine, those of the first node first.\n\n"
+            "Raises\n"
+            "------\n"
+            "topoloom.Error\n"
+            "    For nodes or slots that do not exist or come twice, that are down, or that failures cut "
+            "off.")
         .def_static("whole", &Allocation::whole, "machine"_a, nb::keep_alive<0, 1>())
         .def_prop_ro("machine", &Allocation::machine, nb::rv_policy::reference_internal)
         .def_prop_ro(
@@ -278,7 +289,18 @@ void bind_machine(nb::module_& m) {
                 new (self) Placement(allocation, copy_of<Slot>(slots, "slots"),
                                      shared ? SlotUse::shared : SlotUse::one_rank);
             },
-            "allocation"_a, "slots"_a, "shared"_a = false)
+            "allocation"_a, "slots"_a, "shared"_a = false,
+            "Parameters\n"
+            "----------\n"
+            "allocation : Allocation\n"
+            "slots : array of int, shape (ranks,)\n"
+            "    The slot of the machine that each rank gets.\n"
+            "shared : bool, default False\n"
+            "    Whether several ranks may sit on one slot.\n\n"
+            "Raises\n"
+            "------\n"
+            "topoloom.Error\n"
+            "    For slots that are not part of the allocation, and, unless shared, those that come twice.")
         .def_prop_ro(
             "shared", [](const Placement& p) { return p.use() == SlotUse::shared; },
             "Whether several ranks may sit on one slot.")

@@ -186,38 +186,83 @@ void bind_pattern(nb::module_& m) {
     nb::class_<CommGraph> graph(m, "CommGraph",
                                 "Who sends how many bytes in how many messages to whom; directed, sparse.");
     graph.def("_repr_html_", shown_by<CommGraph>("graph_html"))
-        .def_static(
-            "from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
-            "messages"_a = nb::none(), "load"_a = nb::none(),
-            "Edge i goes from source[i] to target[i]. Duplicates are summed, self-messages kept apart.")
+        .def_static("from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
+                    "messages"_a = nb::none(), "load"_a = nb::none(),
+                    "A graph from its edges: i goes from source[i] to target[i].\n\n"
+                    "Duplicates are summed; what ranks send to themselves is kept apart.\n\n"
+                    "Parameters\n"
+                    "----------\n"
+                    "rank_count : int\n"
+                    "    Ranks are 0 to rank_count - 1.\n"
+                    "source, target : array of int, shape (m,)\n"
+                    "    Ranks.\n"
+                    "bytes : array of int, shape (m,)\n"
+                    "    At least 0; 64 bits. Floats must be integers.\n"
+                    "messages : array of int, shape (m,), default 1 each\n"
+                    "    At least 0.\n"
+                    "load : array of float, shape (ranks,), default 1 each\n"
+                    "    Compute weights of ranks, finite and at least 0.\n\n"
+                    "Raises\n"
+                    "------\n"
+                    "topoloom.Error\n"
+                    "    For ranks out of range, arrays that do not fit together, and numbers that are "
+                    "negative, not\n"
+                    "    integers, not finite or too large, by the first such number.")
         .def_static("from_csr", &from_csr, "first"_a, "peer"_a, "bytes"_a, "messages"_a = nb::none(),
                     "load"_a = nb::none(), "self_bytes"_a = nb::none(), "self_messages"_a = nb::none(),
-                    "The edges of rank u are first[u] .. first[u+1]-1, as in a SciPy csr_array.")
+                    "A graph from compressed rows, as in a SciPy csr_array.\n\n"
+                    "Duplicates are summed; what ranks send to themselves is kept apart.\n\n"
+                    "Parameters\n"
+                    "----------\n"
+                    "first : array of int, shape (ranks + 1,)\n"
+                    "    The edges of rank u are first[u] to first[u + 1] - 1.\n"
+                    "peer : array of int, shape (m,)\n"
+                    "    The ranks that edges go to.\n"
+                    "bytes : array of int, shape (m,)\n"
+                    "    At least 0; 64 bits. Floats must be integers.\n"
+                    "messages : array of int, shape (m,), default 1 each\n"
+                    "    At least 0.\n"
+                    "load : array of float, shape (ranks,), default 1 each\n"
+                    "    Compute weights of ranks, finite and at least 0.\n"
+                    "self_bytes, self_messages : array of int, shape (ranks,), default 0 each\n"
+                    "    What ranks send to themselves.\n\n"
+                    "Raises\n"
+                    "------\n"
+                    "topoloom.Error\n"
+                    "    For ranks out of range, arrays that do not fit together, and numbers that are "
+                    "negative, not\n"
+                    "    integers, not finite or too large, by the first such number.")
         .def_prop_ro("rank_count", &CommGraph::rank_count)
         .def_prop_ro("edge_count", &CommGraph::edge_count)
         .def_prop_ro(
             "total_bytes", [](const CommGraph& g) { return g.total_bytes().value; }, "Without self-messages.")
         .def_prop_ro("total_messages", &CommGraph::total_messages, "Without self-messages.")
-        .def_prop_ro("first",
-                     [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).first(), g); })
+        .def_prop_ro(
+            "first", [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).first(), g); },
+            "uint64 array (ranks + 1,): the edges of rank u are first[u] to first[u + 1] - 1.")
         .def_prop_ro(
             "peer",
-            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_peers(), g); })
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_peers(), g); },
+            "uint32 array (edges,): the ranks that edges go to, ascending in each row.")
         .def_prop_ro(
             "bytes",
-            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_bytes(), g); })
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_bytes(), g); },
+            "int64 array (edges,).")
         .def_prop_ro(
             "messages",
-            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_messages(), g); })
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_messages(), g); },
+            "int64 array (edges,).")
         .def_prop_ro(
             "load", [](const CommGraph& g) { return per_rank<double>(g, [&](Rank u) { return g.load(u); }); },
-            nb::sig("def load(self) -> numpy.typing.NDArray[numpy.float64]"))
+            nb::sig("def load(self) -> numpy.typing.NDArray[numpy.float64]"),
+            "Compute weight of each rank; 1 unless given.")
         .def_prop_ro(
             "self_bytes",
             [](const CommGraph& g) {
                 return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_bytes(u).value; });
             },
-            nb::sig("def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]"))
+            nb::sig("def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]"),
+            "What each rank sends to itself.")
         .def_prop_ro(
             "self_messages",
             [](const CommGraph& g) {

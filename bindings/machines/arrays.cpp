@@ -61,6 +61,7 @@ nb::object ends(const Machine& m, const std::optional<Ids>& links) {
             answers.push_back(two.from);
             answers.push_back(two.to);
         });
+    if (links && links->is_single()) return flat;
     return flat.attr("reshape")(-1, 2);
 }
 

@@ -23,13 +23,57 @@ class CommGraph:
     @staticmethod
     def from_edges(rank_count: int, source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> CommGraph:
         """
-        Edge i goes from source[i] to target[i]. Duplicates are summed, self-messages kept apart.
+        A graph from its edges: i goes from source[i] to target[i].
+
+        Duplicates are summed; what ranks send to themselves is kept apart.
+
+        Parameters
+        ----------
+        rank_count : int
+            Ranks are 0 to rank_count - 1.
+        source, target : array of int, shape (m,)
+            Ranks.
+        bytes : array of int, shape (m,)
+            At least 0; 64 bits. Floats must be integers.
+        messages : array of int, shape (m,), default 1 each
+            At least 0.
+        load : array of float, shape (ranks,), default 1 each
+            Compute weights of ranks, finite and at least 0.
+
+        Raises
+        ------
+        topoloom.Error
+            For ranks out of range, arrays that do not fit together, and numbers that are negative, not
+            integers, not finite or too large, by the first such number.
         """
 
     @staticmethod
     def from_csr(first: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], peer: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, self_bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, self_messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> CommGraph:
         """
-        The edges of rank u are first[u] .. first[u+1]-1, as in a SciPy csr_array.
+        A graph from compressed rows, as in a SciPy csr_array.
+
+        Duplicates are summed; what ranks send to themselves is kept apart.
+
+        Parameters
+        ----------
+        first : array of int, shape (ranks + 1,)
+            The edges of rank u are first[u] to first[u + 1] - 1.
+        peer : array of int, shape (m,)
+            The ranks that edges go to.
+        bytes : array of int, shape (m,)
+            At least 0; 64 bits. Floats must be integers.
+        messages : array of int, shape (m,), default 1 each
+            At least 0.
+        load : array of float, shape (ranks,), default 1 each
+            Compute weights of ranks, finite and at least 0.
+        self_bytes, self_messages : array of int, shape (ranks,), default 0 each
+            What ranks send to themselves.
+
+        Raises
+        ------
+        topoloom.Error
+            For ranks out of range, arrays that do not fit together, and numbers that are negative, not
+            integers, not finite or too large, by the first such number.
         """
 
     @property
@@ -47,22 +91,32 @@ class CommGraph:
         """Without self-messages."""
 
     @property
-    def first(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]: ...
+    def first(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]:
+        """
+        uint64 array (ranks + 1,): the edges of rank u are first[u] to first[u + 1] - 1.
+        """
 
     @property
-    def peer(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+    def peer(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """
+        uint32 array (edges,): the ranks that edges go to, ascending in each row.
+        """
 
     @property
-    def bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+    def bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """int64 array (edges,)."""
 
     @property
-    def messages(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+    def messages(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """int64 array (edges,)."""
 
     @property
-    def load(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def load(self) -> numpy.typing.NDArray[numpy.float64]:
+        """Compute weight of each rank; 1 unless given."""
 
     @property
-    def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]:
+        """What each rank sends to itself."""
 
     @property
     def self_messages(self) -> numpy.typing.NDArray[numpy.int64]: ...
@@ -487,7 +541,20 @@ class Allocation:
     """The slots that a job was given, in the launcher's order."""
 
     def __init__(self, machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> None:
-        """Without slots: all slots of the nodes."""
+        """
+        Parameters
+        ----------
+        machine : Machine
+        nodes : array of int
+            Numbers of nodes, in the order in which the launcher fills them.
+        slots : array of int, default all slots of the nodes
+            Numbers of slots of the machine, those of the first node first.
+
+        Raises
+        ------
+        topoloom.Error
+            For nodes or slots that do not exist or come twice, that are down, or that failures cut off.
+        """
 
     @staticmethod
     def whole(machine: Machine) -> Allocation: ...
@@ -530,7 +597,21 @@ def compact_nodes(free: Allocation, count: int, seed: int = 1) -> Allocation:
 class Placement:
     """rank -> slot; every placement that exists is valid."""
 
-    def __init__(self, allocation: Allocation, slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool = False) -> None: ...
+    def __init__(self, allocation: Allocation, slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool = False) -> None:
+        """
+        Parameters
+        ----------
+        allocation : Allocation
+        slots : array of int, shape (ranks,)
+            The slot of the machine that each rank gets.
+        shared : bool, default False
+            Whether several ranks may sit on one slot.
+
+        Raises
+        ------
+        topoloom.Error
+            For slots that are not part of the allocation, and, unless shared, those that come twice.
+        """
 
     @property
     def shared(self) -> bool:

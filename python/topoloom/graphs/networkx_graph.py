@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from topoloom._core import CommGraph, Error
 from topoloom.support.optional import needed
 
@@ -65,7 +67,11 @@ def check_graph(graph: Any) -> None:
 
 
 def _ranks(labels: list[Any]) -> dict[Any, int]:
-    """Number the labels: 0 to n-1 as they are, others in their order."""
-    if all(type(label) is int and 0 <= label < len(labels) for label in labels):
-        return {label: label for label in labels}
-    return {label: rank for rank, label in enumerate(labels)}
+    """Give each label a rank: itself if all are 0 to n-1, or its place in the list."""
+    numbers = all(
+        isinstance(label, int | np.integer)
+        and not isinstance(label, bool)
+        and 0 <= label < len(labels)
+        for label in labels
+    )
+    return {label: int(label) if numbers else at for at, label in enumerate(labels)}

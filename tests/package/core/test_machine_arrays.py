@@ -60,6 +60,9 @@ def test_links_as_arrays_are_the_links_one_by_one(machine: Machine) -> None:
     assert bandwidth.tolist() == [machine.bandwidth(link) for link in links]
     assert machine.latency().tolist() == [machine.latency(link) for link in links]
     assert (ends.max(initial=0)) < machine.vertex_count
+    for link in machine.links_up[:3]:  # of NumPy
+        assert machine.bandwidth(link) == bandwidth[link]
+        assert tuple(machine.link_ends(link)) == tuple(ends[link])
     some = machine.links_up[::2]
     assert np.array_equal(machine.bandwidth(some), bandwidth[some])
     assert np.array_equal(machine.link_ends(some), ends[some])
@@ -83,7 +86,7 @@ def test_matrices_are_hops_and_distances_pair_by_pair(machine: Machine) -> None:
     if len(nodes) == machine.node_count:
         assert np.array_equal(machine.hop_matrix(), machine.hop_matrix(nodes))
     else:
-        with pytest.raises(Error, match="is down; give nodes that are up|cut the mat"):
+        with pytest.raises(Error, match=r"is down; give nodes that|cut the mat"):
             machine.hop_matrix()
 
 
@@ -244,5 +247,5 @@ def test_what_is_wrong_is_said_in_one_line(call: object, line: str) -> None:
 
 def test_without_scipy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    with pytest.raises(Error, match="route_matrix.. needs scipy.*pip install scipy"):
+    with pytest.raises(Error, match=r"route_matrix\(\) needs scipy; .*: pip"):
         Machine("ring:4").route_matrix([0], [1])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Graphs, machines, allocations, placements and results are values.
 
-They are equal where they say the same, and pickles and copies of them are equal to them.
+They are equal where they say the same, and so are pickles and copies of them.
 """
 
 from __future__ import annotations
