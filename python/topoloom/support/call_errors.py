@@ -8,6 +8,7 @@ stands, which shows what was given and the whole signature.
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
@@ -111,6 +112,7 @@ def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
     inside, _, result = text[text.index("(") + 1 :].rpartition(") -> ")
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = []
+    value: Any
     for part in _split(inside, ", "):
         if part == "*":
             kind = inspect.Parameter.KEYWORD_ONLY
@@ -120,7 +122,9 @@ def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
         declared, _, default = part.partition(" = ")
         name, _, annotation = declared.partition(": ")
         number = _PLACEHOLDER.fullmatch(default)
-        value = defaults[int(number[1])] if number else inspect.Parameter.empty
+        value = inspect.Parameter.empty
+        if default:
+            value = defaults[int(number[1])] if number else ast.literal_eval(default)
         shown = _Type(_plain(annotation))
         parameters.append(
             inspect.Parameter(name, kind, default=value, annotation=shown)
@@ -188,7 +192,9 @@ def _ancestors(value: Any) -> Iterator[str]:
 
 
 def _wrong(function: str, name: str, wanted: str, value: Any) -> str:
-    wanted = re.sub(r"^NDArray\[.*Sequence\[\w+\]+", "array or list of numbers", wanted)
+    if wanted.startswith("NDArray"):
+        alone = "number, " if re.search(r"\| (float|int)\b", wanted) else ""
+        wanted = f"{alone}array or list of numbers"
     given = "str" if hasattr(value, "__fspath__") else type(value).__name__
     shown = repr(value) if isinstance(value, str | int | float) else ""
     shown = f" {shown[:60]}" if shown else ""

@@ -57,6 +57,10 @@ def test_drawn_calls_end_well(tmp_path: Path) -> None:
             "Machine.from_links(): missing a required argument: 'bandwidth'; it takes",
         ),
         (
+            lambda: Machine.from_links([(0, 1)], None),
+            "Machine.from_links(): bandwidth must be a number, array or list of",
+        ),
+        (
             lambda: Machine("ring:4").link_name("x"),
             "Machine.link_name(): link must be an int, not str 'x'",
         ),
