@@ -25,6 +25,8 @@ struct Imported {
     std::string problem;
 };
 
+std::string counted(std::size_t axes) { return std::to_string(axes) + (axes == 1 ? " axis" : " axes"); }
+
 std::string type_of(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
 /// Why NumPy keeps these as objects: the first that is not a number of 64 bits.
@@ -131,8 +133,7 @@ void Given<T, axes>::take(nb::handle given) noexcept {
         const auto array = nb::cast<Untyped>(owner_);
         is_single_ = axes == 1 && array.ndim() == 0;
         if (!is_single_ && array.ndim() != axes) {
-            problem_ =
-                " has " + std::to_string(array.ndim()) + " axes; give an array of " + std::to_string(axes);
+            problem_ = " has " + counted(array.ndim()) + "; give an array of " + counted(axes);
             return;
         }
         for (std::size_t axis = 0; axis < axes; ++axis) shape_[axis] = is_single_ ? 1 : array.shape(axis);
@@ -177,5 +178,6 @@ template class Given<std::int64_t>;
 template class Given<double>;
 template class Given<std::int64_t, 2>;
 template class Given<double, 2>;
+template class Given<std::uint32_t, 2>;
 
 }  // namespace topoloom::python

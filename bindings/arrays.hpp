@@ -9,6 +9,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
@@ -55,6 +57,7 @@ extern template class Given<std::int64_t>;
 extern template class Given<double>;
 extern template class Given<std::int64_t, 2>;
 extern template class Given<double, 2>;
+extern template class Given<std::uint32_t, 2>;
 
 using Ids = Given<std::uint32_t>;
 using Integers = Given<std::int64_t>;
@@ -94,6 +97,20 @@ template <class T>
 [[nodiscard]] auto view(std::span<const T> values, nb::handle owner) {
     using Number = typename Plain<T>::type;
     return View<Number>(reinterpret_cast<const Number*>(values.data()), {values.size()}, owner);
+}
+
+/// An array that owns its numbers; rows: of how many, where it has two axes.
+template <class Numbers>
+[[nodiscard]] nb::object new_array(Numbers&& values, std::size_t rows = 0) {
+    using Kept = std::remove_cvref_t<Numbers>;
+    using Number = typename Kept::value_type;
+    static_assert(!std::is_lvalue_reference_v<Numbers>);
+    auto* const kept = new Kept(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); });
+    if (rows == 0)
+        return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+    const std::size_t columns = kept->size() / rows;
+    return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<2>>(kept->data(), {rows, columns}, owner));
 }
 
 }  // namespace topoloom::python

@@ -9,7 +9,8 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "notebook.hpp"
+#include "in_python.hpp"
+#include "machines/parts.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/compact_nodes.hpp"
@@ -58,13 +59,6 @@ bool connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.connected(node_of(m, a), node_of(m, b));
 }
 
-template <class T>
-nb::object new_array(std::vector<T>&& values) {
-    auto* const kept = new std::vector<T>(std::move(values));
-    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
 /// What `one` answers for pairs: two arrays of one length, or an array and a single number.
 template <auto one>
 nb::object for_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
@@ -101,8 +95,9 @@ Allocation make_allocation(const Machine& m, const Ids& nodes, const std::option
 }  // namespace
 
 void bind_machine(nb::module_& m) {
-    nb::class_<Machine>(m, "Machine",
-                        "A network and what is inside its nodes, from a short text such as torus:8x8x8.")
+    nb::class_<Machine> machine(
+        m, "Machine", "A network and what is inside its nodes, from a short text such as torus:8x8x8.");
+    machine
         .def(
             "__init__",
             [](Machine* self, std::string_view text, const std::vector<std::string>& remarks) {
@@ -242,17 +237,30 @@ void bind_machine(nb::module_& m) {
                 return facts;
             },
             nb::sig("def summary(self) -> dict[str, object]"))
-        .def("__repr__", [](const Machine& m) { return "Machine('" + m.text() + "')"; })
         .def("_repr_html_", shown_by<Machine>("machine_html"));
+    add_machine_arrays(machine);
 
-    nb::class_<Allocation>(m, "Allocation", "The slots that a job was given, in the launcher's order.")
+    nb::class_<Allocation> allocation(m, "Allocation",
+                                      "The slots that a job was given, in the launcher's order.");
+    allocation
         .def(
             "__init__",
             [](Allocation* self, const Machine& machine, const Ids& nodes, const std::optional<Ids>& slots) {
                 new (self) Allocation(make_allocation(machine, nodes, slots));
             },
             "machine"_a, "nodes"_a, "slots"_a = nb::none(), nb::keep_alive<1, 2>(),
-            "Without slots: all slots of the nodes.")
+            "Parameters\n"
+            "----------\n"
+            "machine : Machine\n"
+            "nodes : array of int\n"
+            "    Numbers of nodes, in the order in which the launcher fills them.\n"
+            "slots : array of int, default all slots of the nodes\n"
+            "    Numbers of slots of the machine, those of the first node first.\n\n"
+            "Raises\n"
+            "------\n"
+            "topoloom.Error\n"
+            "    For nodes or slots that do not exist or come twice, that are down, or that failures cut "
+            "off.")
         .def_static("whole", &Allocation::whole, "machine"_a, nb::keep_alive<0, 1>())
         .def_prop_ro("machine", &Allocation::machine, nb::rv_policy::reference_internal)
         .def_prop_ro(
@@ -283,20 +291,33 @@ void bind_machine(nb::module_& m) {
         "free"_a, "count"_a, "seed"_a = 1, nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>(),
         "This number of free nodes, as close together as was found.");
 
-    nb::class_<Placement>(m, "Placement", "rank -> slot; every placement that exists is valid.")
+    nb::class_<Placement> placement(m, "Placement", "rank -> slot; every placement that exists is valid.");
+    placement
         .def(
             "__init__",
             [](Placement* self, const Allocation& allocation, const Ids& slots, bool shared) {
                 new (self) Placement(allocation, copy_of<Slot>(slots, "slots"),
                                      shared ? SlotUse::shared : SlotUse::one_rank);
             },
-            "allocation"_a, "slots"_a, "shared"_a = false)
+            "allocation"_a, "slots"_a, "shared"_a = false,
+            "Parameters\n"
+            "----------\n"
+            "allocation : Allocation\n"
+            "slots : array of int, shape (ranks,)\n"
+            "    The slot of the machine that each rank gets.\n"
+            "shared : bool, default False\n"
+            "    Whether several ranks may sit on one slot.\n\n"
+            "Raises\n"
+            "------\n"
+            "topoloom.Error\n"
+            "    For slots that are not part of the allocation, and, unless shared, those that come twice.")
         .def_prop_ro(
             "shared", [](const Placement& p) { return p.use() == SlotUse::shared; },
             "Whether several ranks may sit on one slot.")
         .def_prop_ro(
             "slots", [](nb::handle_t<Placement> p) { return view(nb::cast<const Placement&>(p).slots(), p); },
             "uint32 array, the slot of every rank.");
+    make_values(machine, allocation, placement);
 }
 
 }  // namespace topoloom::python

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "notebook.hpp"
+#include "in_python.hpp"
 #include "rooms.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
 #include "topoloom/metric/judge.hpp"

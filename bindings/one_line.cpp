@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "one_line.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "in_python.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace topoloom::python {
@@ -55,12 +58,34 @@ std::string forms_of(std::string_view text) {
     return forms;
 }
 
-std::string one_line(std::string_view text, PyObject* const* args, std::size_t count, PyObject* names) {
+/// What the package says of the arguments, which names the one that is wrong; empty if it finds nothing.
+std::string explained(nb::handle function, std::size_t own, PyObject* const* args, std::size_t count,
+                      PyObject* names) {
+    nb::list given;
+    nb::dict named;
+    for (std::size_t i = own; i < count; ++i) given.append(nb::handle(args[i]));
+    const Py_ssize_t keywords = names == nullptr ? 0 : PyTuple_Size(names);
+    for (Py_ssize_t i = 0; i < keywords; ++i)
+        named[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[count + static_cast<std::size_t>(i)]);
+    try {
+        return nb::cast<std::string>(
+            in_python("topoloom.support.call_errors", "complaint", function, given, named));
+    } catch (const std::exception&) {
+        return {};  // such as a text that is not Unicode
+    }
+}
+
+std::string one_line(nb::handle function, std::string_view text, PyObject* const* args, std::size_t count,
+                     PyObject* names) {
     const std::string forms = forms_of(text);
     const bool has_self = forms.find("(self") != std::string::npos;
     std::string given;
     const bool self_is_fine =
         has_self && count > 0 && (is_initialized(args[0]) || text.starts_with("__init__"));
+    if (self_is_fine || !has_self) {
+        std::string line = explained(function, has_self ? 1 : 0, args, count, names);
+        if (!line.empty()) return line;
+    }
     for (std::size_t i = self_is_fine ? 1 : 0; i < count; ++i)
         given.append(given.empty() ? "" : ", ").append(shown(args[i]));
     const Py_ssize_t named = names == nullptr ? 0 : PyTuple_Size(names);
@@ -73,7 +98,7 @@ std::string one_line(std::string_view text, PyObject* const* args, std::size_t c
            forms;
 }
 
-void shorten(PyObject* const* args, std::size_t count, PyObject* names) {
+void shorten(PyObject* function, PyObject* const* args, std::size_t count, PyObject* names) {
     PyObject* type = nullptr;
     PyObject* value = nullptr;
     PyObject* trace = nullptr;
@@ -81,7 +106,7 @@ void shorten(PyObject* const* args, std::size_t count, PyObject* names) {
     try {
         const std::string text = nb::str(nb::handle(value)).c_str();
         if (text.find(marker) != std::string::npos) {
-            const std::string line = one_line(text, args, count, names);
+            const std::string line = one_line(function, text, args, count, names);
             Py_XDECREF(std::exchange(
                 value, PyUnicode_FromStringAndSize(line.data(), static_cast<Py_ssize_t>(line.size()))));
         }
@@ -98,7 +123,7 @@ template <std::size_t kind>
 PyObject* call(PyObject* self, PyObject* const* args, std::size_t flagged_count, PyObject* names) {
     PyObject* const result = originals[kind](self, args, flagged_count, names);
     if (result == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0)
-        shorten(args, flagged_count & most_arguments, names);
+        shorten(self, args, flagged_count & most_arguments, names);
     return result;
 }
 

@@ -8,13 +8,15 @@
 #include <nanobind/stl/vector.h>
 
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "arrays.hpp"
-#include "notebook.hpp"
+#include "in_python.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
+#include "topoloom/pattern/equal_graphs.hpp"
 #include "topoloom/pattern/generators/molecular_dynamics.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/generators/ring.hpp"
@@ -24,6 +26,7 @@
 #include "topoloom/pattern/readers/matrix_market.hpp"
 #include "topoloom/pattern/readers/metis.hpp"
 #include "topoloom/pattern/readers/monitoring.hpp"
+#include "value_like.hpp"
 
 namespace topoloom::python {
 
@@ -82,44 +85,184 @@ nb::object per_rank(const CommGraph& graph, const Value& value) {
     return array;
 }
 
+/// To and from the sparse matrices of SciPy and the graphs of NetworkX.
+void add_conversions(nb::class_<CommGraph>& graph) {
+    graph
+        .def_static(
+            "from_scipy",
+            [](nb::handle matrix, nb::handle messages) {
+                return in_python("topoloom.graphs.scipy_graph", "from_scipy", matrix, messages);
+            },
+            "matrix"_a.none(), "messages"_a = nb::none(),
+            nb::sig("def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, messages: "
+                    "scipy.sparse.sparray | scipy.sparse.spmatrix | None = None) -> CommGraph"),
+            "A graph from a sparse matrix of bytes: [u, v] is what rank u sends to rank v.\n\n"
+            "Every stored entry is an edge, zeros too; duplicates are summed. The diagonal is what ranks\n"
+            "send to themselves. Needs SciPy.\n\n"
+            "Parameters\n"
+            "----------\n"
+            "matrix : scipy.sparse array or matrix, shape (n, n)\n"
+            "    Bytes: integers, of any type.\n"
+            "messages : scipy.sparse array or matrix, shape (n, n), default None\n"
+            "    In how many messages; an edge without an entry has none. None: one for each stored "
+            "entry.\n\n"
+            "Raises\n"
+            "------\n"
+            "topoloom.Error\n"
+            "    For a matrix that is not square, numbers that are negative, not integers or not finite, "
+            "and\n"
+            "    without SciPy.")
+        .def(
+            "to_scipy",
+            [](const CommGraph& g, std::string_view values) {
+                return in_python("topoloom.graphs.scipy_graph", "to_scipy", nb::find(g), values);
+            },
+            "values"_a = "bytes",
+            nb::sig("def to_scipy(self, values: str = 'bytes') -> scipy.sparse.csr_array"),
+            "The graph as a sparse matrix, what ranks send to themselves on its diagonal. Needs SciPy.\n\n"
+            "Parameters\n"
+            "----------\n"
+            "values : {'bytes', 'messages'}, default 'bytes'\n"
+            "    What is in it.\n\n"
+            "Returns\n"
+            "-------\n"
+            "scipy.sparse.csr_array\n"
+            "    int64, shape (n, n); both matrices have the same entries, so that\n"
+            "    `CommGraph.from_scipy(g.to_scipy(), g.to_scipy('messages'))` is the graph g, but for loads.")
+        .def_static(
+            "from_networkx",
+            [](nb::handle graph, nb::handle weight) {
+                return in_python("topoloom.graphs.networkx_graph", "from_networkx", graph, weight);
+            },
+            "graph"_a.none(), "weight"_a.none() = "bytes",
+            nb::sig("def from_networkx(graph: networkx.Graph, weight: str | None = 'bytes') -> CommGraph"),
+            "A communication graph from one of NetworkX.\n\n"
+            "Where the labels are 0 to n-1 these are the ranks; else ranks follow the graph's order, and\n"
+            "rank i is `list(graph)[i]`. An edge of an undirected graph is one in both directions, each "
+            "with\n"
+            "its bytes. Parallel edges are summed.\n\n"
+            "Parameters\n"
+            "----------\n"
+            "graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph\n"
+            "    Edges may have 'messages' (1 if not), vertices a 'load' (1 if not).\n"
+            "weight : str or None, default 'bytes'\n"
+            "    The attribute of edges with their bytes, integers; None: 1 byte each.\n\n"
+            "Raises\n"
+            "------\n"
+            "topoloom.Error\n"
+            "    For edges without that attribute, and numbers that are negative, not integers or not "
+            "finite.")
+        .def(
+            "to_networkx",
+            [](const CommGraph& g) {
+                return in_python("topoloom.graphs.networkx_graph", "to_networkx", nb::find(g));
+            },
+            nb::sig("def to_networkx(self) -> networkx.DiGraph"),
+            "The graph as a networkx.DiGraph of the ranks 0 to n-1. Needs NetworkX.\n\n"
+            "Edges have 'bytes' and 'messages', vertices a 'load'; what ranks send to themselves are\n"
+            "self-loops. `CommGraph.from_networkx` makes the same graph of it.");
+}
+
+void make_graphs_values(nb::class_<CommGraph>& graph) {
+    graph.def("__repr__", [](const CommGraph& g) {
+        return "CommGraph(" + std::to_string(g.rank_count()) + " ranks, " + std::to_string(g.edge_count()) +
+               " edges, " + std::to_string(g.total_bytes().value) + " bytes)";
+    });
+    add_equality(graph, &are_equal, &hash_of);
+    add_pickling(graph, "CommGraph", [](const nb::object& self, const CommGraph& g, const auto& add) {
+        const auto unless_empty = [&](bool is_empty, const char* name) {
+            return is_empty ? nb::object(nb::none()) : nb::object(self.attr(name));
+        };
+        return add(self.attr("first"), self.attr("peer"), self.attr("bytes"), self.attr("messages"),
+                   unless_empty(g.all_loads().empty(), "load"),
+                   unless_empty(g.all_self_bytes().empty(), "self_bytes"),
+                   unless_empty(g.all_self_messages().empty(), "self_messages"));
+    });
+}
+
 }  // namespace
 
 void bind_pattern(nb::module_& m) {
-    nb::class_<CommGraph>(m, "CommGraph",
-                          "Who sends how many bytes in how many messages to whom; directed, sparse.")
-        .def("_repr_html_", shown_by<CommGraph>("graph_html"))
-        .def_static(
-            "from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
-            "messages"_a = nb::none(), "load"_a = nb::none(),
-            "Edge i goes from source[i] to target[i]. Duplicates are summed, self-messages kept apart.")
+    nb::class_<CommGraph> graph(m, "CommGraph",
+                                "Who sends how many bytes in how many messages to whom; directed, sparse.");
+    graph.def("_repr_html_", shown_by<CommGraph>("graph_html"))
+        .def_static("from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
+                    "messages"_a = nb::none(), "load"_a = nb::none(),
+                    "A graph from its edges: i goes from source[i] to target[i].\n\n"
+                    "Duplicates are summed; what ranks send to themselves is kept apart.\n\n"
+                    "Parameters\n"
+                    "----------\n"
+                    "rank_count : int\n"
+                    "    Ranks are 0 to rank_count - 1.\n"
+                    "source, target : array of int, shape (m,)\n"
+                    "    Ranks.\n"
+                    "bytes : array of int, shape (m,)\n"
+                    "    At least 0; 64 bits. Floats must be integers.\n"
+                    "messages : array of int, shape (m,), default 1 each\n"
+                    "    At least 0.\n"
+                    "load : array of float, shape (ranks,), default 1 each\n"
+                    "    Compute weights of ranks, finite and at least 0.\n\n"
+                    "Raises\n"
+                    "------\n"
+                    "topoloom.Error\n"
+                    "    For ranks out of range, arrays that do not fit together, and numbers that are "
+                    "negative, not\n"
+                    "    integers, not finite or too large, by the first such number.")
         .def_static("from_csr", &from_csr, "first"_a, "peer"_a, "bytes"_a, "messages"_a = nb::none(),
                     "load"_a = nb::none(), "self_bytes"_a = nb::none(), "self_messages"_a = nb::none(),
-                    "The edges of rank u are first[u] .. first[u+1]-1, as in a SciPy csr_array.")
+                    "A graph from compressed rows, as in a SciPy csr_array.\n\n"
+                    "Duplicates are summed; what ranks send to themselves is kept apart.\n\n"
+                    "Parameters\n"
+                    "----------\n"
+                    "first : array of int, shape (ranks + 1,)\n"
+                    "    The edges of rank u are first[u] to first[u + 1] - 1.\n"
+                    "peer : array of int, shape (m,)\n"
+                    "    The ranks that edges go to.\n"
+                    "bytes : array of int, shape (m,)\n"
+                    "    At least 0; 64 bits. Floats must be integers.\n"
+                    "messages : array of int, shape (m,), default 1 each\n"
+                    "    At least 0.\n"
+                    "load : array of float, shape (ranks,), default 1 each\n"
+                    "    Compute weights of ranks, finite and at least 0.\n"
+                    "self_bytes, self_messages : array of int, shape (ranks,), default 0 each\n"
+                    "    What ranks send to themselves.\n\n"
+                    "Raises\n"
+                    "------\n"
+                    "topoloom.Error\n"
+                    "    For ranks out of range, arrays that do not fit together, and numbers that are "
+                    "negative, not\n"
+                    "    integers, not finite or too large, by the first such number.")
         .def_prop_ro("rank_count", &CommGraph::rank_count)
         .def_prop_ro("edge_count", &CommGraph::edge_count)
         .def_prop_ro(
             "total_bytes", [](const CommGraph& g) { return g.total_bytes().value; }, "Without self-messages.")
         .def_prop_ro("total_messages", &CommGraph::total_messages, "Without self-messages.")
-        .def_prop_ro("first",
-                     [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).first(), g); })
+        .def_prop_ro(
+            "first", [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).first(), g); },
+            "uint64 array (ranks + 1,): the edges of rank u are first[u] to first[u + 1] - 1.")
         .def_prop_ro(
             "peer",
-            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_peers(), g); })
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_peers(), g); },
+            "uint32 array (edges,): the ranks that edges go to, ascending in each row.")
         .def_prop_ro(
             "bytes",
-            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_bytes(), g); })
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_bytes(), g); },
+            "int64 array (edges,).")
         .def_prop_ro(
             "messages",
-            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_messages(), g); })
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_messages(), g); },
+            "int64 array (edges,).")
         .def_prop_ro(
             "load", [](const CommGraph& g) { return per_rank<double>(g, [&](Rank u) { return g.load(u); }); },
-            nb::sig("def load(self) -> numpy.typing.NDArray[numpy.float64]"))
+            nb::sig("def load(self) -> numpy.typing.NDArray[numpy.float64]"),
+            "Compute weight of each rank; 1 unless given.")
         .def_prop_ro(
             "self_bytes",
             [](const CommGraph& g) {
                 return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_bytes(u).value; });
             },
-            nb::sig("def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]"))
+            nb::sig("def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]"),
+            "What each rank sends to itself.")
         .def_prop_ro(
             "self_messages",
             [](const CommGraph& g) {
@@ -128,6 +271,8 @@ void bind_pattern(nb::module_& m) {
             nb::sig("def self_messages(self) -> numpy.typing.NDArray[numpy.int64]"))
         .def("symmetric", &CommGraph::symmetric, Unlocked(),
              "Both directions of every pair, each with the sum of the two.");
+    add_conversions(graph);
+    make_graphs_values(graph);
 
     m.def("stencil", &make_stencil, "grid"_a, "points"_a, "periodic"_a = true, "bytes"_a = 1, Unlocked(),
           "Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.");

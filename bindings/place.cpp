@@ -20,6 +20,7 @@
 #include "topoloom/pattern/phase_sum.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
+#include "value_like.hpp"
 #include "values.hpp"
 #include "watch.hpp"
 
@@ -192,7 +193,8 @@ nb::list list_mappers() {
 }  // namespace
 
 void bind_place(nb::module_& m) {
-    nb::class_<Found>(m, "PlaceResult", "What place() found.")
+    nb::class_<Found> found(m, "PlaceResult", "What place() found.");
+    found
         .def_prop_ro(
             "placement", [](const Found& f) -> const Placement& { return f.result.placement; },
             nb::rv_policy::reference_internal, "The best placement found.")
@@ -202,7 +204,17 @@ void bind_place(nb::module_& m) {
             "proven", [](const Found& f) { return f.result.proven; },
             "No placement has a lower value of the objective; None where the search proved nothing.")
         .def_ro("optimal", &Found::optimal, "Whether the placement is proven to be optimal.")
-        .def("__repr__", &repr_of);
+        .def("__repr__", &repr_of)
+        .def_static(
+            "_restored",
+            [](const Placement& placement, std::uint64_t work, bool exhausted, std::optional<double> proven,
+               bool optimal) { return Found{{placement, work, exhausted, proven}, optimal}; },
+            "placement"_a, "work"_a, "exhausted"_a, "proven"_a.none(), "optimal"_a);
+    add_pickling(found, "PlaceResult", [](const nb::object& self, const Found& one, const auto& add) {
+        const PlaceResult& result = one.result;
+        return add(result.placement, result.work, result.exhausted, self.attr("proven"),
+                   self.attr("optimal"));
+    });
     m.def(
         "place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(),
         "objective"_a = NamedObjective("auto"), "phases"_a = std::vector<const CommGraph*>{},

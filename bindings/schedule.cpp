@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
@@ -54,6 +56,40 @@ nb::tuple messages_of(const AnySchedule& schedule, std::uint64_t round) {
     list_messages(schedule, round, messages);
     return nb::make_tuple(array_of(messages, &SentMessage::from), array_of(messages, &SentMessage::to),
                           array_of(messages, &SentMessage::bytes));
+}
+
+/// A gigabyte or two.
+constexpr std::size_t max_listed = std::size_t{1} << 26;
+
+nb::tuple all_messages_of(const AnySchedule& schedule) {
+    std::vector<SentMessage> messages;
+    std::vector<std::uint64_t> round_of;
+    std::vector<SentMessage> of_round;
+    for (std::uint64_t round = 0; round < rounds(schedule); ++round) {
+        of_round.clear();
+        list_messages(schedule, round, of_round);
+        messages.insert(messages.end(), of_round.begin(), of_round.end());
+        if (messages.size() > max_listed)
+            fail("there are more than ", max_listed, " messages; take those of each round, messages(round)");
+        round_of.resize(messages.size(), round);
+    }
+    return nb::make_tuple(new_array(std::move(round_of)), array_of(messages, &SentMessage::from),
+                          array_of(messages, &SentMessage::to), array_of(messages, &SentMessage::bytes));
+}
+
+nb::tuple message_blocks_of(const AnySchedule& schedule, std::uint64_t round) {
+    check_round(schedule, round);
+    std::vector<SentMessage> messages;
+    list_messages(schedule, round, messages);
+    std::vector<std::uint64_t> first{0};
+    std::vector<std::uint64_t> blocks;
+    with_schedule(schedule, [&](const auto& s) {
+        for (const SentMessage& message : messages) {
+            s.blocks(message.from, message.to, round, [&](std::uint64_t block) { blocks.push_back(block); });
+            first.push_back(blocks.size());
+        }
+    });
+    return nb::make_tuple(new_array(std::move(first)), new_array(std::move(blocks)));
 }
 
 nb::list blocks_of(const AnySchedule& schedule, std::uint64_t round, std::uint32_t from, std::uint32_t to) {
@@ -146,6 +182,23 @@ void bind_schedule(nb::module_& m) {
         .def("blocks", &blocks_of, "round"_a, "source"_a, "target"_a,
              nb::sig("def blocks(self, round: int, source: int, target: int) -> list[int]"),
              "Blocks of data that a message carries.")
+        .def("all_messages", &all_messages_of,
+             nb::sig("def all_messages(self) -> tuple[numpy.typing.NDArray[numpy.uint64], "
+                     "numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32], "
+                     "numpy.typing.NDArray[numpy.int64]]"),
+             "Rounds, senders, receivers and bytes of all messages, round by round: four arrays of one "
+             "length.")
+        .def("message_blocks", &message_blocks_of, "round"_a,
+             nb::sig("def message_blocks(self, round: int) -> tuple[numpy.typing.NDArray[numpy.uint64], "
+                     "numpy.typing.NDArray[numpy.uint64]]"),
+             "Blocks that all messages of a round carry: (first, block), where those of the i-th of\n"
+             "messages(round) are block[first[i]:first[i + 1]].")
+        .def("__repr__",
+             [](const AnySchedule& s) {
+                 return "Schedule(" + std::string(operation_name(collective(s).operation())) + ", " +
+                        std::to_string(collective(s).ranks()) + " ranks, " + std::to_string(rounds(s)) +
+                        " rounds)";
+             })
         .def(
             "check",
             [](const AnySchedule& schedule) {

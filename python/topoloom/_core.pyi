@@ -2,12 +2,14 @@
 The compiled core of Topoloom. Import its names from `topoloom` and its rooms.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Final, overload
 
+import networkx
 import numpy
 import numpy.typing
 from numpy.typing import NDArray
+import scipy.sparse
 
 
 class Error(ValueError):
@@ -21,13 +23,57 @@ class CommGraph:
     @staticmethod
     def from_edges(rank_count: int, source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> CommGraph:
         """
-        Edge i goes from source[i] to target[i]. Duplicates are summed, self-messages kept apart.
+        A graph from its edges: i goes from source[i] to target[i].
+
+        Duplicates are summed; what ranks send to themselves is kept apart.
+
+        Parameters
+        ----------
+        rank_count : int
+            Ranks are 0 to rank_count - 1.
+        source, target : array of int, shape (m,)
+            Ranks.
+        bytes : array of int, shape (m,)
+            At least 0; 64 bits. Floats must be integers.
+        messages : array of int, shape (m,), default 1 each
+            At least 0.
+        load : array of float, shape (ranks,), default 1 each
+            Compute weights of ranks, finite and at least 0.
+
+        Raises
+        ------
+        topoloom.Error
+            For ranks out of range, arrays that do not fit together, and numbers that are negative, not
+            integers, not finite or too large, by the first such number.
         """
 
     @staticmethod
     def from_csr(first: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], peer: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, self_bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, self_messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> CommGraph:
         """
-        The edges of rank u are first[u] .. first[u+1]-1, as in a SciPy csr_array.
+        A graph from compressed rows, as in a SciPy csr_array.
+
+        Duplicates are summed; what ranks send to themselves is kept apart.
+
+        Parameters
+        ----------
+        first : array of int, shape (ranks + 1,)
+            The edges of rank u are first[u] to first[u + 1] - 1.
+        peer : array of int, shape (m,)
+            The ranks that edges go to.
+        bytes : array of int, shape (m,)
+            At least 0; 64 bits. Floats must be integers.
+        messages : array of int, shape (m,), default 1 each
+            At least 0.
+        load : array of float, shape (ranks,), default 1 each
+            Compute weights of ranks, finite and at least 0.
+        self_bytes, self_messages : array of int, shape (ranks,), default 0 each
+            What ranks send to themselves.
+
+        Raises
+        ------
+        topoloom.Error
+            For ranks out of range, arrays that do not fit together, and numbers that are negative, not
+            integers, not finite or too large, by the first such number.
         """
 
     @property
@@ -45,28 +91,114 @@ class CommGraph:
         """Without self-messages."""
 
     @property
-    def first(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]: ...
+    def first(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]:
+        """
+        uint64 array (ranks + 1,): the edges of rank u are first[u] to first[u + 1] - 1.
+        """
 
     @property
-    def peer(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+    def peer(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """
+        uint32 array (edges,): the ranks that edges go to, ascending in each row.
+        """
 
     @property
-    def bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+    def bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """int64 array (edges,)."""
 
     @property
-    def messages(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+    def messages(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """int64 array (edges,)."""
 
     @property
-    def load(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def load(self) -> numpy.typing.NDArray[numpy.float64]:
+        """Compute weight of each rank; 1 unless given."""
 
     @property
-    def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]:
+        """What each rank sends to itself."""
 
     @property
     def self_messages(self) -> numpy.typing.NDArray[numpy.int64]: ...
 
     def symmetric(self) -> CommGraph:
         """Both directions of every pair, each with the sum of the two."""
+
+    @staticmethod
+    def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, messages: scipy.sparse.sparray | scipy.sparse.spmatrix | None = None) -> CommGraph:
+        """
+        A graph from a sparse matrix of bytes: [u, v] is what rank u sends to rank v.
+
+        Every stored entry is an edge, zeros too; duplicates are summed. The diagonal is what ranks
+        send to themselves. Needs SciPy.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse array or matrix, shape (n, n)
+            Bytes: integers, of any type.
+        messages : scipy.sparse array or matrix, shape (n, n), default None
+            In how many messages; an edge without an entry has none. None: one for each stored entry.
+
+        Raises
+        ------
+        topoloom.Error
+            For a matrix that is not square, numbers that are negative, not integers or not finite, and
+            without SciPy.
+        """
+
+    def to_scipy(self, values: str = 'bytes') -> scipy.sparse.csr_array:
+        """
+        The graph as a sparse matrix, what ranks send to themselves on its diagonal. Needs SciPy.
+
+        Parameters
+        ----------
+        values : {'bytes', 'messages'}, default 'bytes'
+            What is in it.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            int64, shape (n, n); both matrices have the same entries, so that
+            `CommGraph.from_scipy(g.to_scipy(), g.to_scipy('messages'))` is the graph g, but for loads.
+        """
+
+    @staticmethod
+    def from_networkx(graph: networkx.Graph, weight: str | None = 'bytes') -> CommGraph:
+        """
+        A communication graph from one of NetworkX.
+
+        Where the labels are 0 to n-1 these are the ranks; else ranks follow the graph's order, and
+        rank i is `list(graph)[i]`. An edge of an undirected graph is one in both directions, each with
+        its bytes. Parallel edges are summed.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            Edges may have 'messages' (1 if not), vertices a 'load' (1 if not).
+        weight : str or None, default 'bytes'
+            The attribute of edges with their bytes, integers; None: 1 byte each.
+
+        Raises
+        ------
+        topoloom.Error
+            For edges without that attribute, and numbers that are negative, not integers or not finite.
+        """
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """
+        The graph as a networkx.DiGraph of the ranks 0 to n-1. Needs NetworkX.
+
+        Edges have 'bytes' and 'messages', vertices a 'load'; what ranks send to themselves are
+        self-loops. `CommGraph.from_networkx` makes the same graph of it.
+        """
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
 
 def stencil(grid: Sequence[int], points: int, periodic: bool | Sequence[bool] = True, bytes: int = 1) -> CommGraph:
     """
@@ -195,14 +327,29 @@ class Machine:
 
     def link_name(self, link: int) -> str: ...
 
+    @overload
     def link_ends(self, link: int) -> tuple[int, int]:
         """(from, to); on a torus vertex v is that of the v-th coordinates."""
 
+    @overload
+    def link_ends(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.uint32]:
+        """The same of an array of links, or of all: uint32 array (links, 2)."""
+
+    @overload
     def bandwidth(self, link: int) -> float:
         """Bytes per second."""
 
+    @overload
+    def bandwidth(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.float64]:
+        """The same of an array of links, or of all by their ids."""
+
+    @overload
     def latency(self, link: int) -> float:
         """Seconds."""
+
+    @overload
+    def latency(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.float64]:
+        """The same of an array of links, or of all by their ids."""
 
     @property
     def port_bandwidth(self) -> float:
@@ -254,13 +401,164 @@ class Machine:
 
     def summary(self) -> dict[str, object]: ...
 
+    @property
+    def links_up(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """The links that are not down, ascending."""
+
+    @property
+    def vertex_count(self) -> int:
+        """Routers, switches and nodes that links join."""
+
+    def hop_matrix(self, nodes: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        Hops from each of the nodes to each.
+
+        Parameters
+        ----------
+        nodes : array of int, default all
+            Numbers of nodes; with failures give `nodes_up`.
+
+        Returns
+        -------
+        array
+            uint32, shape (n, n): [i, j] is `hops(nodes[i], nodes[j])`.
+
+        Raises
+        ------
+        topoloom.Error
+            For nodes that do not exist, are down or do not reach each other, and where the matrix
+            does not fit in memory.
+        """
+
+    def distance_matrix(self, slots: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        What hop-bytes multiply with, from each of the slots to each.
+
+        Parameters
+        ----------
+        slots : array of int, default all
+            Numbers of slots, such as those of an allocation.
+
+        Returns
+        -------
+        array
+            uint32, shape (n, n): [i, j] is `distance(slots[i], slots[j])`.
+
+        Raises
+        ------
+        topoloom.Error
+            For slots that do not exist, whose nodes are down or do not reach each other, and where the
+            matrix does not fit in memory.
+        """
+
+    def route_matrix(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> scipy.sparse.csr_array:
+        """
+        Routes of pairs of nodes as a sparse matrix; needs SciPy.
+
+        With r = route_matrix(a, b), r.T @ bytes are the bytes on every link when each pair sends its
+        bytes. Where routing adapts to the load, these are the routes in an idle network.
+
+        Parameters
+        ----------
+        node_a, node_b : array of int
+            Pair i is from node_a[i] to node_b[i].
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            float64, shape (pairs, link_count): the share of a message of pair i that link j carries.
+            Rows of a node to itself are empty; the others add up to the hops, or to more where routes
+            make detours.
+
+        Raises
+        ------
+        topoloom.Error
+            For nodes that do not exist, pairs without a route, arrays that are not equally long, and
+            without SciPy.
+        """
+
+    @staticmethod
+    def from_links(links: numpy.typing.NDArray[numpy.integer] | Sequence[Sequence[int]], bandwidth: numpy.typing.NDArray[numpy.floating] | Sequence[float] | float, latency: numpy.typing.NDArray[numpy.floating] | Sequence[float] | float = 0.0, nodes: int | None = None, routes: Sequence[Sequence[int]] | None = None, directed: bool = False) -> Machine:
+        """
+        A machine from its links.
+
+        Links get ids in the order of (from, to), whatever the order here: see `link_ends()`. What is
+        inside nodes, or down, can be added to the text: `Machine(machine.text + '+node:2:8')`.
+
+        Parameters
+        ----------
+        links : array of int, shape (L, 2)
+            The two vertices that each joins. Vertices 0 to nodes-1 are nodes, the others switches.
+        bandwidth : float or array of float, shape (L,)
+            Bytes per second and direction; 1 for all where only bytes count.
+        latency : float or array of float, shape (L,), default 0
+            Seconds.
+        nodes : int, default None
+            How many of the vertices are nodes; None: all of them.
+        routes : sequence of sequences of int, default None
+            Vertices from one node to another, for pairs that do not take a shortest path, at every
+            vertex to the neighbor with the lowest number.
+        directed : bool, default False
+            Whether each leads only from its first vertex to its second, or both ways.
+
+        Raises
+        ------
+        topoloom.Error
+            For links twice or to oneself, bandwidths that are not positive, latencies below 0, nodes
+            that do not reach each other, and routes that do not follow links.
+        """
+
+    @staticmethod
+    def from_networkx(graph: networkx.Graph, nodes: Iterable[object] | None = None, bandwidth: str | None = 'bandwidth', latency: str | None = 'latency') -> Machine:
+        """
+        A machine from a NetworkX graph of its links, which lead both ways unless it is a DiGraph.
+
+        Parameters
+        ----------
+        graph : networkx.Graph or networkx.DiGraph
+            Vertices of any labels.
+        nodes : iterable of labels, default all
+            The vertices that are nodes: node i is the i-th of them. The others are switches, in the
+            graph's order.
+        bandwidth : str or None, default 'bandwidth'
+            The attribute of links with their bytes per second, per direction; None, or where no link
+            has it: 1.
+        latency : str or None, default 'latency'
+            The attribute with their seconds; None, or where no link has it: 0.
+
+        Raises
+        ------
+        topoloom.Error
+            Where `from_links` does, for labels that the graph does not have, attributes that only some
+            links have, and parallel links.
+        """
+
     def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
 
 class Allocation:
     """The slots that a job was given, in the launcher's order."""
 
     def __init__(self, machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> None:
-        """Without slots: all slots of the nodes."""
+        """
+        Parameters
+        ----------
+        machine : Machine
+        nodes : array of int
+            Numbers of nodes, in the order in which the launcher fills them.
+        slots : array of int, default all slots of the nodes
+            Numbers of slots of the machine, those of the first node first.
+
+        Raises
+        ------
+        topoloom.Error
+            For nodes or slots that do not exist or come twice, that are down, or that failures cut off.
+        """
 
     @staticmethod
     def whole(machine: Machine) -> Allocation: ...
@@ -286,6 +584,14 @@ class Allocation:
         For every node the number of the connected piece of the network that it belongs to.
         """
 
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
+
 def fragmented_allocation(machine: Machine, node_count: int, fragments: int, seed: int = 1) -> Allocation:
     """A ragged allocation as schedulers leave them: boxes, planes and lines."""
 
@@ -295,7 +601,21 @@ def compact_nodes(free: Allocation, count: int, seed: int = 1) -> Allocation:
 class Placement:
     """rank -> slot; every placement that exists is valid."""
 
-    def __init__(self, allocation: Allocation, slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool = False) -> None: ...
+    def __init__(self, allocation: Allocation, slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool = False) -> None:
+        """
+        Parameters
+        ----------
+        allocation : Allocation
+        slots : array of int, shape (ranks,)
+            The slot of the machine that each rank gets.
+        shared : bool, default False
+            Whether several ranks may sit on one slot.
+
+        Raises
+        ------
+        topoloom.Error
+            For slots that are not part of the allocation, and, unless shared, those that come twice.
+        """
 
     @property
     def shared(self) -> bool:
@@ -304,6 +624,14 @@ class Placement:
     @property
     def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
         """uint32 array, the slot of every rank."""
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
 
 class TextSection:
     """A section of machine text: name:body,item,option=value,..."""
@@ -703,6 +1031,19 @@ class Schedule:
     def blocks(self, round: int, source: int, target: int) -> list[int]:
         """Blocks of data that a message carries."""
 
+    def all_messages(self) -> tuple[numpy.typing.NDArray[numpy.uint64], numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.int64]]:
+        """
+        Rounds, senders, receivers and bytes of all messages, round by round: four arrays of one length.
+        """
+
+    def message_blocks(self, round: int) -> tuple[numpy.typing.NDArray[numpy.uint64], numpy.typing.NDArray[numpy.uint64]]:
+        """
+        Blocks that all messages of a round carry: (first, block), where those of the i-th of
+        messages(round) are block[first[i]:first[i + 1]].
+        """
+
+    def __repr__(self) -> str: ...
+
     def check(self) -> None:
         """
         Plays the schedule; raises Error unless every rank ends with exactly what is promised.
@@ -885,6 +1226,8 @@ class PlaceResult:
         """Whether the placement is proven to be optimal."""
 
     def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
 
 def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, sharing: Sharing | None = None, previous: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, migration_cost: int = 0, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> PlaceResult:
     """

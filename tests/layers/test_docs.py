@@ -149,7 +149,10 @@ def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
         load_machine(file)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/reference/tasks.md"])
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "docs/reference/tasks.md", "docs/how-to/research/arrays.md"],
+)
 def test_the_python_prints_what_the_page_says(
     page: str,
     tmp_path: Path,

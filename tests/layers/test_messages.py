@@ -52,7 +52,7 @@ def test_errors_of_the_package_name_no_option() -> None:
 
 
 def test_errors_of_the_core_name_no_option() -> None:
-    files = [*(ROOT / "core").rglob("*.cpp"), *(ROOT / "bindings").glob("*.cpp")]
+    files = [*(ROOT / "core").rglob("*.cpp"), *(ROOT / "bindings").rglob("*.cpp")]
     found = [
         f"{path.relative_to(ROOT)}: {text}"
         for path in files

@@ -24,7 +24,7 @@ READ = (
     "docs/**/*.py",
     "core/**/*.[hc]pp",
     "core/**/*.h",
-    "bindings/*.[hc]pp",
+    "bindings/**/*.[hc]pp",
     "mpi/**/*.[ch]",
     "apps/**/*.[hc]pp",
     "tests/core/**/*.[hc]pp",

@@ -9,7 +9,7 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.support.toml_values import FRACTIONS, are_ids, entry, quantity
-from topoloom.support.units import parse_bandwidth
+from topoloom.support.units import parse_bandwidth, parse_latency
 
 KEYS = ("nodes", "switches", "links", "links_file")
 
@@ -50,12 +50,17 @@ def _link(link: Any, index: int) -> str:
     where = f"topology.links[{index}]"
     if isinstance(link, str) and "," not in link:
         return link.replace(" ", "")
-    if isinstance(link, list) and len(link) in (2, 3) and are_ids(link[:2]):
-        speed = ""
-        if len(link) == 3:
-            speed = "@" + quantity(link[2], where, parse_bandwidth, FRACTIONS)
-        return f"{link[0]}-{link[1]}{speed}"
-    raise Error(f'{where} must be [0, 1], [0, 1, "2 GB/s"], "0-1" or "0>1"')
+    if isinstance(link, list) and 2 <= len(link) <= 4 and are_ids(link[:2]):
+        text = f"{link[0]}-{link[1]}"
+        if len(link) > 2:
+            text += "@" + quantity(link[2], where, parse_bandwidth, FRACTIONS)
+        if len(link) > 3:
+            text += "@" + quantity(link[3], where, parse_latency)
+        return text
+    raise Error(
+        f'{where} must be [0, 1], [0, 1, "2 GB/s"], [0, 1, "2 GB/s", "1 us"], "0-1" '
+        'or "0>1"'
+    )
 
 
 def is_link(text: Any) -> bool:

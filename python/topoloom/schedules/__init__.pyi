@@ -38,3 +38,4 @@ from topoloom.schedules.decisions import (
     Decision as Decision,
     decide as decide,
 )
+from topoloom.schedules.schedule_file import save_schedule as save_schedule

@@ -16,7 +16,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import IO, Any, Literal, Union, get_args, get_origin
 
-from topoloom.support.call_errors import complaint, wrong_type
+from topoloom.support.call_errors import misuse, wrong_type
 
 _SEQUENCES = (collections.abc.Sequence, list, tuple)
 _MAPPINGS = (collections.abc.Mapping, dict)
@@ -32,7 +32,7 @@ def checked(function: Any, module: str) -> Any:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError:
-            said = complaint(signature, args, kwargs)
+            said = misuse(function.__name__, signature, args, kwargs)
             raise TypeError(f"{function.__name__}(): {said}") from None
         for name, value in given.items():
             hint = _resolved(signature.parameters[name].annotation, names)

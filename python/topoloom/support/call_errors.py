@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One clear line for a call of the compiled core with arguments that it does not take.
 
-The core's own errors show what was given and the whole signature; these name the
-argument, what it must be, and how to get that.
+Functions, constructors and methods alike: it names the argument, what it must be, and
+how to get that. Where nothing of that kind is found to be wrong, the core's own line
+stands, which shows what was given and the whole signature.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from topoloom.support.nearest import nearest
@@ -29,6 +31,13 @@ _REMEDIES = {
     ("Placement", "ndarray"): "make it with Placement(allocation, slots)",
     ("Placement", "PlaceResult"): "give its .placement",
     ("Placement", "PlacementFile"): "give its .placement",
+}
+#: How to call what is called with something else: by function and argument.
+_EXAMPLES = {
+    ("Machine", "text"): "such as 'torus:4x4'; topoloom.load_machine() reads files",
+    ("Objective", "name"): "such as 'congestion'",
+    ("Schedule", "name"): "one of topoloom.schedules.schedules(), such as 'ring'",
+    ("Schedule", "operation"): "such as 'all-gather'",
 }
 #: Arguments that are now said otherwise.
 _RENAMED = {
@@ -71,12 +80,9 @@ def explained(function: Any, module: str) -> Any:
         except TypeError as error:
             if f"{function.__name__}() does not take (" not in str(error):
                 raise
-            said = complaint(signature, args, kwargs)
-            name = function.__name__
+        name = function.__name__
         raise TypeError(
-            f"{name}(): {said}"
-            if said
-            else f"{name}() does not take these arguments; see help({module}.{name})"
+            f"{name}() does not take these arguments; see help({module}.{name})"
         )
 
     call.__module__ = module
@@ -85,21 +91,40 @@ def explained(function: Any, module: str) -> Any:
     return call
 
 
+def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
+    """Say what is wrong with a call of the core; "" if nothing is found.
+
+    Without the object that a method is called on. The core calls this.
+    """
+    signatures = function.__nb_signature__
+    if len(signatures) != 1:
+        return ""
+    text, _, defaults = signatures[0]
+    if re.search(r"\(self, arg: ", text):  # a property is set
+        return ""
+    name = function.__qualname__.removesuffix(".__init__")
+    said = misuse(name, _read_signature(text, defaults or ()), args, kwargs)
+    return f"{name}(): {said}" if said else ""
+
+
 def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
     """Read the text that nanobind keeps, with numbers in place of defaults."""
     inside, _, result = text[text.index("(") + 1 :].rpartition(") -> ")
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = []
+    value: Any
     for part in _split(inside, ", "):
         if part == "*":
             kind = inspect.Parameter.KEYWORD_ONLY
             continue
-        if part == "/" or not part:
+        if part in ("/", "self", ""):
             continue
         declared, _, default = part.partition(" = ")
         name, _, annotation = declared.partition(": ")
         number = _PLACEHOLDER.fullmatch(default)
-        value = defaults[int(number[1])] if number else inspect.Parameter.empty
+        value = inspect.Parameter.empty
+        if default:
+            value = defaults[int(number[1])] if number else ast.literal_eval(default)
         shown = _Type(_plain(annotation))
         parameters.append(
             inspect.Parameter(name, kind, default=value, annotation=shown)
@@ -108,10 +133,8 @@ def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
 
 
 def _plain(annotation: str) -> str:
-    """Shorten a type: names without modules, arrays without their layout."""
-    kinds = _split(annotation, " | ")
-    short = (re.sub(r"^ndarray\[dtype=(\w+),.*\]$", r"ndarray of \1", k) for k in kinds)
-    return " | ".join(re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", kind) for kind in short)
+    """Shorten a type: names without modules."""
+    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", annotation)
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -125,8 +148,11 @@ def _split(text: str, separator: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def complaint(
-    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+def misuse(
+    function: str,
+    signature: inspect.Signature,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
 ) -> str:
     """Say what is wrong with the first argument that is; "" if nothing is found."""
     known = signature.parameters
@@ -145,15 +171,15 @@ def complaint(
     for name, value in bound.arguments.items():
         wanted = known[name].annotation.text
         if not any(_fits(value, kind) for kind in _split(wanted, " | ")):
-            return wrong_type(name, wanted, value)
+            return wrong_type(name, wanted, value, function)
     return ""
 
 
 def _fits(value: Any, kind: str) -> bool:
     if kind in _PLAIN:
         return isinstance(value, _PLAIN[kind])
-    if kind.startswith("ndarray"):
-        return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
+    if kind.startswith("NDArray"):  # the core says what is wrong with its numbers
+        return value is not None
     if kind.startswith("Callable"):
         return callable(value)
     if kind.startswith(("Sequence", "list", "tuple")):
@@ -165,12 +191,15 @@ def _ancestors(value: Any) -> Iterator[str]:
     return (base.__name__ for base in type(value).__mro__)
 
 
-def wrong_type(name: str, wanted: str, value: Any) -> str:
+def wrong_type(name: str, wanted: str, value: Any, function: str = "") -> str:
     """Say what an argument must be, what it is, and how to get the one from it."""
+    if wanted.startswith("NDArray"):
+        alone = "number, " if re.search(r"\| (float|int)\b", wanted) else ""
+        wanted = f"{alone}array or list of numbers"
     given = "str" if hasattr(value, "__fspath__") else type(value).__name__
     shown = repr(value) if isinstance(value, str | int | float) else ""
     shown = f" {shown[:60]}" if shown else ""
-    remedy = _REMEDIES.get((wanted, given), "")
+    remedy = _EXAMPLES.get((function, name)) or _REMEDIES.get((wanted, given), "")
     article = "an" if wanted[0] in "AEIOaeio" else "a"
     type_name = type(value).__name__
     text = f"{name} must be {article} {wanted}, not {type_name}{shown}"

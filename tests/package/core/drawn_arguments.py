@@ -10,7 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import networkx
 import numpy as np
+import scipy.sparse
+from drawn_scalars import FILES, FLOATS, HUGE, MACHINES, SMALL, TEXTS
 from drawn_tasks import by_name, task_pools, task_scenario
 from public_functions import Parameter
 
@@ -25,40 +28,6 @@ from topoloom.graphs import (
 )
 from topoloom.machines import save_machine
 from topoloom.schedules import Call, RankSlots
-
-MACHINES = (
-    "torus:4x4",
-    "torus:4x4+down:0",
-    "mesh:3+down:0-1",
-    "mesh:4x4",
-    "torus:2x3x2+node:2:2,distance=1:3",
-    "mesh:5+down:2",
-    "fattree:4:4",
-    "tree:4:4,bandwidth=1GB/s:2GB/s,latency=1us",
-    "dragonfly:3x2,nodes=2,routing=ugal,bandwidth=10GB/s",
-    "graph:4+1:0-4,1-4,2>4,4>2,3-4,0-1",
-    "ring:8",
-    "rails:2:2:2,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
-    "dragonfly:3x2,nodes=2+down:v0",
-)
-_SMALL = (-2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 17)
-_HUGE = (2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64, 2**70, -(2**63))
-_FLOATS = (0.0, 0.5, 1.0, 5.9, -0.5, 1e-300, 1e300, math.nan, math.inf, -math.inf)
-_TEXTS = (
-    "",
-    "auto",
-    "torus:4x4",
-    "time",
-    "congestion",
-    "all-gather",
-    "a\nb",
-    "\0",
-    "ü",
-)
-_FILES = (
-    *("g.npz", "p.json", "q.dat", "q.sln", "m.toml", "a.txt"),
-    *("junk", "empty", "folder", "none/x"),
-)
 
 
 class Drawn:
@@ -140,7 +109,7 @@ class Drawn:
 
     def path(self) -> str:
         """Draw a file that was written before, maybe changed, or none."""
-        name = self.rng.choice(_FILES)
+        name = self.rng.choice(FILES)
         whole = Path(name)
         if self.rng.random() < 0.3 and whole.is_file() and whole.stat().st_size > 0:
             data = bytearray(whole.read_bytes())
@@ -191,6 +160,35 @@ class Drawn:
         if function == "CommGraph.from_csr":
             first = [0, 2, 3, 3]
             return {"first": first, "peer": [1, 2, 0], "bytes": [5, 6, 7]}
+        if function in ("from_links", "Machine.from_links"):
+            count = rng.randrange(2, 7)
+            links = [(rng.randrange(v), v) for v in range(1, count)]
+            many = rng.random() < 0.5
+            return {
+                "links": links,
+                "bandwidth": [rng.choice((1e9, 2.5e9, 1.0)) for _ in links]
+                if many
+                else 1e9,
+                "latency": [1e-6 for _ in links] if many else 0.0,
+                "nodes": rng.choice((None, count, count - 1)),
+                "routes": rng.choice((None, [], [links[0]])),
+            }
+        if function == "CommGraph.from_scipy":
+            matrix = scipy.sparse.csr_array(self.matrix())
+            return {"matrix": matrix, "messages": rng.choice((None, matrix))}
+        if function.endswith("from_networkx"):
+            return {
+                "graph": networkx.path_graph(rng.randrange(1, 5)),
+                "weight": None,
+                "nodes": rng.choice((None, [0], [0, 9])),
+            }
+        if function == "route_matrix":
+            drawn = self._on_machine()
+            nodes = drawn["nodes"]
+            ends = [rng.choices(nodes, k=5) for _ in "12"]
+            return drawn | dict(zip(("node_a", "node_b"), ends, strict=True))
+        if function == "save_schedule":
+            return {"schedule": rng.choice(self.pools["Schedule"])}
         if function == "solve_qap":
             order = rng.randrange(5)
             matrix = np.arange(order * order).reshape(order, order)
@@ -285,13 +283,13 @@ class Drawn:
         rng = self.rng
         kind = rng.randrange(9)
         if kind == 0:
-            return rng.choice(_HUGE)
+            return rng.choice(HUGE)
         if kind == 1:
-            return rng.choice(_SMALL)
+            return rng.choice(SMALL)
         if kind == 2:
-            return rng.choice(_FLOATS)
+            return rng.choice(FLOATS)
         if kind == 3:
-            return rng.choice((*_TEXTS, None, True, b"abc", {}, {1: 2}, object(), len))
+            return rng.choice((*TEXTS, None, True, b"abc", {}, {1: 2}, object(), len))
         if kind == 4:
             return rng.choice(rng.choice(list(self.pools.values())))
         if kind == 5:
@@ -302,13 +300,13 @@ class Drawn:
         """Draw an array of any type and shape."""
         rng = self.rng
         size = rng.choice((0, 1, 2, 3, 4, 8, 16))
-        values = [rng.choice((*_SMALL[1:], *range(size))) for _ in range(size)]
+        values = [rng.choice((*SMALL[1:], *range(size))) for _ in range(size)]
         kind = rng.randrange(8)
         if kind < 3:
             return values
         if kind == 3:
             return [
-                rng.choice((*_FLOATS, *_HUGE)) if rng.random() < 0.3 else v
+                rng.choice((*FLOATS, *HUGE)) if rng.random() < 0.3 else v
                 for v in values
             ]
         types = (
@@ -328,7 +326,7 @@ class Drawn:
         )
         array = np.array([max(0, v) for v in values]).astype(rng.choice(types))
         if kind == 4:
-            return np.array([rng.choice(_FLOATS) for _ in values])
+            return np.array([rng.choice(FLOATS) for _ in values])
         if kind == 5:
             return array.reshape(1, -1) if rng.random() < 0.5 else array[::-1]
         if kind == 6:
@@ -368,10 +366,10 @@ class Drawn:
         if "bool" in kind:
             return rng.random() < 0.5
         if "int" in kind:
-            return rng.choice(_SMALL[2:])
+            return rng.choice(SMALL[2:])
         if "float" in kind:
             return rng.choice((0.0, 0.5, 1.0, 3.0, 1e-9))
-        return rng.choice(_TEXTS)
+        return rng.choice(TEXTS)
 
     def numbers(self) -> Any:
         """Draw numbers that often are those of slots, nodes or ranks."""

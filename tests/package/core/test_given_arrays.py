@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,7 @@ LINE = Machine("mesh:4")
 ALL = Allocation.whole(LINE)
 TREE = Machine("fattree:2:2")
 FOUR = ring(4)
+EDGE = [(0, 1)]
 
 #: (argument, call with it, values that are fine)
 INTEGERS: list[tuple[str, Callable[[Any], object], list[int]]] = [
@@ -46,6 +48,13 @@ INTEGERS: list[tuple[str, Callable[[Any], object], list[int]]] = [
     ("nodes", lambda v: with_gaps(TREE, v), [2, 3]),
     ("order", lambda v: binomial_scatter_steps([[0, 1], [1, 0]], v), [1, 0]),
     ("node_a", lambda v: LINE.hops(v, [0, 1]), [1, 2]),
+    ("node_a", lambda v: LINE.route_matrix(v, [0, 1]), [1, 2]),
+    ("nodes", lambda v: LINE.hop_matrix(v), [1, 2]),
+    ("slots", lambda v: LINE.distance_matrix(v), [1, 2]),
+    ("link", lambda v: LINE.bandwidth(v), [1, 2]),
+    ("link", lambda v: LINE.link_ends(v), [1, 2]),
+    ("links", lambda v: Machine.from_links([v], 1.0), [0, 1]),
+    ("routes[0]", lambda v: Machine.from_links(EDGE, 1.0, routes=[v]), [0, 1]),
     ("a", lambda v: solve_qap([v, v], [[0, 1], [1, 0]], work=9), [0, 1]),
 ]
 NUMBERS: list[tuple[str, Callable[[Any], object], list[float]]] = [
@@ -59,6 +68,8 @@ NUMBERS: list[tuple[str, Callable[[Any], object], list[float]]] = [
         [0.5, 1, 2, 3, 4, 5],
     ),
     ("costs", lambda v: find_cost_groups([v, v]), [0, 1.5]),
+    ("bandwidth", lambda v: Machine.from_links([(0, 1), (1, 2)], v), [2.5e9, 1e9]),
+    ("latency", lambda v: Machine.from_links([(0, 1), (1, 2)], 1, v), [0, 1e-6]),
 ]
 
 #: Quantities of 64 bits; all other integers are indices.
@@ -101,7 +112,9 @@ def test_a_number_that_is_none_is_refused_by_name(
     name: str, call: Callable[[Any], object], fine: list[int], value: Any, why: str
 ) -> None:
     odd = [*fine[:-1], value] if why else np.array([value] * len(fine))
-    with pytest.raises((Error, TypeError), match=why or f"^{name}|^row") as raised:
+    with pytest.raises(
+        (Error, TypeError), match=why or f"^{re.escape(name)}|^row"
+    ) as raised:
         call(odd)
     assert str(raised.value).startswith(name)
     assert "\n" not in str(raised.value)
@@ -114,7 +127,9 @@ def test_indices_do_not_wrap(
     name: str, call: Callable[[Any], object], fine: list[int]
 ) -> None:
     for wrong in (2**32, 2**32 + 1, -1, -(2**32)):
-        with pytest.raises(Error, match=rf"^{name}\[\d+\] is {wrong}; it must be 0 to"):
+        with pytest.raises(
+            Error, match=rf"^{re.escape(name)}\[\d+.*\] is {wrong}; it must be 0 to"
+        ):
             call([*fine[:-1], wrong])
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from topoloom import Machine, _core, place
+from topoloom import Allocation, CommGraph, Machine, Placement, _core, place
 
 CALLS = 1200
 
@@ -34,8 +34,36 @@ def test_drawn_calls_end_well(tmp_path: Path) -> None:
             lambda: Machine("ring:4").route(-1, 2),
             "route() does not take (-1, 2); it is route(self, node_a: int, node_b",
         ),
-        (lambda: Machine(5), "__init__() does not take (5); it is __init__(self, text"),
-        (lambda: _core.ring("4"), "ring() does not take ('4'); it is ring(rank_count"),
+        (
+            lambda: Machine(5),
+            "Machine(): text must be a str, not int 5; such as 'torus:",
+        ),
+        (lambda: _core.ring("4"), "ring(): rank_count must be an int, not str '4'"),
+        (
+            lambda: Allocation.whole("torus:4x4"),
+            "Allocation.whole(): machine must be a Machine, not str 'torus:4x4'; make "
+            "it with topoloom.load_machine(text)",
+        ),
+        (
+            lambda: Placement([0, 1], [0, 1]),
+            "Placement(): allocation must be an Allocation, not list",
+        ),
+        (
+            lambda: CommGraph.from_edges(4, [0], [1], sizes=[2]),
+            "CommGraph.from_edges(): there is no argument 'sizes'; it takes rank_co",
+        ),
+        (
+            lambda: Machine.from_links([(0, 1)]),
+            "Machine.from_links(): missing a required argument: 'bandwidth'; it takes",
+        ),
+        (
+            lambda: Machine.from_links([(0, 1)], None),
+            "Machine.from_links(): bandwidth must be a number, array or list of",
+        ),
+        (
+            lambda: Machine("ring:4").link_name("x"),
+            "Machine.link_name(): link must be an int, not str 'x'",
+        ),
         (
             lambda: place(1, seed=2),
             "place(): missing a required argument: 'allocation'; it takes graph, ",

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import topoloom
-from topoloom import Allocation, Machine, Placement, judge, place
+from topoloom import Allocation, Machine, Placement, _core, judge, place
 from topoloom.allocations import fragmented_allocation
 from topoloom.graphs import ring
+from topoloom.support.call_errors import complaint
 from topoloom.support.public_names import RENAMED, homes, public_packages
 
 GRAPH: Any = ring(4, 10)
@@ -146,3 +147,19 @@ def test_what_is_right_still_works() -> None:
     placement = Placement(ALLOCATION, slots)
     judged = judge(GRAPH, ALLOCATION, placement, hottest=1)
     assert judged.hop_bytes == topoloom.judge(GRAPH, ALLOCATION, placement).hop_bytes
+
+
+def calls_of_the_core() -> list[Any]:
+    """List the core's functions, constructors and methods with one signature."""
+    owners = [one for one in vars(_core).values() if isinstance(one, type)]
+    found = [call for owner in [_core, *owners] for call in vars(owner).values()]
+    return [call for call in found if len(getattr(call, "__nb_signature__", ())) == 1]
+
+
+def test_every_signature_of_the_core_can_be_explained() -> None:
+    calls = calls_of_the_core()
+    assert len(calls) > 100
+    for call in calls:
+        name = call.__qualname__.removesuffix(".__init__")
+        line = complaint(call, [], {"no such argument": 1})
+        assert line.startswith(f"{name}(): there is no argument"), call.__qualname__

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/machine/allocations/allocation.hpp"
 
+#include <algorithm>
+
 #include "topoloom/base/error.hpp"
 
 namespace topoloom {
@@ -77,15 +79,32 @@ Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_ran
     }
 }
 
+Placement Placement::restored(std::shared_ptr<const std::string> machine_text, std::vector<Slot> slot_of_rank,
+                              SlotUse use) {
+    if (slot_of_rank.empty()) fail("there are no ranks to place");
+    if (use == SlotUse::one_rank) {
+        std::vector<Slot> sorted = slot_of_rank;
+        std::ranges::sort(sorted);
+        const auto twice = std::ranges::adjacent_find(sorted);
+        if (twice != sorted.end()) fail("two ranks are placed on slot ", twice->value);
+    }
+    Placement placement;
+    placement.slots_ = std::move(slot_of_rank);
+    placement.use_ = use;
+    placement.machine_ = std::move(machine_text);
+    return placement;
+}
+
 void Placement::require_on(const Allocation& allocation) const {
     if (allocation_ == allocation.identity_) return;
     require_made_for(allocation.machine(), machine_, "the placement");
     std::vector<bool> allocated(allocation.machine().slot_count(), false);
     for (const Slot slot : allocation.slots()) allocated[slot.value] = true;
     for (const Rank rank : ids<Rank>(slots_.size())) {
-        if (!allocated[slots_[rank.value].value])
-            fail("the placement is one on another allocation: slot ", slots_[rank.value].value, " of rank ",
-                 rank.value, " is not part of this one");
+        const Slot slot = slots_[rank.value];
+        if (slot.value >= allocated.size() || !allocated[slot.value])
+            fail("the placement is one on another allocation: slot ", slot.value, " of rank ", rank.value,
+                 " is not part of this one");
     }
 }
 

@@ -56,6 +56,11 @@ class Placement {
     /// Throws Error if there are no ranks, a slot is not allocated, or a slot that is not shared is used twice.
     Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use = SlotUse::one_rank);
 
+    /// As it was saved, for the machine of that text, whose allocation nobody has at hand: require_on() then looks whether
+    /// its slots are allocated. Throws Error likewise.
+    static Placement restored(std::shared_ptr<const std::string> machine_text, std::vector<Slot> slot_of_rank,
+                              SlotUse use);
+
     /// Throws Error unless this is a placement on that allocation: it was made for it, or for another one of the
     /// same machine, and all of its slots are allocated there as well.
     void require_on(const Allocation& allocation) const;
@@ -64,10 +69,19 @@ class Placement {
     [[nodiscard]] SlotUse use() const { return use_; }
     Slot operator[](Rank rank) const { return slots_[rank.value]; }
     [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
+    /// Of the machine that it was made for.
+    [[nodiscard]] const std::string& machine_text() const { return *machine_; }
+
+    /// Of one machine, whatever the allocation.
+    friend bool operator==(const Placement& a, const Placement& b) {
+        return a.slots_ == b.slots_ && a.use_ == b.use_ && *a.machine_ == *b.machine_;
+    }
 
    private:
+    Placement() = default;
+
     std::vector<Slot> slots_;
-    SlotUse use_;
+    SlotUse use_ = SlotUse::one_rank;
     std::shared_ptr<const std::string> machine_;  // its text
     std::shared_ptr<const char> allocation_;
 };

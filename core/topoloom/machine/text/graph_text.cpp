@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "topoloom/machine/text/topology_text.hpp"
 
@@ -17,12 +19,14 @@ constexpr std::array graph_options{
 
 void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
                std::vector<ExplicitLink>& links) {
-    const auto [ends, speed] = item.cut('@');
+    const auto [ends, qualities] = item.cut('@');
+    const auto [speed, delay] = qualities ? qualities->cut('@') : std::pair(item, std::optional<Piece>{});
     const bool one_way = ends.text().find('>') != std::string_view::npos;
     const auto [from, to] = ends.cut(one_way ? '>' : '-');
     if (!to) item.complain("expected a link such as 0-1 or 0>1");
-    const ExplicitLink link{from.number(), to->number(), speed ? read_bandwidth(*speed, standard) : standard,
-                            latency};
+    const ExplicitLink link{from.number(), to->number(),
+                            qualities ? read_bandwidth(speed, standard) : standard,
+                            delay ? read_quantity(*delay, parse_time) : latency};
     links.push_back(link);
     if (!one_way) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machines, allocations and placements as values: compared, printed, pickled.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "machines/parts.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "value_like.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+Machine restored_machine(const std::string& text, const std::vector<std::string>& remarks) {
+    Machine machine = make_machine(text);
+    for (const std::string& remark : remarks) {
+        if (std::ranges::find(machine.remarks(), remark) == machine.remarks().end())
+            machine.add_remark(remark);
+    }
+    return machine;
+}
+
+std::string shown_value(const Machine& machine) {
+    constexpr std::size_t longest = 200;
+    if (machine.text().size() <= longest) return "Machine('" + machine.text() + "')";
+    return "Machine('" + shortened(machine.text()) + "': " + machine.describe() + ")";
+}
+
+std::string shown_value(const Allocation& allocation) {
+    return "Allocation(" + std::to_string(allocation.nodes().size()) + " nodes, " +
+           std::to_string(allocation.slot_count()) + " slots of '" + shortened(allocation.machine().text()) +
+           "')";
+}
+
+std::string shown_value(const Placement& placement) {
+    return "Placement(" + std::to_string(placement.rank_count()) + " ranks on '" +
+           shortened(placement.machine_text()) + "'" +
+           (placement.use() == SlotUse::shared ? ", shared slots)" : ")");
+}
+
+}  // namespace
+
+void make_values(nb::class_<Machine>& machine, nb::class_<Allocation>& allocation,
+                 nb::class_<Placement>& placement) {
+    machine.def("__repr__", [](const Machine& m) { return shown_value(m); })
+        .def_static("_restored", &restored_machine, "text"_a, "remarks"_a);
+    add_equality(
+        machine, [](const Machine& a, const Machine& b) { return a.text() == b.text(); },
+        [](const Machine& m) { return hash_of_parts(m.text()); });
+    add_pickling(machine, "Machine", [](const nb::object& self, const Machine&, const auto& add) {
+        return add(self.attr("text"), self.attr("remarks"));
+    });
+
+    allocation.def("__repr__", [](const Allocation& a) { return shown_value(a); });
+    add_equality(
+        allocation,
+        [](const Allocation& a, const Allocation& b) {
+            return a.machine().text() == b.machine().text() && std::ranges::equal(a.nodes(), b.nodes()) &&
+                   std::ranges::equal(a.slots(), b.slots());
+        },
+        [](const Allocation& a) { return hash_of_parts(a.machine().text(), a.slots()); });
+    add_pickling(allocation, "Allocation", [](const nb::object& self, const Allocation&, const auto& add) {
+        return add(self.attr("machine"), self.attr("nodes"), self.attr("slots"));
+    });
+
+    placement.def("__repr__", [](const Placement& p) { return shown_value(p); })
+        .def_static(
+            "_restored",
+            [](std::string text, const Ids& slots, bool shared) {
+                return Placement::restored(std::make_shared<const std::string>(std::move(text)),
+                                           copy_of<Slot>(slots, "slots"),
+                                           shared ? SlotUse::shared : SlotUse::one_rank);
+            },
+            "machine_text"_a, "slots"_a, "shared"_a);
+    add_equality(
+        placement, [](const Placement& a, const Placement& b) { return a == b; },
+        [](const Placement& p) { return hash_of_parts(p.machine_text(), p.slots()); });
+    add_pickling(placement, "Placement", [](const nb::object& self, const Placement& p, const auto& add) {
+        return add(p.machine_text(), self.attr("slots"), self.attr("shared"));
+    });
+}
+
+}  // namespace topoloom::python

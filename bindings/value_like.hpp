@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What makes objects values in Python: == and hash, and pickles that restore() of the package reads.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "in_python.hpp"
+
+namespace topoloom::python {
+
+/// At most this number of characters.
+[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t longest = 60) {
+    return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "...";
+}
+
+/// Of a text and ids.
+template <class... Ids>
+[[nodiscard]] std::size_t hash_of_parts(const std::string& text, std::span<const Ids>... parts) {
+    std::size_t hash = std::hash<std::string>()(text);
+    [[maybe_unused]] const auto mix = [&](const auto& ids) {
+        for (const auto id : ids) hash = (hash ^ id.value) * 0x9E3779B97F4A7C15U + (hash >> 29U);
+    };
+    (mix(parts), ...);
+    return hash;
+}
+
+/// `equal` and `hash` of T; what is equal has one hash.
+template <class T, class Equal, class Hash>
+void add_equality(nanobind::class_<T>& type, const Equal& equal, const Hash& hash) {
+    namespace nb = nanobind;
+    type.def(
+            "__eq__",
+            [equal](const T& a, nb::handle b) {
+                return nb::isinstance<T>(b) && nb::inst_ready(b) && equal(a, nb::cast<const T&>(b));
+            },
+            nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+        .def("__hash__", hash);
+}
+
+/// parts(self, value, add) calls add(...) with what restore() of `topoloom.support.pickled` makes the object from.
+template <class T, class Parts>
+void add_pickling(nanobind::class_<T>& type, const char* kind, const Parts& parts) {
+    namespace nb = nanobind;
+    type.def(
+        "__reduce__",
+        [kind, parts](const T& value) {
+            return parts(nb::find(value), value, [&](auto&&... each) {
+                return in_python("topoloom.support.pickled", "reduced", kind, each...);
+            });
+        },
+        nb::sig("def __reduce__(self) -> tuple[object, ...]"));
+}
+
+}  // namespace topoloom::python

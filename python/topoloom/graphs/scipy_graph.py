@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Communication graphs from and to the sparse matrices of SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import CommGraph, Error
+from topoloom.support.optional import needed
+
+
+def from_scipy(matrix: Any, messages: Any = None) -> CommGraph:
+    """Do what `CommGraph.from_scipy` says."""
+    bytes_ = _entries(matrix, "matrix")
+    count = bytes_.shape[0]
+    if messages is None:
+        return CommGraph.from_edges(count, bytes_.row, bytes_.col, bytes_.data)
+    counts = _entries(messages, "messages")
+    if counts.shape != bytes_.shape:
+        raise Error(
+            f"messages has shape {counts.shape}, and the matrix {bytes_.shape}; "
+            "give both the same"
+        )
+    nothing = np.zeros(len(counts.data), np.int64)
+    CommGraph.from_edges(count, counts.row, counts.col, nothing, counts.data)  # checks
+    return CommGraph.from_edges(
+        count,
+        np.append(bytes_.row, counts.row),
+        np.append(bytes_.col, counts.col),
+        np.append(bytes_.data, nothing.astype(bytes_.data.dtype)),
+        np.append(np.zeros(len(bytes_.data), np.int64), counts.data.astype(np.int64)),
+    )
+
+
+def to_scipy(graph: CommGraph, values: str = "bytes") -> Any:
+    """Do what `CommGraph.to_scipy` says."""
+    sparse = needed("scipy.sparse", "to_scipy()")
+    if values not in ("bytes", "messages"):
+        raise Error(f"values is {values!r}; it must be 'bytes' or 'messages'")
+    data = np.array(getattr(graph, values))
+    peer = graph.peer.astype(np.int64)
+    first = graph.first.astype(np.int64)
+    shape = (graph.rank_count, graph.rank_count)
+    matrix = sparse.csr_array((data, peer, first), shape=shape)
+    itself = np.flatnonzero((graph.self_bytes != 0) | (graph.self_messages != 0))
+    if len(itself) == 0:
+        return matrix
+    ranks = np.repeat(np.arange(graph.rank_count), np.diff(first))
+    own = getattr(graph, f"self_{values}")[itself]
+    rows, columns = np.append(ranks, itself), np.append(peer, itself)
+    # Each entry is there once, so that none is summed.
+    joined = sparse.coo_array((np.append(data, own), (rows, columns)), shape=shape)
+    return joined.tocsr()
+
+
+def _entries(matrix: Any, name: str) -> Any:
+    """List the entries of a square matrix as they are stored, none summed."""
+    sparse = needed("scipy.sparse", "from_scipy()")
+    if not sparse.issparse(matrix):
+        raise TypeError(
+            f"{name} must be a sparse array of scipy, not {type(matrix).__name__}; "
+            "make one with scipy.sparse.csr_array(...)"
+        )
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise Error(f"{name} has shape {matrix.shape}; give one that is square")
+    return matrix.tocoo(copy=False)

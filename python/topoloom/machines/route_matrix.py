@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Routes as a sparse matrix of SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topoloom.support.optional import needed
+
+
+def sparse_matrix(pairs: int, links: int, first: Any, link: Any, share: Any) -> Any:
+    """Make the matrix of rows that ascend; `Machine.route_matrix` calls this."""
+    sparse = needed("scipy.sparse", "route_matrix()")
+    small = len(link) < 1 << 31 and links < 1 << 31
+    index = "int32" if small else "int64"
+    columns, starts = link.astype(index), first.astype(index)
+    return sparse.csr_array((share, columns, starts), shape=(pairs, links))
