@@ -21,6 +21,11 @@ from topoloom.tasks.joint_files import (
 from topoloom.tasks.judge import judge_placement as judge_placement
 from topoloom.tasks.map import map_ranks as map_ranks
 from topoloom.tasks.objective import read_objective as read_objective
+from topoloom.tasks.own_mapper import (
+    MapperProblem as MapperProblem,
+    OwnMapper as OwnMapper,
+    load_mapper as load_mapper,
+)
 from topoloom.tasks.placement_problem import (
     load_placement_problem as load_placement_problem,
 )
