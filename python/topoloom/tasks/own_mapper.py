@@ -166,7 +166,9 @@ def load_mapper(text: str) -> OwnMapper:
     """Load the mapper that `mine.py:function` names; the file is executed."""
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise Error(f"mapper '{text}' is not a file and a function, as mine.py:place")
+        raise Error(
+            f"mapper '{text}' is not a file and a function, such as mine.py:place"
+        )
     return OwnMapper(text, _from_python(Path(match["path"]), match["function"]))
 
 
