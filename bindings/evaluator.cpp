@@ -80,6 +80,23 @@ nb::object slot_capacities(const CommGraph& graph, const Allocation& allocation,
 
 }  // namespace
 
+/// What all of them would gain, by the method that says it of one.
+template <auto gain>
+auto gains_by(const char* first, const char* second) {
+    return [first, second](HeldEvaluator& e, const Ids& a, const Ids& b) {
+        return gains_of(a, b, first, second,
+                        [&](std::uint32_t one, std::uint32_t other) { return gain(*e, one, other); });
+    };
+}
+
+double swap_gain(Evaluator& e, std::uint32_t a, std::uint32_t b) { return e.gain_of_swap(Rank{a}, Rank{b}); }
+double move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
+    return e.gain_of_move(Rank{rank}, Slot{slot});
+}
+
+#define TOPOLOOM_IDS "numpy.typing.NDArray[numpy.integer] | Sequence[int]"
+#define TOPOLOOM_GAINS ") -> numpy.typing.NDArray[numpy.float64]"
+
 void bind_evaluator(nb::module_& m) {
     nb::class_<HeldEvaluator>(
         m, "Evaluator",
@@ -100,46 +117,33 @@ void bind_evaluator(nb::module_& m) {
             "placement", [](HeldEvaluator& e) { return e->placement(); }, "A copy of the placement as it is.")
         .def(
             "gain_of_swap",
-            [](HeldEvaluator& e, std::uint32_t a, std::uint32_t b) {
-                return e->gain_of_swap(Rank{a}, Rank{b});
+            [](HeldEvaluator& e, std::uint32_t rank_a, std::uint32_t rank_b) {
+                return swap_gain(*e, rank_a, rank_b);
             },
             "rank_a"_a, "rank_b"_a,
             "By how much the value would fall if two ranks exchanged their slots; negative: rise.")
-        .def(
-            "gain_of_swap",
-            [](HeldEvaluator& e, const Ids& a, const Ids& b) {
-                return gains_of(a, b, "rank_a", "rank_b", [&](std::uint32_t one, std::uint32_t other) {
-                    return e->gain_of_swap(Rank{one}, Rank{other});
-                });
-            },
-            "rank_a"_a, "rank_b"_a,
-            nb::sig(
-                "def gain_of_swap(self, rank_a: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int, "
-                "rank_b: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> "
-                "numpy.typing.NDArray[numpy.float64]"),
-            "The same for many candidates, each by itself: arrays of as many ranks, or one rank with each "
-            "of an\narray.")
+        .def("gain_of_swap", gains_by<swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
+             nb::sig("def gain_of_swap(self, rank_a: " TOPOLOOM_IDS ", rank_b: " TOPOLOOM_IDS
+                     " | int" TOPOLOOM_GAINS),
+             "The same for many candidates, each by itself: arrays of as many ranks, or one rank for all.")
+        .def("gain_of_swap", gains_by<swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
+             nb::sig("def gain_of_swap(self, rank_a: int, rank_b: " TOPOLOOM_IDS TOPOLOOM_GAINS),
+             "The same of one rank with each of an array.")
         .def(
             "gain_of_move",
             [](HeldEvaluator& e, std::uint32_t rank, std::uint32_t slot) {
-                return e->gain_of_move(Rank{rank}, Slot{slot});
+                return move_gain(*e, rank, slot);
             },
             "rank"_a, "slot"_a,
             "By how much the value would fall if a rank moved to a slot, which must be free unless ranks\n"
             "share slots; negative: rise.")
-        .def(
-            "gain_of_move",
-            [](HeldEvaluator& e, const Ids& ranks, const Ids& slots) {
-                return gains_of(ranks, slots, "rank", "slot", [&](std::uint32_t rank, std::uint32_t slot) {
-                    return e->gain_of_move(Rank{rank}, Slot{slot});
-                });
-            },
-            "rank"_a, "slot"_a,
-            nb::sig("def gain_of_move(self, rank: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int, "
-                    "slot: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> "
-                    "numpy.typing.NDArray[numpy.float64]"),
-            "The same for many candidates, each by itself: arrays of as many ranks and slots, or one number "
-            "with\neach of an array.")
+        .def("gain_of_move", gains_by<move_gain>("rank", "slot"), "rank"_a, "slot"_a,
+             nb::sig("def gain_of_move(self, rank: " TOPOLOOM_IDS ", slot: " TOPOLOOM_IDS
+                     " | int" TOPOLOOM_GAINS),
+             "The same for many candidates, each by itself: arrays of as many, or one slot for all.")
+        .def("gain_of_move", gains_by<move_gain>("rank", "slot"), "rank"_a, "slot"_a,
+             nb::sig("def gain_of_move(self, rank: int, slot: " TOPOLOOM_IDS TOPOLOOM_GAINS),
+             "The same of one rank with each of an array.")
         .def(
             "swap", [](HeldEvaluator& e, std::uint32_t a, std::uint32_t b) { e->swap(Rank{a}, Rank{b}); },
             "rank_a"_a, "rank_b"_a, "Exchanges the slots of two ranks.")
@@ -158,5 +162,8 @@ void bind_evaluator(nb::module_& m) {
         "What fits, in integers: the load of every rank, and how much each slot of the allocation may hold.\n"
         "All 1 where ranks do not share slots.");
 }
+
+#undef TOPOLOOM_IDS
+#undef TOPOLOOM_GAINS
 
 }  // namespace topoloom::python

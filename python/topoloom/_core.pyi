@@ -1015,11 +1015,14 @@ class Evaluator:
         """
 
     @overload
-    def gain_of_swap(self, rank_a: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int, rank_b: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> numpy.typing.NDArray[numpy.float64]:
+    def gain_of_swap(self, rank_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], rank_b: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> numpy.typing.NDArray[numpy.float64]:
         """
-        The same for many candidates, each by itself: arrays of as many ranks, or one rank with each of an
-        array.
+        The same for many candidates, each by itself: arrays of as many ranks, or one rank for all.
         """
+
+    @overload
+    def gain_of_swap(self, rank_a: int, rank_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.float64]:
+        """The same of one rank with each of an array."""
 
     @overload
     def gain_of_move(self, rank: int, slot: int) -> float:
@@ -1029,11 +1032,14 @@ class Evaluator:
         """
 
     @overload
-    def gain_of_move(self, rank: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int, slot: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> numpy.typing.NDArray[numpy.float64]:
+    def gain_of_move(self, rank: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> numpy.typing.NDArray[numpy.float64]:
         """
-        The same for many candidates, each by itself: arrays of as many ranks and slots, or one number with
-        each of an array.
+        The same for many candidates, each by itself: arrays of as many, or one slot for all.
         """
+
+    @overload
+    def gain_of_move(self, rank: int, slot: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.float64]:
+        """The same of one rank with each of an array."""
 
     def swap(self, rank_a: int, rank_b: int) -> None:
         """Exchanges the slots of two ranks."""
@@ -1050,6 +1056,11 @@ def slot_capacities(graph: CommGraph, allocation: Allocation, sharing: Sharing |
     """
     What fits, in integers: the load of every rank, and how much each slot of the allocation may hold.
     All 1 where ranks do not share slots.
+    """
+
+def call_mapper(address: int, graph: CommGraph, allocation: Allocation, *, objective: Objective | str, phases: Sequence[CommGraph], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], capacity: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool, seed: int, seconds: float | None, work: int | None, progress: Callable[[int], bool] | None) -> list[int]:
+    """
+    The slots that the topoloom_mapper at this address chooses. Nothing checks the address.
     """
 
 class AxisOrder:

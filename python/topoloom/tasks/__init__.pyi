@@ -25,6 +25,7 @@ from topoloom.tasks.own_mapper import (
     MapperProblem as MapperProblem,
     OwnMapper as OwnMapper,
     load_mapper as load_mapper,
+    mapper_header as mapper_header,
 )
 from topoloom.tasks.placement_problem import (
     load_placement_problem as load_placement_problem,

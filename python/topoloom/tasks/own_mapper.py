@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mappers that users write: functions in Python, from a file or as they are."""
+"""Mappers that users write: functions in Python or in a shared library."""
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import re
 import sys
@@ -23,15 +24,17 @@ from topoloom._core import (
     Machine,
     Placement,
     Sharing,
+    call_mapper,
     slot_capacities,
 )
 from topoloom.support.nearest import unknown_name
+from topoloom.support.resources import shipped
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.search import UNLIMITED, Progress, Search, go_on
 from topoloom.tasks.sharing import share_slots
 
-#: `mine.py:function`, as the command line takes it.
-_TEXT = re.compile(r"(?P<path>.+\.py):(?P<function>[A-Za-z_]\w*)")
+#: `mine.py:function` or `libmine.so:function`, as the command line takes them.
+_TEXT = re.compile(r"(?P<path>.+\.(py|so|dylib)):(?P<function>[A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
@@ -163,18 +166,24 @@ def is_own(text: str) -> bool:
 
 
 def load_mapper(text: str) -> OwnMapper:
-    """Load the mapper that `mine.py:function` names; the file is executed."""
+    """Load the mapper that `mine.py:function` names; the file is executed.
+
+    In `libmine.so:function`, a shared library, it is a `topoloom_mapper` of the header
+    topoloom_mapper.h.
+    """
     match = _TEXT.fullmatch(text)
     if match is None:
         raise Error(
             f"mapper '{text}' is not a file and a function, such as mine.py:place"
         )
-    return OwnMapper(text, _from_python(Path(match["path"]), match["function"]))
+    path = Path(match["path"])
+    if not path.is_file():
+        raise Error(f"there is no file {path} to read a mapper from")
+    load = _from_python if path.suffix == ".py" else _from_library
+    return OwnMapper(text, load(path, match["function"]))
 
 
 def _from_python(path: Path, function: str) -> MapperFunction:
-    if not path.is_file():
-        raise Error(f"there is no file {path} to read a mapper from")
     spec = importlib.util.spec_from_file_location(f"topoloom_own_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -195,6 +204,45 @@ def _from_python(path: Path, function: str) -> MapperFunction:
         raise Error(f"{path}: {function} is not a function")
     loaded: MapperFunction = found
     return loaded
+
+
+def mapper_header() -> Path:
+    """Find the folder of topoloom_mapper.h, which mappers in C and C++ include."""
+    return shipped("core/topoloom/capi")
+
+
+def _from_library(path: Path, function: str) -> MapperFunction:
+    """Find a `topoloom_mapper` of topoloom_mapper.h."""
+    try:
+        library = ctypes.CDLL(str(path.resolve()))
+    except OSError as error:
+        raise Error(f"{path} cannot be loaded: {_one_line(error)}") from None
+    try:
+        found = getattr(library, function)
+    except AttributeError:
+        raise Error(
+            f'{path} has no function {function}; in C++, is it extern "C"?'
+        ) from None
+    address = ctypes.cast(found, ctypes.c_void_p).value
+    assert address is not None
+
+    def call(problem: MapperProblem) -> list[int]:
+        search = problem.search
+        return call_mapper(
+            address,
+            problem.graph,
+            problem.allocation,
+            **problem.objective.options,
+            load=problem.load,
+            capacity=problem.capacity,
+            shared=problem.shared,
+            seed=search.seed,
+            seconds=search.seconds,
+            work=search.work,
+            progress=problem.go_on,
+        )
+
+    return call
 
 
 def _one_line(error: BaseException, before: str = "") -> str:

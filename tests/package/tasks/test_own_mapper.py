@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,13 @@ import pytest
 from topoloom import CommGraph, Error, Machine, Sharing, place, save_graph
 from topoloom._core import Allocation, stencil
 from topoloom.placements import Evaluator, slot_capacities
-from topoloom.tasks import MapperProblem, Search, compare_mappers, load_mapper
+from topoloom.tasks import (
+    MapperProblem,
+    Search,
+    compare_mappers,
+    load_mapper,
+    mapper_header,
+)
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.problem import Problem, Where, load_problem
 
@@ -219,3 +227,94 @@ def test_the_command_line_takes_them_in_its_list_of_mappers(topoloom: Command) -
         "mine.py:in_order",
     ]
     assert list(document["failed"]) == ["mine.py:twice"]
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "place" / "own-mappers.md"
+IN_C = """
+#include <stdio.h>
+#include "topoloom_mapper.h"
+
+typedef const topoloom_mapper_problem* problem_t;
+
+int in_order(problem_t p, uint32_t* slot_of_rank, char* error, size_t size) {
+    for (size_t rank = 0; rank < p->ranks; ++rank) slot_of_rank[rank] = p->slot[rank];
+    return 0;
+}
+int says(problem_t p, uint32_t* slot_of_rank, char* error, size_t size) {
+    snprintf(error, size, "no idea for %zu ranks on %s", p->ranks, p->machine);
+    return 1;
+}
+int forgets(problem_t p, uint32_t* slot_of_rank, char* error, size_t size) {
+    slot_of_rank[0] = p->slot[0];
+    return 0;
+}
+int hurries(problem_t p, uint32_t* slot_of_rank, char* error, size_t size) {
+    return p->swap(p->context, 0, 1);
+}
+int checks(problem_t p, uint32_t* slot_of_rank, char* error, size_t size) {
+    in_order(p, slot_of_rank, error, size);
+    if (p->version < 1 || p->slots != 16 || p->shared || p->seed != 7) return 1;
+    if (p->load[3] != 1 || p->capacity[3] != 1 || p->node[3] != 3) return 1;
+    if (p->first[p->ranks] != 64) return 1;
+    if (p->bytes[0] != 1000 || p->messages[0] != 1) return 1;
+    if (p->distance(p->context, 0, 5) != 2) return 1;
+    if (p->distance(p->context, 0, 16) != UINT32_MAX) return 1;
+    if (p->start(p->context, slot_of_rank)) return 1;
+    double value = p->value(p->context);
+    double gain = p->gain_of_swap(p->context, 0, 5);
+    if (p->swap(p->context, 0, 5) || p->value(p->context) != value - gain) return 1;
+    if (p->undo(p->context) || p->value(p->context) != value) return 1;
+    if (p->undo(p->context) == 0) return 1;
+    double none = p->gain_of_move(p->context, 0, 99);
+    if (none == none) return 1;
+    return p->placement(p->context, slot_of_rank);
+}
+"""
+
+
+def compiled(compiler: str, source: Path) -> Path:
+    library = Path(f"lib{source.stem}.so")
+    words = [
+        compiler,
+        "-shared",
+        "-fPIC",
+        f"-I{mapper_header()}",
+        source,
+        "-o",
+        library,
+    ]
+    subprocess.run(words, check=True)
+    return library
+
+
+def test_libraries_stand_beside_ours(problem: Problem) -> None:
+    (program,) = re.findall(r"```cpp\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    Path("mine.cpp").write_text(program)
+    library = compiled("c++", Path("mine.cpp"))
+    search = Search(seed=7)
+    tried = [f"./{library}:place", "auto"]
+    for objective in (HOP_BYTES, CONGESTION):
+        found = compare_mappers(problem, objective, tried, search=search)
+        block, mine, _ = found.results
+        assert found.failed == {}
+        assert mine["mapper"] == "./libmine.so:place"
+        assert mine[objective.measure] <= block[objective.measure]
+
+
+def test_what_is_wrong_in_a_library_is_one_line(problem: Problem) -> None:
+    Path("inc.c").write_text(IN_C)
+    library = compiled("cc", Path("inc.c"))
+    names = ("in_order", "checks", "says", "forgets", "hurries")
+    tried = [f"{library}:{name}" for name in names]
+    found = compare_mappers(problem, HOP_BYTES, tried, search=Search(seed=7))
+    assert list(found.placements) == ["block", *tried[:2]]
+    says, forgets, hurries = found.failed.values()
+    assert says == f"mapper {tried[2]}: no idea for 16 ranks on torus:4x4"
+    assert forgets.startswith(f"mapper {tried[3]}: ")
+    assert "4294967295" in forgets
+    assert hurries == f"mapper {tried[4]}: it asks for values before it calls start()"
+    with pytest.raises(Error, match=r'no function more; in C\+\+, is it extern "C"\?'):
+        load_mapper(f"{library}:more")
+    Path("text.so").write_text("text")
+    with pytest.raises(Error, match=r"text\.so cannot be loaded: "):
+        load_mapper("text.so:place")

@@ -58,7 +58,7 @@ def command(
             "--mappers",
             metavar="LIST",
             help="Mappers separated by commas; + joins the stages of one. "
-            "FILE.py:FUNCTION is one of your own: the file is executed.",
+            "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are your own: the file is run.",
             autocompletion=complete.mapper,
             show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),
@@ -81,9 +81,10 @@ def command(
     the fullest slot is shown instead, and block puts equally many ranks on every
     slot, regardless of their load.
 
-    A mapper of your own is a function in a Python file, which is executed with your
-    rights: it is given the problem, and returns the slot of every rank. Where it fails
-    or returns no placement, a line says so, and the exit status is 1.
+    A mapper of your own is a function in a Python file, or in a shared library, which
+    is executed with your rights: it is given the problem, and returns the slot of every
+    rank. Where it fails or returns no placement, a line says so, and the exit status
+    is 1.
 
     \b
     predicted time  what the messages take; where bandwidths are known
