@@ -102,7 +102,7 @@ void set_calls(topoloom_mapper_problem& asked) {
     };
     asked.gain_of_swap = [](void* context, std::uint32_t a, std::uint32_t b) {
         return guarded_call(context, no_gain, [&](MapperContext& mine) {
-            return mine.evaluator().gain_of_swap(Rank{a}, Rank{b});
+            return mine.evaluator().gain_of_exchange(Rank{a}, Rank{b});
         });
     };
     asked.gain_of_move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
@@ -111,7 +111,7 @@ void set_calls(topoloom_mapper_problem& asked) {
         });
     };
     asked.swap = [](void* context, std::uint32_t a, std::uint32_t b) {
-        return done(context, [&](MapperContext& mine) { mine.evaluator().swap(Rank{a}, Rank{b}); });
+        return done(context, [&](MapperContext& mine) { mine.evaluator().exchange(Rank{a}, Rank{b}); });
     };
     asked.move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
         return done(context, [&](MapperContext& mine) { mine.evaluator().move(Rank{rank}, Slot{slot}); });

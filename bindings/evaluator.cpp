@@ -89,7 +89,9 @@ auto gains_by(const char* first, const char* second) {
     };
 }
 
-double swap_gain(Evaluator& e, std::uint32_t a, std::uint32_t b) { return e.gain_of_swap(Rank{a}, Rank{b}); }
+double swap_gain(Evaluator& e, std::uint32_t a, std::uint32_t b) {
+    return e.gain_of_exchange(Rank{a}, Rank{b});
+}
 double move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
     return e.gain_of_move(Rank{rank}, Slot{slot});
 }
@@ -145,7 +147,7 @@ void bind_evaluator(nb::module_& m) {
              nb::sig("def gain_of_move(self, rank: int, slot: " TOPOLOOM_IDS TOPOLOOM_GAINS),
              "The same of one rank with each of an array.")
         .def(
-            "swap", [](HeldEvaluator& e, std::uint32_t a, std::uint32_t b) { e->swap(Rank{a}, Rank{b}); },
+            "swap", [](HeldEvaluator& e, std::uint32_t a, std::uint32_t b) { e->exchange(Rank{a}, Rank{b}); },
             "rank_a"_a, "rank_b"_a, "Exchanges the slots of two ranks.")
         .def(
             "move",

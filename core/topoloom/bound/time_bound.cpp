@@ -2,6 +2,7 @@
 #include "topoloom/bound/time_bound.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -222,9 +223,7 @@ Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatenci
                const std::vector<RankTraffic>& traffic) {
     const NodeSpeeds& speeds = machine.speeds();
     const double tick = startup_tick(graph, machine);
-    const auto counted = [&](Seconds startup) {
-        return static_cast<double>(static_cast<std::int64_t>(startup.value / tick + 0.5)) * tick;
-    };
+    const auto counted = [&](Seconds startup) { return std::floor(startup.value / tick + 0.5) * tick; };
     const double leaving_startup = counted(speeds.startup);
     const double inside_startup = counted(speeds.memory_startup);
     const std::uint64_t kept = near.max_on_node() - 1;  // peers on the own node

@@ -20,9 +20,9 @@ class Evaluator::State {
    public:
     virtual ~State() = default;
     [[nodiscard]] virtual double value() = 0;
-    [[nodiscard]] virtual double gain_of_swap(Rank a, Rank b, double before) = 0;
+    [[nodiscard]] virtual double gain_of_exchange(Rank a, Rank b, double before) = 0;
     [[nodiscard]] virtual double gain_of_move(Rank rank, Slot to, double before) = 0;
-    virtual void swap(Rank a, Rank b) = 0;
+    virtual void exchange(Rank a, Rank b) = 0;
     virtual void move(Rank rank, Slot to) = 0;
 };
 
@@ -34,19 +34,19 @@ class Evaluator::HopBytes final : public Evaluator::State {
           hop_bytes_(hop_bytes(graph, machine, slot_of_rank)) {}
 
     [[nodiscard]] double value() override { return static_cast<double>(hop_bytes_); }
-    [[nodiscard]] double gain_of_swap(Rank a, Rank b, double /*before*/) override {
+    [[nodiscard]] double gain_of_exchange(Rank a, Rank b, double /*before*/) override {
         const std::int64_t gain = change(a, b);
         runs_->swap(a, b);
         return static_cast<double>(gain);
     }
     [[nodiscard]] double gain_of_move(Rank rank, Slot to, double before) override {
         runs_->set_spare(to);
-        return gain_of_swap(rank, Rank::none, before);
+        return gain_of_exchange(rank, Rank::none, before);
     }
-    void swap(Rank a, Rank b) override { hop_bytes_ -= change(a, b); }
+    void exchange(Rank a, Rank b) override { hop_bytes_ -= change(a, b); }
     void move(Rank rank, Slot to) override {
         runs_->set_spare(to);
-        swap(rank, Rank::none);
+        exchange(rank, Rank::none);
     }
 
    private:
@@ -78,7 +78,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
         if (is_soft_) loads_->set_soft_scale();
         return loads_->key().congestion;
     }
-    [[nodiscard]] double gain_of_swap(Rank a, Rank b, double before) override {
+    [[nodiscard]] double gain_of_exchange(Rank a, Rank b, double before) override {
         loads_->exchange(a, b);
         return taken_back(before);
     }
@@ -86,7 +86,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
         loads_->move(rank, to);
         return taken_back(before);
     }
-    void swap(Rank a, Rank b) override { loads_->exchange(a, b); }
+    void exchange(Rank a, Rank b) override { loads_->exchange(a, b); }
     void move(Rank rank, Slot to) override { loads_->move(rank, to); }
 
    private:
@@ -132,10 +132,10 @@ Placement Evaluator::placement() const { return {allocation_, slot_of_rank_, use
 
 Slot Evaluator::slot(Rank rank) const { return slot_of_rank_[rank.value]; }
 
-double Evaluator::gain_of_swap(Rank a, Rank b) {
+double Evaluator::gain_of_exchange(Rank a, Rank b) {
     require_rank(a);
     require_rank(b);
-    return slot(a) == slot(b) ? 0 : state_->gain_of_swap(a, b, value_);
+    return slot(a) == slot(b) ? 0 : state_->gain_of_exchange(a, b, value_);
 }
 
 double Evaluator::gain_of_move(Rank rank, Slot to) {
@@ -143,12 +143,12 @@ double Evaluator::gain_of_move(Rank rank, Slot to) {
     return slot(rank) == to ? 0 : state_->gain_of_move(rank, to, value_);
 }
 
-void Evaluator::swap(Rank a, Rank b) {
+void Evaluator::exchange(Rank a, Rank b) {
     require_rank(a);
     require_rank(b);
     const Slot from = slot(a);
     const Slot to = slot(b);
-    if (from != to) state_->swap(a, b);
+    if (from != to) state_->exchange(a, b);
     put(a, to);
     put(b, from);
     value_ = state_->value();
@@ -171,7 +171,7 @@ void Evaluator::undo() {
     if (change.b == Rank::none) {
         move(change.a, change.from);
     } else {
-        swap(change.a, change.b);
+        exchange(change.a, change.b);
     }
     last_.reset();
 }

@@ -36,10 +36,10 @@ class Evaluator {
     /// By how much the change would lower the value; negative where it would raise it. These, and the next two, throw
     /// Error for ranks that do not exist and slots that are not allocated; and where slots are not shared, for a slot
     /// that another rank is on.
-    [[nodiscard]] double gain_of_swap(Rank a, Rank b);
+    [[nodiscard]] double gain_of_exchange(Rank a, Rank b);
     [[nodiscard]] double gain_of_move(Rank rank, Slot to);
 
-    void swap(Rank a, Rank b);
+    void exchange(Rank a, Rank b);
     void move(Rank rank, Slot to);
     /// Takes back the last change. Throws Error if it is taken back already, or there was none.
     void undo();

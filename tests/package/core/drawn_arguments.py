@@ -251,6 +251,7 @@ class Drawn:
             graph, allocation, placement, objective=rng.choice(kinds)
         )
         some = [rng.randrange(ranks) for _ in range(3)]
+        evaluator.swap(some[0], some[1])
         return {
             "Evaluator": evaluator,
             "rank": rng.choice((some, some[0])),
