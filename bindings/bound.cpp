@@ -8,6 +8,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "arrays.hpp"
@@ -16,6 +17,8 @@
 #include "topoloom/bound/bus_affinity.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/hop_bytes_bound.hpp"
+#include "topoloom/bound/time_bound.hpp"
+#include "topoloom/pattern/phase_sum.hpp"
 #include "topoloom/place/capacity.hpp"
 #include "watch.hpp"
 
@@ -28,15 +31,20 @@ namespace {
 struct Bounds {
     HopBytesBound hop_bytes;
     CongestionBound congestion;
+    std::optional<TimeBound> time;
 };
 
 Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
-                   const std::optional<Sharing>& sharing, std::optional<double> seconds,
-                   std::optional<std::uint64_t> work, int threads, const std::optional<Progress>& progress) {
+                   const std::vector<const CommGraph*>& phases, const std::optional<Sharing>& sharing,
+                   std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
+                   const std::optional<Progress>& progress) {
     checked_threads(threads);
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
+    if (std::ranges::count(phases, nullptr) > 0)
+        throw nb::type_error("phases must hold a CommGraph each, not None");
     return watch.run([&] {
+        require_sum(phases, graph);
         const Capacity capacity(graph, allocation, sharing.value_or(Sharing{}));
         std::vector<std::uint32_t> ranks_on_slots;
         if (!capacity.one_rank_per_slot())
@@ -46,6 +54,8 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
         Bounds found;
         found.congestion = congestion_bound(problem, meter);
         found.hop_bytes = hop_bytes_bound(problem, meter);
+        if (allocation.machine().has_bandwidths())
+            found.time = time_bound(problem, phases, found.congestion, meter);
         return found;
     });
 }
@@ -81,11 +91,23 @@ void bind_bound(nb::module_& m) {
             "message, injection, cut, average, prices or nothing.")
         .def_prop_ro(
             "congestion_where", [](const Bounds& b) { return b.congestion.where; },
-            "The part of the allocation that the proof speaks of.");
-    m.def("find_bounds", &find_bounds, "graph"_a, "allocation"_a, nb::kw_only(), "sharing"_a = nb::none(),
-          "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
-          "Proves how few hop-bytes, and how little congestion, any placement has at least.\n\n"
-          "Ranks may share slots as for place(). A budget ends the search for better proofs.");
+            "The part of the allocation that the proof speaks of.")
+        .def_prop_ro(
+            "time", [](const Bounds& b) { return b.time ? std::optional(b.time->value) : std::nullopt; },
+            "Seconds, as `topoloom.placements.predicted_time`; None where the machine gives no bandwidths.")
+        .def_prop_ro(
+            "time_by", [](const Bounds& b) { return b.time ? b.time->by : "nothing"; },
+            "The part that takes most: network, memory, sender or nothing.")
+        .def_prop_ro(
+            "time_where", [](const Bounds& b) { return b.time ? b.time->where : ""; },
+            "The rank, or what proves the load of the network.");
+    m.def(
+        "find_bounds", &find_bounds, "graph"_a, "allocation"_a, nb::kw_only(),
+        "phases"_a = std::vector<const CommGraph*>{}, "sharing"_a = nb::none(), "seconds"_a = nb::none(),
+        "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
+        "Proves how few hop-bytes, how little congestion, and how little time any placement has at least.\n\n"
+        "Phases count for time alone: graphs sent one after the other, whose sum is the graph. Ranks may "
+        "share slots as for place(). A budget ends the search for better proofs.");
     m.def("best_bus_affinities", &best_bus_affinities, "allocation"_a, "graph"_a,
           "All of the 8! assignments of threads to the elements of a ring bus that score best, and their "
           "score:\n"

@@ -15,9 +15,6 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/choose_nodes.hpp"
-#include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/metric/loads/objective_loads.hpp"
-#include "topoloom/pattern/phase_sum.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 #include "value_like.hpp"
@@ -42,65 +39,6 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     }
     return migration;
 }
-
-/// An objective on what it is measured on. Holds the background that a Problem refers to.
-class Measured {
-   public:
-    Measured(NamedObjective objective, std::vector<const CommGraph*> phases,
-             const std::optional<Numbers>& background)
-        : objective_(std::move(objective)), phases_(std::move(phases)) {
-        if (std::ranges::count(phases_, nullptr) > 0)
-            throw nb::type_error("phases must hold a CommGraph each, not None");
-        if (background) background_ = copy_of<double>(*background, "background");
-    }
-    [[nodiscard]] Problem at(const Problem& problem) const {
-        require_sum(phases_, problem.graph());
-        return problem.with_objective(
-            objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_,
-            background_);
-    }
-    [[nodiscard]] double time(const Machine& machine, const CommGraph& graph,
-                              const Placement& placement) const {
-        require_placed(graph, machine, placement.slots());
-        require_sum(phases_, graph);
-        if (!machine.has_bandwidths()) return 0;
-        return time_parts(machine, measured(graph, objective_of(ObjectiveKind::time)), placement.slots()).all;
-    }
-    [[nodiscard]] double value(const CommGraph& graph, const Allocation& allocation,
-                               const Placement& placement) const {
-        const Machine& machine = allocation.machine();
-        require_placed(graph, machine, placement.slots());
-        if (placement.use() == SlotUse::one_rank)
-            return at(Problem(graph, allocation)).objective_value(placement.slots());
-        require_sum(phases_, graph);
-        require_exact_hop_bytes(graph, machine);
-        // Those that share slots are placed for hop-bytes.
-        const Objective objective = objective_.value.value_or(objective_of(ObjectiveKind::hop_bytes));
-        if (objective.is(ObjectiveKind::hop_bytes))
-            return static_cast<double>(hop_bytes(graph, machine, placement.slots()));
-        if (objective.relative)
-            fail(
-                "a mix counts in parts of what block placement has, one rank per slot; give one objective "
-                "for a placement with shared slots");
-        require_times(machine, objective);
-        return objective_key(machine, measured(graph, objective), placement.slots()).congestion;
-    }
-    [[nodiscard]] ObjectiveChoice choose(const Problem& problem) const {
-        require_sum(phases_, problem.graph());
-        return choose_objective(problem, phases_, background_);
-    }
-
-   private:
-    [[nodiscard]] MeasuredObjective measured(const CommGraph& graph, const Objective& mix) const {
-        MeasuredObjective objective{.mix = mix, .phases = phases_, .background = background_};
-        if (objective.phases.empty()) objective.phases.push_back(&graph);
-        return objective;
-    }
-
-    NamedObjective objective_;
-    std::vector<const CommGraph*> phases_;
-    std::vector<double> background_;
-};
 
 /// What place() found, and whether it is as good as what it proved.
 struct Found {

@@ -5,11 +5,16 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
 
 #include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
+#include "topoloom/pattern/phase_sum.hpp"
 
 namespace topoloom::python {
 
@@ -22,6 +27,66 @@ NamedObjective::NamedObjective(std::string text) : name(std::move(text)) {
 NamedObjective named(const ObjectiveOrName& objective) {
     if (const auto* const text = std::get_if<std::string>(&objective)) return NamedObjective(*text);
     return std::get<NamedObjective>(objective);
+}
+
+Measured::Measured(NamedObjective objective, std::vector<const CommGraph*> phases,
+                   const std::optional<Numbers>& background)
+    : objective_(std::move(objective)), phases_(std::move(phases)) {
+    if (std::ranges::count(phases_, nullptr) > 0)
+        throw nb::type_error("phases must hold a CommGraph each, not None");
+    if (background) background_ = copy_of<double>(*background, "background");
+}
+
+Problem Measured::at(const Problem& problem) const {
+    require_sum(phases_, problem.graph());
+    return problem.with_objective(
+        objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_, background_);
+}
+
+MeasuredObjective Measured::for_use(const CommGraph& graph, const Allocation& allocation, SlotUse use) const {
+    if (use == SlotUse::one_rank) {
+        const Problem problem = at(Problem(graph, allocation));
+        return problem.is_for_hop_bytes() ? measured(graph, objective_of(ObjectiveKind::hop_bytes))
+                                          : problem.objective_on_links();
+    }
+    require_sum(phases_, graph);
+    require_exact_hop_bytes(graph, allocation.machine());
+    // Those that share slots are placed for hop-bytes.
+    const Objective objective = objective_.value.value_or(objective_of(ObjectiveKind::hop_bytes));
+    if (objective.relative)
+        fail(
+            "a mix counts in parts of what block placement has, one rank per slot; give one objective "
+            "for a placement with shared slots");
+    require_times(allocation.machine(), objective);
+    return measured(graph, objective);
+}
+
+double Measured::value(const CommGraph& graph, const Allocation& allocation,
+                       const Placement& placement) const {
+    const Machine& machine = allocation.machine();
+    require_placed(graph, machine, placement.slots());
+    const MeasuredObjective objective = for_use(graph, allocation, placement.use());
+    if (objective.mix.is(ObjectiveKind::hop_bytes))
+        return static_cast<double>(hop_bytes(graph, machine, placement.slots()));
+    return objective_key(machine, objective, placement.slots()).congestion;
+}
+
+double Measured::time(const Machine& machine, const CommGraph& graph, const Placement& placement) const {
+    require_placed(graph, machine, placement.slots());
+    require_sum(phases_, graph);
+    if (!machine.has_bandwidths()) return 0;
+    return time_parts(machine, measured(graph, objective_of(ObjectiveKind::time)), placement.slots()).all;
+}
+
+ObjectiveChoice Measured::choose(const Problem& problem) const {
+    require_sum(phases_, problem.graph());
+    return choose_objective(problem, phases_, background_);
+}
+
+MeasuredObjective Measured::measured(const CommGraph& graph, const Objective& mix) const {
+    MeasuredObjective objective{.mix = mix, .phases = phases_, .background = background_};
+    if (objective.phases.empty()) objective.phases.push_back(&graph);
+    return objective;
 }
 
 namespace {

@@ -1164,11 +1164,25 @@ class Bounds:
     def congestion_where(self) -> str:
         """The part of the allocation that the proof speaks of."""
 
-def find_bounds(graph: CommGraph, allocation: Allocation, *, sharing: Sharing | None = None, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> Bounds:
-    """
-    Proves how few hop-bytes, and how little congestion, any placement has at least.
+    @property
+    def time(self) -> float | None:
+        """
+        Seconds, as `topoloom.placements.predicted_time`; None where the machine gives no bandwidths.
+        """
 
-    Ranks may share slots as for place(). A budget ends the search for better proofs.
+    @property
+    def time_by(self) -> str:
+        """The part that takes most: network, memory, sender or nothing."""
+
+    @property
+    def time_where(self) -> str:
+        """The rank, or what proves the load of the network."""
+
+def find_bounds(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], sharing: Sharing | None = None, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> Bounds:
+    """
+    Proves how few hop-bytes, how little congestion, and how little time any placement has at least.
+
+    Phases count for time alone: graphs sent one after the other, whose sum is the graph. Ranks may share slots as for place(). A budget ends the search for better proofs.
     """
 
 def best_bus_affinities(allocation: Allocation, graph: CommGraph) -> tuple[list[int], list[list[int]]]:
@@ -1319,6 +1333,82 @@ def choose_nodes(graph: CommGraph, free: Allocation, count: int, mapper: str = '
 
 def mappers() -> list[dict[str, object]]:
     """All mappers with their options."""
+
+class Evaluator:
+    """
+    A placement that you change: its value under an objective, kept up to date, and what changes would gain.
+    """
+
+    def __init__(self, graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> None:
+        """
+        Starts from a placement; ranks may share slots where it lets them. What a slot can hold is not
+        checked. Objective, phases and background are those of `topoloom.place`.
+        """
+
+    @property
+    def value(self) -> float:
+        """
+        The objective's value: what `objective_value` gives for the placement, bit for bit.
+        """
+
+    @property
+    def placement(self) -> Placement:
+        """A copy of the placement as it is."""
+
+    @overload
+    def gain_of_swap(self, rank_a: int, rank_b: int) -> float:
+        """
+        By how much the value would fall if two ranks exchanged their slots; negative: rise.
+        """
+
+    @overload
+    def gain_of_swap(self, rank_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], rank_b: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        The same for many candidates, each by itself: arrays of as many ranks, or one rank for all.
+        """
+
+    @overload
+    def gain_of_swap(self, rank_a: int, rank_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.float64]:
+        """The same of one rank with each of an array."""
+
+    @overload
+    def gain_of_move(self, rank: int, slot: int) -> float:
+        """
+        By how much the value would fall if a rank moved to a slot, which must be free unless ranks
+        share slots; negative: rise.
+        """
+
+    @overload
+    def gain_of_move(self, rank: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        The same for many candidates, each by itself: arrays of as many, or one slot for all.
+        """
+
+    @overload
+    def gain_of_move(self, rank: int, slot: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.float64]:
+        """The same of one rank with each of an array."""
+
+    def swap(self, rank_a: int, rank_b: int) -> None:
+        """Exchanges the slots of two ranks."""
+
+    def move(self, rank: int, slot: int) -> None:
+        """Moves a rank to a slot, which must be free unless ranks share slots."""
+
+    def undo(self) -> None:
+        """
+        Takes back the last swap or move; only once, but a swap is its own reverse.
+        """
+
+def slot_capacities(graph: CommGraph, allocation: Allocation, sharing: Sharing | None = None) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
+    """
+    What fits, in integers: the load of every rank, and how much each slot of the allocation may hold.
+    All 1 where ranks do not share slots.
+    """
+
+def call_mapper(address: int, graph: CommGraph, allocation: Allocation, *, objective: Objective | str, phases: Sequence[CommGraph], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], capacity: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool, seed: int, seconds: float | None, work: int | None, progress: Callable[[int], bool] | None) -> list[int]:
+    """
+    The slots that the topoloom_mapper at this address chooses. Nothing checks the address.
+    """
 
 class AxisOrder:
     """A mesh of ranks laid along a line of slots."""

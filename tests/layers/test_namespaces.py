@@ -22,6 +22,7 @@ VOCABULARY = (
     "bound/bus_affinity.hpp",
     "bound/congestion_bound.hpp",
     "bound/hop_bytes_bound.hpp",
+    "bound/time_bound.hpp",
     "bound/wiring.hpp",
     "place/portfolio/objective_choice.hpp",
 )

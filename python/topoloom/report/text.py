@@ -128,15 +128,17 @@ def _bounds(report: Report) -> list[dict[str, Any]]:
     if report.bounds is None:
         return []
     proven = report.bounds
-    where = proven.congestion_where
-    found = (
+    found = [
         ("hop_bytes", proven.hop_bytes, proven.hop_bytes_by),
         (
             "congestion_max",
             proven.congestion,
-            " of ".join(filter(None, (proven.congestion_by, where))),
+            " of ".join(filter(None, (proven.congestion_by, proven.congestion_where))),
         ),
-    )
+    ]
+    if proven.time is not None:
+        by = ": ".join(filter(None, (proven.time_by, proven.time_where)))
+        found.insert(0, ("predicted_seconds", proven.time, by))
     return [
         {
             "title": measure_title(name, report.machine),

@@ -21,6 +21,12 @@ from topoloom.tasks.joint_files import (
 from topoloom.tasks.judge import judge_placement as judge_placement
 from topoloom.tasks.map import map_ranks as map_ranks
 from topoloom.tasks.objective import read_objective as read_objective
+from topoloom.tasks.own_mapper import (
+    MapperProblem as MapperProblem,
+    OwnMapper as OwnMapper,
+    load_mapper as load_mapper,
+    mapper_header as mapper_header,
+)
 from topoloom.tasks.pattern import (
     generate_pattern as generate_pattern,
     import_pattern as import_pattern,

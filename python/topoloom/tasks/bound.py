@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from topoloom._core import Sharing, find_bounds, judge
+from topoloom._core import CommGraph, Sharing, find_bounds, judge
 from topoloom.placements.congestion_lp import relax_congestion
+from topoloom.placements.measures import measure_values
+from topoloom.tasks.objective import predicted
 from topoloom.tasks.optimality_gap import gap
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.search import UNLIMITED, Progress, Search, go_on
@@ -21,7 +24,7 @@ class Bound:
 
     bound: float
     by: str
-    where: str = ""  # of congestion: the part of the machine
+    where: str = ""  # of congestion and time: the part of the machine, or a rank
     value: float | None = None
 
     @property
@@ -32,7 +35,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class ProvenBounds:
-    """Bounds by measure: hop-bytes and congestion."""
+    """Bounds by measure: predicted time where bandwidths are known, then the others."""
 
     given: PlacementProblem
     bounds: dict[str, Bound]
@@ -47,10 +50,10 @@ class ProvenBounds:
         }
         for name, one in self.bounds.items():
             entry: dict[str, Any] = {"bound": one.bound, "by": one.by}
-            if name == "congestion_max":
+            if name != "hop_bytes":
                 entry["where"] = one.where
-                if self.rounded is not None:
-                    entry["rounded"] = self.rounded
+            if name == "congestion_max" and self.rounded is not None:
+                entry["rounded"] = self.rounded
             if one.value is not None:
                 entry |= {"value": one.value, "gap": one.gap}
             document[name] = entry
@@ -59,14 +62,16 @@ class ProvenBounds:
 
 def prove_bounds(
     given: PlacementProblem,
+    phases: Sequence[CommGraph] = (),
     *,
     search: Search = UNLIMITED,
     sharing: Sharing = NO_SHARING,
     lp: bool = False,
     progress: Progress = go_on,
 ) -> ProvenBounds:
-    """Prove a bound on hop-bytes and on congestion, and compare a placement with it.
+    """Prove bounds on hop-bytes, congestion and time; compare a placement with them.
 
+    The time is that of `phases`, one after the other; without any the graph is one.
     With `lp` a linear relaxation of congestion is solved, unless time is too short.
     """
     graph, allocation = given.graph, given.allocation
@@ -79,13 +84,17 @@ def prove_bounds(
     found = find_bounds(
         graph,
         allocation,
+        phases=phases,
         sharing=sharing,
         seconds=left,
         work=search.work,
         threads=search.threads,
         progress=progress,
     )
-    bounds = {
+    bounds = {}
+    if found.time is not None:
+        bounds["predicted_seconds"] = Bound(found.time, found.time_by, found.time_where)
+    bounds |= {
         "hop_bytes": Bound(found.hop_bytes, found.hop_bytes_by),
         "congestion_max": Bound(
             found.congestion, found.congestion_by, found.congestion_where
@@ -94,10 +103,10 @@ def prove_bounds(
     if relaxation is not None and relaxation.bound > found.congestion:
         bounds["congestion_max"] = Bound(relaxation.bound, "lp")
     if given.file is not None:
-        judgement = judge(graph, allocation, given.file.placement)
+        on = (graph, allocation, given.file.placement)
+        values = predicted(*on, phases) | measure_values(judge(*on), given.shared)
         bounds = {
-            name: replace(one, value=getattr(judgement, name))
-            for name, one in bounds.items()
+            name: replace(one, value=values[name]) for name, one in bounds.items()
         }
     rounded = None if relaxation is None else relaxation.congestion
     return ProvenBounds(given, bounds, rounded)

@@ -13,8 +13,15 @@ from topoloom.support.gain import gain
 from topoloom.support.nearest import unknown_name
 from topoloom.tasks.objective import PROVEN, Objective, proves
 from topoloom.tasks.optimality_gap import gaps, quick_bounds
+from topoloom.tasks.own_mapper import (
+    MapperFunction,
+    OwnMapper,
+    is_own,
+    load_mapper,
+    own_problem,
+)
 from topoloom.tasks.problem import Problem, launcher_default
-from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
+from topoloom.tasks.search import UNLIMITED, Progress, Search, Watching, unwatched
 from topoloom.tasks.sharing import NO_SHARING, share_slots
 
 DEFAULT = "block"
@@ -30,13 +37,16 @@ class Comparison(NamedTuple):
     shared
         Whether ranks share slots.
     results
-        One for each mapper, block first: its measures, gain, gap, seconds and work.
+        One for each mapper, block first: its measures, gain, gap, seconds and work,
+        which is 0 for mappers of your own.
     placements
         By mapper.
     best
         The mapper with the least value of the objective.
     interrupted
         Whether the last search was stopped from outside.
+    failed
+        Mappers of your own that returned no placement, and why.
     """
 
     objective: Objective
@@ -45,22 +55,30 @@ class Comparison(NamedTuple):
     placements: dict[str, Placement]
     best: str
     interrupted: bool
+    failed: dict[str, str]
 
 
 def compare_mappers(
     problem: Problem,
     objective: Objective,
-    names: Sequence[str],
+    candidates: Sequence[str | MapperFunction],
     *,
     search: Search = UNLIMITED,
     sharing: Sharing = NO_SHARING,
     watching: Watching = unwatched,
 ) -> Comparison:
-    """Place with every mapper, after block order; limits hold for each of them."""
+    """Place with every mapper, after block order; limits hold for each of them.
+
+    A mapper is a name, such as ``gge,swap``, or one of your own: a function that is
+    given a `MapperProblem` and returns a `Placement` or the slot of every rank, or the
+    text ``mine.py:function``. What it returns is checked, and is in `failed` where it
+    is wrong.
+    """
     graph, allocation = problem.graph, problem.allocation
     shared = share_slots(sharing, graph, allocation)
-    names = [DEFAULT, *(name for name in names if name != DEFAULT)]
-    _check_mappers(names)
+    own = _own_mappers(candidates)
+    names = [DEFAULT, *(name for name in map(_name, candidates) if name != DEFAULT)]
+    _check_mappers([name for name in names if name not in own])
     proven = PROVEN if any(map(proves, names)) else ""
     chosen = objective.chosen_for(
         graph, allocation, "ranks share slots" if shared else proven
@@ -68,37 +86,49 @@ def compare_mappers(
     results: list[dict[str, Any]] = []
     placements: dict[str, Placement] = {}
     interrupted = False
+    failed: dict[str, str] = {}
+
+    def place_by(name: str, progress: Progress) -> tuple[Placement | None, int]:
+        if name == DEFAULT:
+            return launcher_default(graph, allocation, shared), 0
+        if name in own:
+            asked = own_problem(graph, allocation, chosen, sharing, search, progress)
+            try:
+                return own[name].place(asked), 0
+            except Error as error:
+                failed[name] = str(error)
+                return None, 0
+        found = place(
+            graph,
+            allocation,
+            mapper=name,
+            **search._asdict(),
+            sharing=sharing,
+            **chosen.options,
+            progress=progress,
+        )
+        return found.placement, found.work
+
     for number, name in enumerate(names, start=1):
         with watching(f"{number}/{len(names)} {name}", search) as progress:
             start = perf_counter()
-            if name == DEFAULT:
-                placement, work = launcher_default(graph, allocation, shared), 0
-            else:
-                found = place(
-                    graph,
-                    allocation,
-                    mapper=name,
-                    **search._asdict(),
-                    sharing=sharing,
-                    **chosen.options,
-                    progress=progress,
-                )
-                placement, work = found.placement, found.work
+            placement, work = place_by(name, progress)
             took = perf_counter() - start
             interrupted = not progress(work)
-        values = chosen.values(graph, allocation, placement)
-        placements[name] = placement
-        results.append({"mapper": name, **values, "seconds": took, "work": work})
+        if placement is not None:
+            values = chosen.values(graph, allocation, placement)
+            placements[name] = placement
+            results.append({"mapper": name, **values, "seconds": took, "work": work})
         if interrupted:
             break
     # Of a block that overfills slots nothing is proven.
-    bounds = None if shared else quick_bounds(graph, allocation)
+    bounds = None if shared else quick_bounds(graph, allocation, chosen.phases)
     before = results[0][chosen.measure]
     for result in results:
         result["gain_percent"] = gain(before, result[chosen.measure])
         result["gap"] = gaps(result, bounds)
     best = min(results, key=lambda result: float(result[chosen.measure]))["mapper"]
-    return Comparison(chosen, shared, results, placements, best, interrupted)
+    return Comparison(chosen, shared, results, placements, best, interrupted, failed)
 
 
 def split_mappers(text: str) -> list[str]:
@@ -107,6 +137,24 @@ def split_mappers(text: str) -> list[str]:
     if not all(names):
         raise Error(f"the list of mappers '{text}' holds an empty name")
     return list(dict.fromkeys(names))
+
+
+def _name(mapper: str | MapperFunction) -> str:
+    return mapper if isinstance(mapper, str) else getattr(mapper, "__name__", "own")
+
+
+def _own_mappers(candidates: Sequence[str | MapperFunction]) -> dict[str, OwnMapper]:
+    """Load those in files; refuse functions that go by one name."""
+    own: dict[str, OwnMapper] = {}
+    for mapper in candidates:
+        name = _name(mapper)
+        if not isinstance(mapper, str):
+            if name in own or name in (DEFAULT, *candidates):
+                raise Error(f"two mappers are called {name}; rename one of them")
+            own[name] = OwnMapper(name, mapper)
+        elif is_own(mapper):
+            own[name] = load_mapper(mapper)
+    return own
 
 
 def _check_mappers(names: Sequence[str]) -> None:

@@ -88,7 +88,7 @@ def judge_placement(
     before |= measure_values(judge(*by_block), shared)
     values = predicted(*on, phases) | measure_values(judgement, shared)
     # What a shared slot may hold, the placement does not say.
-    bounds = None if shared else quick_bounds(graph, where)
+    bounds = None if shared else quick_bounds(graph, where, phases)
     return Judged(
         given,
         given.file.mapper if given.file is not None else "block",

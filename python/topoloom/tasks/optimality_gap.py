@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
@@ -15,13 +15,15 @@ LITTLE_WORK = 2**23
 Gaps = dict[str, float | None]
 
 
-def quick_bounds(graph: CommGraph, allocation: Allocation) -> Bounds | None:
+def quick_bounds(
+    graph: CommGraph, allocation: Allocation, phases: Sequence[CommGraph] = ()
+) -> Bounds | None:
     """Prove what takes hardly longer than to judge, the same on every machine."""
     try:
         if allocation.slot_count <= FEW_SLOTS:
-            return find_bounds(graph, allocation, work=LITTLE_WORK)
+            return find_bounds(graph, allocation, phases=phases, work=LITTLE_WORK)
         # Answering no skips only the proofs that take time.
-        return find_bounds(graph, allocation, progress=lambda _: False)
+        return find_bounds(graph, allocation, phases=phases, progress=lambda _: False)
     except Error:
         return None  # bounds need smaller sums than judgements
 
@@ -34,13 +36,16 @@ def gap(value: float, bound: float) -> float | None:
 
 
 def gaps(values: Mapping[str, float], bounds: Bounds | None) -> Gaps:
-    """Divide hop-bytes and congestion of a placement by their bounds."""
+    """Divide hop-bytes, congestion and predicted time by their bounds."""
     if bounds is None:
         return {"hop_bytes": None, "congestion_max": None}
-    return {
+    found = {
         "hop_bytes": gap(values["hop_bytes"], bounds.hop_bytes),
         "congestion_max": gap(values["congestion_max"], bounds.congestion),
     }
+    if bounds.time is not None and "predicted_seconds" in values:
+        found["predicted_seconds"] = gap(values["predicted_seconds"], bounds.time)
+    return found
 
 
 def gap_text(ratio: float | None) -> str:

@@ -50,7 +50,7 @@ def report_of(
     where = first.allocation
     shared = any(one.file.placement.shared for one in made)
     # What a shared slot may hold, a placement does not say.
-    bounds = None if shared else quick_bounds(graph, where)
+    bounds = None if shared else quick_bounds(graph, where, phases)
     problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases)
     views = [_view(problem, LAUNCHER, launcher_default(graph, where, shared))]
     for one, name in zip(made, _names(made), strict=True):

@@ -39,6 +39,29 @@ def test_no_mapper_is_better_than_what_is_proven(
             assert result["gap"][measure] >= 1
 
 
+@pytest.mark.parametrize(("pattern", "machine"), JOBS)
+def test_where_bandwidths_are_known_the_time_has_a_gap_too(
+    topoloom: Command, pattern: list[str], machine: str
+) -> None:
+    make(topoloom, *pattern)
+    machine += ",bandwidth=1GB/s"
+    topoloom("map", "p.npz", "-m", machine, "--effort", "fast", "-o", "x.json")
+    judged = topoloom("judge", "p.npz", "x.json", "--json").json["gap"]
+    proven = topoloom("bound", "p.npz", "x.json", "--work", 1000, "--json").json
+    words = ["compare", "p.npz", "-m", machine, "--objective", "time", "--json"]
+    compared = topoloom(*words, "--mappers", "hilbert").json
+    gaps = [result["gap"]["predicted_seconds"] for result in compared["results"]]
+    assert min(judged["predicted_seconds"], *gaps) >= 1
+    assert proven["predicted_seconds"]["gap"] >= 1
+    assert proven["predicted_seconds"]["by"] in ("sender", "network", "memory")
+    row = next(
+        line
+        for line in topoloom("judge", "p.npz", "x.json").out.splitlines()
+        if "predicted time" in line
+    )
+    assert row.split()[-1] == f"{judged['predicted_seconds']:.3f}"
+
+
 def test_a_stencil_on_its_own_torus_has_gap_1(topoloom: Command) -> None:
     make(topoloom, "stencil3d", "--grid", "4x4x4")
     topoloom("map", "p.npz", "-m", "torus:4x4x4", "-o", "x.json")

@@ -80,6 +80,7 @@ class Drawn:
             ],
         }
 
+        self.pools["Evaluator"] = [self._on_machine()["Evaluator"] for _ in range(12)]
         self._add_what_python_makes()
 
     def _add_what_python_makes(self) -> None:
@@ -247,7 +248,18 @@ class Drawn:
         pair = (rng.randrange(len(nodes)), rng.randrange(len(nodes)))
         schedule = _core.Schedule("ring", "all-gather", ranks, 64)
         placement = _core.Placement(allocation, rng.sample(slots, ranks))
+        kinds = ("hop-bytes", "congestion", "congestion-soft", "auto")
+        evaluator = _core.Evaluator(
+            graph, allocation, placement, objective=rng.choice(kinds)
+        )
+        some = [rng.randrange(ranks) for _ in range(3)]
+        evaluator.swap(some[0], some[1])
         return {
+            "Evaluator": evaluator,
+            "rank": rng.choice((some, some[0])),
+            "rank_a": rng.choice((some, some[1])),
+            "rank_b": rng.choice((some, some[2])),
+            "slot": rng.choice((rng.choices(slots, k=3), rng.choice(slots))),
             "machine": machine,
             "Machine": machine,
             "allocation": allocation,

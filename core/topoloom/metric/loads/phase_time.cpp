@@ -10,14 +10,6 @@ namespace topoloom {
 
 namespace {
 
-/// Startups are counted in whole ticks of at least a picosecond, so that what is taken back leaves no trace.
-double tick_for(const CommGraph& graph, const Machine& machine) {
-    const NodeSpeeds& speeds = machine.speeds();
-    const double all = static_cast<double>(graph.total_messages()) *
-                       std::max(speeds.startup.value, speeds.memory_startup.value);
-    return std::max(1e-12, all / 0x1p60);
-}
-
 /// Of one message, in seconds.
 struct Passage {
     double latency;
@@ -39,9 +31,16 @@ Passage passage(const Machine& machine, Node from, Node to, double bytes) {
 
 }  // namespace
 
+double startup_tick(const CommGraph& graph, const Machine& machine) {
+    const NodeSpeeds& speeds = machine.speeds();
+    const double all = static_cast<double>(graph.total_messages()) *
+                       std::max(speeds.startup.value, speeds.memory_startup.value);
+    return std::max(1e-12, all / 0x1p60);
+}
+
 PhaseTime::PhaseTime(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank)
     : machine_(machine),
-      tick_(tick_for(graph, machine)),
+      tick_(startup_tick(graph, machine)),
       senders_(graph.rank_count()),
       longest_(graph.rank_count()),
       starting_(graph.rank_count()),

@@ -18,6 +18,9 @@
 
 namespace topoloom {
 
+/// Startups are counted in whole ticks of at least a picosecond, so that what is taken back leaves no trace.
+[[nodiscard]] double startup_tick(const CommGraph& graph, const Machine& machine);
+
 /// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before; see
 /// split_rounds(). It takes as long as what is busiest needs once it is reached, and as its senders need to start all
 /// messages and see the last of them arrive:

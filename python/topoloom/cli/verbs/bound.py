@@ -51,7 +51,8 @@ def command(
 ) -> None:
     """Prove lower bounds on the objective for any placement of these ranks.
 
-    No placement has fewer hop-bytes, or less congestion, than is printed. With a
+    No placement has fewer hop-bytes, less congestion, or where bandwidths are known a
+    shorter predicted time, than is printed. With a
     PLACEMENT the gap is its value divided by that: 1 means that it is optimal.
     --time and --work, or Ctrl-C, end the search for better proofs.
 
@@ -61,6 +62,8 @@ def command(
     congestion  by the bytes that must leave a part of the machine (cut) or a rank
                 (injection), by all bytes on all links (average), or by a linear
                 relaxation with the machine's own routes (lp)
+    time        by startups, the nearest routes and the busiest link or network card
+                (network) or memory, or by all that one rank sends (sender)
 
     \b
     Examples:
@@ -72,6 +75,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.exit_status import Interrupted
+    from topoloom.graphs.phases import load_phases
     from topoloom.tasks.bound import prove_bounds
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
@@ -92,7 +96,14 @@ def command(
             "--lp is for one rank per slot, without --imbalance or --capacities"
         )
     with watching("searching for proofs", search) as watch:
-        found = prove_bounds(given, search=search, sharing=share, lp=lp, progress=watch)
+        found = prove_bounds(
+            given,
+            load_phases(graph),
+            search=search,
+            sharing=share,
+            lp=lp,
+            progress=watch,
+        )
     if as_json:
         print_json(found.document())
     else:

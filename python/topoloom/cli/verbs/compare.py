@@ -57,7 +57,8 @@ def command(
         typer.Option(
             "--mappers",
             metavar="LIST",
-            help="Mappers separated by commas; + joins the stages of one.",
+            help="Mappers separated by commas; + joins the stages of one. "
+            "FILE.py:FUNCTION and LIBRARY.so:FUNCTION are your own: the file is run.",
             autocompletion=complete.mapper,
             show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),
@@ -74,11 +75,16 @@ def command(
 
     Gains are those of the objective against 'block', rank i on slot i: what the
     launcher does without instructions. The best is marked. --time and --work hold for
-    each mapper. The gap is hop-bytes, or congestion where that is the objective,
+    each mapper. The gap is the objective, hop-bytes, congestion or predicted time,
     divided by a lower bound that is quick to prove: 1 is optimal. 'topoloom bound'
     proves more. Where ranks share slots, with --imbalance or --capacities, the load of
     the fullest slot is shown instead, and block puts equally many ranks on every
     slot, regardless of their load.
+
+    A mapper of your own is a function in a Python file, or in a shared library, which
+    is executed with your rights: it is given the problem, and returns the slot of every
+    rank. Where it fails or returns no placement, a line says so, and the exit status
+    is 1.
 
     \b
     predicted time  what the messages take; where bandwidths are known
@@ -95,9 +101,10 @@ def command(
           --mappers mahd+swap,mahd+swap+local-opt,auto
       topoloom compare p.npz -m tree:4:8:2 --allocate 64 --figure mappers.svg
       topoloom compare md.npz -m torus:8x8x8 --imbalance 0.3 --mappers bricks,auto
+      topoloom compare p.npz -m torus:8x8x8 --mappers auto,mine.py:place
     """
-    from topoloom.cli.console import print_json, watching
-    from topoloom.cli.exit_status import Interrupted
+    from topoloom.cli.console import note, print_json, watching
+    from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.tasks.compare import DEFAULT, compare_mappers, split_mappers
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import Where, load_problem
@@ -131,11 +138,17 @@ def command(
                 "default": DEFAULT,
                 "best": found.best,
                 "results": found.results,
+                "failed": found.failed,
                 "figure": figure and str(figure),
             }
         )
     else:
         _print(problem, found, figure)
+    if found.failed:
+        *others, last = found.failed.values()
+        for failure in others:
+            note(f"topoloom: {failure}")
+        raise Failure(last)
     if found.interrupted:
         raise Interrupted(f"interrupted in mapper {found.results[-1]['mapper']}")
 

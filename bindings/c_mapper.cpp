@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mappers in shared libraries of the user's: calls the function at an address.
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/capi/topoloom_mapper.h"
+#include "topoloom/place/evaluator.hpp"
+#include "values.hpp"
+#include "watch.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+/// What the functions of a problem work on.
+class MapperContext {
+   public:
+    MapperContext(const CommGraph& graph, const Allocation& allocation, SlotUse use,
+                  const MeasuredObjective& objective, Watch& watch)
+        : graph_(graph), allocation_(allocation), use_(use), objective_(objective), watch_(watch) {}
+
+    bool go_on(std::uint64_t work) { return watch_(work); }
+    [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
+    void start(const std::uint32_t* slot_of_rank) {
+        std::vector<Slot> slots;
+        for (std::size_t rank = 0; rank < graph_.rank_count(); ++rank) slots.emplace_back(slot_of_rank[rank]);
+        evaluator_.emplace(graph_, allocation_, Placement(allocation_, std::move(slots), use_), objective_);
+    }
+    Evaluator& evaluator() {
+        if (!evaluator_) fail("it asks for values before it calls start()");
+        return *evaluator_;
+    }
+    void note(const char* problem) {
+        if (problem_.empty()) problem_ = problem;
+    }
+    /// The first of what was wrong with a call.
+    [[nodiscard]] const std::string& problem() const { return problem_; }
+
+   private:
+    const CommGraph& graph_;
+    const Allocation& allocation_;
+    SlotUse use_;
+    const MeasuredObjective& objective_;
+    Watch& watch_;
+    std::optional<Evaluator> evaluator_;
+    std::string problem_;
+};
+
+/// use(context); where that throws, a note and `otherwise`.
+template <class Answer, class Use>
+Answer guarded_call(void* context, Answer otherwise, const Use& use) noexcept {
+    auto& mine = *static_cast<MapperContext*>(context);
+    try {
+        return use(mine);
+    } catch (const std::exception& problem) {
+        mine.note(problem.what());
+    } catch (...) {
+        mine.note("it made an unknown failure");
+    }
+    return otherwise;
+}
+
+template <class Use>
+int done(void* context, const Use& use) noexcept {
+    return guarded_call(context, 1, [&](MapperContext& mine) {
+        use(mine);
+        return 0;
+    });
+}
+
+constexpr double no_gain = std::numeric_limits<double>::quiet_NaN();
+
+void set_calls(topoloom_mapper_problem& asked) {
+    asked.go_on = [](void* context, std::uint64_t work) {
+        return guarded_call(context, 0, [&](MapperContext& mine) { return mine.go_on(work) ? 1 : 0; });
+    };
+    asked.distance = [](void* context, std::uint32_t a, std::uint32_t b) {
+        const Machine& machine = static_cast<MapperContext*>(context)->machine();
+        if (a >= machine.slot_count() || b >= machine.slot_count()) return no_index;
+        return machine.distance(Slot{a}, Slot{b});
+    };
+    asked.start = [](void* context, const std::uint32_t* slot_of_rank) {
+        return done(context, [&](MapperContext& mine) { mine.start(slot_of_rank); });
+    };
+    asked.value = [](void* context) {
+        return guarded_call(context, no_gain, [](MapperContext& mine) { return mine.evaluator().value(); });
+    };
+    asked.gain_of_swap = [](void* context, std::uint32_t a, std::uint32_t b) {
+        return guarded_call(context, no_gain, [&](MapperContext& mine) {
+            return mine.evaluator().gain_of_exchange(Rank{a}, Rank{b});
+        });
+    };
+    asked.gain_of_move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
+        return guarded_call(context, no_gain, [&](MapperContext& mine) {
+            return mine.evaluator().gain_of_move(Rank{rank}, Slot{slot});
+        });
+    };
+    asked.swap = [](void* context, std::uint32_t a, std::uint32_t b) {
+        return done(context, [&](MapperContext& mine) { mine.evaluator().exchange(Rank{a}, Rank{b}); });
+    };
+    asked.move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
+        return done(context, [&](MapperContext& mine) { mine.evaluator().move(Rank{rank}, Slot{slot}); });
+    };
+    asked.undo = [](void* context) {
+        return done(context, [](MapperContext& mine) { mine.evaluator().undo(); });
+    };
+    asked.placement = [](void* context, std::uint32_t* slot_of_rank) {
+        return done(context, [&](MapperContext& mine) {
+            for (const Rank rank : ids<Rank>(mine.evaluator().rank_count()))
+                slot_of_rank[rank.value] = mine.evaluator().slot(rank).value;
+        });
+    };
+}
+
+/// Every row, as C sees it.
+struct Rows {
+    std::vector<std::uint64_t> first{0};
+    std::vector<std::uint32_t> peers;
+    std::vector<std::int64_t> bytes, messages;
+
+    explicit Rows(const CommGraph& graph) {
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Edge edge : graph.sends(u)) {
+                peers.push_back(edge.peer.value);
+                bytes.push_back(edge.bytes.value);
+                messages.push_back(edge.messages);
+            }
+            first.push_back(peers.size());
+        }
+    }
+};
+
+std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& graph,
+                                       const Allocation& allocation, const ObjectiveOrName& objective,
+                                       const std::vector<const CommGraph*>& phases,
+                                       const std::optional<Numbers>& background, const Integers& load,
+                                       const Integers& capacity, bool shared, std::uint64_t seed,
+                                       std::optional<double> seconds, std::optional<std::uint64_t> work,
+                                       const std::optional<Progress>& progress) {
+    const SlotUse use = shared ? SlotUse::shared : SlotUse::one_rank;
+    const Measured measured(named(objective), phases, background);
+    const std::vector<std::int64_t> loads = copy_of<std::int64_t>(load, "load");
+    const std::vector<std::int64_t> capacities = copy_of<std::int64_t>(capacity, "capacity");
+    if (loads.size() != graph.rank_count() || capacities.size() != allocation.slot_count())
+        fail("give a load for each rank, and a capacity for each slot");
+    Watch watch(progress);
+    return watch.run([&] {
+        const MeasuredObjective wanted = measured.for_use(graph, allocation, use);
+        MapperContext context(graph, allocation, use, wanted, watch);
+        const Rows rows(graph);
+        std::vector<std::uint32_t> slots, nodes;
+        for (const Slot slot : allocation.slots()) {
+            slots.push_back(slot.value);
+            nodes.push_back(allocation.machine().node(slot).value);
+        }
+        topoloom_mapper_problem asked{};
+        asked.version = TOPOLOOM_MAPPER_VERSION;
+        asked.ranks = graph.rank_count();
+        asked.first = rows.first.data();
+        asked.peers = rows.peers.data();
+        asked.bytes = rows.bytes.data();
+        asked.messages = rows.messages.data();
+        asked.slots = slots.size();
+        asked.slot = slots.data();
+        asked.node = nodes.data();
+        asked.capacity = capacities.data();
+        asked.load = loads.data();
+        asked.shared = shared ? 1 : 0;
+        asked.machine = allocation.machine().text().c_str();
+        asked.seed = seed;
+        asked.seconds = seconds.value_or(std::numeric_limits<double>::infinity());
+        asked.work = work.value_or(std::numeric_limits<std::uint64_t>::max());
+        asked.context = &context;
+        set_calls(asked);
+        std::vector<std::uint32_t> slot_of_rank(graph.rank_count(), no_index);
+        char error[256] = "";
+        const auto mapper = reinterpret_cast<topoloom_mapper>(address);
+        if (mapper(&asked, slot_of_rank.data(), error, sizeof error) == 0) return slot_of_rank;
+        error[sizeof error - 1] = '\0';
+        if (error[0] != '\0') throw Error(static_cast<const char*>(error));
+        throw Error(context.problem().empty() ? "it failed, and does not say why" : context.problem());
+    });
+}
+
+}  // namespace
+
+void bind_c_mapper(nb::module_& m) {
+    m.def("call_mapper", &call_mapper, "address"_a, "graph"_a, "allocation"_a, nb::kw_only(), "objective"_a,
+          "phases"_a, "background"_a.none(), "load"_a, "capacity"_a, "shared"_a, "seed"_a, "seconds"_a.none(),
+          "work"_a.none(), "progress"_a.none(),
+          "The slots that the topoloom_mapper at this address chooses. Nothing checks the address.");
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Placements that change, for searches in Python.
+#include "topoloom/place/evaluator.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <vector>
+
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/place/capacity.hpp"
+#include "values.hpp"
+
+namespace topoloom::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+/// An evaluator with all that it refers to.
+class HeldEvaluator {
+   public:
+    HeldEvaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
+                  const ObjectiveOrName& objective, const std::vector<const CommGraph*>& phases,
+                  const std::optional<Numbers>& background)
+        : measured_(named(objective), phases, background) {
+        for (const CommGraph* const phase : phases) phases_.push_back(nb::find(*phase));
+        placement.require_on(allocation);
+        evaluator_.emplace(graph, allocation, placement,
+                           measured_.for_use(graph, allocation, placement.use()));
+    }
+    [[nodiscard]] Evaluator& operator*() { return *evaluator_; }
+    [[nodiscard]] Evaluator* operator->() { return &*evaluator_; }
+
+   private:
+    Measured measured_;
+    std::vector<nb::object> phases_;
+    std::optional<Evaluator> evaluator_;
+};
+
+constexpr std::size_t candidates_between_signals = 256;
+
+template <class T>
+nb::object array_of(std::vector<T> values) {
+    auto* const kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+/// gain(first, second) for all candidates; of one array and one number, the number is that of all.
+template <class Gain>
+nb::object gains_of(const Ids& first, const Ids& second, const char* first_name, const char* second_name,
+                    const Gain& gain) {
+    const std::span<const std::uint32_t> a = first.values(first_name);
+    const std::span<const std::uint32_t> b = second.values(second_name);
+    if (first.is_single() && second.is_single()) return nb::cast(gain(a[0], b[0]));
+    if (!first.is_single() && !second.is_single() && a.size() != b.size())
+        fail(first_name, " has ", a.size(), " entries and ", second_name, " ", b.size(), "; give as many");
+    std::vector<double> gains(first.is_single() ? b.size() : a.size());
+    for (std::size_t i = 0; i < gains.size(); ++i) {
+        if (i % candidates_between_signals == candidates_between_signals - 1 && PyErr_CheckSignals() != 0)
+            throw nb::python_error();
+        gains[i] = gain(a[first.is_single() ? 0 : i], b[second.is_single() ? 0 : i]);
+    }
+    return array_of(std::move(gains));
+}
+
+nb::object slot_capacities(const CommGraph& graph, const Allocation& allocation,
+                           const std::optional<Sharing>& sharing) {
+    const Capacity capacity(graph, allocation, sharing.value_or(Sharing{}));
+    return nb::make_tuple(array_of(std::vector(capacity.masses().begin(), capacity.masses().end())),
+                          array_of(std::vector(capacity.capacities().begin(), capacity.capacities().end())));
+}
+
+}  // namespace
+
+/// What all of them would gain, by the method that says it of one.
+template <auto gain>
+auto gains_by(const char* first, const char* second) {
+    return [first, second](HeldEvaluator& e, const Ids& a, const Ids& b) {
+        return gains_of(a, b, first, second,
+                        [&](std::uint32_t one, std::uint32_t other) { return gain(*e, one, other); });
+    };
+}
+
+double swap_gain(Evaluator& e, std::uint32_t a, std::uint32_t b) {
+    return e.gain_of_exchange(Rank{a}, Rank{b});
+}
+double move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
+    return e.gain_of_move(Rank{rank}, Slot{slot});
+}
+
+#define TOPOLOOM_IDS "numpy.typing.NDArray[numpy.integer] | Sequence[int]"
+#define TOPOLOOM_GAINS ") -> numpy.typing.NDArray[numpy.float64]"
+
+void bind_evaluator(nb::module_& m) {
+    nb::class_<HeldEvaluator>(
+        m, "Evaluator",
+        "A placement that you change: its value under an objective, kept up to date, and "
+        "what changes would gain.")
+        .def(
+            nb::init<const CommGraph&, const Allocation&, const Placement&, const ObjectiveOrName&,
+                     const std::vector<const CommGraph*>&, const std::optional<Numbers>&>(),
+            "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(), "objective"_a = NamedObjective("auto"),
+            "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), nb::keep_alive<1, 2>(),
+            nb::keep_alive<1, 3>(),
+            "Starts from a placement; ranks may share slots where it lets them. What a slot can hold is not\n"
+            "checked. Objective, phases and background are those of `topoloom.place`.")
+        .def_prop_ro(
+            "value", [](HeldEvaluator& e) { return e->value(); },
+            "The objective's value: what `objective_value` gives for the placement, bit for bit.")
+        .def_prop_ro(
+            "placement", [](HeldEvaluator& e) { return e->placement(); }, "A copy of the placement as it is.")
+        .def(
+            "gain_of_swap",
+            [](HeldEvaluator& e, std::uint32_t rank_a, std::uint32_t rank_b) {
+                return swap_gain(*e, rank_a, rank_b);
+            },
+            "rank_a"_a, "rank_b"_a,
+            "By how much the value would fall if two ranks exchanged their slots; negative: rise.")
+        .def("gain_of_swap", gains_by<swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
+             nb::sig("def gain_of_swap(self, rank_a: " TOPOLOOM_IDS ", rank_b: " TOPOLOOM_IDS
+                     " | int" TOPOLOOM_GAINS),
+             "The same for many candidates, each by itself: arrays of as many ranks, or one rank for all.")
+        .def("gain_of_swap", gains_by<swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
+             nb::sig("def gain_of_swap(self, rank_a: int, rank_b: " TOPOLOOM_IDS TOPOLOOM_GAINS),
+             "The same of one rank with each of an array.")
+        .def(
+            "gain_of_move",
+            [](HeldEvaluator& e, std::uint32_t rank, std::uint32_t slot) {
+                return move_gain(*e, rank, slot);
+            },
+            "rank"_a, "slot"_a,
+            "By how much the value would fall if a rank moved to a slot, which must be free unless ranks\n"
+            "share slots; negative: rise.")
+        .def("gain_of_move", gains_by<move_gain>("rank", "slot"), "rank"_a, "slot"_a,
+             nb::sig("def gain_of_move(self, rank: " TOPOLOOM_IDS ", slot: " TOPOLOOM_IDS
+                     " | int" TOPOLOOM_GAINS),
+             "The same for many candidates, each by itself: arrays of as many, or one slot for all.")
+        .def("gain_of_move", gains_by<move_gain>("rank", "slot"), "rank"_a, "slot"_a,
+             nb::sig("def gain_of_move(self, rank: int, slot: " TOPOLOOM_IDS TOPOLOOM_GAINS),
+             "The same of one rank with each of an array.")
+        .def(
+            "swap", [](HeldEvaluator& e, std::uint32_t a, std::uint32_t b) { e->exchange(Rank{a}, Rank{b}); },
+            "rank_a"_a, "rank_b"_a, "Exchanges the slots of two ranks.")
+        .def(
+            "move",
+            [](HeldEvaluator& e, std::uint32_t rank, std::uint32_t slot) { e->move(Rank{rank}, Slot{slot}); },
+            "rank"_a, "slot"_a, "Moves a rank to a slot, which must be free unless ranks share slots.")
+        .def(
+            "undo", [](HeldEvaluator& e) { e->undo(); },
+            "Takes back the last swap or move; only once, but a swap is its own reverse.");
+    m.def(
+        "slot_capacities", &slot_capacities, "graph"_a, "allocation"_a, "sharing"_a = nb::none(),
+        nb::sig(
+            "def slot_capacities(graph: CommGraph, allocation: Allocation, sharing: Sharing | None = None) "
+            "-> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
+        "What fits, in integers: the load of every rank, and how much each slot of the allocation may hold.\n"
+        "All 1 where ranks do not share slots.");
+}
+
+#undef TOPOLOOM_IDS
+#undef TOPOLOOM_GAINS
+
+}  // namespace topoloom::python

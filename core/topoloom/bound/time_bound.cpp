@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/time_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topoloom/machine/network_view.hpp"
+#include "topoloom/metric/loads/phase_time.hpp"
+#include "topoloom/pattern/rounds.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// How soon a node reaches others: the seconds of routes between the nodes of an allocation, and for how many ranks they
+/// have capacity.
+class NearLatencies {
+   public:
+    explicit NearLatencies(const BoundProblem& problem) {
+        const Allocation& allocation = problem.allocation();
+        std::vector<std::uint64_t> capacity(allocation.nodes().size(), 0);
+        for (std::size_t i = 0; i < allocation.slot_count(); ++i)
+            capacity[allocation.node_of_slot()[i]] += problem.capacity()[i];
+        std::vector<Node> nodes;
+        for (std::size_t n = 0; n < capacity.size(); ++n) {
+            if (capacity[n] == 0) continue;
+            nodes.push_back(allocation.nodes()[n]);
+            capacity_.push_back(capacity[n]);
+        }
+        max_on_node_ = *std::ranges::max_element(capacity_);
+        measure(problem.machine(), nodes);
+        for (const bool outward : {true, false}) {
+            std::vector<double>& within = outward ? to_ : from_;
+            within.assign(problem.rank_count(), std::numeric_limits<double>::infinity());
+            for (std::size_t n = 0; n < nodes.size(); ++n) fill(n, outward, within);
+        }
+    }
+
+    [[nodiscard]] std::size_t node_count() const { return capacity_.size(); }
+    [[nodiscard]] std::uint64_t max_on_node() const { return max_on_node_; }
+    /// The longest of the routes from a node to as many other ranks, or from them to it, on the best of all nodes.
+    [[nodiscard]] double to(std::size_t ranks) const { return to_[ranks]; }
+    [[nodiscard]] double from(std::size_t ranks) const { return from_[ranks]; }
+    /// Between any two nodes.
+    [[nodiscard]] double nearest() const { return nearest_; }
+    /// On the links of the best route between any two.
+    [[nodiscard]] double seconds_per_byte() const { return seconds_per_byte_; }
+
+   private:
+    void measure(const Machine& machine, const std::vector<Node>& nodes) {
+        constexpr double max_visits = 2e7;
+        const NetworkView network(machine.topology());
+        const auto pairs = static_cast<double>(nodes.size()) * static_cast<double>(nodes.size());
+        if (nodes.size() < 2) return;
+        nearest_ = machine.speeds().latency.value;
+        if (pairs * static_cast<double>(network.diameter()) > max_visits) return;
+        latency_.assign(nodes.size() * nodes.size(), 0);
+        double least = std::numeric_limits<double>::infinity();
+        seconds_per_byte_ = least;
+        for (std::size_t a = 0; a < nodes.size(); ++a) {
+            for (std::size_t b = 0; b < nodes.size(); ++b) {
+                if (a == b) continue;
+                double& latency = latency_[a * nodes.size() + b];
+                latency = nearest_;
+                double narrowest = 0;
+                network.route(nodes[a], nodes[b], [&](Link link, double share) {
+                    latency += share * network.latency(link).value;
+                    narrowest = std::max(narrowest, share / network.bandwidth(link).value);
+                });
+                least = std::min(least, latency);
+                seconds_per_byte_ = std::min(seconds_per_byte_, narrowest);
+            }
+        }
+        nearest_ = least;
+    }
+
+    /// [k], for as many ranks beside one on node n: at most what is there.
+    void fill(std::size_t n, bool outward, std::vector<double>& within) const {
+        std::vector<std::pair<double, std::uint64_t>> others;
+        for (std::size_t other = 0; other < capacity_.size(); ++other) {
+            if (other == n) continue;
+            const std::size_t pair = outward ? n * capacity_.size() + other : other * capacity_.size() + n;
+            others.emplace_back(latency_.empty() ? nearest_ : latency_[pair], capacity_[other]);
+        }
+        std::ranges::sort(others);
+        std::size_t k = 0;
+        const auto up_to = [&](std::uint64_t count, double seconds) {
+            for (; k < within.size() && k <= count; ++k) within[k] = std::min(within[k], seconds);
+        };
+        std::uint64_t reached = capacity_[n] - 1;
+        up_to(reached, 0);
+        for (const auto& [seconds, capacity] : others) up_to(reached += capacity, seconds);
+    }
+
+    std::vector<std::uint64_t> capacity_;  // of nodes for ranks; none is 0
+    std::uint64_t max_on_node_ = 0;
+    std::vector<double> latency_;  // by pair of nodes; empty if unknown
+    std::vector<double> to_, from_;
+    double nearest_ = 0;
+    double seconds_per_byte_ = 0;
+};
+
+/// What one rank sends and receives; bytes descend.
+struct RankTraffic {
+    std::vector<std::int64_t> out, in;  // bytes, by peer
+    std::vector<std::int64_t> sent;     // of those, what goes in messages
+    std::int64_t messages = 0;          // sent
+    std::int64_t fewest = 0;            // messages to any peer
+    std::uint32_t senders = 0;          // that it gets messages from
+};
+
+std::vector<RankTraffic> traffic_of(const CommGraph& graph) {
+    std::vector<RankTraffic> traffic(graph.rank_count());
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        RankTraffic& mine = traffic[u.value];
+        mine.fewest = std::numeric_limits<std::int64_t>::max();
+        for (const Edge edge : graph.sends(u)) {
+            mine.out.push_back(edge.bytes.value);
+            traffic[edge.peer.value].in.push_back(edge.bytes.value);
+            if (edge.messages == 0) continue;
+            mine.sent.push_back(edge.bytes.value);
+            mine.messages += edge.messages;
+            mine.fewest = std::min(mine.fewest, edge.messages);
+            ++traffic[edge.peer.value].senders;
+        }
+    }
+    for (RankTraffic& one : traffic) {
+        for (auto* const bytes : {&one.out, &one.in, &one.sent}) std::ranges::sort(*bytes, std::greater());
+    }
+    return traffic;
+}
+
+double sum_from(const std::vector<std::int64_t>& bytes, std::uint64_t first) {
+    const auto skipped = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(first, bytes.size()));
+    return static_cast<double>(std::accumulate(bytes.begin() + skipped, bytes.end(), std::int64_t{0}));
+}
+
+/// Whether some of the messages must leave their node: more ranks hang together than fit on one.
+bool must_leave(const CommGraph& graph, std::uint64_t max_on_node) {
+    std::vector<std::uint32_t> above(graph.rank_count());
+    std::iota(above.begin(), above.end(), 0U);
+    std::vector<std::uint64_t> size(graph.rank_count(), 1);
+    const auto top = [&](std::uint32_t u) {
+        while (above[u] != u) u = above[u] = above[above[u]];
+        return u;
+    };
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        for (const Edge edge : graph.sends(u)) {
+            if (edge.messages == 0) continue;
+            const std::uint32_t a = top(u.value);
+            const std::uint32_t b = top(edge.peer.value);
+            if (a == b) continue;
+            above[a] = b;
+            size[b] += size[a];
+            if (size[b] > max_on_node) return true;
+        }
+    }
+    return false;
+}
+
+/// Bytes that the busiest node has at least, of numbers by rank: those of one rank, the mean, and those of i + 1 ranks
+/// that must share a node where more than i times as many ranks as nodes have as much.
+double busiest_node(std::vector<double> of_rank, std::size_t nodes) {
+    std::ranges::sort(of_rank, std::greater());
+    double most = std::accumulate(of_rank.begin(), of_rank.end(), 0.0) / static_cast<double>(nodes);
+    for (std::size_t i = 0; i * nodes < of_rank.size(); ++i)
+        most = std::max(most, static_cast<double>(i + 1) * of_rank[i * nodes]);
+    return most;
+}
+
+/// Seconds of what is busiest in one or several phases.
+struct Load {
+    double network = 0;
+    double memory = 0;
+    std::string where{};
+};
+
+/// Of cards and memories.
+Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& near, const NodeSpeeds& speeds) {
+    Load load{.where = "network cards"};
+    for (const auto bytes : {&RankTraffic::out, &RankTraffic::in}) {
+        std::vector<double> all;
+        double leaving = 0;
+        for (const RankTraffic& one : traffic) {
+            all.push_back(sum_from(one.*bytes, 0));
+            const double leaves = sum_from(one.*bytes, near.max_on_node() - 1);
+            leaving += leaves;
+            load.network = std::max(load.network, leaves / speeds.port.value);
+        }
+        load.network =
+            std::max(load.network, leaving / static_cast<double>(near.node_count()) / speeds.port.value);
+        load.memory =
+            std::max(load.memory, busiest_node(std::move(all), near.node_count()) / speeds.memory.value);
+    }
+    return load;
+}
+
+void raise(Load& load, const CongestionBound& congestion) {
+    if (congestion.value <= load.network) return;
+    load.network = congestion.value;
+    load.where = congestion.by + (congestion.where.empty() ? "" : " of " + congestion.where);
+}
+
+/// What PhaseTime adds up, at the least; see there.
+struct Parts {
+    double first = 0;         // until the network is reached
+    double first_inside = 0;  // likewise memory
+    TimeBound all{};          // the largest
+};
+
+void raise(TimeBound& bound, double value, const char* by, const std::string& where) {
+    if (value > bound.value) bound = {value, by, where};
+}
+
+Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatencies& near, const Load& load,
+               const std::vector<RankTraffic>& traffic) {
+    const NodeSpeeds& speeds = machine.speeds();
+    const double tick = startup_tick(graph, machine);
+    const auto counted = [&](Seconds startup) { return std::floor(startup.value / tick + 0.5) * tick; };
+    const double leaving_startup = counted(speeds.startup);
+    const double inside_startup = counted(speeds.memory_startup);
+    const std::uint64_t kept = near.max_on_node() - 1;  // peers on the own node
+    double rounds = 0;
+    for (const std::int64_t messages : graph.all_messages())
+        rounds = std::max(rounds, static_cast<double>(messages));
+
+    const bool leaves = must_leave(graph, near.max_on_node());
+    double longest = leaves ? near.nearest() : 0;
+    double starting = 0;
+    std::size_t pairs = 0;
+    std::size_t senders = 0;
+    std::size_t max_peers = 1;
+    Parts parts;
+    std::string starter;
+    for (std::size_t u = 0; u < traffic.size(); ++u) {
+        const RankTraffic& one = traffic[u];
+        longest = std::max({longest, near.to(one.sent.size()), near.from(one.senders)});
+        if (one.sent.empty()) continue;
+        pairs += one.sent.size();
+        ++senders;
+        max_peers = std::max(max_peers, one.sent.size());
+        double startups = static_cast<double>(one.messages) * std::min(leaving_startup, inside_startup);
+        double largest = static_cast<double>(one.sent.front()) / speeds.memory.value;
+        if (one.sent.size() > kept) {
+            startups += static_cast<double>(one.sent.size() - kept) * static_cast<double>(one.fewest) *
+                        std::max(0.0, leaving_startup - inside_startup);
+            // One that is as large as this has to leave.
+            const auto bytes = static_cast<double>(one.sent[kept]);
+            largest = std::max({largest, bytes / speeds.port.value, bytes * near.seconds_per_byte()});
+        }
+        const double start = startups + rounds * near.to(one.sent.size());
+        const std::string name = "rank " + std::to_string(u);
+        raise(parts.all, start + largest, "sender", name);
+        if (start > starting) {
+            starting = start;
+            starter = name;
+        }
+    }
+    const double startup = std::min(speeds.startup.value, speeds.memory_startup.value);
+    parts.first = rounds * (leaves ? longest + speeds.startup.value : startup);
+    parts.first_inside = kept == 0 ? parts.first : rounds * startup;
+    raise(parts.all, parts.first + load.network, "network", load.where);
+    raise(parts.all, parts.first_inside + load.memory, "memory", "nodes");
+    const double per_sender =
+        static_cast<double>(pairs) / static_cast<double>(std::max<std::size_t>(1, senders));
+    double last = load.memory / std::max(1.0, per_sender);
+    if (leaves) last = std::max(last, load.network / static_cast<double>(max_peers));
+    raise(parts.all, starting + last, "sender", starter);
+    return parts;
+}
+
+/// What takes most of a sum names it.
+void add(Parts& sum, const Parts& parts, TimeBound& largest) {
+    sum.first += parts.first;
+    sum.first_inside += parts.first_inside;
+    sum.all.value += parts.all.value;
+    if (parts.all.value > largest.value) largest = parts.all;
+}
+
+/// Rounds one after the other, or phases: `each` adds up what they take at least by themselves; what is busiest in all
+/// of them together takes no longer than what is busiest in each.
+Parts joined(const std::vector<Parts>& each, const Load& load) {
+    Parts sum;
+    TimeBound largest;
+    for (const Parts& parts : each) add(sum, parts, largest);
+    sum.all.by = largest.by;
+    sum.all.where = largest.where;
+    raise(sum.all, sum.first + load.network, "network", load.where);
+    raise(sum.all, sum.first_inside + load.memory, "memory", "nodes");
+    return sum;
+}
+
+}  // namespace
+
+TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* const> phases,
+                     const CongestionBound& congestion, Meter& meter) {
+    const Machine& machine = problem.machine();
+    const CommGraph* const whole = &problem.graph();
+    if (phases.empty()) phases = {&whole, 1};
+    const NearLatencies near(problem);
+    const auto load_of = [&](const CommGraph& graph, const std::vector<RankTraffic>& traffic, bool is_phase) {
+        Load load = node_load(traffic, near, machine.speeds());
+        if (&graph == whole || (phases.size() == 1 && phases.front() == &graph)) {
+            raise(load, congestion);
+            return load;
+        }
+        const BoundProblem part(graph, problem.allocation(),
+                                {problem.capacity().begin(), problem.capacity().end()}, problem.threads());
+        raise(load, is_phase && meter.go_on() ? congestion_bound(part, meter) : injection_bound(part));
+        return load;
+    };
+    const auto bound_of = [&](const CommGraph& graph) {
+        const std::vector<RankTraffic> traffic = traffic_of(graph);
+        const Load load = load_of(graph, traffic, true);
+        const std::vector<CommGraph> rounds = split_rounds(graph);
+        if (rounds.empty()) return parts_of(graph, machine, near, load, traffic);
+        std::vector<Parts> each;
+        for (const CommGraph& round : rounds) {
+            const std::vector<RankTraffic> its = traffic_of(round);
+            each.push_back(parts_of(round, machine, near, load_of(round, its, false), its));
+        }
+        return joined(each, load);
+    };
+    std::vector<Parts> each;
+    for (const CommGraph* const phase : phases) each.push_back(bound_of(*phase));
+    if (phases.size() > 1) each = {joined(each, load_of(*whole, traffic_of(*whole), true))};
+    TimeBound found = std::move(each.front().all);
+    found.value *= rounding_margin;
+    return found;
+}
+
+}  // namespace topoloom

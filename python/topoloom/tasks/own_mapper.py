@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mappers that users write: functions in Python or in a shared library."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from topoloom._core import (
+    Allocation,
+    CommGraph,
+    Error,
+    Evaluator,
+    Machine,
+    Placement,
+    Sharing,
+    call_mapper,
+    slot_capacities,
+)
+from topoloom.support.nearest import unknown_name
+from topoloom.support.resources import shipped
+from topoloom.tasks.objective import Objective
+from topoloom.tasks.search import UNLIMITED, Progress, Search, go_on
+from topoloom.tasks.sharing import share_slots
+
+#: `mine.py:function` or `libmine.so:function`, as the command line takes them.
+_TEXT = re.compile(r"(?P<path>.+\.(py|so|dylib)):(?P<function>[A-Za-z_]\w*)")
+
+
+@dataclass(frozen=True)
+class MapperProblem:
+    """What a mapper of your own is asked.
+
+    Attributes
+    ----------
+    graph
+        Who sends how much to whom.
+    allocation
+        The slots that ranks may get; `machine` is the machine that they are on.
+    objective
+        What placements are compared by, with phases and background.
+    load, capacity
+        Of every rank, and of each slot of the allocation: the load of the ranks on a
+        slot must not exceed its capacity. All 1 where ranks do not share slots.
+    shared
+        Whether ranks share slots.
+    search
+        The seed, and the limits that the mapper should keep by itself.
+    go_on
+        To be called now and then with the work done; where it returns False, the
+        mapper should return what it has.
+    """
+
+    graph: CommGraph
+    allocation: Allocation
+    objective: Objective
+    load: npt.NDArray[np.int64]
+    capacity: npt.NDArray[np.int64]
+    shared: bool
+    search: Search = UNLIMITED
+    go_on: Progress = go_on
+
+    @property
+    def machine(self) -> Machine:
+        """The machine of the allocation."""
+        return self.allocation.machine
+
+    def evaluator(self, slots: Any) -> Evaluator:
+        """Follow the objective from a placement, or an array of slots, on."""
+        return Evaluator(
+            self.graph,
+            self.allocation,
+            self.placement(slots),
+            **self.objective.options,
+        )
+
+    def placement(self, slots: Any) -> Placement:
+        """Check a placement, or an array with the slot of every rank.
+
+        Raises
+        ------
+        Error
+            Where it is not one for all ranks, on slots of the allocation that hold
+            their load.
+        """
+        if isinstance(slots, Placement):
+            slots = slots.slots
+        elif not isinstance(slots, (np.ndarray, list, tuple)):
+            raise Error(
+                f"a {type(slots).__name__} is neither a Placement nor an array of slots"
+            )
+        found = Placement(self.allocation, slots, shared=self.shared)
+        if len(found.slots) != self.graph.rank_count:
+            raise Error(
+                f"{len(found.slots)} slots for {self.graph.rank_count} ranks; "
+                "expected one for each"
+            )
+        self._check_loads(found)
+        return found
+
+    def _check_loads(self, found: Placement) -> None:
+        held = np.zeros(self.machine.slot_count, np.int64)
+        np.add.at(held, found.slots, self.load)
+        over = np.flatnonzero(held[self.allocation.slots] > self.capacity)
+        if len(over):
+            slot = self.allocation.slots[over[0]]
+            raise Error(
+                f"the ranks on slot {slot} have a load of {held[slot]}, but it may "
+                f"hold {self.capacity[over[0]]}"
+            )
+
+
+#: Returns a placement, or the slot of every rank.
+MapperFunction = Callable[[MapperProblem], Any]
+
+
+@dataclass(frozen=True)
+class OwnMapper:
+    """A mapper of the user's."""
+
+    name: str
+    function: MapperFunction
+
+    def place(self, problem: MapperProblem) -> Placement:
+        """Call it; raise one line that names it where that fails."""
+        try:
+            return problem.placement(self.function(problem))
+        except Error as error:
+            raise Error(f"mapper {self.name}: {_one_line(error)}") from error
+        except (Exception, SystemExit) as error:
+            raise Error(
+                f"mapper {self.name} raised {type(error).__name__}"
+                f"{_one_line(error, ': ')}{_place_of(error)}"
+            ) from error
+
+
+def own_problem(
+    graph: CommGraph,
+    allocation: Allocation,
+    objective: Objective,
+    sharing: Sharing,
+    search: Search,
+    progress: Progress = go_on,
+) -> MapperProblem:
+    """Say in full what is asked of a mapper."""
+    load, capacity = slot_capacities(graph, allocation, sharing)
+    shared = share_slots(sharing, graph, allocation)
+    return MapperProblem(
+        graph, allocation, objective, load, capacity, shared, search, progress
+    )
+
+
+def is_own(text: str) -> bool:
+    """Whether the text names a mapper in a file."""
+    return _TEXT.fullmatch(text) is not None
+
+
+def load_mapper(text: str) -> OwnMapper:
+    """Load the mapper that `mine.py:function` names; the file is executed.
+
+    In `libmine.so:function`, a shared library, it is a `topoloom_mapper` of the header
+    topoloom_mapper.h.
+    """
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        raise Error(
+            f"mapper '{text}' is not a file and a function, such as mine.py:place"
+        )
+    path = Path(match["path"])
+    if not path.is_file():
+        raise Error(f"there is no file {path} to read a mapper from")
+    load = _from_python if path.suffix == ".py" else _from_library
+    return OwnMapper(text, load(path, match["function"]))
+
+
+def _from_python(path: Path, function: str) -> MapperFunction:
+    spec = importlib.util.spec_from_file_location(f"topoloom_own_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise Error(
+            f"{path} raised {type(error).__name__}{_one_line(error, ': ')}"
+            f"{_place_of(error)}"
+        ) from error
+    found = getattr(module, function, None)
+    if found is None:
+        known = [name for name, one in vars(module).items() if callable(one)]
+        raise Error(f"{path}: " + unknown_name("function", function, known))
+    if not callable(found):
+        raise Error(f"{path}: {function} is not a function")
+    loaded: MapperFunction = found
+    return loaded
+
+
+def mapper_header() -> Path:
+    """Find the folder of topoloom_mapper.h, which mappers in C and C++ include."""
+    return shipped("core/topoloom/capi")
+
+
+def _from_library(path: Path, function: str) -> MapperFunction:
+    """Find a `topoloom_mapper` of topoloom_mapper.h."""
+    try:
+        library = ctypes.CDLL(str(path.resolve()))
+    except OSError as error:
+        raise Error(f"{path} cannot be loaded: {_one_line(error)}") from None
+    try:
+        found = getattr(library, function)
+    except AttributeError:
+        raise Error(
+            f'{path} has no function {function}; in C++, is it extern "C"?'
+        ) from None
+    address = ctypes.cast(found, ctypes.c_void_p).value
+    assert address is not None
+
+    def call(problem: MapperProblem) -> list[int]:
+        search = problem.search
+        return call_mapper(
+            address,
+            problem.graph,
+            problem.allocation,
+            **problem.objective.options,
+            load=problem.load,
+            capacity=problem.capacity,
+            shared=problem.shared,
+            seed=search.seed,
+            seconds=search.seconds,
+            work=search.work,
+            progress=problem.go_on,
+        )
+
+    return call
+
+
+def _one_line(error: BaseException, before: str = "") -> str:
+    text = " ".join(str(error).split())
+    return before + text if text else ""
+
+
+def _place_of(error: BaseException) -> str:
+    """Say where in the user's code it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    here = str(Path(__file__))
+    theirs = [f for f in frames if f.filename != here and "<frozen" not in f.filename]
+    in_file = [f for f in theirs if f.filename == theirs[0].filename]
+    return f" ({in_file[-1].filename}:{in_file[-1].lineno})" if in_file else ""
