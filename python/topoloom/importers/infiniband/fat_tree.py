@@ -66,7 +66,7 @@ class _Reader:
             leaf: sorted(v for v in self.beside[leaf] if v < self.hosts)
             for leaf in leaves
         }
-        self.alike(below, "hosts")
+        self.alike(below, "host", "hosts")
         pods = self.pods(leaves, spines)
         pods.sort(key=lambda pod: min(below[leaf][0] for leaf in pod[0]))
         arity = [len(below[min(leaves)]), len(pods[0][0])]
@@ -111,12 +111,15 @@ class _Reader:
             above |= self.beside[vertex] - under
         return above
 
-    def alike(self, parts: Mapping[int, Collection[int]], what: str) -> None:
+    def alike(
+        self, parts: Mapping[int, Collection[int]], one: str, several: str
+    ) -> None:
         """Refuse parts, known by one of their vertices, of different sizes."""
         counts = {key: len(part) for key, part in parts.items()}
         most = max(counts.values(), key=list(counts.values()).count)
         for key in sorted(counts):
             if counts[key] != most:
+                what = one if counts[key] == 1 else several
                 raise _Irregular(
                     f"{self.name(key)} has {counts[key]} {what}, most have {most}"
                 )
@@ -139,8 +142,8 @@ class _Reader:
                     )
                 seen[spine] = min(pod)
         pods = [(pod, set(over)) for over, pod in by_spines.items()]
-        self.alike({min(over): pod for pod, over in pods}, "leaves below it")
-        self.alike({min(pod): over for pod, over in pods}, "spines above it")
+        self.alike({min(over): pod for pod, over in pods}, "leaf below it", "leaves below it")
+        self.alike({min(pod): over for pod, over in pods}, "spine above it", "spines above it")
         return pods
 
     def cores_of_a_spine(self, pods: list[set[int]], cores: set[int]) -> int:
@@ -150,7 +153,7 @@ class _Reader:
             for spines in pods
             for spine in spines
         }
-        self.alike(over, "core switches above it")
+        self.alike(over, "core switch above it", "core switches above it")
         first = {over[spine] for spine in pods[0]}
         size = len(next(iter(first)))
         for spines in pods:
