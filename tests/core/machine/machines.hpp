@@ -37,7 +37,7 @@ inline std::string two_leaves() {
            "table=7:2a2b,table=8:2a2b";
 }
 
-/// A ring with forwarding tables that lead the long way around.
+/// A ring with forwarding tables that lead clockwise, however far.
 inline std::string clockwise_ring() {
     return "graph:5:0-1,1-2,2-3,3-4,4-0,table=0:-4a,table=1:b-3b,table=2:2b-2b,table=3:3b-b,table=4:4a-";
 }

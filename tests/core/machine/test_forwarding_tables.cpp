@@ -72,7 +72,7 @@ TEST_CASE("messages follow the tables, nodes with one link need none") {
     CHECK(machine.describe().find("routes by forwarding tables") != std::string::npos);
 }
 
-TEST_CASE("distances are those of the tables, where they lead the long way around") {
+TEST_CASE("distances are those of the tables, where they take detours") {
     const Machine machine = make_machine(clockwise_ring());
     CHECK(stops(machine, 1, 0) == Stops{1, 2, 3, 4, 0});
     CHECK(machine.hops(Node{1}, Node{0}) == 4);

@@ -139,9 +139,9 @@ PAIRS: list[tuple[dict[str, Any], str]] = [
             "switches": 2,
             "links": ["0-2", "1-3", "2-3"],
             "routing": "ecmp",
-            "tables": ["2:ba", "3:2a"],
+            "tables": ["2:ba", "3:ab"],
         },
-        "graph:2+2:0-2,1-3,2-3,routing=ecmp,table=2:ba,table=3:2a",
+        "graph:2+2:0-2,1-3,2-3,routing=ecmp,table=2:ba,table=3:ab",
     ),
     (
         {

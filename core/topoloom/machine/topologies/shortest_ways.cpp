@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/machine/topologies/hop_search.hpp"
+#include "topoloom/machine/geometry/hop_search.hpp"
 
 namespace topoloom {
 
@@ -38,7 +38,7 @@ ShortestWays::ShortestWays(std::span<const std::uint32_t> vertex, const std::vec
     for (const Arc& arc : arcs_) ++first_[arc.from + 1];
     for (std::size_t v = 0; v < forwards.size(); ++v) first_[v + 1] += first_[v];
     for (std::size_t i = arcs_.size(); i-- > 0;) into_leaf_[arcs_[i].to] = i;
-    std::vector<LinkEnds> between_rows;
+    std::vector<RowLink> between_rows;
     for (const Arc& arc : arcs_) {
         if (!is_leaf(arc.from) && !is_leaf(arc.to)) between_rows.push_back({row_[arc.from], row_[arc.to]});
     }
