@@ -95,8 +95,10 @@ def cards(topology: dict[str, Any], node: dict[str, Any]) -> str:
         cables = topology.get("up", [1])[0] * topology.get("parallel", [1])[0]
         return f"{cables} x {given[0] if isinstance(given, list) else given}"
     grid = kind in ("torus", "mesh") and topology.get("nodes", 1) > 1
-    if grid or kind == "dragonfly":
-        each = given.get("host", given["default"]) if isinstance(given, dict) else given
+    if grid or kind in ("dragonfly", "dragonflyplus"):
+        each = given
+        if isinstance(given, dict):
+            each = given["host"] if "host" in given else given["default"]
         return f"{topology.get('cards', 1)} x {each}"
     return f"{node['bandwidth']} in all"
 

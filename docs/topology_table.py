@@ -38,6 +38,7 @@ VALUES = {
     "axis_order": "`2:0:1`",
     "axis_shifts": "`0:0:4`",
     "route": "`0>2>1`",
+    "table": "`8:2ab-`",
     "quantity": "for all links",
     "level_quantities": "for all links, or by level: `A:B:C`",
     "axis_quantities": "for all links, or by axis: `.y`",

@@ -26,6 +26,14 @@ void require_memory(const T& whole) {
     HopTable::require_memory(rows, rows, nodes);
 }
 
+template <class T>
+ShortestWays::Choice choice_of(const T& whole) {
+    if constexpr (requires { whole.shares_shortest_routes(); }) {
+        if (whole.shares_shortest_routes()) return ShortestWays::Choice::shared;
+    }
+    return ShortestWays::Choice::first;
+}
+
 }  // namespace
 
 Degraded::Degraded(WholeTopology whole, const Failures& failures)
@@ -96,13 +104,13 @@ void Degraded::take_down_cut_off() {
 void Degraded::find_ways() {
     std::vector<ShortestWays::Arc> arcs;
     for (const Link link : ids<Link>(link_count())) {
-        if (is_up(link)) arcs.push_back({link, ends(link).from, ends(link).to});
+        if (is_up(link)) arcs.push_back({link, ends(link).from, ends(link).to, bandwidth(link).value});
     }
     std::visit(
         [&](const auto& t) {
             std::vector<bool> forwarding;
             for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(t, v));
-            around_ = ShortestWays(vertex_, forwarding, std::move(arcs));
+            around_ = ShortestWays(vertex_, forwarding, std::move(arcs), choice_of(t));
             detours_ = !takes_shortest_routes(t);
             if (!detours_) return;
             // By router: a node is a host link away from its own, or nothing.

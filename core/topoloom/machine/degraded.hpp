@@ -28,8 +28,9 @@ struct Failures {
 };
 
 /// Any topology, part of which is down. Routes on which nothing is down stay; the others become a shortest route over
-/// the links that are up, at every vertex the link with the lowest id. A route that was split over several paths, one
-/// of which is down, is replaced as a whole. Distances are kept in a HopTable.
+/// the links that are up, at every vertex the link with the lowest id, or are shared by all of these in a graph with such
+/// routing. A route that was split over several paths, one of which is down, is replaced as a whole. Distances are kept
+/// in a HopTable.
 class Degraded {
    public:
     using Point = HopTable::Point;

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "topoloom/machine/topologies/dragonfly.hpp"
+#include "topoloom/machine/topologies/dragonfly_plus.hpp"
 #include "topoloom/machine/topologies/explicit_graph.hpp"
 #include "topoloom/machine/topologies/fat_tree.hpp"
 #include "topoloom/machine/topologies/hosted.hpp"
@@ -19,9 +20,9 @@
 namespace topoloom {
 
 template <class... More>
-using TopologiesAnd =
-    std::variant<Torus, Hosted<Torus>, Hosted<WideTorus>, Tree, FatTree, Hosted<HyperX>, Hosted<Hypercube>,
-                 RingBus, Hosted<TwistedTorus>, RailCluster, Hosted<Dragonfly>, ExplicitGraph, More...>;
+using TopologiesAnd = std::variant<Torus, Hosted<Torus>, Hosted<WideTorus>, Tree, FatTree, Hosted<HyperX>,
+                                   Hosted<Hypercube>, RingBus, Hosted<TwistedTorus>, RailCluster,
+                                   Hosted<Dragonfly>, Hosted<DragonflyPlus>, ExplicitGraph, More...>;
 
 /// A topology as it was built, with nothing down.
 using WholeTopology = TopologiesAnd<>;
@@ -29,11 +30,11 @@ using WholeTopology = TopologiesAnd<>;
 /// What machine text says of a kind of topology; each stands in text/..._text.cpp.
 struct TopologyText;
 extern const TopologyText torus_text, mesh_text, twisted_text, hyperx_text, hypercube_text, ring_text,
-    tree_text, fat_tree_text, dragonfly_text, rails_text, graph_text;
+    tree_text, fat_tree_text, dragonfly_text, dragonfly_plus_text, rails_text, graph_text;
 
 /// All of them, in the order in which they are shown.
-inline constexpr std::array topology_texts{&torus_text,     &mesh_text,  &twisted_text, &hyperx_text,
-                                           &hypercube_text, &ring_text,  &tree_text,    &fat_tree_text,
-                                           &dragonfly_text, &rails_text, &graph_text};
+inline constexpr std::array topology_texts{
+    &torus_text, &mesh_text,     &twisted_text,   &hyperx_text,         &hypercube_text, &ring_text,
+    &tree_text,  &fat_tree_text, &dragonfly_text, &dragonfly_plus_text, &rails_text,     &graph_text};
 
 }  // namespace topoloom

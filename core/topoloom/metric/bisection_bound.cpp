@@ -73,6 +73,22 @@ double at_least(const Dragonfly& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
 }
 
+/// All pairs send, groups over all their global links alike, leaves of a group over all its spines.
+double at_least(const DragonflyPlus& network, const NodeHalves& halves) {
+    const DragonflyPlusSpec& spec = network.spec();
+    const auto on_leaf = static_cast<double>(spec.nodes_per_router);
+    const double in_group = on_leaf * spec.leaves;
+    double to_spine = on_leaf * (in_group - on_leaf) / spec.spines;
+    double rate = unlimited;
+    if (spec.groups > 1) {
+        const double through_port = in_group / network.links_between_groups();
+        rate = spec.bandwidth[1].value / (in_group * through_port);
+        to_spine += on_leaf * *spec.global_links * through_port;
+    }
+    if (to_spine > 0) rate = std::min(rate, spec.bandwidth[0].value / to_spine);
+    return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
+}
+
 /// Partners send, over all routes up alike: the cables above a subtree carry at most what its nodes send.
 template <class Spec>
 double at_least_upward(const Spec& spec, const std::vector<double>& cables, const NodeHalves& halves) {

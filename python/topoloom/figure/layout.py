@@ -29,6 +29,11 @@ def layout(topology: dict[str, Any], network: Network) -> Array:
     kind, count = topology["kind"], len(network.nodes)
     if kind == "dragonfly":
         return _groups(topology["size"][0], count)
+    if kind == "dragonflyplus":
+        group = groups_of_leaves_and_spines(topology["size"])
+        places = np.empty((count, 2))
+        places[np.argsort(group, kind="stable")] = _groups(topology["size"][0], count)
+        return places
     if kind == "ring":
         return circle(topology["stations"])
     if kind == "hypercube":
@@ -40,6 +45,13 @@ def layout(topology: dict[str, Any], network: Network) -> Array:
     if network.switched:
         return _rows(network)
     return _springs(network) if count <= MAX_SPRINGS else circle(count)
+
+
+def groups_of_leaves_and_spines(size: list[int]) -> Array:
+    """Give the group of each switch of a Dragonfly+: all leaves, then all spines."""
+    groups, leaves, spines = size
+    numbers = np.arange(groups)
+    return np.concatenate([np.repeat(numbers, leaves), np.repeat(numbers, spines)])
 
 
 def circle(count: int) -> Array:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,7 @@ def network_of(machine: Machine, topology: dict[str, Any]) -> Network:
     Nodes that are attached to routers are drawn as part of these.
     """
     wiring = Wiring(machine)
-    home = homes(machine, wiring.vertex_count)
+    home = homes(machine, wiring.vertex_count, topology)
     links = home[np.stack([wiring.link_from, wiring.link_to], axis=1)]
     between = links[:, 0] != links[:, 1]
     links = links[between]
@@ -67,15 +68,18 @@ def network_of(machine: Machine, topology: dict[str, Any]) -> Network:
     return Network(nodes, height, ends, bandwidth, -(-count // 2))
 
 
-def homes(machine: Machine, vertices: int) -> Array:
+def homes(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
     """Find the router of each vertex if nodes have links to routers, else itself.
 
-    Routers are the first vertices, the nodes of each follow in the order of routers.
+    Routers are the first vertices, the nodes of each follow in the order of routers;
+    spines of a Dragonfly+, which are the last routers, have none.
     """
     if not machine.host_hops:
         return np.arange(vertices)
     routers = vertices - machine.node_count
-    on_each = machine.node_count // routers
+    plus = topology["kind"] == "dragonflyplus"
+    with_nodes = math.prod(topology["size"][:2]) if plus else routers
+    on_each = machine.node_count // with_nodes
     return np.concatenate(
         [np.arange(routers), np.arange(machine.node_count) // on_each]
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from topoloom.figure.layout import groups_of_leaves_and_spines
 from topoloom.figure.links import Array
 from topoloom.figure.network import Network
 
@@ -49,6 +50,10 @@ def parts_of(topology: dict[str, Any], network: Network) -> Parts | None:
 def _parts(topology: dict[str, Any], network: Network) -> Parts | None:
     kind, size = topology["kind"], topology.get("size", [])
     vertex = np.arange(len(network.nodes))
+    if kind == "dragonflyplus":
+        part = groups_of_leaves_and_spines(size)
+        inside = {"kind": kind, "size": [1, *size[1:]]}
+        return Parts("group", part, _all_joined(size[:1]), inside)
     if kind in ("dragonfly", "hyperx") and len(size) > 1:
         name = "group" if kind == "dragonfly" else "plane"
         part = vertex // int(np.prod(size[1:]))

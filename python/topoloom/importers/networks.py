@@ -100,8 +100,10 @@ def with_speeds(described: Described, network: Network | None = None) -> Describ
     Links between switches carry all that the nodes on the side with fewer of them can
     send. A remark says what was assumed; one node alone stays as it is.
     """
+    if described.network is None:
+        return described
     nodes = Machine(described.text).node_count
-    if described.network is None or nodes == 1:
+    if nodes == 1:
         return described
     network = network or NETWORKS.get(described.network, NETWORKS[""])
     text = MachineText(described.text)

@@ -133,6 +133,16 @@ def _dragonfly(topology: dict[str, Any]) -> list[str]:
     return [text, *_on_routers(topology, inner)]
 
 
+def _dragonfly_plus(topology: dict[str, Any]) -> list[str]:
+    groups, leaves, spines = topology["size"]
+    text = f"{_counted(groups, 'group')}, each connected to all others"
+    if "global" in topology:
+        text += f", {_counted(topology['global'], 'global link')} per spine"
+    leaf = "1 leaf" if leaves == 1 else f"{leaves} leaves"
+    inner = f"{leaf}, each connected to {_counted(spines, 'spine')}"
+    return [text, inner, _counted(topology.get("nodes", 1), "node")]
+
+
 def _rails(topology: dict[str, Any]) -> list[str]:
     gpus, domains, units = topology["levels"]
     rails, host = topology.get("rails", gpus), topology.get("host", gpus)
@@ -161,6 +171,7 @@ _PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "tree": _tree,
     "fattree": _fattree,
     "dragonfly": _dragonfly,
+    "dragonflyplus": _dragonfly_plus,
     "rails": _rails,
     "graph": _graph,
 }

@@ -48,7 +48,7 @@ def _options(form: SectionForm) -> dict[str, Option]:
 
 
 #: option -> key, where these differ
-_TOML_KEYS = {"route": "routes"}
+_TOML_KEYS = {"route": "routes", "table": "tables"}
 
 
 def read_topology(topology: dict[str, Any], folder: Path) -> str:

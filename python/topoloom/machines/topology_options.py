@@ -158,6 +158,22 @@ ROUTES = Option(
 )
 
 
+def _tables(_: str, value: Any, __: int) -> list[str]:
+    parts = []
+    for index, table in enumerate(typed(value, list, "topology.tables")):
+        if not isinstance(table, str) or not re.fullmatch(r"\d+:[\w()-]+", table):
+            raise Error(
+                f"topology.tables[{index}] must be a vertex and its forwarding table, "
+                'such as "8:2ab-"'
+            )
+        parts.append(f"table={table}")
+    return parts
+
+
+#: ``tables = ["8:2ab-"]`` <-> ``table=8:2ab-``, once for each
+TABLES = Option(_tables, lambda so_far, _, text: [*(so_far or []), text])
+
+
 def one(parse: Callable[[str], float]) -> Option:
     """Make ``latency = "1.3 us"`` <-> ``latency=1.3us``."""
     return _plain(
@@ -273,6 +289,7 @@ _ONE_FORM: dict[str, Option] = {
     "axis_order": ORDER,
     "axis_shifts": TWIST,
     "route": ROUTES,
+    "table": TABLES,
 }
 
 _ONE_NAME = {"nodes": NODES, "cards": CARDS, "forward": FORWARD}

@@ -114,6 +114,7 @@ TEST_CASE(
              {"hyperx:8x8x4,nodes=16", 2 * 64 * 2 * 2},  // across z
              {"hypercube:14", 16384},
              {"dragonfly:74x32,nodes=4,global=10", 2 * 37 * 37 * 4},
+             {"dragonflyplus:8x8x7,nodes=8", 2 * 4 * 4},
              {"rails:8:32:4", 1024},
              {"rails:8:32:4,spines=8", 2 * 2 * 8 * 8}}) {  // 8 of 32 uplinks
         CAPTURE(text);

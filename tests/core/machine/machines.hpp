@@ -31,6 +31,17 @@ inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std
     return text;
 }
 
+/// Two leaves and three spines, one of which the forwarding tables of the leaves never name.
+inline std::string two_leaves() {
+    return "graph:4+5:0-4,1-4,2-5,3-5,4-6,4-7,4-8,5-6,5-7,5-8,forward=no,table=4:debc,table=5:2cde,"
+           "table=7:2a2b,table=8:2a2b";
+}
+
+/// A ring with forwarding tables that lead clockwise, however far.
+inline std::string clockwise_ring() {
+    return "graph:5:0-1,1-2,2-3,3-4,4-0,table=0:-4a,table=1:b-3b,table=2:2b-2b,table=3:3b-b,table=4:4a-";
+}
+
 inline std::vector<std::string> machine_texts() {
     return {
         "torus:1",
@@ -144,6 +155,12 @@ inline std::vector<std::string> machine_texts() {
         "dragonfly:5x4,nodes=2,cards=4,bandwidth=25GB/s,latency=1us,latency.host=200ns",
         "dragonfly:5x3,nodes=2,hosts=free",
         "dragonfly:2x5x13",
+        "dragonflyplus:1x1x1",
+        "dragonflyplus:1x3x2,nodes=2",
+        "dragonflyplus:2x1x1,nodes=2",
+        "dragonflyplus:5x2x2,nodes=2,bandwidth=9GB/s,bandwidth.global=half,latency.local=1us",
+        "dragonflyplus:4x3x2,global=3,nodes=2,cards=2",
+        "dragonflyplus:3x2x4,global=2,hosts=free,nodes=2",
         "graph:1",
         "graph:3+1:0-3,1-3,2-3,forward=no",
         "graph:4+3:0-4,1-4,2-5,3-5,4-6,5-6,forward=no",
@@ -154,6 +171,12 @@ inline std::vector<std::string> machine_texts() {
         "graph:4+3:0-4,1-4,2-5,3-5,4-6,5-6",
         "graph:5:0>1,1>2,2>3,3>4,4>0",
         "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,route=2>3>0",
+        "graph:5:0-1,1-2,2-3,3-4,4-0,0-2,routing=ecmp",
+        "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,routing=ecmp",
+        "graph:4+5:0-4,1-4,2-5,3-5,4-6,4-7@3B/s,4-8,5-6,5-7@half,5-8,forward=no,routing=ecmp",
+        random_graph(12, 9, 4) + ",routing=ecmp",
+        two_leaves(),
+        clockwise_ring(),
         "torus:4x4+down:5",
         "torus:4x3,nodes=2+down:0,1,7,3-4",
         "torus:5x4,ties=split+down:0-1,6>7,v13",
@@ -168,10 +191,15 @@ inline std::vector<std::string> machine_texts() {
         "rails:4:2:2,rails=2+down:3,0-16",
         "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1+down:3-2",
         "graph:5+4:0-5,0-8,1-5,2-6,3-7,4-8,5-6,6-7,7-8,forward=no+down:0",
+        "graph:4+5:0-4,1-4,2-5,3-5,4-6,4-7@3B/s,4-8,5-6,5-7@half,5-8,forward=no,routing=ecmp+down:3,4-8",
+        random_graph(12, 9, 5) + ",routing=ecmp+down:1",
         "dragonfly:5x4,nodes=2+down:3,0-1,v9",
         "dragonfly:5x4,nodes=2,cards=2+down:3,0-1,v9,22>1,50-15",
         "dragonfly:5x4,nodes=2,hosts=free+down:3,0-1,v9",
         "torus:4x3,nodes=2,hosts=free+down:0,1,7,3-4",
+        "dragonflyplus:5x2x2,nodes=2+down:3,v11",
+        two_leaves() + ",routing=ecmp+down:4-8",
+        clockwise_ring() + "+down:1-2",
         random_graph(12, 0, 1),
         random_graph(9, 7, 2),
         random_graph(40, 5, 3),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Machines given link by link: routes, switches, one-way links, and what is refused.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,64 @@ std::vector<std::uint32_t> stops(const Machine& machine, Node a, Node b) {
 }
 
 using Stops = std::vector<std::uint32_t>;
+using Shares = std::map<std::uint32_t, double>;
+
+/// By the definition of routing=ecmp, path by path: what comes to a vertex leaves it on the links that lead nearer.
+template <class T>
+class SlowShares {
+   public:
+    SlowShares(const T& topology, std::uint32_t end)
+        : topology_(topology), hops_(topology.vertex_count(), far) {
+        hops_[end] = 0;
+        for (std::size_t round = 0; round < topology.vertex_count(); ++round) {
+            for (const Link link : ids<Link>(topology.link_count())) {
+                if (!is_up(topology, link)) continue;
+                const auto [from, to] = topology.ends(link);
+                if (to == end || forwards(topology, to))
+                    hops_[from] = std::min(hops_[from], hops_[to] + (hops_[to] == far ? 0 : 1));
+            }
+        }
+    }
+    Shares from(std::uint32_t start) {
+        shares_.clear();
+        move_on(start, 1);
+        return shares_;
+    }
+
+   private:
+    static constexpr std::uint32_t far = ~0U;
+
+    static bool forwards(const ExplicitGraph& graph, std::uint32_t v) { return graph.forwards(v); }
+    static bool forwards(const Degraded& degraded, std::uint32_t v) {
+        return std::get<ExplicitGraph>(degraded.whole()).forwards(v);
+    }
+    void move_on(std::uint32_t at, double amount) {
+        if (hops_[at] == 0) return;
+        std::vector<Link> nearer;
+        double bandwidth = 0;
+        for (const Link link : ids<Link>(topology_.link_count())) {
+            const auto [from, to] = topology_.ends(link);
+            if (from != at || hops_[to] + 1 != hops_[at] || !is_up(topology_, link)) continue;
+            if (hops_[to] > 0 && !forwards(topology_, to)) continue;
+            nearer.push_back(link);
+            bandwidth += topology_.bandwidth(link).value;
+        }
+        for (const Link link : nearer) {
+            const double part = amount * topology_.bandwidth(link).value / bandwidth;
+            shares_[link.value] += part;
+            move_on(topology_.ends(link).to, part);
+        }
+    }
+
+    const T& topology_;
+    std::vector<std::uint32_t> hops_;
+    Shares shares_;
+};
+
+/// Whether a message's route is one that the text gives.
+bool is_given(const Machine& machine, Node a, Node b) {
+    return machine.text().find("route=0>3>2>1") != std::string::npos && a == Node{0} && b == Node{1};
+}
 
 }  // namespace
 
@@ -48,6 +107,57 @@ TEST_CASE("given routes are taken, other pairs take a shortest route") {
     CHECK(machine.hops(Node{0}, Node{1}) == 3);
     CHECK(machine.max_distance() == 3);
     CHECK(stops(machine, Node{1}, Node{0}) == Stops{1, 0});
+}
+
+TEST_CASE("with ECMP all shortest routes share, hop by hop, also around what is down") {
+    int graphs = 0;
+    for_each_topology([&]<class T>(const Machine& machine, const T& topology) {
+        if constexpr (std::is_same_v<T, ExplicitGraph> || std::is_same_v<T, Degraded>) {
+            const bool is_ecmp = machine.text().find("routing=ecmp") != std::string::npos;
+            if (!is_ecmp || machine.text().find("table=") != std::string::npos) return;
+            ++graphs;
+            for (const Node b : machine.usable_nodes()) {
+                SlowShares expected(topology, topology.vertex(b));
+                for (const Node a : machine.usable_nodes()) {
+                    if (is_given(machine, a, b)) continue;
+                    Shares shares;
+                    topology.route(a, b, [&](Link link, double share) {
+                        CHECK(shares.emplace(link.value, share).second);
+                    });
+                    const Shares slow = expected.from(topology.vertex(a));
+                    REQUIRE(shares.size() == slow.size());
+                    for (const auto& [link, share] : slow)
+                        CHECK(shares[link] == doctest::Approx(share).epsilon(1e-12));
+                }
+            }
+        }
+    });
+    CHECK(graphs == 6);
+}
+
+TEST_CASE("a link that stands for two cables takes two parts of an ECMP route") {
+    const Machine machine = make_machine("graph:2+4:0-2,1-3,2-4@2B/s,3-4@2B/s,2-5,3-5,routing=ecmp");
+    std::map<std::string, double> shares;
+    with_topology(machine, [&](const auto& t) {
+        t.route(Node{0}, Node{1}, [&](Link link, double share) { shares[t.link_name(link)] = share; });
+    });
+    CHECK(shares["node 0 -> switch 2"] == 1);
+    CHECK(shares["switch 2 -> switch 4"] == doctest::Approx(2.0 / 3));
+    CHECK(shares["switch 5 -> switch 3"] == doctest::Approx(1.0 / 3));
+}
+
+TEST_CASE("a route seen from within another is the same") {
+    const Machine machine = make_machine(random_graph(12, 9, 4) + ",routing=ecmp");
+    with_topology(machine, [&](const auto& t) {
+        Shares alone;
+        Shares within;
+        t.route(Node{3}, Node{9}, [&](Link link, double share) { alone[link.value] = share; });
+        t.route(Node{3}, Node{9}, [&](Link link, double share) {
+            within[link.value] = share;
+            t.route(Node{9}, Node{3}, [](Link, double) {});
+        });
+        CHECK(alone == within);
+    });
 }
 
 TEST_CASE("nodes that do not forward are passed by") {

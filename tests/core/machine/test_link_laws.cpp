@@ -179,6 +179,34 @@ Ends expected_ends(const Dragonfly& dragonfly) {
     return ends;
 }
 
+/// Leaves to the spines of their group; then port by port, each to the next group in turn.
+Ends expected_ends(const DragonflyPlus& network) {
+    const DragonflyPlusSpec& spec = network.spec();
+    const std::uint32_t leaves = spec.groups * spec.leaves;
+    Ends ends;
+    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
+        for (std::uint32_t spine = 0; spine < spec.spines; ++spine)
+            join(ends, leaf, leaves + leaf / spec.leaves * spec.spines + spine);
+    }
+    if (spec.groups == 1) return ends;
+    // Of one group towards another.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> spines;
+    for (std::uint32_t g = 0; g < spec.groups; ++g) {
+        std::uint32_t other = 0;
+        for (std::uint32_t port = 0; port < spec.spines * *spec.global_links; ++port) {
+            if (other == g) other = (other + 1) % spec.groups;
+            spines[{g, other}].push_back(leaves + g * spec.spines + port / *spec.global_links);
+            other = (other + 1) % spec.groups;
+        }
+    }
+    for (const auto& [pair, here] : spines) {
+        const std::uint32_t used = spec.spines * *spec.global_links / (spec.groups - 1);
+        for (std::size_t k = 0; k < used && pair.first < pair.second; ++k)
+            join(ends, here.at(k), spines[{pair.second, pair.first}].at(k));
+    }
+    return ends;
+}
+
 Ends expected_ends(const ExplicitGraph& graph) {
     Ends ends;
     for (const ExplicitLink& link : graph.spec().links) ++ends[{link.from, link.to}];

@@ -21,16 +21,17 @@ bool takes_shortest_ways(const Machine& machine) {
     // GPUs keep off the spines, where NVLinks lead to the target's rail.
     const bool by_nvlink = is_a(machine, "rails:") && !mentions(machine, "cross=spine");
     // A dragonfly crosses one global link, even where two would be nearer.
-    return !mentions(machine, "route=") && !by_nvlink && !is_a(machine, "dragonfly:");
+    return !mentions(machine, "route=") && !by_nvlink && !is_a(machine, "dragonfly:") &&
+           !mentions(machine, clockwise_ring().c_str());
 }
 bool same_both_ways(const Machine& machine) {
     // Other NVLinks lead there than back; where one is down, the way there alone is shorter.
     const bool half_around = is_a(machine, "rails:") && mentions(machine, "+down:");
-    return !mentions(machine, ">") && !half_around;
+    return !mentions(machine, ">") && !half_around && !mentions(machine, clockwise_ring().c_str());
 }
 bool splits(const Machine& machine) {
     return mentions(machine, "ties=split") || mentions(machine, "routing=random") ||
-           is_a(machine, "rails:") || is_a(machine, "dragonfly:") ||
+           mentions(machine, "routing=ecmp") || is_a(machine, "rails:") || is_a(machine, "dragonfly") ||
            (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
 }
 bool detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }

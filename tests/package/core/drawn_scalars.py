@@ -17,6 +17,8 @@ MACHINES = (
     "ring:8",
     "rails:2:2:2,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
     "dragonfly:3x2,nodes=2+down:v0",
+    "dragonflyplus:3x2x2,nodes=2",
+    "graph:2+2:0-2,1-3,2-3,routing=ecmp,table=2:ba,table=3:ab",
 )
 SMALL = (-2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 17)
 HUGE = (2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64, 2**70, -(2**63))

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `ibnetdiscover` and `dump_lfts.sh` print of a fabric that a test makes up."""
+"""What `ibnetdiscover` and `dump_fts` print of a fabric that a test makes up."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+
+from hypothesis import strategies as st
 
 
 class Fabric:
@@ -64,7 +66,7 @@ class Fabric:
     def tables(self) -> str:
         """Print forwarding tables; of several shortest routes the last port."""
         text = ""
-        toward = {a: self._ports_toward(a) for a in self.ports if a[0] == "H"}
+        toward = {a: self.ports_toward(a) for a in self.ports if a[0] == "H"}
         for name in self.ports:
             if name[0] != "S":
                 continue
@@ -81,18 +83,25 @@ class Fabric:
             text += f"{len(toward)} valid lids dumped \n"
         return text
 
-    def _ports_toward(self, end: str) -> dict[str, int]:
+    def ports_toward(self, end: str) -> dict[str, int]:
+        """Give the last port of each switch that leads nearer, over switches only."""
         hops, queue = {end: 0}, deque([end])
         while queue:
             at = queue.popleft()
+            if at[0] == "H" and at != end:
+                continue
             for peer, _, _ in self.ports[at].values():
                 if peer not in hops:
                     hops[peer] = hops[at] + 1
                     queue.append(peer)
         return {
-            name: max(p for p, (peer, _, _) in ends.items() if hops[peer] < hops[name])
+            name: max(
+                port
+                for port, (peer, _, _) in ends.items()
+                if peer == end or (peer[0] == "S" and hops[peer] < hops[name])
+            )
             for name, ends in self.ports.items()
-            if name != end
+            if name[0] == "S"
         }
 
 
@@ -116,3 +125,43 @@ def fat_tree(pods: int, leaves: int, hosts: int, spines: int, cores: int) -> Fab
             for spine in middle:
                 fabric.cable(leaf, spine)
     return fabric
+
+
+@st.composite
+def fabrics(draw: st.DrawFn) -> Fabric:
+    """Draw a connected fabric: a tree of switches, more cables, hosts."""
+    fabric = Fabric()
+    rates = st.sampled_from(["4xEDR", "4xHDR", "1xSDR", "4xFDR"])
+    switches = [fabric.switch("s")]
+    for _ in range(draw(st.integers(0, 5))):
+        switches.append(fabric.switch(f"MF0;s{len(switches)}:X/U1"))
+        fabric.cable(switches[-1], draw(st.sampled_from(switches[:-1])), draw(rates))
+    pick = st.sampled_from(switches)
+    for _ in range(draw(st.integers(0, 6))):
+        a, b = draw(pick), draw(pick)
+        if a != b:
+            fabric.cable(a, b, draw(rates))
+    for host in range(draw(st.integers(1, 6))):
+        for card in range(draw(st.sampled_from([1, 1, 1, 2]))):
+            adapter = fabric.adapter(f"n{host} mlx5_{card}")
+            for _ in range(draw(st.integers(1, 2))):
+                fabric.cable(adapter, draw(pick), draw(rates))
+    return fabric
+
+
+def host_of(fabric: Fabric, device: str) -> str:
+    return fabric.description[device].split()[0] if device[0] == "H" else device
+
+
+def slow_hops(fabric: Fabric, start: str) -> dict[str, int]:
+    beside: dict[str, set[str]] = {}
+    for device, ports in fabric.ports.items():
+        for peer, _, _ in ports.values():
+            beside.setdefault(host_of(fabric, device), set()).add(host_of(fabric, peer))
+    hops, queue = {start: 0}, deque([start])
+    while queue:
+        at = queue.popleft()
+        for peer in beside[at] - hops.keys():
+            hops[peer] = hops[at] + 1
+            queue.append(peer)
+    return hops

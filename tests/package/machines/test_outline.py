@@ -73,6 +73,14 @@ from topoloom.machines.topology_forms import section_forms
             ],
         ),
         (
+            "dragonflyplus:9x4x3,nodes=2,global=3",
+            [
+                "9 groups, each connected to all others, 3 global links per spine",
+                "└─ 4 leaves, each connected to 3 spines",
+                "   └─ 2 nodes",
+            ],
+        ),
+        (
             "rails:8:4:2",
             ["2 scalable units", "└─ 4 NVLink domains on 8 rails", "   └─ 8 GPUs"],
         ),

@@ -133,6 +133,30 @@ PAIRS: list[tuple[dict[str, Any], str]] = [
         },
         "graph:2+1:0-2,1>2,2>1,bandwidth=1GB/s,route=0>2>1,forward=no",
     ),
+    (
+        {
+            "kind": "graph",
+            "nodes": 2,
+            "switches": 2,
+            "links": ["0-2", "1-3", "2-3"],
+            "routing": "ecmp",
+            "tables": ["2:ba", "3:ab"],
+        },
+        "graph:2+2:0-2,1-3,2-3,routing=ecmp,table=2:ba,table=3:ab",
+    ),
+    (
+        {
+            "kind": "dragonflyplus",
+            "size": [9, 4, 4],
+            "nodes": 4,
+            "cards": 2,
+            "global": 2,
+            "bandwidth": {"default": "25 GB/s", "global": "half", "host": "50 GB/s"},
+            "latency": {"local": "1 us"},
+        },
+        "dragonflyplus:9x4x4,nodes=4,cards=2,global=2,bandwidth=25GB/s,"
+        "bandwidth.global=half,bandwidth.host=50GB/s,latency.local=1us",
+    ),
 ]
 
 
@@ -217,6 +241,10 @@ def test_every_key_of_every_kind_is_tried_above() -> None:
         (
             {"kind": "twisted", "size": [4, 4], "twist": {"x": [1]}},
             "topology.twist.x must have a shift for each of 2 axes",
+        ),
+        (
+            {"kind": "graph", "nodes": 2, "links": ["0-1"], "tables": ["0>1"]},
+            r"topology.tables\[0\] must be a vertex and its forwarding table",
         ),
         (
             {"kind": "graph", "nodes": 2, "links": ["0-1"], "forward": "no"},

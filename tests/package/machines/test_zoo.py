@@ -69,7 +69,9 @@ def card(described: dict[str, Any]) -> str:
         return str(given[0] if isinstance(given, list) else given)
     if topology["kind"] == "rails":
         return str(given["default"])
-    behind_routers = topology["kind"] == "dragonfly" or topology.get("nodes", 1) > 1
+    behind_routers = (
+        topology["kind"].startswith("dragonfly") or topology.get("nodes", 1) > 1
+    )
     if behind_routers and topology["kind"] != "graph":
         assert topology["cards"] >= 1
         return str(given["host"])
@@ -187,6 +189,7 @@ def test_nodes_of_several_slots_say_what_their_memory_carries(name: str) -> None
         ("frontier", 9472),  # 9,408 of them there
         ("el-capitan", 11136),
         ("lumi-c", 2048),
+        ("jupiter", 6000),
         ("dgx-h100-pod", 1024),
         ("nvl72-row", 576),
         ("tpu-v4-pod", 4096),

@@ -30,6 +30,8 @@ KINDS = [
     "torus:6x6x6x2x3x2,wrap=111010",
     "tree:3:2:2",
     "graph:4:0-1,1-2,2-3,3-0",
+    "dragonflyplus:3x3x2,nodes=2",
+    "dragonflyplus:3x3x2,hosts=free",
     "graph:2:0>1,1>0",
 ]
 
@@ -38,6 +40,7 @@ KINDS = [
 CROWDED = [
     ("dragonfly:20x12,nodes=2", "group", 20),
     ("dragonfly:8x4x8,nodes=2", "group", 8),
+    ("dragonflyplus:12x8x8,nodes=4", "group", 12),
     ("hyperx:8x9x5", "plane", 8),
     ("hypercube:9", "cube", 32),
     ("torus:4x5x6x3", "point", 120),

@@ -43,6 +43,7 @@ MACHINES = [
     "mesh:4x4,cards=2",
     "dragonfly:5x4,nodes=2",
     "dragonfly:5x4,hosts=free",
+    "dragonflyplus:4x3x2,nodes=2",
     "ring:16",
     "hyperx:4x4",
     "hypercube:4",

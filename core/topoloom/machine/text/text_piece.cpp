@@ -49,7 +49,8 @@ Section read_section(const Piece& text) {
             const auto same = [&, name = key.text()](const auto& option) {
                 return option.first.text() == name;
             };
-            if (key.text() != "route" && std::any_of(section.options.begin(), section.options.end(), same)) {
+            const bool repeats = key.text() == "route" || key.text() == "table";
+            if (!repeats && std::any_of(section.options.begin(), section.options.end(), same)) {
                 key.complain("'", shown(key.text()), "' is given twice;");
             }
             section.options.emplace_back(key, *value);

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> form_names{"count",
+constexpr std::array<std::string_view, 15> form_names{"count",
                                                       "number",
                                                       "counts",
                                                       "distances",
@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 14> form_names{"count",
                                                       "axis_order",
                                                       "axis_shifts",
                                                       "route",
+                                                      "table",
                                                       "quantity",
                                                       "level_quantities",
                                                       "axis_quantities",

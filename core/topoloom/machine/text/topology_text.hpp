@@ -22,7 +22,8 @@ enum class OptionForm : std::uint8_t {
     axis_flags,            ///< 110: a digit per axis
     axis_order,            ///< 2:0:1: every axis once
     axis_shifts,           ///< twist.AXIS=0:0:4: an integer per axis, for one of the axes
-    route,                 ///< 0>2>1: vertices; the only option that may be repeated
+    route,                 ///< 0>2>1: vertices; may be repeated
+    table,                 ///< 8:2ab-: the entries of a vertex's forwarding table; may be repeated
     quantity,              ///< 5GB/s or 1us, for all links
     level_quantities,      ///< for all links, or one per level: 1us:2us
     axis_quantities,       ///< for all links, and by axis: bandwidth.y=half

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/parallel.hpp"
 
 namespace topoloom {
 
@@ -33,6 +34,7 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     add_given_routes();
     refuse_parts();
     find_ways();
+    add_tables();
 }
 
 void ExplicitGraph::sort_links() {
@@ -81,8 +83,11 @@ void ExplicitGraph::find_ways() {
     std::vector<bool> forwarding;
     for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(v));
     std::vector<ShortestWays::Arc> arcs;
-    for (const Link link : ids<Link>(link_count())) arcs.push_back({link, ends(link).from, ends(link).to});
-    ways_ = ShortestWays(vertices, forwarding, std::move(arcs));
+    for (const Link link : ids<Link>(link_count()))
+        arcs.push_back({link, ends(link).from, ends(link).to, bandwidth(link).value});
+    using Choice = ShortestWays::Choice;
+    ways_ = ShortestWays(vertices, forwarding, std::move(arcs),
+                         shares_shortest_routes() ? Choice::shared : Choice::first);
     if (const auto [from, to] = geometry().lost(); from != to) {
         fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
              "; add links between them");
@@ -122,6 +127,67 @@ void ExplicitGraph::add_given_routes() {
         fail("the route from node ", twice->first.first, " to node ", twice->first.second, " is given twice");
 }
 
+void ExplicitGraph::add_tables() {
+    if (spec_.tables.empty()) return;
+    if (!given_.empty()) fail("a machine graph has routes or forwarding tables, not both");
+    std::vector<std::uint32_t> to;
+    for (const ExplicitLink& link : spec_.links) to.push_back(link.to);
+    tables_ = ForwardingTables(spec_.tables, {spec_.nodes, first_, to});
+    spec_.tables = {};
+    const std::size_t nodes = spec_.nodes;
+    const Chunks chunks(nodes, 64);
+    std::vector<char> longer(chunks.size(), 0);
+    const auto follow_all = [&](const auto& take) {
+        parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
+            std::vector<std::uint16_t> hops;
+            for (std::size_t b = chunks[c].begin; b < chunks[c].end; ++b) {
+                follow_tables(static_cast<std::uint32_t>(b), hops);
+                take(c, b, hops);
+            }
+        });
+    };
+    follow_all([&](std::size_t c, std::size_t b, const std::vector<std::uint16_t>& hops) {
+        const HopTable& shortest = ways_.table();
+        for (std::size_t a = 0; a < nodes; ++a) {
+            if (hops[a] != shortest.distance(shortest.point(Node{a}), shortest.point(Node{b}))) longer[c] = 1;
+        }
+    });
+    takes_detours_ = std::ranges::any_of(longer, [](char one) { return one == 1; });
+    if (!takes_detours_) return;
+    HopTable::require_memory(nodes, nodes);
+    HopTable::Hops table(nodes * nodes);
+    follow_all([&](std::size_t, std::size_t b, const std::vector<std::uint16_t>& hops) {
+        std::copy_n(hops.begin(), nodes, table.begin() + static_cast<std::ptrdiff_t>(b * nodes));
+    });
+    std::vector<HopTable::Point> points;
+    for (std::uint32_t node = 0; node < nodes; ++node) points.push_back({node, node & 0x7FFFFFFFU, 0});
+    by_tables_ = HopTable(std::move(points), nodes, std::move(table));
+}
+
+void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const {
+    constexpr std::uint16_t passed = HopTable::unreached;
+    hops.assign(vertex_count(), 0);
+    std::vector<std::uint32_t> path;
+    for (std::uint32_t source = 0; source < spec_.nodes; ++source) {
+        const auto stray = [&](std::uint32_t at, const char* what) {
+            fail("by the forwarding tables a message from node ", source, " to node ", target, " comes to ",
+                 vertex_name(at, spec_.nodes), ", ", what);
+        };
+        std::uint32_t at = source;
+        while (at != target && hops[at] == 0) {
+            hops[at] = passed;
+            path.push_back(at);
+            const std::uint32_t link = tables_.next(at, target);
+            if (link == no_index) stray(at, "which has no link for it");
+            at = spec_.links[link].to;
+            if (at != target && !forwards(at)) stray(at, "which does not forward");
+        }
+        if (at != target && hops[at] == passed) stray(at, "twice");
+        if (hops[at] + path.size() >= passed) fail("the machine graph has distances above ", passed - 1);
+        for (std::uint16_t count = hops[at]; !path.empty(); path.pop_back()) hops[path.back()] = ++count;
+    }
+}
+
 bool ExplicitGraph::has_link(std::uint32_t from, std::uint32_t to) const {
     const auto begin = spec_.links.begin() + first_[from];
     const auto end = spec_.links.begin() + first_[from + 1];
@@ -158,6 +224,8 @@ std::string ExplicitGraph::describe() const {
     text << "graph of " << spec_.nodes << " nodes";
     if (spec_.switches > 0) text << ", " << spec_.switches << (spec_.switches == 1 ? " switch" : " switches");
     text << ", " << spec_.links.size() << " links";
+    if (!tables_.empty()) text << ", routes by forwarding tables";
+    if (tables_.empty() && shares_shortest_routes()) text << ", ECMP routing";
     return text.str();
 }
 

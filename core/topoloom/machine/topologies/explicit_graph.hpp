@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any network: nodes, switches and links listed one by one, with shortest-path or given routes.
+// Any network: nodes, switches and links listed one by one, with shortest or given routes.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
+#include "topoloom/machine/topologies/forwarding_tables.hpp"
 #include "topoloom/machine/topologies/link.hpp"
 #include "topoloom/machine/topologies/shortest_ways.hpp"
 
@@ -24,23 +25,35 @@ struct ExplicitLink {
     Seconds latency{0};
 };
 
+/// Which shortest routes a message takes.
+///
+/// lowest  one, at every vertex to the neighbor with the lowest id
+/// ecmp    all: what comes to a vertex leaves it on all links that lead nearer, in proportion to their bandwidths, so
+///         that each of several cables, which are one link with the sum of their bandwidths, carries its part
+enum class GraphRouting { lowest, ecmp };
+
 /// Vertices 0 .. nodes-1 are nodes, the rest switches. A route in `routes` is the list of vertices from its first
-/// node to its last; pairs without one take a shortest path, at every vertex the neighbor with the lowest id.
+/// node to its last; pairs without one take shortest routes. With forwarding tables every route follows them, from the
+/// first node on, and `routing` is for routes around what is down.
 struct ExplicitGraphSpec {
     std::uint32_t nodes = 0;
     std::uint32_t switches = 0;
     std::vector<ExplicitLink> links;
     std::vector<std::vector<std::uint32_t>> routes;
+    std::vector<ForwardingTable> tables;
     bool nodes_forward = true;  // false: shortest paths pass through switches only
+    GraphRouting routing = GraphRouting::lowest;
 };
 
-/// Distances are kept in a HopTable, computed on all cores.
+/// Distances are kept in a HopTable, computed on all cores: one row for the nodes of a switch, unless forwarding tables
+/// take detours; then one for each node.
 class ExplicitGraph {
    public:
     using Point = HopTable::Point;
 
     /// Throws Error for ends out of range, links to oneself or twice, nodes that cannot reach each other, routes
-    /// that do not follow links, and distances that fit neither 16 bits nor this computer's memory.
+    /// that do not follow links, tables that do not lead to a node, and distances that fit neither 16 bits nor this
+    /// computer's memory.
     explicit ExplicitGraph(ExplicitGraphSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return spec_.nodes; }
@@ -50,10 +63,18 @@ class ExplicitGraph {
     [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
     [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
-    [[nodiscard]] const HopTable& geometry() const { return ways_.table(); }
+    [[nodiscard]] const HopTable& geometry() const { return takes_detours_ ? by_tables_ : ways_.table(); }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
+        if (!tables_.empty()) {
+            for (std::uint32_t at = a.value; at != b.value;) {
+                const Link link{tables_.next(at, b.value)};
+                visit(link, 1.0);
+                at = spec_.links[link.value].to;
+            }
+            return;
+        }
         if (const auto* given = given_route(a.value, b.value)) {
             for (const Link link : *given) visit(link, 1.0);
             return;
@@ -61,7 +82,9 @@ class ExplicitGraph {
         ways_.route(a.value, b.value, visit);
     }
 
-    [[nodiscard]] bool takes_shortest_routes() const { return given_.empty(); }
+    [[nodiscard]] bool takes_shortest_routes() const { return given_.empty() && !takes_detours_; }
+    /// Whether messages without a given route are split over all shortest ones.
+    [[nodiscard]] bool shares_shortest_routes() const { return spec_.routing == GraphRouting::ecmp; }
     [[nodiscard]] bool forwards(std::uint32_t vertex) const {
         return vertex >= spec_.nodes || spec_.nodes_forward;
     }
@@ -75,6 +98,7 @@ class ExplicitGraph {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
+    /// Without the tables, which are not kept in this form.
     [[nodiscard]] const ExplicitGraphSpec& spec() const { return spec_; }
 
    private:
@@ -84,6 +108,9 @@ class ExplicitGraph {
     void refuse_parts() const;
     void add_given_routes();
     void find_ways();
+    void add_tables();
+    /// Hops by the tables to `target` from each vertex on the way from any node; throws Error where they do not lead there.
+    void follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const;
     [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] const std::vector<Link>* given_route(std::uint32_t a, std::uint32_t b) const;
@@ -92,6 +119,9 @@ class ExplicitGraph {
     std::vector<std::uint32_t> first_;  // [v]: first link that leaves v
     ShortestWays ways_;
     std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
+    ForwardingTables tables_;
+    bool takes_detours_ = false;  // by the tables some routes are longer than necessary:
+    HopTable by_tables_;          // then this instead of the table of shortest routes
 };
 
 }  // namespace topoloom

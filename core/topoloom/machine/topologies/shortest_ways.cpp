@@ -2,20 +2,43 @@
 #include "topoloom/machine/topologies/shortest_ways.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/machine/topologies/hop_search.hpp"
+#include "topoloom/machine/geometry/hop_search.hpp"
 
 namespace topoloom {
 
+namespace {
+
+/// What is on its way through a network, kept from route to route: by row, where it is, and where it comes to.
+struct Spreading {
+    std::vector<double> share;
+    std::vector<std::uint32_t> here;
+    std::vector<std::uint32_t> next;
+    std::vector<std::size_t> nearer;
+};
+
+thread_local Spreading kept;
+
+}  // namespace
+
 ShortestWays::ShortestWays(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
-                           std::vector<Arc> arcs)
-    : forwards_(forwards), arcs_(std::move(arcs)), first_(forwards.size() + 1, 0) {
-    std::ranges::stable_sort(arcs_, {}, &Arc::from);
+                           std::vector<Arc> arcs, Choice choice)
+    : forwards_(forwards),
+      arcs_(std::move(arcs)),
+      first_(forwards.size() + 1, 0),
+      into_leaf_(forwards.size(), 0),
+      choice_(choice) {
+    const std::uint32_t ends = number_rows(vertex);
+    std::ranges::stable_sort(arcs_, {}, [&](const Arc& arc) {
+        return std::tuple(arc.from, is_leaf(arc.to), choice_ == Choice::shared ? arc.to : 0);
+    });
     for (const Arc& arc : arcs_) ++first_[arc.from + 1];
     for (std::size_t v = 0; v < forwards.size(); ++v) first_[v + 1] += first_[v];
-    const std::uint32_t ends = number_rows(vertex);
-    std::vector<LinkEnds> between_rows;
+    for (std::size_t i = arcs_.size(); i-- > 0;) into_leaf_[arcs_[i].to] = i;
+    std::vector<RowLink> between_rows;
     for (const Arc& arc : arcs_) {
         if (!is_leaf(arc.from) && !is_leaf(arc.to)) between_rows.push_back({row_[arc.from], row_[arc.to]});
     }
@@ -78,10 +101,53 @@ auto ShortestWays::next_arc(std::uint32_t at, std::uint32_t end, std::span<const
     }
 }
 
-auto ShortestWays::arc_between(std::uint32_t from, std::uint32_t to) const -> const Arc& {
-    const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[from]);
-    const auto end = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[from + 1]);
-    return *std::find_if(begin, end, [&](const Arc& arc) { return arc.to == to; });
+void ShortestWays::find_nearer(std::uint32_t at, std::uint32_t end, std::uint32_t hops,
+                               std::vector<std::size_t>& nearer) const {
+    nearer.clear();
+    const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[at]);
+    const auto past = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[at + 1]);
+    if (hops == 1) {
+        const auto key = [&](const Arc& arc) { return std::pair(is_leaf(arc.to), arc.to); };
+        for (auto arc = std::ranges::lower_bound(begin, past, std::pair(false, end), {}, key);
+             arc != past && arc->to == end; ++arc) {
+            nearer.push_back(static_cast<std::size_t>(arc - arcs_.begin()));
+        }
+        return;
+    }
+    const std::span<const std::uint16_t> to_end = table_.hops_to(row_[end]);
+    for (auto arc = begin; arc != past && !is_leaf(arc->to); ++arc) {
+        if (to_end[row_[arc->to]] + 1U == hops && forwards_[arc->to])
+            nearer.push_back(static_cast<std::size_t>(arc - arcs_.begin()));
+    }
+}
+
+/// Vertices of one distance from the end before those that are nearer.
+void ShortestWays::spread(std::uint32_t start, std::uint32_t end, const RouteVisitor& visit) const {
+    Spreading way = std::exchange(kept, {});
+    const std::span<const std::uint16_t> to_end = table_.hops_to(row_[end]);
+    if (way.share.size() < to_end.size()) way.share.resize(to_end.size(), 0.0);
+    way.here.assign(1, start);
+    way.share[row_[start]] = 1;
+    for (std::uint32_t hops = to_end[row_[start]]; hops > 0; --hops) {
+        way.next.clear();
+        for (const std::uint32_t v : way.here) {
+            const double share = std::exchange(way.share[row_[v]], 0.0);
+            find_nearer(v, end, hops, way.nearer);
+            double weight = 0;
+            for (const std::size_t i : way.nearer) weight += arcs_[i].weight;
+            for (const std::size_t i : way.nearer) {
+                const Arc& arc = arcs_[i];
+                const double part = share * (arc.weight / weight);
+                visit(arc.link, part);
+                double& there = way.share[row_[arc.to]];
+                if (there == 0) way.next.push_back(arc.to);
+                there += part;
+            }
+        }
+        std::swap(way.here, way.next);
+    }
+    way.share[row_[end]] = 0;
+    kept = std::move(way);
 }
 
 }  // namespace topoloom

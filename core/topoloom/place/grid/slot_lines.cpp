@@ -24,6 +24,8 @@ Extents nesting(const T& network) {
     } else if constexpr (std::is_same_v<T, Dragonfly>) {
         const DragonflySpec& spec = network.spec();
         return {spec.groups, spec.rows * spec.columns, spec.nodes_per_router};
+    } else if constexpr (std::is_same_v<T, DragonflyPlus>) {
+        return {network.spec().groups, network.spec().leaves, network.spec().nodes_per_router};
     } else if constexpr (requires { network.spec().arity; }) {
         return {network.spec().arity.rbegin(), network.spec().arity.rend()};
     } else if constexpr (requires { network.between_routers(); }) {

@@ -9,12 +9,15 @@ from collections import Counter
 from topoloom._core import Error
 from topoloom.importers.described import Described
 from topoloom.importers.infiniband.fabric import Device, read_fabric
+from topoloom.importers.infiniband.fat_tree import Cables, find_fat_tree
 from topoloom.importers.infiniband.routes import (
-    given_routes,
+    doors_of,
     read_tables,
-    starts_tables,
+    table_options,
+    tables_start,
 )
 from topoloom.importers.reach import first_unreached
+from topoloom.support.units import counted
 
 _IS_FABRIC = re.compile(
     r'^(?:Switch|Ca|Rt)[ \t]+[0-9]+[ \t]+"[SHR]-[0-9a-f]{16}"', re.MULTILINE
@@ -34,15 +37,15 @@ def read_ibnetdiscover(text: str) -> Described:
     All adapters of a host are one node; hosts are in the order of their names, which
     precede the adapter's in its description (``n001 HCA-1``, ``n001 mlx5_0``).
     An adapter with another description is a node with its GUID as name, and the
-    aggregation nodes within switches are left out. The machine is a ``graph:``, its
-    switches and routers in the order of their GUIDs. Cables between the same two
-    are one link with the sum of what they carry (`LANE_GBIT`).
+    aggregation nodes within switches are left out.
 
-    Routes are shortest paths, the lowest GUID first where there are several. With the
-    forwarding tables of all switches behind it, as from ``dump_lfts.sh`` or
-    ``ibroute``, they are the fabric's own, between the first adapters of two hosts. A
-    machine text lists routes pair by pair, so that is refused for more than 45 hosts
-    (2,000 pairs).
+    A regular fat tree, as `find_fat_tree` recognizes it, is a ``fattree:`` with
+    d-mod-k routes, its nodes leaf by leaf. Any other fabric is a ``graph:``, its
+    switches and routers in the order of their GUIDs, whose shortest routes share each
+    message. Cables between the same two are one link with the sum of what they carry
+    (`LANE_GBIT`). With the forwarding tables of all switches behind it, as from
+    ``dump_fts`` or ``ibroute``, routes are the fabric's own, between the first adapters
+    of two hosts. A remark says which it is.
 
     Raises
     ------
@@ -50,13 +53,45 @@ def read_ibnetdiscover(text: str) -> Described:
         With the line of what is malformed or contradictory, such as a cable that only
         one of its ends lists.
     """
-    lines = text.splitlines()
-    end = next((i for i, line in enumerate(lines) if starts_tables(line)), len(lines))
-    fabric = read_fabric(lines[:end])
+    end = tables_start(text)
+    fabric = read_fabric(text[:end].splitlines())
     hosts = _hosts(fabric)
     number = _numbers(fabric, hosts)
-    links = _links(fabric, number)
-    _refuse_parts(hosts, links)
+    cables = _cables(fabric, number)
+    _refuse_parts(hosts, cables)
+    if end < len(text):
+        adapters = list(hosts.values())
+        tables = read_tables(text, end, doors_of(adapters))
+        options = list(table_options(fabric, adapters, number, tables))
+        remark = f"routes: those of {counted(len(tables), 'forwarding table')}"
+        return _graph(hosts, number, cables, [*options, "routing=ecmp"], (remark,))
+    if _is_tree(cables):  # there is only one route
+        return _graph(hosts, number, cables, [], ())
+    names = {vertex: name for name, vertex in number.items()} | dict(enumerate(hosts))
+    tree = find_fat_tree(len(hosts), cables, names.__getitem__)
+    if isinstance(tree, str):
+        remark = (
+            f"assumed: all shortest routes share (ECMP); not a regular fat tree: {tree}"
+        )
+        return _graph(hosts, number, cables, ["routing=ecmp"], (remark,))
+    remark = (
+        "assumed: d-mod-k routes, as of OpenSM's ftree; a regular fat tree: "
+        f"{tree.summary}"
+    )
+    in_order = list(hosts)
+    return Described(
+        tree.text, tuple(in_order[host] for host in tree.hosts), remarks=(remark,)
+    )
+
+
+def _graph(
+    hosts: dict[str, list[Device]],
+    number: dict[str, int],
+    cables: Cables,
+    options: list[str],
+    remarks: tuple[str, ...],
+) -> Described:
+    links = {ends: sum(gbit) for ends, gbit in cables.items()}
     usual = Counter(links.values()).most_common(1)[0][0] if links else 0.0
     parts = [
         f"{a}-{b}" if gbit == usual else f"{a}-{b}@{_bandwidth(gbit)}"
@@ -64,12 +99,52 @@ def read_ibnetdiscover(text: str) -> Described:
     ]
     if links:
         parts.append(f"bandwidth={_bandwidth(usual)}")
-    if end < len(lines):
-        tables = read_tables(lines[end:], end)
-        for route in given_routes(fabric, list(hosts.values()), number, tables):
-            parts.append(f"route={'>'.join(map(str, route))}")
+    if _only_switches_forward(len(hosts), cables):
+        parts.append("forward=no")
+    parts += options
     switches = len(set(number.values())) - len(hosts)
-    return Described(f"graph:{len(hosts)}+{switches}:{','.join(parts)}", tuple(hosts))
+    text = f"graph:{len(hosts)}+{switches}:{','.join(parts)}"
+    return Described(text, tuple(hosts), remarks=remarks)
+
+
+def _is_tree(cables: Cables) -> bool:
+    """Whether no cable closes a circle."""
+    part: dict[int, int] = {}
+
+    def root(vertex: int) -> int:
+        while (above := part.get(vertex, vertex)) != vertex:
+            part[vertex] = part.get(above, above)
+            vertex = above
+        return vertex
+
+    for a, b in cables:
+        if root(a) == root(b):
+            return False
+        part[root(a)] = root(b)
+    return True
+
+
+def _only_switches_forward(hosts: int, cables: Cables) -> bool:
+    """Whether hosts have several neighbors, and switches alone join all hosts.
+
+    Where adapters are in separate fabrics, some hosts may meet in another host only.
+    """
+    beside: dict[int, set[int]] = {}
+    for a, b in cables:
+        beside.setdefault(a, set()).add(b)
+        beside.setdefault(b, set()).add(a)
+    if all(len(beside.get(host, ())) < 2 for host in range(hosts)):
+        return False
+    for start in beside[0]:
+        reached, waiting = {start}, [start]
+        while waiting:
+            at = waiting.pop()
+            if at >= hosts:
+                waiting += beside[at] - reached
+                reached |= beside[at]
+        if reached.issuperset(range(hosts)):
+            return True
+    return False
 
 
 def _hosts(fabric: dict[str, Device]) -> dict[str, list[Device]]:
@@ -117,24 +192,20 @@ def _numbers(
     return number | {name: i for i, name in enumerate(inner, len(hosts))}
 
 
-def _links(
-    fabric: dict[str, Device], number: dict[str, int]
-) -> dict[tuple[int, int], float]:
-    """Add up the Gbit/s of the cables between two vertices."""
-    links: dict[tuple[int, int], float] = {}
+def _cables(fabric: dict[str, Device], number: dict[str, int]) -> Cables:
+    """List the Gbit/s of the cables between two vertices."""
+    cables: dict[tuple[int, int], tuple[float, ...]] = {}
     for name, a in number.items():
         for port in fabric[name].ports.values():
             b = number.get(port.peer)
             # Each cable is met at both ends; a loop or an aggregation node at none.
             if b is not None and a < b:
-                links[a, b] = links.get((a, b), 0.0) + port.gbit
-    return links
+                cables[a, b] = (*cables.get((a, b), ()), port.gbit)
+    return cables
 
 
-def _refuse_parts(
-    hosts: dict[str, list[Device]], links: dict[tuple[int, int], float]
-) -> None:
-    alone = first_unreached(len(hosts), [*links, *((b, a) for a, b in links)])
+def _refuse_parts(hosts: dict[str, list[Device]], cables: Cables) -> None:
+    alone = first_unreached(len(hosts), [*cables, *((b, a) for a, b in cables)])
     if alone is not None:
         names = list(hosts)
         first, host = names[0], names[alone]

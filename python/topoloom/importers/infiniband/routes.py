@@ -4,104 +4,203 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from topoloom._core import Error
 from topoloom.importers.infiniband.fabric import Device, Port
 
-_MAX_PAIRS = 2_000
-_HEAD = re.compile(r"Unicast lids .*\bguid 0x([0-9a-f]{1,16})\b")
-_ENTRY = re.compile(r"0x([0-9a-f]{1,6})\s+([0-9]{1,3})\b")
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_HEADS = re.compile(r"^Unicast lids .*", re.MULTILINE)
+_GUID = re.compile(r"\bguid 0x([0-9a-f]{1,16})\b")
+_ENTRY = re.compile(r"^0x([0-9a-f]{1,6})\s+([0-9]{1,3})\b", re.MULTILINE)
+#: no vertex
+_NONE = -1
+#: no port: those of a table have up to three digits
+_NO_PORT = 1000
+#: links that are letters in the machine's text
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-@dataclass
-class Table:
-    """A switch's forwarding table: port by LID."""
+class Table(NamedTuple):
+    """A switch's forwarding table: the ports for the hosts, in their order."""
 
     line: int
-    port: dict[int, int] = field(default_factory=dict)
+    ports: NDArray[np.int32]
 
 
-def starts_tables(line: str) -> bool:
-    """Return whether a line begins a switch's forwarding table."""
-    return line.startswith("Unicast lids ")
+class Door(NamedTuple):
+    """The port by which messages enter and leave a host."""
+
+    adapter: str
+    port: Port
 
 
-def read_tables(lines: list[str], before: int) -> dict[str, Table]:
-    """Read tables by switch (``S-guid``); `before` lines precede the first."""
+def tables_start(text: str) -> int:
+    """Find where the first forwarding table begins; the end where there is none."""
+    head = _HEADS.search(text)
+    return len(text) if head is None else head.start()
+
+
+def doors_of(hosts: Sequence[list[Device]]) -> list[Door]:
+    """Choose the first port of each host's first adapter."""
+    return [Door(host[0].name, host[0].ports[min(host[0].ports)]) for host in hosts]
+
+
+def read_tables(text: str, start: int, doors: Sequence[Door]) -> dict[str, Table]:
+    """Read the tables behind `start` by switch (``S-guid``)."""
+    import numpy as np
+
+    lids = np.array([door.port.lid for door in doors], dtype=np.int64)
+    port_of_lid = np.empty(int(lids.max()) + 1, dtype=np.int32)
     tables: dict[str, Table] = {}
-    table: Table | None = None
-    for number, line in enumerate(lines, before + 1):
-        if starts_tables(line):
-            head = _HEAD.match(line)
-            if head is None:
-                raise Error(f"line {number}: the table's head has no guid 0x...")
-            table = Table(number)
-            name = f"S-{head[1]:0>16}"
-            first = tables.setdefault(name, table)
-            if first is not table:
-                raise Error(
-                    f"line {number}: the forwarding table of {name} appears twice, "
-                    f"first on line {first.line}; keep one"
-                )
-            continue
-        entry = _ENTRY.match(line)
-        if entry is None:
-            continue  # captions, and the count of entries
-        assert table is not None  # the first line starts one
-        table.port[int(entry[1], 16)] = int(entry[2])
+    line, before = 1, 0
+    heads = list(_HEADS.finditer(text, start))
+    for head, following in zip(heads, [*heads[1:], None], strict=True):
+        line += text.count("\n", before, head.start())
+        before = head.start()
+        guid = _GUID.search(head[0])
+        if guid is None:
+            raise Error(f"line {line}: the table's head has no guid 0x...")
+        name = f"S-{guid[1]:0>16}"
+        if name in tables:
+            raise Error(
+                f"line {line}: the forwarding table of {name} appears twice, "
+                f"first on line {tables[name].line}; keep one"
+            )
+        end = len(text) if following is None else following.start()
+        entries = _ENTRY.findall(text, head.end(), end)
+        port_of_lid.fill(_NO_PORT)
+        for lid, port in entries:
+            if (number := int(lid, 16)) < len(port_of_lid):
+                port_of_lid[number] = int(port)
+        tables[name] = Table(line, port_of_lid[lids])
     return tables
 
 
-def given_routes(
+def table_options(
     fabric: dict[str, Device],
-    hosts: list[list[Device]],
+    hosts: Sequence[list[Device]],
     number: dict[str, int],
     tables: dict[str, Table],
-) -> Iterator[list[int]]:
-    """Follow the tables for every ordered pair of hosts; yield vertex numbers."""
-    pairs = len(hosts) * (len(hosts) - 1)
-    if pairs > _MAX_PAIRS:
-        raise Error(
-            f"line 1: {len(hosts)} hosts have {pairs} routes, over {_MAX_PAIRS}; "
-            "leave the forwarding tables out, and routes are shortest paths"
-        )
-    doors = [_first_port(adapters) for adapters in hosts]
-    for a, (_, leaving) in enumerate(doors):
-        for b, (end, entering) in enumerate(doors):
-            if a == b:
-                continue
-            route, at = [a], leaving.peer
-            while number.get(at) != b:
-                if number.get(at) in route or at.startswith("H"):
-                    raise Error(
-                        f"line {tables[at].line if at in tables else leaving.line}: by "
-                        f"the forwarding tables a message for LID {entering.lid} comes "
-                        f"to {at}, which does not lead to {end.name}; dump them again"
-                    )
-                route.append(number[at])
-                at = _next(fabric[at], tables, entering.lid)
-            yield [*route, b]
+) -> Iterator[str]:
+    """Write forwarding tables as options of a machine's text.
+
+    Raises
+    ------
+    topoloom.Error
+        Where they do not lead from every host to every other.
+    """
+    import numpy as np
+
+    doors = doors_of(hosts)
+    names = {vertex: name for name, vertex in number.items() if vertex >= len(hosts)}
+    following = np.full((len(names), len(hosts)), _NONE, dtype=np.int32)
+    for vertex, name in names.items():
+        if name not in tables:
+            continue
+        beyond = np.full(_NO_PORT + 1, _NONE, dtype=np.int32)
+        for port, end in fabric[name].ports.items():
+            if port < _NO_PORT:
+                beyond[port] = number.get(end.peer, _NONE)
+        following[vertex - len(hosts)] = beyond[tables[name].ports]
+    _follow(fabric, names, doors, number, tables, following)
+    for host, door in enumerate(doors):
+        ends = _ends(hosts[host], number, len(hosts))
+        if len(ends) > 1:
+            port = ends.index(number[door.port.peer])
+            yield f"table={host}:{len(hosts)}{_link(port)}"
+    for vertex, name in sorted(names.items()):
+        row = following[vertex - len(hosts)]
+        if (row >= 0).any():
+            ends = _ends([fabric[name]], number, len(hosts))
+            yield f"table={vertex}:{_runs(row, ends)}"
 
 
-def _first_port(adapters: list[Device]) -> tuple[Device, Port]:
-    device = adapters[0]
-    port = device.ports[min(device.ports)]
-    return device, port
+def _ends(devices: list[Device], number: dict[str, int], hosts: int) -> list[int]:
+    """List what devices are joined to as tables number it: switches, then hosts."""
+    own = number[devices[0].name]
+    ends = {
+        number[port.peer]
+        for device in devices
+        for port in device.ports.values()
+        if port.peer in number
+    }
+    return sorted(ends - {own}, key=lambda vertex: (vertex < hosts, vertex))
 
 
-def _next(device: Device, tables: dict[str, Table], lid: int) -> str:
+def _runs(row: NDArray[np.int32], ends: list[int]) -> str:
+    """Write the vertices that follow, ``20a(53)3-``: how often, which of the ends."""
+    import numpy as np
+
+    letters = {vertex: _link(port) for port, vertex in enumerate(ends)}
+    changes = np.flatnonzero(np.diff(row)) + 1
+    starts = np.concatenate(([0], changes))
+    counts = np.diff(np.concatenate((starts, [len(row)])))
+    return "".join(
+        (str(count) if count > 1 else "") + letters.get(vertex, "-")
+        for count, vertex in zip(counts.tolist(), row[starts].tolist(), strict=True)
+    )
+
+
+def _link(port: int) -> str:
+    return _LETTERS[port] if port < len(_LETTERS) else f"({port})"
+
+
+def _follow(
+    fabric: dict[str, Device],
+    names: dict[int, str],
+    doors: Sequence[Door],
+    number: dict[str, int],
+    tables: dict[str, Table],
+    following: NDArray[np.int32],
+) -> None:
+    """Move messages for all hosts on from where hosts are cabled to, all at once."""
+    import numpy as np
+
+    hosts = len(doors)
+    entries = sorted({number.get(door.port.peer, _NONE) for door in doors})
+    at = np.repeat(np.array(entries, dtype=np.int32), hosts)
+    target = np.tile(np.arange(hosts, dtype=np.int32), len(entries))
+    for _ in range(len(names) + 1):
+        moving = at != target
+        at, target = at[moving], target[moving]
+        if len(at) == 0:
+            return
+        if (astray := at < hosts).any():
+            break
+        onward = following[at - hosts, target]
+        if (ends_here := onward < 0).any():
+            first = int(np.flatnonzero(ends_here)[0])
+            raise _no_port(
+                fabric[names[int(at[first])]],
+                tables,
+                doors[int(target[first])].port.lid,
+            )
+        at = onward
+    else:
+        astray = np.ones(len(at), dtype=bool)
+    first = int(np.flatnonzero(astray)[0])
+    stop, door = int(at[first]), doors[int(target[first])]
+    name = names[stop] if stop >= hosts else doors[stop].adapter if stop >= 0 else ""
+    line = tables[name].line if name in tables else fabric[door.adapter].line
+    raise Error(
+        f"line {line}: by the forwarding tables a message for LID {door.port.lid} "
+        f"comes to {name}, which does not lead to {door.adapter}; dump them again"
+    )
+
+
+def _no_port(device: Device, tables: dict[str, Table], lid: int) -> Error:
     table = tables.get(device.name)
     if table is None:
-        raise Error(
+        return Error(
             f"line {device.line}: {device.name} has no forwarding table; dump those of "
             "all switches"
         )
-    port = device.ports.get(table.port.get(lid, -1))
-    if port is None:
-        raise Error(
-            f"line {table.line}: the forwarding table of {device.name} names no cabled "
-            f"port for LID {lid}; dump it again"
-        )
-    return port.peer
+    return Error(
+        f"line {table.line}: the forwarding table of {device.name} names no cabled "
+        f"port for LID {lid}; dump it again"
+    )

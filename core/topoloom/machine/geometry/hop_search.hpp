@@ -7,15 +7,20 @@
 #include <vector>
 
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/link.hpp"
 
 namespace topoloom {
+
+/// A link from row to row of a table.
+struct RowLink {
+    std::uint32_t from;
+    std::uint32_t to;
+};
 
 /// Hops from all `vertices` vertices to the first `ends` of them over directed links: [b * vertices + a], from a to b.
 /// Paths begin and end anywhere, but pass only vertices that relay. Pairs without a path are HopTable::unreached.
 /// O(ends * links / 256) words in graphs of small diameter (Then et al., The More the Merrier: Efficient Multi-Source
 /// Graph Traversal, VLDB 2014). Throws Error for distances above 65,534 and for tables that do not fit this computer.
 [[nodiscard]] HopTable::Hops search_hops(std::size_t vertices, std::size_t ends,
-                                         std::span<const LinkEnds> links, const std::vector<bool>& relays);
+                                         std::span<const RowLink> links, const std::vector<bool>& relays);
 
 }  // namespace topoloom

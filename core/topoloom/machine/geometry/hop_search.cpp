@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/topologies/hop_search.hpp"
+#include "topoloom/machine/geometry/hop_search.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,12 +21,12 @@ struct Origins {
     std::vector<std::size_t> first;
     std::vector<std::uint32_t> from;
 
-    Origins(std::size_t vertices, std::span<const LinkEnds> links)
+    Origins(std::size_t vertices, std::span<const RowLink> links)
         : first(vertices + 1, 0), from(links.size()) {
-        for (const LinkEnds& link : links) ++first[link.to + 1];
+        for (const RowLink& link : links) ++first[link.to + 1];
         for (std::size_t v = 0; v < vertices; ++v) first[v + 1] += first[v];
         std::vector<std::size_t> next(first.begin(), first.end() - 1);
-        for (const LinkEnds& link : links) from[next[link.to]++] = link.from;
+        for (const RowLink& link : links) from[next[link.to]++] = link.from;
     }
 };
 
@@ -111,7 +111,7 @@ class Search {
 
 }  // namespace
 
-HopTable::Hops search_hops(std::size_t vertices, std::size_t ends, std::span<const LinkEnds> links,
+HopTable::Hops search_hops(std::size_t vertices, std::size_t ends, std::span<const RowLink> links,
                            const std::vector<bool>& relays) {
     HopTable::require_memory(vertices, ends);
     const Origins origins(vertices, links);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/topologies/dragonfly_plus.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Checks all sizes before anything is allocated, and chooses the number of global links where it is left out.
+DragonflyPlusSpec complete(DragonflyPlusSpec spec) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+    if (spec.groups == 0 || spec.leaves == 0 || spec.spines == 0)
+        fail("a Dragonfly+ has at least 1 group, and 1 leaf and 1 spine in it");
+    if (spec.nodes_per_router == 0) fail("a Dragonfly+ needs at least 1 node per leaf");
+    const std::uint64_t leaves = std::uint64_t{spec.groups} * spec.leaves;
+    const std::uint64_t spines = std::uint64_t{spec.groups} * spec.spines;
+    if (leaves > most || leaves * spec.nodes_per_router > most)
+        fail("the Dragonfly+ has more than 2^31 nodes");
+    if (spines > most || leaves + spines > most) fail("the Dragonfly+ has more than 2^31 switches");
+    for (const BytesPerSecond bandwidth : spec.bandwidth) require_bandwidth(bandwidth);
+    const std::uint64_t others = spec.groups - 1;
+    if (!spec.global_links)
+        spec.global_links = static_cast<std::uint32_t>((others + spec.spines - 1) / spec.spines);
+    const std::uint64_t ports = std::uint64_t{spec.spines} * *spec.global_links;
+    if (ports < others) {
+        fail(spec.groups, " groups need ", others, " global ports each, but ", spec.spines,
+             spec.spines == 1 ? " spine" : " spines", " with ", *spec.global_links, " have only ", ports,
+             "; give more global links per spine");
+    }
+    require_link_ids(leaves * spec.spines);
+    require_link_ids(2 * leaves * spec.spines + std::uint64_t{spec.groups} * std::min(ports, most));
+    if (ports > most) fail("a group of the Dragonfly+ has more than 2^31 global links");
+    HopTable::require_memory(leaves, leaves);
+    return spec;
+}
+
+}  // namespace
+
+DragonflyPlus::DragonflyPlus(DragonflyPlusSpec spec)
+    : spec_(complete(spec)),
+      nodes_(spec_.nodes_per_router),
+      leaves_(spec_.leaves),
+      ports_(std::max(1U, *spec_.global_links)) {
+    if (spec_.groups > 1) links_between_groups_ = spec_.spines * *spec_.global_links / (spec_.groups - 1);
+    local_links_ = 2 * spec_.groups * spec_.leaves * spec_.spines;
+    link_count_ =
+        local_links_ + std::size_t{spec_.groups} * (spec_.groups - 1) * std::size_t{links_between_groups_};
+    measure_hops();
+}
+
+void DragonflyPlus::measure_hops() {
+    const std::uint32_t rows = spec_.groups * spec_.leaves;
+    std::vector<HopTable::Point> nodes;
+    nodes.reserve(std::size_t{rows} * spec_.nodes_per_router);
+    std::vector<std::uint32_t> group;
+    for (std::uint32_t leaf = 0; leaf < rows; ++leaf) {
+        group.push_back(leaf / spec_.leaves);
+        for (std::uint32_t i = 0; i < spec_.nodes_per_router; ++i)
+            nodes.push_back({static_cast<std::uint32_t>(nodes.size()), leaf & 0x7FFFFFFFU, 0});
+    }
+    auto hops = HopTable::filled(rows, [&](std::uint32_t a, std::uint32_t b) {
+        return a == b ? 0U : group[a] == group[b] ? 2U : 3U;
+    });
+    geometry_ = HopTable(std::move(nodes), rows, std::move(hops), std::move(group));
+}
+
+LinkEnds DragonflyPlus::ends(Link link) const {
+    const std::uint32_t spines = spec_.groups * spec_.leaves;
+    if (link.value < local_links_) {
+        const std::uint32_t leaf = link.value / 2 / spec_.spines;
+        const std::uint32_t spine =
+            spines + leaf / spec_.leaves * spec_.spines + link.value / 2 % spec_.spines;
+        return link.value % 2 == 0 ? LinkEnds{leaf, spine} : LinkEnds{spine, leaf};
+    }
+    const std::uint32_t number = (link.value - local_links_) % links_between_groups_;
+    const std::uint32_t pair = (link.value - local_links_) / links_between_groups_;
+    const std::uint32_t from = pair / (spec_.groups - 1);
+    const std::uint32_t first = pair % (spec_.groups - 1);
+    const std::uint32_t to = first < from ? first : first + 1;
+    return {spines + from * spec_.spines + spine_of_port(from, to, number),
+            spines + to * spec_.spines + spine_of_port(to, from, number)};
+}
+
+std::vector<LinkRun> DragonflyPlus::bandwidth_runs() const {
+    return {{Link{0U}, local_links_, spec_.bandwidth[0]},
+            {Link{local_links_}, link_count_ - local_links_, spec_.bandwidth[1]}};
+}
+
+std::string DragonflyPlus::router_name(std::uint32_t vertex) const {
+    const std::uint32_t leaves = spec_.groups * spec_.leaves;
+    const bool is_leaf = vertex < leaves;
+    const std::uint32_t number = is_leaf ? vertex : vertex - leaves;
+    const std::uint32_t of_group = is_leaf ? spec_.leaves : spec_.spines;
+    return "group " + std::to_string(number / of_group) + (is_leaf ? " leaf " : " spine ") +
+           std::to_string(number % of_group);
+}
+
+/// "group 3 leaf 5 -> group 3 spine 9"; between spines that several links join, " (2 of 4)".
+std::string DragonflyPlus::link_name(Link link) const {
+    const LinkEnds joined = ends(link);
+    std::ostringstream text;
+    text << router_name(joined.from) << " -> " << router_name(joined.to);
+    if (kind_of(link) == 1 && links_between_groups_ > 1) {
+        const std::uint32_t number = (link.value - local_links_) % links_between_groups_;
+        text << " (" << number + 1 << " of " << links_between_groups_ << ")";
+    }
+    return text.str();
+}
+
+std::string DragonflyPlus::describe() const {
+    std::ostringstream text;
+    text << spec_.groups << "x" << spec_.leaves << "x" << spec_.spines << " Dragonfly+";
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per leaf";
+    if (*spec_.global_links > 0) text << ", " << *spec_.global_links << " global links per spine";
+    return text.str();
+}
+
+}  // namespace topoloom

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regular fat trees among fabrics: all switches of a level alike, levels all joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from topoloom.support.units import counted
+
+#: (vertex, vertex) -> Gbit/s of each cable; the lower vertex comes first
+Cables = Mapping[tuple[int, int], tuple[float, ...]]
+
+
+class FatTree(NamedTuple):
+    """A fabric as ``fattree:``; node i is the fabric's host ``hosts[i]``."""
+
+    text: str
+    hosts: list[int]
+    summary: str
+
+
+class _Irregular(Exception):
+    """The fabric is another one; says in what."""
+
+
+def find_fat_tree(
+    hosts: int, cables: Cables, name: Callable[[int], str]
+) -> FatTree | str:
+    """Recognize a regular fat tree of 2 or 3 levels of switches, or say why not.
+
+    Parameters
+    ----------
+    hosts
+        Vertices ``0 .. hosts-1`` are hosts, the others are switches.
+    cables
+        What joins two vertices.
+    name
+        Of a vertex, for the reason.
+    """
+    try:
+        return _Reader(hosts, cables, name).read()
+    except _Irregular as reason:
+        return str(reason)
+
+
+class _Reader:
+    def __init__(self, hosts: int, cables: Cables, name: Callable[[int], str]) -> None:
+        self.hosts = hosts
+        self.cables = cables
+        self.name = name
+        self.beside: dict[int, set[int]] = {}
+        for a, b in cables:
+            self.beside.setdefault(a, set()).add(b)
+            self.beside.setdefault(b, set()).add(a)
+
+    def read(self) -> FatTree:
+        leaves = self.leaves()
+        spines = self.above(leaves, set(range(self.hosts)))
+        cores = self.above(spines, leaves) if spines else set()
+        if not spines:
+            raise _Irregular("there are no switches above the leaves")
+        if cores and (beyond := self.above(cores, spines)):
+            raise _Irregular(f"{self.name(min(beyond))} is four levels above the hosts")
+        below = {
+            leaf: sorted(v for v in self.beside[leaf] if v < self.hosts)
+            for leaf in leaves
+        }
+        self.alike(below, "host", "hosts")
+        pods = self.pods(leaves, spines)
+        pods.sort(key=lambda pod: min(below[leaf][0] for leaf in pod[0]))
+        arity = [len(below[min(leaves)]), len(pods[0][0])]
+        up = [1, len(pods[0][1])]
+        levels = [self.level(range(self.hosts), leaves), self.level(leaves, spines)]
+        if cores:
+            up.append(self.cores_of_a_spine([pod[1] for pod in pods], cores))
+            arity.append(len(pods))
+            levels.append(self.level(spines, cores))
+        order = [
+            host
+            for pod, _ in pods
+            for leaf in sorted(pod, key=lambda leaf: below[leaf][0])
+            for host in below[leaf]
+        ]
+        summary = (
+            f"{arity[0]} hosts on each of {len(leaves)} leaves, {len(spines)} spines"
+        )
+        if cores:
+            summary += f", {len(cores)} core switches"
+        return FatTree(_text(arity, up, levels), order, summary)
+
+    def leaves(self) -> set[int]:
+        leaves = set()
+        for host in range(self.hosts):
+            beside = self.beside.get(host, set())
+            if len(beside) != 1 or min(beside) < self.hosts:
+                raise _Irregular(
+                    f"{self.name(host)} is cabled to {counted(len(beside), 'device')}"
+                )
+            leaves |= beside
+        return leaves
+
+    def above(self, level: set[int], under: set[int]) -> set[int]:
+        """Find what is joined to a level from above; none of the level is."""
+        above: set[int] = set()
+        for vertex in sorted(level):
+            for other in self.beside[vertex] & level:
+                raise _Irregular(
+                    f"{self.name(vertex)} and {self.name(other)} are joined in a level"
+                )
+            above |= self.beside[vertex] - under
+        return above
+
+    def alike(
+        self, parts: Mapping[int, Collection[int]], one: str, several: str
+    ) -> None:
+        """Refuse parts, known by one of their vertices, of different sizes."""
+        counts = {key: len(part) for key, part in parts.items()}
+        most = max(counts.values(), key=list(counts.values()).count)
+        for key in sorted(counts):
+            if counts[key] != most:
+                what = one if counts[key] == 1 else several
+                raise _Irregular(
+                    f"{self.name(key)} has {counts[key]} {what}, most have {most}"
+                )
+
+    def pods(
+        self, leaves: set[int], spines: set[int]
+    ) -> list[tuple[set[int], set[int]]]:
+        """Find the leaves that have the same spines; these have no others."""
+        by_spines: dict[frozenset[int], set[int]] = {}
+        for leaf in leaves:
+            over = frozenset(self.beside[leaf] & spines)
+            by_spines.setdefault(over, set()).add(leaf)
+        seen: dict[int, int] = {}
+        for over, pod in by_spines.items():
+            for spine in sorted(over):
+                if spine in seen:
+                    raise _Irregular(
+                        f"{self.name(spine)} is above {self.name(min(pod))}, but not "
+                        f"all of its spines are above {self.name(seen[spine])}"
+                    )
+                seen[spine] = min(pod)
+        pods = [(pod, set(over)) for over, pod in by_spines.items()]
+        self.alike(
+            {min(over): pod for pod, over in pods}, "leaf below it", "leaves below it"
+        )
+        self.alike(
+            {min(pod): over for pod, over in pods}, "spine above it", "spines above it"
+        )
+        return pods
+
+    def cores_of_a_spine(self, pods: list[set[int]], cores: set[int]) -> int:
+        """Count the core switches of a spine; each has one spine of every pod."""
+        over = {
+            spine: frozenset(self.beside[spine] & cores)
+            for spines in pods
+            for spine in spines
+        }
+        self.alike(over, "core switch above it", "core switches above it")
+        first = {over[spine] for spine in pods[0]}
+        size = len(next(iter(first)))
+        for spines in pods:
+            if {over[spine] for spine in spines} != first:
+                raise _Irregular("the pods are joined to different core switches")
+            if len(set().union(*(over[spine] for spine in spines))) != size * len(
+                spines
+            ):
+                raise _Irregular("two spines of a pod are joined to one core switch")
+        return size
+
+    def level(self, lower: Iterable[int], upper: set[int]) -> tuple[float, ...]:
+        """Give the cables of each pair of two levels, which are the same for all."""
+        kinds = {
+            (vertex, other): tuple(
+                sorted(self.cables[min(vertex, other), max(vertex, other)])
+            )
+            for vertex in lower
+            for other in self.beside[vertex] & upper
+        }
+        cables = list(kinds.values())
+        usual = max(set(cables), key=cables.count)
+        for (vertex, other), kind in sorted(kinds.items()):
+            if kind != usual or len(set(kind)) > 1:
+                raise _Irregular(
+                    f"{self.name(vertex)} and {self.name(other)} are joined by other "
+                    "cables than the rest of their level"
+                )
+        return usual
+
+
+def _text(arity: list[int], up: list[int], levels: list[tuple[float, ...]]) -> str:
+    rates = [f"{cables[0] / 8:.9g}GB/s" for cables in levels]
+    parts = [
+        f"fattree:{_listed(arity)}",
+        f"up={_listed(up)}",
+        f"bandwidth={rates[0] if len(set(rates)) == 1 else ':'.join(rates)}",
+    ]
+    if any(len(cables) > 1 for cables in levels):
+        parts.insert(2, f"parallel={_listed(len(cables) for cables in levels)}")
+    return ",".join(parts)
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ":".join(map(str, numbers))
