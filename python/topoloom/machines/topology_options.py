@@ -161,7 +161,7 @@ ROUTES = Option(
 def _tables(_: str, value: Any, __: int) -> list[str]:
     parts = []
     for index, table in enumerate(typed(value, list, "topology.tables")):
-        if not isinstance(table, str) or not re.fullmatch(r"\d+:[\w()-]+", table):
+        if not isinstance(table, str) or not re.fullmatch(r"[0-9]+:[\w()-]+", table):
             raise Error(
                 f"topology.tables[{index}] must be a vertex and its forwarding table, "
                 'such as "8:2ab-"'

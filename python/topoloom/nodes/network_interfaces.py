@@ -15,7 +15,7 @@ from topoloom.nodes.node_parts import ETHERNET, NIC
 
 #: Names of devices and interfaces that say what network they are on, as the drivers
 #: and systemd give them; ``hsn0`` and ``cxi0`` are Slingshot's.
-_FABRIC = re.compile(r"(?:ib[\dps]|hfi|opa|hsn|cxi|bxi|efa)")
+_FABRIC = re.compile(r"(?:ib[0-9ps]|hfi|opa|hsn|cxi|bxi|efa)")
 #: Drivers of cards that do RDMA over nothing but Ethernet.
 _OVER_ETHERNET = re.compile(
     r"(?:bnxt_re|irdma|i40iw|qedr|cxgb|iw_|hns|erdma|mana|ionic|rxe|siw|roce|iwp)"

@@ -13,8 +13,8 @@ from topoloom.tasks.collectives.order import order_processes as order_processes
 from topoloom.tasks.collectives.steps import find_contention as find_contention
 from topoloom.tasks.collectives.trees import build_trees as build_trees
 from topoloom.tasks.compare import compare_mappers as compare_mappers
-from topoloom.tasks.joint import place_jointly as place_jointly
-from topoloom.tasks.joint_files import (
+from topoloom.tasks.jobs.joint import place_jointly as place_jointly
+from topoloom.tasks.jobs.joint_files import (
     load_jobs as load_jobs,
     save_jobs as save_jobs,
 )

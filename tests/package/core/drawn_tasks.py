@@ -19,8 +19,8 @@ from topoloom.nodes.node_parts import NodeParts
 from topoloom.schedules import RankSlots
 from topoloom.tasks import LineSpeeds, Search, Where
 from topoloom.tasks.collectives.collective import Setting
-from topoloom.tasks.joint import Budget, Job, place_jointly
-from topoloom.tasks.joint_files import Jobs
+from topoloom.tasks.jobs.joint import Budget, Job, place_jointly
+from topoloom.tasks.jobs.joint_files import Jobs
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import Problem

@@ -8,7 +8,7 @@ import pytest
 
 from topoloom import Allocation, Error, Machine, judge
 from topoloom.graphs import all_to_all, ring, stencil
-from topoloom.tasks.joint import (
+from topoloom.tasks.jobs.joint import (
     Budget,
     Job,
     JointPlacement,

@@ -20,7 +20,8 @@ FUNCTIONS = [
     for package in public_packages()
     for name, home in homes(package).items()
     if home not in (package, "topoloom._core")
-    and inspect.isfunction(getattr(importlib.import_module(package), name))
+    and inspect.isfunction(function := getattr(importlib.import_module(package), name))
+    and inspect.signature(function).parameters
 ]
 
 

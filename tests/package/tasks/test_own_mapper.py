@@ -181,7 +181,7 @@ def test_files_are_read_before_anything_is_placed(problem: Problem) -> None:
     Path("stops.py").write_text("import sys\nsys.exit(3)\n")
     for text, message in (
         ("none.py:f", "there is no file none.py"),
-        ("mine.py:swappin", "did you mean 'swapping'"),
+        ("mine.py:swapper", "did you mean 'swapping'"),
         ("mine.py:number", "mine.py: number is not a function"),
         ("broken.py:place", "broken.py raised SyntaxError: "),
         ("stops.py:place", r"stops.py raised SystemExit: 3 \(.*stops.py:2\)"),

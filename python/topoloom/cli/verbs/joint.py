@@ -14,7 +14,7 @@ from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import MapperName, ObjectiveName, SearchOptions
 
 if TYPE_CHECKING:
-    from topoloom.tasks.joint import Budget, JointPlacement
+    from topoloom.tasks.jobs.joint import Budget, JointPlacement
 
 
 @with_groups
@@ -63,8 +63,8 @@ def command(
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
     from topoloom.machines.machine_file import load_described
-    from topoloom.tasks.joint import Budget
-    from topoloom.tasks.joint_files import load_jobs, save_jobs
+    from topoloom.tasks.jobs.joint import Budget
+    from topoloom.tasks.jobs.joint_files import load_jobs, save_jobs
     from topoloom.tasks.objective import AUTO, beside_other_jobs
     from topoloom.tasks.problem import Where
 

@@ -13,7 +13,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.described import Described
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.placements.placement_file import PlacementFile, save_placement
-from topoloom.tasks.joint import (
+from topoloom.tasks.jobs.joint import (
     Budget,
     Job,
     JointPlacement,
