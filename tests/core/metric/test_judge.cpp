@@ -69,7 +69,8 @@ TEST_CASE("judge agrees with the definition of every number on every kind of mac
             const Placement placement = random_placement(allocation, ranks, rng);
             const Judgement judged = judge(graph, machine, placement);
             const Judgement slow = slow_judge(graph, machine, placement, judged.minimal_share);
-            const bool exact = !text.starts_with("rails") && !text.starts_with("dragonfly");
+            const bool exact = !text.starts_with("rails") && !text.starts_with("dragonfly") &&
+                               text.find("routing=ecmp") == std::string::npos;
             check_equal(judged, slow, exact ? 0 : 1e-9);
             CHECK(hop_bytes(graph, machine, placement.slots()) == slow.hop_bytes);
         }
