@@ -69,8 +69,8 @@ def _parts(topology: dict[str, Any], network: Network) -> Parts | None:
         at = np.unravel_index(vertex, size)
         long = [size[axis] for axis in axes]
         part = np.ravel_multi_index([at[axis] for axis in axes], long)
-        inside = [size[axis] for axis in others]
-        tables = [{"kind": kind, "size": extents} for extents in (long, inside)]
+        short = [size[axis] for axis in others]
+        tables = [{"kind": kind, "size": extents} for extents in (long, short)]
         return Parts("point", part, tables[0], tables[1])
     if network.switched:
         name = "branch"
