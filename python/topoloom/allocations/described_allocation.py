@@ -8,7 +8,8 @@ import numpy as np
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.importers.described import Described
-from topoloom.importers.torus_places import drop_vacant, vacant_nodes
+from topoloom.importers.torus_places import vacant_nodes
+from topoloom.nodes.node_slots import NodeSlots
 
 
 def described_allocation(machine: Machine, described: Described) -> AllocatedHosts:
@@ -19,22 +20,24 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
     topoloom.Error
         If it names a host or a slot that the machine does not have, or one twice.
     """
+    slots_of = NodeSlots(machine, described.node)
     if not described.allocated:
-        return _all(machine, described.hosts)
+        whole = _all(machine, described.hosts)
+        return AllocatedHosts(slots_of.existing(whole.allocation), whole.hosts)
     node_of = {host: node for node, host in enumerate(described.hosts)}
-    per_node = machine.slots_per_node
     nodes: list[int] = []
     slots: list[int] = []
     for host, given in described.allocated:
         if host not in node_of:
             raise Error(f"allocation: the machine has no host {host}")
-        if given and not 0 <= min(given) <= max(given) < per_node:
+        node, count = node_of[host], int(slots_of.counts[node_of[host]])
+        if given and not 0 <= min(given) <= max(given) < count:
             raise Error(
                 f"allocation: host {host} has no slot {max(given)}; "
-                f"slots count from 0 to {per_node - 1}"
+                f"slots count from 0 to {count - 1}"
             )
-        nodes.append(node_of[host])
-        slots += [node_of[host] * per_node + s for s in given or range(per_node)]
+        nodes.append(node)
+        slots += [slots_of.of_machine(node, own) for own in given or range(count)]
     allocation = Allocation(
         machine, np.array(nodes, np.uint32), np.array(slots, np.uint32)
     )
@@ -43,10 +46,12 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
 
 def _all(machine: Machine, hosts: tuple[str, ...]) -> AllocatedHosts:
     """Take every node, but for places that have no host."""
+    whole = Allocation.whole(machine)
+    if not hosts:
+        return AllocatedHosts(whole)
     vacant = vacant_nodes(hosts)
-    if not vacant:
-        return AllocatedHosts(Allocation.whole(machine), hosts or None)
-    nodes = [node for node in range(len(hosts)) if node not in vacant]
+    nodes = [node for node in whole.nodes.tolist() if node not in vacant]
     if not nodes:
         raise Error(f"allocation: no node of {machine.name} has a host")
-    return AllocatedHosts(Allocation(machine, nodes), tuple(drop_vacant(hosts)))
+    given = Allocation(machine, nodes) if len(nodes) < len(whole.nodes) else whole
+    return AllocatedHosts(given, tuple(hosts[node] for node in nodes))

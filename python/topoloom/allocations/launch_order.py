@@ -22,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Error
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.nodes.node_slots import NodeSlots
 from topoloom.support.units import counted, exact_bytes, format_bytes
 
 Counts = npt.NDArray[np.int64]
@@ -129,7 +131,11 @@ class LaunchOrder:
         )
 
     def first_slots(
-        self, allocation: Allocation, ranks: int, memory: int = 0
+        self,
+        allocation: Allocation,
+        ranks: int,
+        memory: int = 0,
+        node: NodeParts = NO_PARTS,
     ) -> Allocation:
         """Take every slot that can be the first, or the only one, of a rank.
 
@@ -137,16 +143,24 @@ class LaunchOrder:
         ----------
         memory
             Bytes of memory of each node; 0 if they are not known.
+        node
+            What is inside the nodes, where they differ.
 
         Raises
         ------
         topoloom.Error
             If the ranks have no room, or no node has room for what was said.
         """
-        slots, capacity = self._open(allocation, ranks, memory)
+        slots, capacity = self._open(allocation, ranks, memory, node)
         return slots.taken(capacity)
 
-    def used(self, allocation: Allocation, ranks: int, memory: int = 0) -> Launched:
+    def used(
+        self,
+        allocation: Allocation,
+        ranks: int,
+        memory: int = 0,
+        node: NodeParts = NO_PARTS,
+    ) -> Launched:
         """Take the slots that the launcher uses: rank i is on slot i of the result.
 
         Raises
@@ -154,7 +168,7 @@ class LaunchOrder:
         topoloom.Error
             If the ranks have no room, or no node has room for what was said.
         """
-        slots, capacity = self._open(allocation, ranks, memory)
+        slots, capacity = self._open(allocation, ranks, memory, node)
         if self.ranks_per_node is not None:
             capacity = np.where(np.cumsum(capacity) - capacity < ranks, capacity, 0)
         counts = _LAUNCHERS[self.launcher].spread(capacity, ranks)
@@ -164,11 +178,13 @@ class LaunchOrder:
         return Launched(slots.taken(counts), words)
 
     def _open(
-        self, allocation: Allocation, ranks: int, memory: int
+        self, allocation: Allocation, ranks: int, memory: int, node: NodeParts
     ) -> tuple[_Slots, Counts]:
         """List the slots by node, and the ranks that each node can hold."""
-        slots = _Slots(allocation, self.cores_per_rank)
-        capacity = self._capacity(slots, memory)
+        slots = _Slots(allocation, self.cores_per_rank, node)
+        known = node.of_nodes(allocation.nodes.tolist()) if node.types else ()
+        sizes = [parts.memory_size for parts in known] or [memory] * len(slots.free)
+        capacity = self._capacity(slots, np.array(sizes, np.int64))
         _check_capacity(ranks, capacity)
         return slots, capacity
 
@@ -194,7 +210,7 @@ class LaunchOrder:
             f"as {command} does{hint}"
         )
 
-    def _capacity(self, slots: _Slots, memory: int) -> Counts:
+    def _capacity(self, slots: _Slots, memory: Counts) -> Counts:
         """Count the ranks that each node can hold."""
         capacity = slots.capacity
         if not capacity.any():
@@ -213,18 +229,19 @@ class LaunchOrder:
             )
         return np.minimum(capacity, self.ranks_per_node)
 
-    def _fit_in(self, memory: int) -> int:
-        if not memory:
+    def _fit_in(self, memory: Counts) -> Counts:
+        if not memory.all():
             raise Error(
                 "memory per rank: the machine does not say how much memory a node "
                 'has; write memory_size = "512 GB" in [node] of its TOML ('
                 "'topoloom machine MACHINE -o machine.toml' makes one), or say "
                 "the number of ranks per node"
             )
-        if self.memory_per_rank > memory:
+        most = int(memory.max())
+        if self.memory_per_rank > most:
             raise Error(
                 f"{_size(self.memory_per_rank)} of memory per rank is more than the "
-                f"{_size(memory)} of a node"
+                f"{_size(most)} of a node"
             )
         return memory // self.memory_per_rank
 
@@ -242,14 +259,17 @@ def _check_capacity(ranks: int, capacity: Counts) -> None:
 class _Slots:
     """The slots of an allocation, node by node in its order; a rank takes `each`."""
 
-    def __init__(self, allocation: Allocation, each: int) -> None:
+    def __init__(
+        self, allocation: Allocation, each: int, node: NodeParts = NO_PARTS
+    ) -> None:
         machine, nodes = allocation.machine, allocation.nodes.astype(np.int64)
         position = np.full(machine.node_count, -1, np.int64)
         position[nodes] = np.arange(len(nodes))
         owner = position[allocation.slots.astype(np.int64) // machine.slots_per_node]
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
-        jumps = (np.diff(owner) != 0) | (np.diff(slots) != 1)
+        own = NodeSlots(machine, node).own(slots)
+        jumps = (np.diff(owner) != 0) | (np.diff(own) != 1)
         runs = np.flatnonzero(np.concatenate([[True], jumps, [True]]))
         lengths = np.diff(runs)
         inside = np.arange(len(slots)) - np.repeat(runs[:-1], lengths)

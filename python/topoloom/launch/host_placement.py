@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from topoloom._core import Error
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.nodes.node_slots import NodeSlots
 from topoloom.support.nearest import unknown_name
 from topoloom.support.units import counted
 
@@ -47,7 +48,7 @@ class HostPlacement:
     machine_slot : int array of shape ``(ranks,)``
         The same slot, counted over the whole machine.
     slots_per_node : int
-        Slots that each node of the machine has.
+        Slots of a node of the machine, where nodes differ as the machine counts them.
     packages : int
         Packages (sockets) in a node that has levels, else 1; slots are spread evenly.
     cores_per_slot : int
@@ -60,6 +61,10 @@ class HostPlacement:
         What ranks are to be bound to, one of `BINDS`; None leaves it to the launcher.
     slots_per_rank : int
         Slots that each rank takes, from its own on.
+    slots_of_host, packages_of_host : int array of shape ``(hosts,)``
+        Slots and packages of each host, where nodes differ those that it has itself.
+    parts_of_host : list of NodeParts
+        CPUs and devices of each host.
     """
 
     hosts: list[str]
@@ -73,7 +78,10 @@ class HostPlacement:
     machine: Machine
     node: NodeParts
     bind: str | None
-    slots_per_rank: int = 1
+    slots_per_rank: int
+    slots_of_host: Ids
+    packages_of_host: Ids
+    parts_of_host: list[NodeParts]
 
     @property
     def rank_count(self) -> int:
@@ -86,12 +94,13 @@ class HostPlacement:
 
     def cpus(self, rank: int) -> tuple[int, ...]:
         """CPUs of a rank, as the system numbers them; () if they are not known."""
-        if not self.node.cpus:
+        known = self.parts_of_host[int(self.host[rank])].cpus
+        if not known:
             return ()
         first = int(self.slot[rank])
         if self.bind == PU:
-            return self.node.cpus[first][:1]
-        own = self.node.cpus[first : first + self.slots_per_rank]
+            return known[first][:1]
+        own = known[first : first + self.slots_per_rank]
         return tuple(cpu for cpus in own for cpu in cpus)
 
     def launch_order(self) -> Ids:
@@ -164,8 +173,13 @@ def host_placement(
     _check_names(names, len(nodes))
     if cores_per_slot < 1:
         raise Error(f"a slot has at least 1 core, not {cores_per_slot}")
+    parts_of_host = node.of_nodes(np.asarray(nodes).tolist())
+    known = {id(parts): parts for parts in parts_of_host}.values()
     if bind is not None:
-        _check_bind(bind, node, cores_per_slot)
+        for parts in known:
+            _check_bind(bind, parts, cores_per_slot)
+    for parts in known:
+        _check_cores(cores_per_slot, parts)
     slot_ids = np.asarray(slots, dtype=np.int64)
     per_node = machine.slots_per_node
     position = np.full(machine.node_count, -1, dtype=np.int64)
@@ -178,19 +192,32 @@ def host_placement(
             f"rank {rank} is on slot {slot_ids[rank]} of node "
             f"{slot_ids[rank] // per_node}, which is not in the allocation"
         )
+    slots_of = NodeSlots(machine, node)
+    own = slots_of.own(slot_ids)
+    if slot_ids.size and own.min() < 0:
+        rank = int(np.argmin(own))
+        raise Error(
+            f"rank {rank} is on slot {slot_ids[rank]}, which host {names[host[rank]]} "
+            "does not have; place the ranks again"
+        )
+    packages_of = {at: kind.levels.packages for kind in node.types for at in kind.nodes}
+    of_machine = packages(machine)
     return HostPlacement(
         names,
         node_ids,
         host,
-        slot_ids % per_node,
+        own,
         slot_ids,
         per_node,
-        packages(machine),
+        of_machine,
         cores_per_slot,
         machine,
         node,
         bind,
         slots_per_rank,
+        slots_of.counts[node_ids],
+        np.array([packages_of.get(at, of_machine) for at in node_ids.tolist()]),
+        parts_of_host,
     )
 
 
@@ -211,6 +238,17 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
         raise Error(
             "--bind and --cores-per-slot are mutually exclusive; node.cpus says which "
             "CPUs a slot has"
+        )
+
+
+def _check_cores(cores_per_slot: int, node: NodeParts) -> None:
+    """Refuse slots of more cores than the node is known to have CPUs."""
+    cores, cpus = cores_per_slot * len(node.cpus), sum(map(len, node.cpus))
+    if cores_per_slot > 1 and cores > cpus:
+        raise Error(
+            f"{counted(len(node.cpus), 'slot')} of {cores_per_slot} cores each are "
+            f"{cores} cores, but a node has {counted(cpus, 'CPU')}; place ranks with "
+            "--cores-per-rank instead of --cores-per-slot"
         )
 
 

@@ -7,8 +7,10 @@ carry them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 #: The distance of two slots by the nearest thing that they share; "hop" is what a hop
 #: between nodes weighs. Ranks of nearness, each twice the one before: a route of two
@@ -69,12 +71,70 @@ class NodeParts:
         GPUs and network interfaces.
     memory_size
         Bytes of memory; 0 where unknown.
+    types
+        Where nodes differ, the types of them; the rest is empty then.
     """
 
     names: tuple[str, ...] = ()
     cpus: tuple[tuple[int, ...], ...] = ()
     devices: tuple[Device, ...] = ()
     memory_size: int = 0
+    types: tuple[NodeType, ...] = ()
+
+    def of_nodes(self, nodes: Sequence[int]) -> list[NodeParts]:
+        """Tell what is known of each of these nodes."""
+        if not self.types:
+            return [self] * len(nodes)
+        parts = {node: kind.parts for kind in self.types for node in kind.nodes}
+        return [parts[node] for node in nodes]
+
+
+class Levels(NamedTuple):
+    """The levels of a node, bottom-up, their distances, and the costs of its port."""
+
+    sizes: tuple[int, ...]
+    distance: tuple[int, ...]  # ascending
+    port: tuple[int, ...] = ()  # of equal runs of slots
+
+    @property
+    def slot_count(self) -> int:
+        """Slots of the node."""
+        return math.prod(self.sizes)
+
+    @property
+    def packages(self) -> int:
+        """Count the packages, the top level of a node with several levels."""
+        return self.sizes[-1] if len(self.sizes) > 1 else 1
+
+    def port_costs(self) -> list[int]:
+        """Write the costs out, slot by slot."""
+        if not self.port:
+            return [0] * self.slot_count
+        run = self.slot_count // len(self.port)
+        return [cost for cost in self.port for _ in range(run)]
+
+
+@dataclass(frozen=True)
+class NodeType:
+    """Nodes of a machine that are alike inside, where others differ.
+
+    Attributes
+    ----------
+    nodes
+        Which nodes, ascending.
+    levels
+        Theirs, whatever the levels of the machine are.
+    slots
+        ``slots[i]`` is the machine's slot, counted on the node, of their own slot i:
+        the machine's nodes are all of one shape, of which these have a part.
+    parts
+        What is known of them, by their own slots.
+    """
+
+    nodes: tuple[int, ...]
+    levels: Levels
+    slots: tuple[int, ...]
+    parts: NodeParts
 
 
 #: of a machine whose nodes nothing more is known of

@@ -22,6 +22,7 @@ from topoloom._core import (
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
+from topoloom.nodes.node_types_table import read_types, write_types
 from topoloom.placements.measures import measure_values
 from topoloom.support.files import named, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
@@ -58,6 +59,10 @@ class PlacementFile:
         there were none.
     cores_per_rank
         Slots that each rank takes, from the one on that it is placed on.
+    capacities
+        The load that each slot of the allocation may hold; empty where none was given.
+    switches
+        Names of the machine's switches; empty where they have none.
     """
 
     machine: Machine
@@ -74,6 +79,8 @@ class PlacementFile:
     graph: str = ""
     command: tuple[str, ...] = ()
     cores_per_rank: int = 1
+    capacities: tuple[float, ...] = ()
+    switches: tuple[str, ...] = ()
 
     @classmethod
     def measured(
@@ -99,12 +106,14 @@ class PlacementFile:
         plain = Allocation(self.machine, self.allocation.nodes)
         if not np.array_equal(plain.slots, self.allocation.slots):
             allocation["slots"] = _ints(self.allocation.slots)
-        node = write_parts(self.node)
+        node, types = write_parts(self.node), write_types(self.node)
         return {
             "format": FORMAT,
             "version": VERSION,
             "machine": self.machine.text,
             **({"node": node} if node else {}),
+            **({"nodes": types} if types else {}),
+            **({"switch_names": list(self.switches)} if self.switches else {}),
             "allocation": allocation,
             "placement": _ints(self.placement.slots),
             **({"shared": True} if self.placement.shared else {}),
@@ -113,6 +122,7 @@ class PlacementFile:
                 if self.cores_per_rank > 1
                 else {}
             ),
+            **({"capacities": list(self.capacities)} if self.capacities else {}),
             "objective": self.objective,
             "values": dict(self.values),
             "mapper": self.mapper,
@@ -169,6 +179,15 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
     )
     node = get_value(document, "node", dict) if "node" in document else {}
     refuse_unknown(node, KEYS, "node.")
+    parts = read_parts(node, machine.slots_per_node)
+    if "nodes" in document:
+        types = get_value(document, "nodes", list)
+        parts = read_types(types, machine.node_count, machine.slots_per_node)
+    switches = (
+        get_value(document, "switch_names", list) if "switch_names" in document else []
+    )
+    for name in switches:
+        _check_printable("switch_names", str(name))
     values = get_value(document, "values", dict)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -179,7 +198,7 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         allocation=allocation,
         placement=placement,
         hosts=tuple(hosts) if hosts is not None else None,
-        node=read_parts(node, machine.slots_per_node),
+        node=parts,
         objective=_printable(document, "objective"),
         values=values,
         mapper=_printable(document, "mapper"),
@@ -189,7 +208,20 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         graph=get_value(document, "graph", str) if "graph" in document else "",
         command=_words(document),
         cores_per_rank=_cores_per_rank(document, machine),
+        capacities=_capacities(document, allocation),
+        switches=tuple(map(str, switches)),
     )
+
+
+def _capacities(document: dict[str, Any], allocation: Allocation) -> tuple[float, ...]:
+    if "capacities" not in document:
+        return ()
+    given = get_value(document, "capacities", list)
+    if len(given) != allocation.slot_count or not all(
+        type(each) in (int, float) and 0 <= each < float("inf") for each in given
+    ):
+        raise Error("capacities must be a number, 0 or more, for each allocated slot")
+    return tuple(map(float, given))
 
 
 def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:

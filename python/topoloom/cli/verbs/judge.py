@@ -112,6 +112,7 @@ def command(
 
 def _print(judged: Judged, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
+    from topoloom.machines.link_names import named_link
     from topoloom.placements.measures import gain_text, measure_text, measure_title
     from topoloom.support.units import format_bytes, format_seconds
     from topoloom.tasks.optimality_gap import gap_text
@@ -138,9 +139,10 @@ def _print(judged: Judged, written: list[Path]) -> None:
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")
+    names = judged.names
     links = [
         [
-            link,
+            named_link(link, names),
             ", ".join(f"{s} → {t} ({format_bytes(b)})" for s, t, b in loaders[:3]),
             format_bytes(load),
             format_seconds(seconds),
