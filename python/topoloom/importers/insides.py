@@ -11,7 +11,7 @@ from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.described import Described
 from topoloom.importers.torus_places import is_vacant
 from topoloom.nodes.node_frame import frame_of
-from topoloom.nodes.node_parts import Levels, NodeParts, NodeType
+from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, shortest_port
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges
 
@@ -54,7 +54,8 @@ class Inside(NamedTuple):
         if "distance" in options:
             distance = _numbers(options["distance"])[: len(sizes)]
         port = _numbers(options.get("port", "0"))
-        return Levels(tuple(sizes), tuple(distance), tuple(port if any(port) else ()))
+        costs = Levels(tuple(sizes), tuple(distance), tuple(port)).port_costs()
+        return Levels(tuple(sizes), tuple(distance), tuple(shortest_port(costs)))
 
     def hop(self) -> int | None:
         """Find what the text says that a hop weighs."""

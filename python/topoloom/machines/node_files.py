@@ -13,6 +13,7 @@ from topoloom.machines.machine_file import describe_machine
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.files import exists, named
 from topoloom.support.hostlist import compress_hostlist
+from topoloom.support.number_ranges import expand_ranges
 
 
 def join_nodes(network: Described, texts: Sequence[str]) -> Described:
@@ -38,9 +39,8 @@ def join_nodes(network: Described, texts: Sequence[str]) -> Described:
     insides = [
         inside for text in texts for inside in _insides(text, network.hosts, bare)
     ]
-    with named("--node"):
-        joined = with_insides(network, insides)
-        Machine(joined.text)  # refuses costs that do not fit together
+    joined = with_insides(network, insides)
+    Machine(joined.text)  # refuses costs that do not fit together
     return joined
 
 
@@ -48,29 +48,39 @@ def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[Inside]:
     which, equals, source = text.partition("=")
     if not equals or which.startswith("+") or exists(text):
         which, source = "", text
-    nodes = None
-    if which:
-        with named(f"--node {text}"):
-            listed = read_allocation(bare, which, hosts)
-        nodes = tuple(listed.allocation.nodes.tolist())
+    nodes = _nodes(bare, which, hosts, text) if which else None
     if source.startswith("+"):
         return [Inside(source, NodeParts(), nodes, f"'{source}'")]
     given = describe_machine(source)
     if given.node.types:
         if which:
             raise Error(
-                f"--node {text}: the nodes of {source} differ; name it without hosts, "
+                f"{text}: the nodes of {source} differ; name it without hosts, "
                 "which it has itself"
             )
         return _of_types(given, source, hosts)
     section = MachineText(given.text).node
     if section is None and Machine(given.text).node_count > 1:
         raise Error(
-            f"--node {source}: says nothing of the cores of its nodes; name hwloc's "
+            f"{source}: says nothing of the cores of its nodes; name hwloc's "
             "XML of one (lstopo node.xml), a TOML with [node], or write +node:8:2"
         )
     inside = f"+{section.text}" if section else ""
     return [Inside(inside, given.node, nodes, source)]
+
+
+def _nodes(
+    bare: Machine, which: str, hosts: Sequence[str], where: str
+) -> tuple[int, ...]:
+    """Find nodes by the names of hosts, or by their numbers: ``0-3,8``."""
+    if not any(letter.isalpha() for letter in which):
+        with named(where):
+            return expand_ranges(which.replace(" ", ""), bare.node_count)
+    try:
+        listed = read_allocation(bare, which, hosts)
+    except Error as error:
+        raise Error(f"{where}: {str(error).removeprefix('line 1: ')}") from None
+    return tuple(listed.allocation.nodes.tolist())
 
 
 def _of_types(given: Described, source: str, hosts: Sequence[str]) -> list[Inside]:
@@ -81,12 +91,12 @@ def _of_types(given: Described, source: str, hosts: Sequence[str]) -> list[Insid
     for kind in given.node.types:
         names = [given.hosts[node] for node in kind.nodes] if given.hosts else []
         if not names:
-            raise Error(f"--node {source}: its nodes differ, but have no host names")
+            raise Error(f"{source}: its nodes differ, but have no host names")
         nodes = [number[name] for name in names if name in number]
         if nodes:
             called = f"{compress_hostlist(names)} of {source}"
             text = type_text(machine, kind)
             insides.append(Inside(text, kind.parts, tuple(nodes), called))
     if not insides:
-        raise Error(f"--node {source}: has none of the hosts of the network")
+        raise Error(f"{source}: has none of the hosts of the network")
     return insides

@@ -25,8 +25,9 @@ from topoloom.allocations.job_shape import shape_facts
 from topoloom.allocations.jobs_file import load_jobs
 from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.insides import machine_of_type
+from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_described
-from topoloom.nodes.node_parts import NodeParts
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_slots import NodeSlots
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
@@ -69,6 +70,9 @@ class AllocatedNodes:
     facts: Mapping[str, Any]  # of its shape
     choice: Choice | None = None
     generated: Mapping[str, int] | None = None  # fragments and seed
+    machine_name: str = ""
+    node: NodeParts = NO_PARTS
+    switches: tuple[str, ...] = ()
 
     def document(self, output: str | None = None) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -96,6 +100,8 @@ class AllocatedNodes:
             self.nodes.allocation,
             choice.placement,
             hosts=self.nodes.hosts,
+            node=self.node,
+            switches=self.switches,
             mapper=choice.mapper,
             seed=choice.seed,
             work=choice.found.work,
@@ -155,7 +161,17 @@ def allocate_nodes(
     else:
         raise Error("say how many nodes the job has, or give its allocation")
     facts = shape_facts(nodes.allocation, others, search.seed)
-    return AllocatedNodes(nodes, title, facts, choice, generated)
+    name = machine_name(machine, described.node)
+    return AllocatedNodes(
+        nodes,
+        title,
+        facts,
+        choice,
+        generated,
+        name,
+        described.node,
+        described.switches,
+    )
 
 
 def _of_one_type(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from topoloom._core import Allocation, CommGraph, Error
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.units import counted
 from topoloom.tasks.problem import Where, load_problem
@@ -21,6 +22,7 @@ class PlacementProblem(NamedTuple):
     file: PlacementFile | None
     hosts: tuple[str, ...] | None = None  # of the allocation's nodes
     switches: tuple[str, ...] = ()
+    node: NodeParts = NO_PARTS
 
     @property
     def shared(self) -> bool:
@@ -47,7 +49,12 @@ def load_placement_problem(
             raise Error(f"nothing to {verb}; name a placement file, or a machine")
         problem = load_problem(graph_file, machine, where, shared)
         return PlacementProblem(
-            problem.graph, problem.allocation, None, problem.hosts, problem.switches
+            problem.graph,
+            problem.allocation,
+            None,
+            problem.hosts,
+            problem.switches,
+            problem.node,
         )
     if machine or where.allocation or where.allocate:
         raise Error(
@@ -66,4 +73,6 @@ def load_placement_problem(
             f"{placement} places {counted(len(file.placement.slots), 'rank')}, "
             f"but {graph_file} has {graph.rank_count}"
         )
-    return PlacementProblem(graph, file.allocation, file, file.hosts, file.switches)
+    return PlacementProblem(
+        graph, file.allocation, file, file.hosts, file.switches, file.node
+    )

@@ -129,6 +129,6 @@ TEST_CASE("what a job shares with one that has the other nodes of its switches o
     // All up-links of the tree, and all links between the routers; not those of the nodes.
     CHECK(shape_of(make_machine("tree:2:4"), {0, 2, 4, 6}).foreign.size() == 8);
     CHECK(shape_of(make_machine("tree:2:4"), {0, 1, 2, 3, 4, 5, 6}).foreign.size() == 2 * 4);
-    const AllocationShape half = shape_of(make_machine("dragonfly:3:2,nodes=2"), {0, 2, 4, 6, 8, 10});
+    const AllocationShape half = shape_of(make_machine("dragonfly:3x2,nodes=2"), {0, 2, 4, 6, 8, 10});
     CHECK(half.links_used == half.foreign.size() + 2 * 6);
 }

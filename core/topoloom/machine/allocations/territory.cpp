@@ -73,6 +73,22 @@ std::vector<char> with_enclosed(const NetworkView& network, std::vector<char> he
     return held;
 }
 
+/// Marks the vertices that no route passes through: they forward nothing, or have one neighbor.
+std::vector<char> dead_ends(const NetworkView& network) {
+    constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> neighbor(network.vertex_count(), none);
+    std::vector<char> ends(network.vertex_count(), 1);
+    const auto add = [&](std::uint32_t v, std::uint32_t other) {
+        if (neighbor[v] == none) neighbor[v] = other;
+        if (neighbor[v] != other && network.forwards(v)) ends[v] = 0;
+    };
+    each_link(network, [&](LinkEnds link) {
+        add(link.from, link.to);
+        add(link.to, link.from);
+    });
+    return ends;
+}
+
 std::vector<Node> sorted(std::span<const Node> nodes) {
     std::vector<Node> in_order(nodes.begin(), nodes.end());
     std::ranges::sort(in_order);
@@ -92,8 +108,8 @@ Territory::Territory(const Allocation& allocation) {
     const std::vector<char> of_others = near_vertices(network, others);
     for (std::uint32_t v = 0; v < owned_.size(); ++v) {
         if (of_others[v]) owned_[v] = 0;
-        ends_routes_.push_back(!network.forwards(v));
     }
+    ends_routes_ = dead_ends(network);
     held_ = with_enclosed(network, std::move(held_), usable);
     owned_ = with_enclosed(network, std::move(owned_), usable);
     Pieces pieces(held_.size());

@@ -24,8 +24,8 @@ class Territory {
     [[nodiscard]] bool holds(std::uint32_t vertex) const { return held_[vertex] != 0; }
     /// Whether both ends of a link belong to the allocation.
     [[nodiscard]] bool holds(LinkEnds ends) const { return holds(ends.from) && holds(ends.to); }
-    /// Whether nobody else's node has a link like that: both ends have only nodes of the allocation, or enclose no other
-    /// node, or an end is a node of the allocation that forwards nothing.
+    /// Whether both ends have only nodes of the allocation, or are enclosed by such, or an end is that of a node of the
+    /// allocation through which no route passes.
     [[nodiscard]] bool owns(LinkEnds ends) const {
         return (owned_[ends.from] && owned_[ends.to]) || is_own_end(ends.from) || is_own_end(ends.to);
     }
@@ -40,7 +40,7 @@ class Territory {
 
     std::vector<char> held_;  // by vertex, as are the next
     std::vector<char> owned_;
-    std::vector<bool> ends_routes_;
+    std::vector<char> ends_routes_;
     std::vector<std::uint32_t> component_of_node_;
     std::size_t component_count_ = 0;
 };

@@ -158,7 +158,7 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
         ("slots", f"{given.slot_count:,}"),
         *_shape_rows(found.facts),
     ]
-    print_facts(rows, f"allocation on {machine.name}", written)
+    print_facts(rows, f"allocation on {found.machine_name}", written)
 
 
 def _print_choice(choice: Choice) -> None:

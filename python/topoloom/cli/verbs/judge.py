@@ -113,6 +113,7 @@ def command(
 def _print(judged: Judged, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.machines.link_names import named_link
+    from topoloom.machines.machine_facts import machine_name
     from topoloom.placements.measures import gain_text, measure_text, measure_title
     from topoloom.support.units import format_bytes, format_seconds
     from topoloom.tasks.optimality_gap import gap_text
@@ -128,9 +129,8 @@ def _print(judged: Judged, written: list[Path]) -> None:
         rows.append([*row, gap_text(judged.gaps.get(name))])
     columns = ["", "block (default)"] + ([judged.name, "gain"] if placed else [])
     columns.append("gap" if any(judged.gaps.values()) else "")
-    title = (
-        f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
-    )
+    name = machine_name(machine, judged.given.node)
+    title = f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {name}"
     print_table(columns, rows, title=title)
     facts = [("machine", remark) for remark in machine.remarks]
     facts += [("written", str(path)) for path in written]

@@ -115,8 +115,8 @@ def _shape(values: dict[str, str]) -> NodeShape:
         shape = NodeShape(sockets or 1, count["corespersocket"], threads)
     elif "cpus" not in count:
         raise Error(
-            "no cores are given; write Sockets=2 CoresPerSocket=32 or CPUs=64, as "
-            "slurmd -C prints them"
+            "no cores are given; write Sockets=2 CoresPerSocket=32 or CPUs=64 "
+            "(slurmd -C prints them)"
         )
     else:
         # Of CPUs alone it is not known which share a socket.
