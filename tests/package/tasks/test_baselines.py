@@ -64,7 +64,9 @@ def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
     save_placement(placement, mapped.file)
     assert load_placement(placement).capacities == (6, 1, 1, 4)
     block, _ = block_values(problem, mapped)
-    compared = compare_mappers(problem, Objective("hop-bytes"), ["multisection"], sharing=sharing)
+    compared = compare_mappers(
+        problem, Objective("hop-bytes"), ["multisection"], sharing=sharing
+    )
     given = load_placement_problem("judge", graph_file, placement, None, Where())
     judged = judge_placement(given)
     assert block["load_max"] == 6
