@@ -221,8 +221,10 @@ def _check_hosts(machine: Machine, hosts: tuple[str, ...]) -> None:
 
 
 def _check_switches(machine: Machine, switches: tuple[str, ...]) -> None:
+    if not switches:
+        return
     count = len(vertex_words(machine)) - machine.node_count
-    if switches and len(switches) != count:
+    if len(switches) != count:
         raise Error(
             f"{counted(len(switches), 'switch name')}, but {count} switches of the "
             "machine can have a name; name those of a tree or graph, or leave them out"

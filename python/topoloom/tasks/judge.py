@@ -56,6 +56,7 @@ class Judged(NamedTuple):
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         judgement, allocation = self.judgement, self.given.allocation
+        names = self.names
         return {
             **self.values,
             "machine": allocation.machine.text,
@@ -69,7 +70,7 @@ class Judged(NamedTuple):
             "node_messages_out_max": _largest(judgement.node_messages_out),
             "hottest": [
                 {
-                    "link": named_link(link, self.names),
+                    "link": named_link(link, names),
                     "bytes": load,
                     "seconds": seconds,
                     "from": [
