@@ -72,7 +72,10 @@ def compare_mappers(
         with watching(f"{number}/{len(names)} {name}", search) as progress:
             start = perf_counter()
             if name == DEFAULT:
-                placement, work = launcher_default(graph, allocation, shared), 0
+                placement = launcher_default(
+                    graph, allocation, shared, sharing.capacities
+                )
+                work = 0
             else:
                 found = place(
                     graph,

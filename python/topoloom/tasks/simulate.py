@@ -96,7 +96,9 @@ def simulate_placements(
 ) -> list[dict[str, Any]]:
     """Simulate block order, then the placements; `waiting` surrounds each."""
     first = given[0]
-    block = launcher_default(first.graph, first.allocation, first.shared)
+    block = launcher_default(
+        first.graph, first.allocation, first.shared, first.capacities
+    )
     cases = [_Case("", DEFAULT, first.allocation, block)]
     for name, one in zip(names, given, strict=False):
         assert one.file is not None
