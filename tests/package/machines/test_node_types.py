@@ -22,7 +22,12 @@ from topoloom.importers.described import Described
 from topoloom.importers.insides import Inside, machine_of_type, with_insides
 from topoloom.launch.exports.registry import find_format
 from topoloom.launch.host_placement import host_placement
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import (
+    load_described,
+    load_machine_and_allocation,
+    save_machine,
+)
+from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.node_parts import Device, NodeParts
 from topoloom.tasks.allocate import allocate_nodes
@@ -185,7 +190,7 @@ def test_ranks_go_to_cores_that_exist_and_are_named_as_on_their_host(
     mapped = map_ranks(load_problem(graph, cluster, where), Objective("hop-bytes"))
     save_placement(tmp_path / "x.json", mapped.file)
     file = load_placement(tmp_path / "x.json")
-    assert file.node.types[0].slots == described.node.types[0].slots
+    assert file.node == described.node
     placed = host_placement(
         file.machine,
         file.allocation.nodes,
@@ -305,3 +310,44 @@ def test_other_nodes_replace_all_of_them(cluster: str) -> None:
     allocated = described_allocation(machine, described)
     assert allocated.hosts == ("cpu1", "cpu2", "cpu3", "cpu4", "gpu2")
     assert allocated.allocation.slot_count == 38
+
+
+@pytest.mark.parametrize(
+    ("names", "slots"),
+    [
+        ('"package", "node"', ["0:0", "0:1", "0:2", "1:0", "1:1", "1:2"]),
+        ('"L3", "package"', ["0", "1", "2", "3", "4", "5"]),
+        ('"numa", "node"', ["0", "1", "2", "3", "4", "5"]),
+    ],
+)
+def test_nodes_have_the_sockets_that_their_own_levels_name(
+    tmp_path: Path, names: str, slots: list[str]
+) -> None:
+    file = tmp_path / "cluster.toml"
+    file.write_text(CLUSTER.replace('"package", "node"', names))
+    given = load_machine_and_allocation(file)
+    described = load_described(file)[1]
+    at = given.allocation
+    placed = host_placement(
+        at.machine, at.nodes, at.slots, given.hosts, node=described.node
+    )
+    lines = find_format("openmpi-rankfile").write(placed).splitlines()
+    assert [line.partition("slot=")[2] for line in lines if "=gpu1 " in line] == slots
+
+
+def test_gpus_of_rails_are_all_alike(tmp_path: Path) -> None:
+    file = tmp_path / "pod.toml"
+    file.write_text(
+        """format = "topoloom-machine"
+version = 1
+[topology]
+kind = "rails"
+levels = [8, 4, 1]
+[[node]]
+levels = [2]
+"""
+    )
+    with pytest.raises(Error, match="GPUs of its hosts, all alike"):
+        load_described(file)
+    with pytest.raises(Error, match="GPUs of its hosts, all alike"):
+        join_nodes(load_described("rails:8:4:1")[1], ["0=+node:4", "+node:2"])
