@@ -54,8 +54,8 @@ struct Shaped {
 
 Shaped shape_of(const Allocation& allocation, int threads) {
     BigVector<double> loads = all_pairs_loads(allocation, checked_threads(threads));
-    const AllocationShape shape = allocation_shape(allocation, loads);
-    return {std::move(loads), shape};
+    AllocationShape shape = allocation_shape(allocation, loads);
+    return {std::move(loads), std::move(shape)};
 }
 
 template <auto member>
@@ -106,8 +106,14 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro(
             "links_used", [](const Shaped& s) { return s.shape.links_used; }, "By routes between its nodes.")
         .def_prop_ro(
-            "links_foreign", [](const Shaped& s) { return s.shape.links_foreign; },
-            "Of the links used, those with an end that is not its own.")
+            "links_foreign", [](const Shaped& s) { return s.shape.foreign.size(); },
+            "Of the links used, those with an end that is not its own alone.")
+        .def_prop_ro(
+            "foreign_links",
+            [](nb::handle_t<Shaped> s) {
+                return view(std::span<const std::uint32_t>(nb::cast<const Shaped&>(s).shape.foreign), s);
+            },
+            "The ids of these links, ascending.")
         .def_prop_ro(
             "foreign_share", [](const Shaped& s) { return s.shape.foreign_share; },
             "Of all hops between its nodes, those over foreign links.")

@@ -763,7 +763,11 @@ class AllocationShape:
 
     @property
     def links_foreign(self) -> int:
-        """Of the links used, those with an end that is not its own."""
+        """Of the links used, those with an end that is not its own alone."""
+
+    @property
+    def foreign_links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """The ids of these links, ascending."""
 
     @property
     def foreign_share(self) -> float:

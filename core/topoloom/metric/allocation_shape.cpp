@@ -71,8 +71,8 @@ AllocationShape allocation_shape(const Allocation& allocation, std::span<const d
         if (load <= 0) continue;
         ++shape.links_used;
         hops += load;
-        if (inside) continue;
-        ++shape.links_foreign;
+        if (territory.owns(ends)) continue;
+        shape.foreign.push_back(link.value);
         foreign_hops += load;
     }
     if (hops > 0) shape.foreign_share = foreign_hops / hops;

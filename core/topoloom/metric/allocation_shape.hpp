@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "topoloom/base/big_vector.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
@@ -20,11 +22,11 @@ namespace topoloom {
 /// Directed links, by where their ends are; see Territory.
 struct AllocationShape {
     std::size_t components = 0;
-    std::size_t links_inside = 0;   // both ends belong to the allocation
-    std::size_t links_leaving = 0;  // from a vertex of the allocation to one that is not: its surface
-    std::size_t links_used = 0;     // by routes between its nodes
-    std::size_t links_foreign = 0;  // used, although an end is not the allocation's: others may use them, too
-    double foreign_share = 0;       // of all hops between its nodes, those over foreign links
+    std::size_t links_inside = 0;          // both ends belong to the allocation
+    std::size_t links_leaving = 0;         // from a vertex of the allocation to one that is not: its surface
+    std::size_t links_used = 0;            // by routes between its nodes
+    std::vector<std::uint32_t> foreign{};  // links used that are not the allocation's alone, ascending
+    double foreign_share = 0;              // of all hops between its nodes, those over foreign links
 };
 
 /// `loads` are all_pairs_loads().

@@ -8,8 +8,8 @@ import numpy as np
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.importers.described import Described
-from topoloom.importers.torus_places import drop_vacant, vacant_nodes
-from topoloom.nodes.hosts import slots_per_host
+from topoloom.importers.torus_places import vacant_nodes
+from topoloom.nodes.host_slots import HostSlots
 
 
 def described_allocation(machine: Machine, described: Described) -> AllocatedHosts:
@@ -20,26 +20,29 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
     topoloom.Error
         If it names a host or a slot that the machine does not have, or one twice.
     """
+    slots_of = HostSlots(machine, described.node)
     if not described.allocated:
-        return _all(machine, described.hosts)
+        whole = _all(machine, described.hosts)
+        return AllocatedHosts(slots_of.existing(whole.allocation), whole.hosts)
     hosts = described.hosts[:: machine.nodes_per_host]
     number_of = {host: number for number, host in enumerate(hosts)}
-    per_host, per_node = slots_per_host(machine), machine.slots_per_node
     nodes: list[int] = []
     names: list[str] = []
     slots: list[int] = []
     for host, given in described.allocated:
         if host not in number_of:
             raise Error(f"allocation: the machine has no host {host}")
-        if given and not 0 <= min(given) <= max(given) < per_host:
+        number = number_of[host]
+        count = int(slots_of.counts[number])
+        if given and not 0 <= min(given) <= max(given) < count:
             raise Error(
                 f"allocation: host {host} has no slot {max(given)}; "
-                f"slots count from 0 to {per_host - 1}"
+                f"slots count from 0 to {count - 1}"
             )
-        taken = [number_of[host] * per_host + s for s in given or range(per_host)]
-        own = dict.fromkeys(slot // per_node for slot in taken)
-        nodes += own
-        names += [host] * len(own)
+        taken = [slots_of.of_machine(number, own) for own in given or range(count)]
+        own_nodes = dict.fromkeys(slot // machine.slots_per_node for slot in taken)
+        nodes += own_nodes
+        names += [host] * len(own_nodes)
         slots += taken
     allocation = Allocation(
         machine, np.array(nodes, np.uint32), np.array(slots, np.uint32)
@@ -49,10 +52,12 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
 
 def _all(machine: Machine, hosts: tuple[str, ...]) -> AllocatedHosts:
     """Take every node, but for places that have no host."""
+    whole = Allocation.whole(machine)
+    if not hosts:
+        return AllocatedHosts(whole)
     vacant = vacant_nodes(hosts)
-    if not vacant:
-        return AllocatedHosts(Allocation.whole(machine), hosts or None)
-    nodes = [node for node in range(len(hosts)) if node not in vacant]
+    nodes = [node for node in whole.nodes.tolist() if node not in vacant]
     if not nodes:
         raise Error(f"allocation: no node of {machine.name} has a host")
-    return AllocatedHosts(Allocation(machine, nodes), tuple(drop_vacant(hosts)))
+    given = Allocation(machine, nodes) if len(nodes) < len(whole.nodes) else whole
+    return AllocatedHosts(given, tuple(hosts[node] for node in nodes))

@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from topoloom._core import Allocation, allocation_shape, compact_nodes
+from topoloom._core import (
+    Allocation,
+    AllocationShape,
+    allocation_shape,
+    compact_nodes,
+)
 
 
 def shape_facts(
@@ -36,13 +41,14 @@ def shape_facts(
         "foreign_share": shape.foreign_share,
     }
     if jobs:
-        facts |= _shared(allocation, shape.loads, jobs)
+        facts |= _shared(allocation, shape, jobs)
     return facts
 
 
 def _shared(
-    allocation: Allocation, loads: Any, jobs: Mapping[str, Allocation]
+    allocation: Allocation, shape: AllocationShape, jobs: Mapping[str, Allocation]
 ) -> dict[str, Any]:
+    loads = shape.loads
     own = set(allocation.nodes.tolist())
     hops = float(loads.sum()) or 1.0
     busy = np.zeros(len(loads), dtype=bool)
@@ -61,6 +67,7 @@ def _shared(
     return {
         "other_jobs": others,
         "links_shared": int(busy.sum()),
+        "links_shared_foreign": int(busy[shape.foreign_links].sum()),
         "shared_share": float(loads[busy].sum()) / hops,
         "sharing": sharing,
     }

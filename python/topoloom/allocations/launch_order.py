@@ -22,7 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Error
+from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import host_count, hosts_in_order, slots_per_host
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.units import counted, exact_bytes, format_bytes
 
 Counts = npt.NDArray[np.int64]
@@ -130,7 +132,11 @@ class LaunchOrder:
         )
 
     def first_slots(
-        self, allocation: Allocation, ranks: int, memory: int = 0
+        self,
+        allocation: Allocation,
+        ranks: int,
+        memory: int = 0,
+        node: NodeParts = NO_PARTS,
     ) -> Allocation:
         """Take every slot that can be the first, or the only one, of a rank.
 
@@ -138,16 +144,24 @@ class LaunchOrder:
         ----------
         memory
             Bytes of memory of each node; 0 if they are not known.
+        node
+            What is inside the nodes, where they differ.
 
         Raises
         ------
         topoloom.Error
             If the ranks have no room, or no node has room for what was said.
         """
-        slots, capacity = self._open(allocation, ranks, memory)
+        slots, capacity = self._open(allocation, ranks, memory, node)
         return slots.taken(capacity)
 
-    def used(self, allocation: Allocation, ranks: int, memory: int = 0) -> Launched:
+    def used(
+        self,
+        allocation: Allocation,
+        ranks: int,
+        memory: int = 0,
+        node: NodeParts = NO_PARTS,
+    ) -> Launched:
         """Take the slots that the launcher uses: rank i is on slot i of the result.
 
         Raises
@@ -155,7 +169,7 @@ class LaunchOrder:
         topoloom.Error
             If the ranks have no room, or no node has room for what was said.
         """
-        slots, capacity = self._open(allocation, ranks, memory)
+        slots, capacity = self._open(allocation, ranks, memory, node)
         if self.ranks_per_node is not None:
             capacity = np.where(np.cumsum(capacity) - capacity < ranks, capacity, 0)
         counts = _LAUNCHERS[self.launcher].spread(capacity, ranks)
@@ -166,11 +180,13 @@ class LaunchOrder:
         return Launched(slots.taken(counts), words)
 
     def _open(
-        self, allocation: Allocation, ranks: int, memory: int
+        self, allocation: Allocation, ranks: int, memory: int, node: NodeParts
     ) -> tuple[_Slots, Counts]:
         """List the slots by node, and the ranks that each node can hold."""
-        slots = _Slots(allocation, self.cores_per_rank)
-        capacity = self._capacity(slots, memory)
+        slots = _Slots(allocation, self.cores_per_rank, node)
+        known = node.of_nodes(allocation.nodes.tolist()) if node.types else ()
+        sizes = [parts.memory_size for parts in known] or [memory] * len(slots.free)
+        capacity = self._capacity(slots, np.array(sizes, np.int64))
         _check_capacity(ranks, capacity)
         return slots, capacity
 
@@ -196,7 +212,7 @@ class LaunchOrder:
             f"as {command} does{hint}"
         )
 
-    def _capacity(self, slots: _Slots, memory: int) -> Counts:
+    def _capacity(self, slots: _Slots, memory: Counts) -> Counts:
         """Count the ranks that each node can hold."""
         capacity = slots.capacity
         if not capacity.any():
@@ -215,18 +231,19 @@ class LaunchOrder:
             )
         return np.minimum(capacity, self.ranks_per_node)
 
-    def _fit_in(self, memory: int) -> int:
-        if not memory:
+    def _fit_in(self, memory: Counts) -> Counts:
+        if not memory.all():
             raise Error(
                 "memory per rank: the machine does not say how much memory a node "
                 'has; write memory_size = "512 GB" in [node] of its TOML ('
                 "'topoloom machine MACHINE -o machine.toml' makes one), or say "
                 "the number of ranks per node"
             )
-        if self.memory_per_rank > memory:
+        most = int(memory.max())
+        if self.memory_per_rank > most:
             raise Error(
                 f"{_size(self.memory_per_rank)} of memory per rank is more than the "
-                f"{_size(memory)} of a node"
+                f"{_size(most)} of a node"
             )
         return memory // self.memory_per_rank
 
@@ -244,7 +261,9 @@ def _check_capacity(ranks: int, capacity: Counts) -> None:
 class _Slots:
     """The slots of an allocation, host by host in its order; a rank takes `each`."""
 
-    def __init__(self, allocation: Allocation, each: int) -> None:
+    def __init__(
+        self, allocation: Allocation, each: int, node: NodeParts = NO_PARTS
+    ) -> None:
         machine = allocation.machine
         hosts = hosts_in_order(machine, allocation.nodes)
         position = np.full(host_count(machine), -1, np.int64)
@@ -252,9 +271,10 @@ class _Slots:
         owner = position[allocation.slots.astype(np.int64) // slots_per_host(machine)]
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
+        own = HostSlots(machine, node).own(slots)
         # No rank is on two of a host's GPUs.
         jumps = np.diff(slots // machine.slots_per_node) != 0
-        jumps |= (np.diff(owner) != 0) | (np.diff(slots) != 1)
+        jumps |= (np.diff(owner) != 0) | (np.diff(own) != 1)
         runs = np.flatnonzero(np.concatenate([[True], jumps, [True]]))
         lengths = np.diff(runs)
         inside = np.arange(len(slots)) - np.repeat(runs[:-1], lengths)

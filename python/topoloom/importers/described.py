@@ -40,6 +40,9 @@ class Described:
         unknown; None where its speeds are in `text`, or there is none.
     remarks
         What was assumed.
+    switches
+        Names of switches, in the order of their vertices, which follow the nodes; empty
+        where they have none.
     """
 
     text: str
@@ -48,6 +51,7 @@ class Described:
     node: NodeParts = NO_PARTS
     network: str | None = None
     remarks: tuple[str, ...] = ()
+    switches: tuple[str, ...] = ()
 
 
 class Importer(NamedTuple):

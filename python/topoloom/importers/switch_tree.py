@@ -93,9 +93,16 @@ def describe_switches(switches: list[Switch]) -> Described:
     if len(order) < len(switches):
         raise _cycle(switches, parent, set(order))
     hosts = tuple(node for at in order for node in switches[at].nodes)
-    arities = _regular_arities(switches, index, order)
-    if arities is not None:
-        return Described(f"tree:{':'.join(map(str, arities))}", hosts, network="")
+    below = _arities(switches, index, order)
+    if (arities := below.get(order[0])) is not None:
+        # Bottom-up, and each level from its first group on.
+        by_level = sorted(order, key=lambda at: len(below[at]))
+        return Described(
+            f"tree:{':'.join(map(str, arities))}",
+            hosts,
+            network="",
+            switches=tuple(switches[at].name for at in by_level),
+        )
     first = len(hosts)
     number = {host: i for i, host in enumerate(hosts)}
     links = []
@@ -103,7 +110,8 @@ def describe_switches(switches: list[Switch]) -> Described:
         links += [f"{number[node]}-{first + at}" for node in switch.nodes]
         links += [f"{first + at}-{first + index[name]}" for name in switch.children]
     text = f"graph:{first}+{len(switches)}:{','.join(links)}"
-    return Described(text, hosts, network="")
+    names = tuple(switch.name for switch in switches)
+    return Described(text, hosts, network="", switches=names)
 
 
 def describe_hung(hung: Iterable[Hung]) -> Described:
@@ -229,10 +237,10 @@ def _depth_first(switches: list[Switch], index: dict[str, int], root: int) -> li
     return order
 
 
-def _regular_arities(
+def _arities(
     switches: list[Switch], index: dict[str, int], order: list[int]
-) -> tuple[int, ...] | None:
-    """List children per level, bottom-up; None where switches of a level differ."""
+) -> dict[int, tuple[int, ...]]:
+    """List children per level below each switch, bottom-up; {} where levels differ."""
     below: dict[int, tuple[int, ...]] = {}
     for at in reversed(order):
         switch = switches[at]
@@ -241,6 +249,6 @@ def _regular_arities(
             continue
         kinds = {below[index[name]] for name in switch.children}
         if switch.nodes or len(kinds) > 1:
-            return None
+            return {}
         below[at] = (*kinds.pop(), len(switch.children))
-    return below[order[0]]
+    return below

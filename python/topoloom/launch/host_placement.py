@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Error
+from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import (
     host_count,
     hosts_in_order,
     names_by_host,
     slots_per_host,
 )
-from topoloom.nodes.node_parts import NO_PARTS, PACKAGES, NodeParts
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts, package_count
 from topoloom.support.nearest import unknown_name
+from topoloom.support.units import counted
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
@@ -53,10 +54,7 @@ class HostPlacement:
     machine_slot : int array of shape ``(ranks,)``
         The same slot, counted over the whole machine.
     slots_per_host : int
-        Slots that each host of the machine has.
-    packages : int
-        Packages (sockets) of a host where its levels name them, else 1; slots are
-        spread evenly.
+        Slots of a host, where nodes differ as the machine counts them.
     cores_per_slot : int
         Cores that one slot stands for.
     machine : Machine
@@ -67,6 +65,11 @@ class HostPlacement:
         What ranks are to be bound to, one of `BINDS`; None leaves it to the launcher.
     slots_per_rank : int
         Slots that each rank takes, from its own on.
+    slots_of_host, packages_of_host : int array of shape ``(hosts,)``
+        Slots and packages (sockets) of each host, where nodes differ those that it
+        has itself; 1 package where its levels do not name them.
+    parts_of_host : list of NodeParts
+        CPUs and devices of each host.
     """
 
     hosts: list[str]
@@ -75,12 +78,14 @@ class HostPlacement:
     slot: Ids
     machine_slot: Ids
     slots_per_host: int
-    packages: int
     cores_per_slot: int
     machine: Machine
     node: NodeParts
     bind: str | None
-    slots_per_rank: int = 1
+    slots_per_rank: int
+    slots_of_host: Ids
+    packages_of_host: Ids
+    parts_of_host: list[NodeParts]
 
     @property
     def rank_count(self) -> int:
@@ -93,12 +98,13 @@ class HostPlacement:
 
     def cpus(self, rank: int) -> tuple[int, ...]:
         """CPUs of a rank, as the system numbers them; () if they are not known."""
-        if not self.node.cpus:
+        known = self.parts_of_host[int(self.host[rank])].cpus
+        if not known:
             return ()
         first = int(self.slot[rank])
         if self.bind == PU:
-            return self.node.cpus[first][:1]
-        own = self.node.cpus[first : first + self.slots_per_rank]
+            return known[first][:1]
+        own = known[first : first + self.slots_per_rank]
         return tuple(cpu for cpus in own for cpu in cpus)
 
     def launch_order(self) -> Ids:
@@ -176,10 +182,16 @@ def host_placement(
     _check_names(names)
     if cores_per_slot < 1:
         raise Error(f"a slot has at least 1 core, not {cores_per_slot}")
+    first_nodes = numbers * machine.nodes_per_host
+    parts_of_host = node.of_nodes(first_nodes.tolist())
+    known = {id(parts): parts for parts in parts_of_host}.values()
     if bind is not None:
-        _check_bind(bind, node, cores_per_slot)
+        for parts in known:
+            _check_bind(bind, parts, cores_per_slot)
+    for parts in known:
+        _check_cores(cores_per_slot, parts)
     slot_ids = np.asarray(slots, dtype=np.int64)
-    per_node, per_host = machine.slots_per_node, slots_per_host(machine)
+    per_node = machine.slots_per_node
     position = np.full(machine.node_count, -1, dtype=np.int64)
     node_ids = np.asarray(nodes, dtype=np.int64)
     place = np.zeros(host_count(machine), dtype=np.int64)
@@ -192,28 +204,37 @@ def host_placement(
             f"rank {rank} is on slot {slot_ids[rank]} of node "
             f"{slot_ids[rank] // per_node}, which is not in the allocation"
         )
+    slots_of = HostSlots(machine, node)
+    own = slots_of.own(slot_ids)
+    if slot_ids.size and own.min() < 0:
+        rank = int(np.argmin(own))
+        raise Error(
+            f"rank {rank} is on slot {slot_ids[rank]}, which host {names[host[rank]]} "
+            "does not have; place the ranks again"
+        )
+    if node.types:
+        of_type = {at: kind.package_count for kind in node.types for at in kind.nodes}
+        packages = [of_type[first] for first in first_nodes.tolist()]
+    else:
+        on_rails = machine.nodes_per_host > 1
+        count = 1 if on_rails else package_count(machine.levels, node.names)
+        packages = [count] * len(names)
     return HostPlacement(
         names,
-        numbers * machine.nodes_per_host,
+        first_nodes,
         host,
-        slot_ids % per_host,
+        own,
         slot_ids,
-        per_host,
-        packages(machine, node),
+        slots_per_host(machine),
         cores_per_slot,
         machine,
         node,
         bind,
         slots_per_rank,
+        slots_of.counts[numbers],
+        np.array(packages, np.int64),
+        parts_of_host,
     )
-
-
-def packages(machine: Machine, node: NodeParts) -> int:
-    """Count the packages of a node, where a level says that it is them; else 1."""
-    named = [level for level, name in enumerate(node.names) if name in PACKAGES]
-    if not named or machine.nodes_per_host > 1:
-        return 1
-    return math.prod(machine.levels[named[-1] + 1 :])
 
 
 def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
@@ -228,6 +249,17 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
         raise Error(
             "--bind and --cores-per-slot are mutually exclusive; node.cpus says which "
             "CPUs a slot has"
+        )
+
+
+def _check_cores(cores_per_slot: int, node: NodeParts) -> None:
+    """Refuse slots of more cores than the node is known to have CPUs."""
+    cores, cpus = cores_per_slot * len(node.cpus), sum(map(len, node.cpus))
+    if cores_per_slot > 1 and cores > cpus:
+        raise Error(
+            f"{counted(len(node.cpus), 'slot')} of {cores_per_slot} cores each are "
+            f"{cores} cores, but a node has {counted(cpus, 'CPU')}; place ranks with "
+            "--cores-per-rank instead of --cores-per-slot"
         )
 
 

@@ -124,6 +124,9 @@ def _keep_hosts(placement: HostPlacement, kept: Ids) -> HostPlacement:
         hosts=[placement.hosts[host] for host in kept],
         nodes=placement.nodes[kept],
         host=index[placement.host],
+        slots_of_host=placement.slots_of_host[kept],
+        packages_of_host=placement.packages_of_host[kept],
+        parts_of_host=[placement.parts_of_host[host] for host in kept.tolist()],
     )
 
 

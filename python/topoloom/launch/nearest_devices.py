@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
+
+from topoloom.nodes.host_slots import HostSlots
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
@@ -20,16 +24,26 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
     the same nearest devices share them out evenly, in the order of their slots: ranks
     that sit together have one device.
     """
-    devices = [device for device in placement.node.devices if device.kind == kind]
     names: list[str | None] = [None] * placement.rank_count
-    if not devices:
+    known = (part for parts in placement.parts_of_host for part in parts.devices)
+    if not any(device.kind == kind for device in known):
         return _gpus_of_rails(placement) if kind == "gpu" else names
-    slots = set(placement.slot.tolist())
-    nearest = {slot: _nearest(placement.machine, slot, devices) for slot in slots}
+    slots_of = HostSlots(placement.machine, placement.node)
+    numbers = placement.nodes // placement.machine.nodes_per_host
+    nearest: dict[tuple[int, int], tuple[str, ...]] = {}
     sharing = defaultdict(list)
     for rank in placement.launch_order().tolist():
-        near = nearest[int(placement.slot[rank])]
-        sharing[int(placement.host[rank]), near].append(rank)
+        host, slot = int(placement.host[rank]), int(placement.slot[rank])
+        parts = placement.parts_of_host[host]
+        devices = [device for device in parts.devices if device.kind == kind]
+        if not devices:
+            continue
+        if (id(parts), slot) not in nearest:
+            of_machine = partial(slots_of.of_machine, int(numbers[host]))
+            nearest[id(parts), slot] = _nearest(
+                placement.machine, of_machine, slot, devices
+            )
+        sharing[host, nearest[id(parts), slot]].append(rank)
     for (_, near), ranks in sharing.items():
         for index, rank in enumerate(ranks):
             names[rank] = near[index * len(near) // len(ranks)]
@@ -53,13 +67,22 @@ def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
     return numbers if len(numbers) == placement.rank_count else None
 
 
-def _nearest(machine: Machine, slot: int, devices: list[Device]) -> tuple[str, ...]:
-    """Name the devices that no other is nearer than, in their order."""
+def _nearest(
+    machine: Machine,
+    of_machine: Callable[[int], int],
+    slot: int,
+    devices: list[Device],
+) -> tuple[str, ...]:
+    """Name the devices that no other is nearer than, in their order.
+
+    `of_machine` gives the machine's number of the node's own slots.
+    """
+    here = of_machine(slot)
 
     def far(device: Device) -> tuple[bool, int]:
         if slot in device.slots:
             return False, 0
-        return True, min(machine.distance(slot, other) for other in device.slots)
+        return True, min(machine.distance(here, of_machine(at)) for at in device.slots)
 
     distances = [far(device) for device in devices]
     least = min(distances)

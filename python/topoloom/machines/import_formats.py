@@ -37,6 +37,10 @@ from topoloom.importers.slurm.address import (
     recognizes_slurm_address,
 )
 from topoloom.importers.slurm.conf import read_slurm_conf, recognizes_slurm_conf
+from topoloom.importers.slurm.node_lines import (
+    read_slurm_nodes,
+    recognizes_slurm_nodes,
+)
 from topoloom.importers.slurm.yaml import read_slurm_yaml, recognizes_slurm_yaml
 from topoloom.importers.tofu import read_tofu, recognizes_tofu
 
@@ -52,6 +56,12 @@ IMPORTERS: tuple[Importer, ...] = (
         "Slurm's topology.conf, or what scontrol show topology prints",
         recognizes_slurm_conf,
         read_slurm_conf,
+    ),
+    Importer(
+        "slurm-nodes",
+        "the NodeName lines of Slurm's slurm.conf: cores and GPUs of its nodes",
+        recognizes_slurm_nodes,
+        read_slurm_nodes,
     ),
     Importer(
         "slurm-yaml",

@@ -20,7 +20,9 @@ from topoloom.importers.simgrid.clusters import write_simgrid_platform
 from topoloom.importers.system.detect import detect_machine
 from topoloom.machines.graph_toml import metis_links
 from topoloom.machines.import_formats import IMPORTERS
+from topoloom.machines.link_names import vertex_words
 from topoloom.machines.machine_changes import changed, split_changes
+from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.machines.topology_forms import section_forms
@@ -114,6 +116,7 @@ def load_described(text: str | Path) -> tuple[Machine, Described]:
     with named(text):
         machine = Machine(described.text, described.remarks)
         described = replace(described, hosts=_by_node(machine, described.hosts))
+        _check_switches(machine, described.switches)
         described_allocation(machine, described)  # refuses what is not there
     return machine, described
 
@@ -164,6 +167,7 @@ def save_machine(
     allocated: Sequence[AllocatedNode] = (),
     node: NodeParts = NO_PARTS,
     remarks: Sequence[str] = (),
+    switches: Sequence[str] = (),
 ) -> None:
     """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
 
@@ -177,13 +181,16 @@ def save_machine(
     """
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
-        write_machine_toml(path, machine, machine.name, hosts, allocated, node, remarks)
+        about = (hosts, allocated, node, remarks, switches)
+        write_machine_toml(path, machine, machine_name(machine, node), *about)
         return
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:
             with named(path):
                 if machine.has_failures:
                     raise Error("failures can be written in a .toml only")
+                if node.types:
+                    raise Error("nodes that differ can be written in a .toml only")
                 text = write(machine)
             write_text(path, text)
             return
@@ -223,6 +230,17 @@ def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
     if machine.nodes_per_host == 1:
         return hosts
     return tuple(host for host in hosts for _ in range(machine.nodes_per_host))
+
+
+def _check_switches(machine: Machine, switches: tuple[str, ...]) -> None:
+    if not switches:
+        return
+    count = len(vertex_words(machine)) - machine.node_count
+    if len(switches) != count:
+        raise Error(
+            f"{counted(len(switches), 'switch name')}, but {count} switches of the "
+            "machine can have a name; name those of a tree or graph, or leave them out"
+        )
 
 
 def zoo() -> list[ZooEntry]:

@@ -19,20 +19,25 @@ source and a date::
     [node]
     levels = [16, 2]                    # bottom-up: 2 sockets of 16 slots
     distance = [1, 2]
+
+Where nodes differ, each kind of them has a table ``[[node]]``, with ``hosts`` or
+``nodes`` that say which these are; see `node_types_toml`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
 from topoloom.allocations.allocation_toml import read_allocation_tables
 from topoloom.importers.described import Described
+from topoloom.importers.insides import with_insides
 from topoloom.machines.node_toml import read_node
+from topoloom.machines.node_types_toml import read_insides
 from topoloom.machines.topology_keys import read_down, read_topology
 from topoloom.nodes.hosts import text_nodes_per_host
-from topoloom.nodes.node_parts import NO_PARTS
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEAD, check_head, read_toml
 from topoloom.support.toml_values import entry, refuse_unknown
@@ -70,13 +75,19 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
     text = read_topology(topology, folder)
     if "down" in document:
         text += read_down(entry(document, "down", dict, "[down]"))
-    inside, parts = "", NO_PARTS
-    if "node" in document:
-        nodes_per_host = text_nodes_per_host(text)
-        table = entry(document, "node", dict, "[node]")
-        inside, parts = read_node(table, nodes_per_host)
-    allocated = read_allocation_tables(document)
-    return Described(text + inside, _hosts(topology), allocated, parts)
+    described = Described(
+        text,
+        _hosts(topology),
+        read_allocation_tables(document),
+        switches=_switches(topology),
+    )
+    if isinstance(document.get("node"), list):
+        return with_insides(described, read_insides(document["node"], described))
+    if "node" not in document:
+        return described
+    table = entry(document, "node", dict, "[node]")
+    inside, parts = read_node(table, text_nodes_per_host(text))
+    return replace(described, text=text + inside, node=parts)
 
 
 def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
@@ -94,3 +105,12 @@ def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
         if len(hosts) > _MAX_HOSTS:
             raise Error(f"topology.hosts names over {_MAX_HOSTS} hosts")
     return tuple(hosts)
+
+
+def _switches(topology: dict[str, Any]) -> tuple[str, ...]:
+    given = topology.get("switch_names", [])
+    if not isinstance(given, list) or not all(
+        isinstance(name, str) and name.isprintable() for name in given
+    ):
+        raise Error('topology.switch_names must be a list, such as ["leaf1", "root"]')
+    return tuple(given)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from topoloom._core import Machine, MachineText
 from topoloom.allocations.allocation_toml import allocation_lines
 from topoloom.importers.described import AllocatedNode
 from topoloom.machines.machine_toml import FORMAT, VERSION
 from topoloom.machines.node_toml import write_node
+from topoloom.machines.node_types_toml import write_insides
 from topoloom.machines.topology_keys import write_down, write_topology
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import write_text
@@ -26,19 +28,25 @@ def write_machine_toml(
     allocated: Sequence[AllocatedNode] = (),
     node: NodeParts = NO_PARTS,
     remarks: Sequence[str] = (),
+    switches: Sequence[str] = (),
 ) -> None:
     """Write a machine as TOML; `read_machine_toml` makes the same machine of it.
 
     Remarks become comments.
     """
     text = MachineText(machine.text)
+    insides: list[dict[str, Any]] = []
     sections = {"topology": write_topology(text)}
     if hosts:
         named = hosts[:: machine.nodes_per_host]
         sections["topology"]["hosts"] = compress_hostlist(named)
+    if switches:
+        sections["topology"]["switch_names"] = list(switches)
     if down := write_down(text):
         sections["down"] = down
-    if inside := write_node(machine, node):
+    if node.types:
+        insides = write_insides(machine, node, hosts)
+    elif inside := write_node(machine, node):
         sections["node"] = inside
     lines = [
         f'format = "{FORMAT}"',
@@ -49,6 +57,9 @@ def write_machine_toml(
         lines += ["", f"[{title}]"]
         if title == "topology":
             lines += [f"# {remark}" for remark in remarks]
+        lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
+    for table in insides:
+        lines += ["", "[[node]]"]
         lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
     lines += allocation_lines(allocated)
     write_text(path, "\n".join(lines) + "\n")

@@ -12,23 +12,32 @@ Thus::
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from topoloom._core import Machine, MachineText
+from topoloom.importers.torus_places import drop_vacant
 from topoloom.machines.topology_keys import write_down, write_topology
 from topoloom.machines.topology_options import AXES
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts, NodeType
+from topoloom.support.hostlist import compress_hostlist
+from topoloom.support.number_ranges import compress_ranges
 
 
-def outline(machine: Machine) -> list[str]:
-    """Draw the machine's parts as a tree, one line for each level."""
+def outline(
+    machine: Machine, node: NodeParts = NO_PARTS, hosts: Sequence[str] = ()
+) -> list[str]:
+    """Draw the machine's parts as a tree, one line for each level.
+
+    Where nodes differ, one line for each type of them ends it.
+    """
     text = MachineText(machine.text)
     topology = write_topology(text)
     if describe := _PARTS.get(topology["kind"]):
         parts = describe(topology)
     else:
         parts = [_counted(machine.node_count, "node")]
-    if machine.slots_per_node > 1:
+    if machine.slots_per_node > 1 and not node.types:
         *groups, slots = reversed(machine.levels)
         parts += [_counted(count, "group") for count in groups]
         parts.append(_counted(slots, "slot"))
@@ -36,9 +45,29 @@ def outline(machine: Machine) -> list[str]:
         part if depth == 0 else "   " * (depth - 1) + "└─ " + part
         for depth, part in enumerate(parts)
     ]
+    indent = "   " * (len(parts) - 1)
+    lines += [
+        f"{indent}└─ {type_nodes(kind, hosts)}: {type_slots(kind)}"
+        for kind in node.types
+    ]
     if machine.has_failures:
         lines.append(f"without {_failures(write_down(text))}")
     return lines
+
+
+def type_nodes(kind: NodeType, hosts: Sequence[str]) -> str:
+    """Name the nodes of a type."""
+    if hosts:
+        named = compress_hostlist(drop_vacant(hosts[node] for node in kind.nodes))
+    else:
+        named = f"nodes {compress_ranges(kind.nodes)}"
+    return named if len(named) <= 60 else named[:57] + "..."
+
+
+def type_slots(kind: NodeType) -> str:
+    """Write the levels of a type from the top down: ``2 x 32 slots``."""
+    *groups, slots = reversed(kind.levels.sizes)
+    return " x ".join([*map(str, groups), _counted(slots, "slot")])
 
 
 def _counted(count: int, what: str) -> str:

@@ -58,7 +58,8 @@ def read_topology(topology: dict[str, Any], folder: Path) -> str:
         raise Error(unknown_name("topology.kind", name, kinds()))
     kind = kinds()[name]
     bodies = (kind.body,) if kind.body else graph_toml.KEYS
-    refuse_unknown(topology, ("kind", *bodies, *kind.options, "hosts"), "topology.")
+    known = ("kind", *bodies, *kind.options, "hosts", "switch_names")
+    refuse_unknown(topology, known, "topology.")
     if kind.body:
         body, count = _read_body(kind, topology)
     else:

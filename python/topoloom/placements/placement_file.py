@@ -20,14 +20,11 @@ from topoloom._core import (
     Placement,
     judge,
 )
-from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
-from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
+from topoloom.nodes.node_tables import read_nodes, write_nodes
 from topoloom.placements.measures import measure_values
 from topoloom.support.files import named, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
-from topoloom.support.toml_values import refuse_unknown
-from topoloom.support.units import counted
 from topoloom.support.version import __version__
 
 FORMAT = "topoloom-placement"
@@ -60,6 +57,10 @@ class PlacementFile:
         there were none.
     cores_per_rank
         Slots that each rank takes, from the one on that it is placed on.
+    capacities
+        The load that each slot of the allocation may hold; empty where none was given.
+    switches
+        Names of the machine's switches; empty where they have none.
     """
 
     machine: Machine
@@ -76,6 +77,8 @@ class PlacementFile:
     graph: str = ""
     command: tuple[str, ...] = ()
     cores_per_rank: int = 1
+    capacities: tuple[float, ...] = ()
+    switches: tuple[str, ...] = ()
 
     @classmethod
     def measured(
@@ -101,13 +104,12 @@ class PlacementFile:
         plain = Allocation(self.machine, self.allocation.nodes)
         if not np.array_equal(plain.slots, self.allocation.slots):
             allocation["slots"] = _ints(self.allocation.slots)
-        names = {"names": list(self.node.names)} if self.node.names else {}
-        node = {**names, **write_parts(self.node)}
         return {
             "format": FORMAT,
             "version": VERSION,
             "machine": self.machine.text,
-            **({"node": node} if node else {}),
+            **write_nodes(self.node),
+            **({"switch_names": list(self.switches)} if self.switches else {}),
             "allocation": allocation,
             "placement": _ints(self.placement.slots),
             **({"shared": True} if self.placement.shared else {}),
@@ -116,6 +118,7 @@ class PlacementFile:
                 if self.cores_per_rank > 1
                 else {}
             ),
+            **({"capacities": list(self.capacities)} if self.capacities else {}),
             "objective": self.objective,
             "values": dict(self.values),
             "mapper": self.mapper,
@@ -170,8 +173,11 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         _id_list(document, "placement", machine.slot_count),
         shared=get_value(document, "shared", bool) if "shared" in document else False,
     )
-    node = get_value(document, "node", dict) if "node" in document else {}
-    refuse_unknown(node, ("names", *KEYS), "node.")
+    switches = (
+        get_value(document, "switch_names", list) if "switch_names" in document else []
+    )
+    for name in switches:
+        _check_printable("switch_names", str(name))
     values = get_value(document, "values", dict)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -182,7 +188,7 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         allocation=allocation,
         placement=placement,
         hosts=tuple(hosts) if hosts is not None else None,
-        node=read_parts(node, slots_per_host(machine), _level_names(node, machine)),
+        node=read_nodes(document, machine),
         objective=_printable(document, "objective"),
         values=values,
         mapper=_printable(document, "mapper"),
@@ -192,22 +198,20 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         graph=get_value(document, "graph", str) if "graph" in document else "",
         command=_words(document),
         cores_per_rank=_cores_per_rank(document, machine),
+        capacities=_capacities(document, allocation),
+        switches=tuple(map(str, switches)),
     )
 
 
-def _level_names(node: dict[str, Any], machine: Machine) -> tuple[str, ...]:
-    """Read what the slots of each level of a node share."""
-    names = get_value(node, "names", list) if "names" in node else []
-    if names and len(names) != len(machine.levels):
-        raise Error(
-            f"node.names must name the {counted(len(machine.levels), 'level')} of a "
-            "node"
-        )
-    if not all(isinstance(name, str) for name in names):
-        raise Error("node.names must be strings")
-    for name in names:
-        _check_printable("node.names", name)
-    return tuple(names)
+def _capacities(document: dict[str, Any], allocation: Allocation) -> tuple[float, ...]:
+    if "capacities" not in document:
+        return ()
+    given = get_value(document, "capacities", list)
+    if len(given) != allocation.slot_count or not all(
+        type(each) in (int, float) and 0 <= each < float("inf") for each in given
+    ):
+        raise Error("capacities must be a number, 0 or more, for each allocated slot")
+    return tuple(map(float, given))
 
 
 def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from topoloom._core import Error, Wiring
 from topoloom.figure.links import busyness
+from topoloom.machines.link_names import named_link, vertex_names
 from topoloom.report.matrix import Level, finest_level, positions
 from topoloom.report.pack import Pack
 from topoloom.report.scene import leaving, scene_of, stored
@@ -75,6 +76,8 @@ class Report:
         The file of the graph, and the words that made the page.
     proof
         What the ranks reported of where they were; "" if nobody asked them.
+    switches
+        Names of the machine's switches; empty where they have none.
     """
 
     graph: CommGraph
@@ -86,6 +89,7 @@ class Report:
     graph_file: str = ""
     command: tuple[str, ...] = ()
     proof: str = ""
+    switches: tuple[str, ...] = ()
 
     @property
     def machine(self) -> Machine:
@@ -130,7 +134,9 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     }
     _add_nodes(pack, report)
     names = [machine.link_name(int(link)) for link in links]
-    pack.add_text("link.name", names)
+    of_node = dict(zip(allocation.nodes.tolist(), report.hosts or (), strict=False))
+    known = vertex_names(machine, of_node, report.switches)
+    pack.add_text("link.name", [named_link(name, known) for name in names])
     number = {name: index for index, name in enumerate(names)}
     facts["views"] = [
         _add_view(pack, f"view{index}", view, allocation, links, number)

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from topoloom._core import (
     Allocation,
     Error,
+    Placement,
     choose_nodes,
     compact_nodes,
 )
@@ -20,14 +22,20 @@ from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
 from topoloom.allocations.job_shape import shape_facts
 from topoloom.allocations.jobs_file import load_jobs
 from topoloom.graphs.graph_file import load_graph
+from topoloom.importers.insides import machine_of_type
+from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_described
+from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import counted_hosts, hosts_in_order
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
 from topoloom.tasks.choose_hosts import Choice, choose_hosts
 from topoloom.tasks.problem import Where, choose_allocation
 from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
+
+Slots = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,9 @@ class AllocatedNodes:
     facts: Mapping[str, Any]  # of its shape
     choice: Choice | None = None
     generated: Mapping[str, int] | None = None  # fragments and seed
+    machine_name: str = ""
+    node: NodeParts = NO_PARTS
+    switches: tuple[str, ...] = ()
 
     def document(self, output: str | None = None) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -60,11 +71,14 @@ class AllocatedNodes:
         assert choice is not None
         assert choice.found is not None
         assert choice.graph is not None
+        assert choice.placement is not None
         return PlacementFile.measured(
             choice.graph,
             self.nodes.allocation,
-            choice.found.placement,
+            choice.placement,
             hosts=self.nodes.hosts,
+            node=self.node,
+            switches=self.switches,
             mapper=choice.mapper,
             seed=choice.seed,
             work=choice.found.work,
@@ -105,7 +119,7 @@ def allocate_nodes(
     if free is not None:
         listed = load_allocation(machine, free, described.hosts)
         chosen, choice, title = _choose(
-            listed, where.allocate, graph_file, mapper, search, watching
+            listed, described.node, where.allocate, graph_file, mapper, search, watching
         )
         nodes = listed.part(chosen)
     elif (
@@ -125,11 +139,50 @@ def allocate_nodes(
     else:
         raise Error("say how many nodes the job has, or give its allocation")
     facts = shape_facts(nodes.allocation, others, search.seed)
-    return AllocatedNodes(nodes, title, facts, choice, generated)
+    name = machine_name(machine, described.node)
+    return AllocatedNodes(
+        nodes,
+        title,
+        facts,
+        choice,
+        generated,
+        name,
+        described.node,
+        described.switches,
+    )
+
+
+def _of_one_type(
+    free: Allocation, node: NodeParts
+) -> tuple[Allocation, Callable[[Slots], Slots]]:
+    """Put free nodes onto a machine that has only such; also map its slots back.
+
+    The search takes whole nodes, all with the same slots.
+    """
+    machine = free.machine
+    ids = set(free.nodes.tolist())
+    types = [kind for kind in node.types if ids & set(kind.nodes)]
+    if not types:
+        return free, lambda slots: slots
+    if len(types) > 1:
+        counts = " and ".join(str(len(kind.slots)) for kind in types)
+        raise Error(
+            f"the free nodes differ, with {counted(len(types), 'type')} of {counts} "
+            "slots; choose for a pattern among nodes of one type"
+        )
+    one = machine_of_type(machine, types[0])
+    places = np.array(types[0].slots, np.uint32)
+    own, per_node = one.slots_per_node, machine.slots_per_node
+
+    def of_machine(slots: Slots) -> Slots:
+        return (slots // own * per_node + places[slots % own]).astype(np.uint32)
+
+    return Allocation(one, free.nodes), of_machine
 
 
 def _choose(
     listed: AllocatedHosts,
+    node: NodeParts,
     nodes: int | None,
     graph_file: str | None,
     mapper: str,
@@ -154,20 +207,31 @@ def _choose(
         }
         values["chosen"] = closest.average_distance
         title = f"the {nodes} of {len(free.nodes)} free nodes that are closest together"
-        return closest, Choice("average_distance", values, search.seed), title
+        slots = HostSlots(machine, node)
+        return (
+            slots.existing(closest),
+            Choice("average_distance", values, search.seed),
+            title,
+        )
     graph = load_graph(graph_file)
-    count = -(-graph.rank_count // machine.slots_per_node) if nodes is None else nodes
+    whole, slots_of = _of_one_type(free, node)
+    per_node = whole.machine.slots_per_node
+    count = -(-graph.rank_count // per_node) if nodes is None else nodes
     with watching("choosing nodes", search) as progress:
         found = choose_nodes(
-            graph, free, count, mapper, **search._asdict(), progress=progress
+            graph, whole, count, mapper, **search._asdict(), progress=progress
         )
         interrupted = not progress(found.work)
+    allocation = Allocation(
+        machine, found.allocation.nodes, slots_of(found.allocation.slots)
+    )
+    placement = Placement(allocation, slots_of(found.placement.slots))
     values = {"first": found.first_hop_bytes}
     if found.random_hop_bytes is not None:
         values["random"] = found.random_hop_bytes
     values["chosen"] = found.hop_bytes
     return (
-        found.allocation,
+        allocation,
         Choice(
             "hop_bytes",
             values,
@@ -176,6 +240,7 @@ def _choose(
             graph,
             str(graph_file),
             found,
+            placement,
             interrupted,
         ),
         f"{count} of {len(free.nodes)} free nodes, chosen for {graph_file}",

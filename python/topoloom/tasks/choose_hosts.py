@@ -14,6 +14,7 @@ from topoloom._core import (
     ChosenNodes,
     CommGraph,
     Error,
+    Placement,
     choose_nodes,
     compact_nodes,
 )
@@ -41,6 +42,7 @@ class Choice:
     graph: CommGraph | None = None
     graph_file: str = ""
     found: ChosenNodes | None = None
+    placement: Placement | None = None
     interrupted: bool = False
 
     def document(self) -> dict[str, Any]:
@@ -111,6 +113,7 @@ def choose_hosts(
         graph,
         str(graph_file),
         found,
+        found.placement,
         interrupted,
     )
     title = f"{count} of {len(listed)} free hosts, chosen for {graph_file}"

@@ -90,7 +90,8 @@ def compare_mappers(
 
     def place_by(name: str, progress: Progress) -> tuple[Placement | None, int]:
         if name == DEFAULT:
-            return launcher_default(graph, allocation, shared), 0
+            block = launcher_default(graph, allocation, shared, sharing.capacities)
+            return block, 0
         if name in own:
             asked = own_problem(graph, allocation, chosen, sharing, search, progress)
             try:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import CommGraph, Judgement, Placement, judge
+from topoloom.machines.link_names import named_link, vertex_names
 from topoloom.placements.measures import measure_values
 from topoloom.tasks.objective import predicted
 from topoloom.tasks.optimality_gap import Gaps, gaps, quick_bounds
@@ -45,9 +46,17 @@ class Judged(NamedTuple):
     gaps: Gaps
     phases: list[dict[str, float]]
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of hosts and switches, by what links call them."""
+        allocation, hosts = self.given.allocation, self.given.hosts
+        of_node = dict(zip(allocation.nodes.tolist(), hosts or (), strict=False))
+        return vertex_names(allocation.machine, of_node, self.given.switches)
+
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         judgement, allocation = self.judgement, self.given.allocation
+        names = self.names
         return {
             **self.values,
             "machine": allocation.machine.text,
@@ -61,7 +70,7 @@ class Judged(NamedTuple):
             "node_messages_out_max": _largest(judgement.node_messages_out),
             "hottest": [
                 {
-                    "link": link,
+                    "link": named_link(link, names),
                     "bytes": load,
                     "seconds": seconds,
                     "from": [
@@ -80,14 +89,14 @@ def judge_placement(
 ) -> Judged:
     """Judge a placement, or block order where none is given."""
     graph, where, shared = given.graph, given.allocation, given.shared
-    block = launcher_default(graph, where, shared)
+    block = launcher_default(graph, where, shared, given.capacities)
     placement = given.file.placement if given.file is not None else block
     judgement = judge(graph, where, placement, hottest=hottest)
     by_block, on = (graph, where, block), (graph, where, placement)
     before = predicted(*by_block, phases)
     before |= measure_values(judge(*by_block), shared)
     values = predicted(*on, phases) | measure_values(judgement, shared)
-    # What a shared slot may hold, the placement does not say.
+    # Of slots that overflow nothing is proven.
     bounds = None if shared else quick_bounds(graph, where, phases)
     return Judged(
         given,

@@ -31,6 +31,7 @@ class LaunchSlots(NamedTuple):
     cores_per_slot: int
     bind: str | None
     cores_per_rank: int = 1
+    switches: tuple[str, ...] = ()
 
     def used(
         self, described: Described, wanted: Where, ranks: int, as_started: bool = False

@@ -113,6 +113,8 @@ def map_ranks(
         graph=graph_file,
         command=command,
         cores_per_rank=cores_per_rank,
+        capacities=tuple(sharing.capacities),
+        switches=problem.switches,
     )
     return Mapped(
         file,
@@ -126,7 +128,8 @@ def map_ranks(
 def block_values(problem: Problem, mapped: Mapped) -> tuple[dict[str, float], int]:
     """Judge block order as the placement; also count the hosts that it fills."""
     graph, allocation = problem.graph, problem.allocation
-    block = launcher_default(graph, allocation, mapped.file.placement.shared)
+    file = mapped.file
+    block = launcher_default(graph, allocation, file.placement.shared, file.capacities)
     per_host = slots_per_host(allocation.machine)
     return (
         mapped.objective.values(graph, allocation, block),

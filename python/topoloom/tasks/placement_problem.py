@@ -8,6 +8,7 @@ from typing import NamedTuple
 from topoloom._core import Allocation, CommGraph, Error
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.units import counted
 from topoloom.tasks.problem import Where, load_problem
@@ -19,11 +20,19 @@ class PlacementProblem(NamedTuple):
     graph: CommGraph
     allocation: Allocation
     file: PlacementFile | None
+    hosts: tuple[str, ...] | None = None  # of the allocation's nodes
+    switches: tuple[str, ...] = ()
+    node: NodeParts = NO_PARTS
 
     @property
     def shared(self) -> bool:
         """Whether the placement lets ranks share slots."""
         return self.file is not None and self.file.placement.shared
+
+    @property
+    def capacities(self) -> tuple[float, ...]:
+        """What each slot may hold, where the placement was given that."""
+        return () if self.file is None else self.file.capacities
 
 
 def load_placement_problem(
@@ -39,7 +48,14 @@ def load_placement_problem(
         if machine is None:
             raise Error(f"nothing to {verb}; name a placement file, or a machine")
         problem = load_problem(graph_file, machine, where, shared)
-        return PlacementProblem(problem.graph, problem.allocation, None)
+        return PlacementProblem(
+            problem.graph,
+            problem.allocation,
+            None,
+            problem.hosts,
+            problem.switches,
+            problem.node,
+        )
     if machine or where.allocation or where.allocate:
         raise Error(
             f"{placement} says which machine and allocation it is for; "
@@ -57,4 +73,6 @@ def load_placement_problem(
             f"{placement} places {counted(len(file.placement.slots), 'rank')}, "
             f"but {graph_file} has {graph.rank_count}"
         )
-    return PlacementProblem(graph, file.allocation, file)
+    return PlacementProblem(
+        graph, file.allocation, file, file.hosts, file.switches, file.node
+    )

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from topoloom._core import (
     Allocation,
@@ -25,6 +28,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.described import Described
 from topoloom.importers.torus_places import vacant_nodes
 from topoloom.machines.machine_file import load_described
+from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import (
     counted_hosts,
     host_machine,
@@ -47,6 +51,7 @@ class Problem:
     hosts: tuple[str, ...] | None
     node: NodeParts
     unused: str = ""  # what of a larger allocation the launcher would use, in words
+    switches: tuple[str, ...] = ()
 
 
 class Where(NamedTuple):
@@ -84,10 +89,25 @@ def load_problem(
                 "ranks that share slots, with an imbalance or capacities, go without "
                 "ranks per node, cores per rank and memory per rank"
             )
-        return Problem(graph, machine, given.allocation, given.hosts, described.node)
+        return Problem(
+            graph,
+            machine,
+            given.allocation,
+            given.hosts,
+            described.node,
+            switches=described.switches,
+        )
     check_fit(graph, given.allocation, graph_file)
     at, unused = launched(given, described, where, graph.rank_count)
-    return Problem(graph, machine, at.allocation, at.hosts, described.node, unused)
+    return Problem(
+        graph,
+        machine,
+        at.allocation,
+        at.hosts,
+        described.node,
+        unused,
+        described.switches,
+    )
 
 
 def launched(
@@ -102,13 +122,13 @@ def launched(
     If nothing is allocated, all slots of ranks are kept, unless the
     ranks are `as_started` by the launcher alone.
     """
-    order, memory = where.order, described.node.memory_size
+    order, node = where.order, described.node
     words = ""
     allocated = where.allocation or where.allocate or described.allocated
     if allocated or as_started:
-        at, words = order.used(given.allocation, ranks, memory)
+        at, words = order.used(given.allocation, ranks, node.memory_size, node)
     elif order.limits:
-        at = order.first_slots(given.allocation, ranks, memory)
+        at = order.first_slots(given.allocation, ranks, node.memory_size, node)
     else:
         return given, words
     return given.part(at), words
@@ -130,14 +150,16 @@ def choose_allocation(
             "an allocation and a number of nodes to allocate are mutually exclusive; "
             "give one of them"
         )
+    slots = HostSlots(machine, described.node)
     if where.allocation is not None:
-        return load_allocation(machine, where.allocation, hosts)
+        listed = load_allocation(machine, where.allocation, hosts)
+        return AllocatedHosts(slots.existing(listed.allocation), listed.hosts)
     if where.allocate is None:
         return described_allocation(machine, described)
     pieces = where.pieces(machine)
     allocation = generate(machine, hosts, where.allocate, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
-    return AllocatedHosts(allocation, names)
+    return AllocatedHosts(slots.existing(allocation), names)
 
 
 def generate(
@@ -178,17 +200,38 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "
             f"({counted_hosts(machine, len(allocation.nodes), len(hosts))} with "
-            f"{slots_per_host(machine)} each); allocate more, or let ranks "
+            f"{_each(allocation)} each); allocate more, or let ranks "
             "share slots, with an imbalance of 0"
         )
 
 
+def _each(allocation: Allocation) -> str:
+    """Say how many slots the hosts have: ``4``, or ``4 to 8``."""
+    owner = allocation.slots // slots_per_host(allocation.machine)
+    _, counts = np.unique(owner, return_counts=True)
+    least, most = int(counts.min()), int(counts.max())
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
 def launcher_default(
-    graph: CommGraph, allocation: Allocation, shared: bool = False
+    graph: CommGraph,
+    allocation: Allocation,
+    shared: bool = False,
+    capacities: Sequence[float] = (),
 ) -> Placement:
     """Place as a launcher does: ranks in order, equally many on each shared slot.
 
-    Their load does not count: ranks in order need not fit where they fit in another.
+    With `capacities` each slot is filled to the same part of its own.  Otherwise the
+    load of ranks does not count. Ranks in order need not fit where they fit in
+    another: then each slot may hold as many times its capacity as that takes.
     """
-    sharing = Sharing(imbalance=1e6) if shared else None
+    if not shared:
+        return place(graph, allocation, mapper="block").placement
+    sharing = Sharing(imbalance=1e6)
+    for times in (1, 2, 4, 8):
+        if not len(capacities):
+            break
+        held = Sharing(capacities=[times * each for each in capacities])
+        with contextlib.suppress(Error):
+            return place(graph, allocation, mapper="block", sharing=held).placement
     return place(graph, allocation, mapper="block", sharing=sharing).placement

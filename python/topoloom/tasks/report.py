@@ -49,10 +49,11 @@ def report_of(
     first = made[0].file
     where = first.allocation
     shared = any(one.file.placement.shared for one in made)
-    # What a shared slot may hold, a placement does not say.
+    # Of slots that overflow nothing is proven.
     bounds = None if shared else quick_bounds(graph, where, phases)
     problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases)
-    views = [_view(problem, LAUNCHER, launcher_default(graph, where, shared))]
+    block = launcher_default(graph, where, shared, first.capacities)
+    views = [_view(problem, LAUNCHER, block)]
     for one, name in zip(made, _names(made), strict=True):
         views.append(_view(problem, name, one.file.placement, one))
     best = 1 + min(range(len(made)), key=_values(made, views[1:]).__getitem__)
@@ -66,6 +67,7 @@ def report_of(
         graph_file=graph_file,
         command=command,
         proof=proof,
+        switches=first.switches,
     )
 
 

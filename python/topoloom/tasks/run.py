@@ -120,7 +120,14 @@ def place_job(
     from topoloom.tasks.problem import Problem
 
     at = given.where.allocation
-    problem = Problem(graph, at.machine, at, given.where.hosts, given.node)
+    problem = Problem(
+        graph,
+        at.machine,
+        at,
+        given.where.hosts,
+        given.node,
+        switches=given.switches,
+    )
     mapped = map_ranks(
         problem,
         objective,

@@ -108,7 +108,9 @@ def simulate_placements(
         )
     check_same_machine(names, given)
     first = given[0]
-    block = launcher_default(first.graph, first.allocation, first.shared)
+    block = launcher_default(
+        first.graph, first.allocation, first.shared, first.capacities
+    )
     cases = [_Case("", DEFAULT, first.allocation, block)]
     for name, one in zip(names, given, strict=True):
         assert one.file is not None

@@ -95,6 +95,7 @@ TEST_CASE("a whole machine is one component, and all of it is its own") {
         const Territory territory(Allocation::whole(machine));
         CHECK(territory.component_count() == 1);
         for (std::uint32_t v = 0; v < network.vertex_count(); ++v) REQUIRE(territory.holds(v));
+        for (const Link link : ids<Link>(network.link_count())) REQUIRE(territory.owns(network.ends(link)));
     });
 }
 

@@ -47,6 +47,7 @@ TEST_CASE("links are counted and loaded as their definitions say, on every topol
         AllocationShape counted{.components = territory.component_count()};
         double hops = 0;
         double foreign = 0;
+        std::vector<std::uint32_t> foreign_links;
         for (const Link link : ids<Link>(network.link_count())) {
             if (!is_up(network, link)) continue;
             const LinkEnds ends = network.ends(link);
@@ -55,9 +56,11 @@ TEST_CASE("links are counted and loaded as their definitions say, on every topol
             if (held == 2) ++counted.links_leaving;
             if (slow[link.value] > 0) {
                 ++counted.links_used;
-                if (held < 3) ++counted.links_foreign;
                 hops += slow[link.value];
-                if (held < 3) foreign += slow[link.value];
+                if (!territory.owns(ends)) {
+                    foreign_links.push_back(link.value);
+                    foreign += slow[link.value];
+                }
             }
         }
         const AllocationShape shape = allocation_shape(allocation, loads);
@@ -65,7 +68,7 @@ TEST_CASE("links are counted and loaded as their definitions say, on every topol
         CHECK(shape.links_inside == counted.links_inside);
         CHECK(shape.links_leaving == counted.links_leaving);
         CHECK(shape.links_used == counted.links_used);
-        CHECK(shape.links_foreign == counted.links_foreign);
+        CHECK(shape.foreign == foreign_links);
         CHECK(shape.foreign_share == doctest::Approx(hops > 0 ? foreign / hops : 0));
     });
 }
@@ -79,7 +82,7 @@ TEST_CASE("a whole machine has no surface and no foreign links") {
         CHECK(shape.components == 1);
         CHECK(shape.links_inside == links);
         CHECK(shape.links_leaving == 0);
-        CHECK(shape.links_foreign == 0);
+        CHECK(shape.foreign.empty());
         CHECK(average_distance(whole) == doctest::Approx(machine.average_distance()));
     });
 }
@@ -107,7 +110,7 @@ TEST_CASE("two distant nodes of a line talk over the links of others") {
     CHECK(shape.links_inside == 0);
     CHECK(shape.links_leaving == 4);
     CHECK(shape.links_used == 6);
-    CHECK(shape.links_foreign == 6);
+    CHECK(shape.foreign.size() == 6);
     CHECK(shape.foreign_share == 1);
 }
 
@@ -118,6 +121,14 @@ TEST_CASE("on a tree the links above the switches are shared with others") {
     CHECK(shape.links_inside == 6);       // three nodes, both ways
     CHECK(shape.links_leaving == 5 + 2);  // to five other nodes of the two switches, and up
     CHECK(shape.links_used == 6 + 4);
-    CHECK(shape.links_foreign == 4);
+    CHECK(shape.foreign.size() == 4);
     CHECK(shape.foreign_share == doctest::Approx(8.0 / (2 * 2 + 4 * 4)));
+}
+
+TEST_CASE("what a job shares with one that has the other nodes of its switches or routers is not its own") {
+    // All up-links of the tree, and all links between the routers; not those of the nodes.
+    CHECK(shape_of(make_machine("tree:2:4"), {0, 2, 4, 6}).foreign.size() == 8);
+    CHECK(shape_of(make_machine("tree:2:4"), {0, 1, 2, 3, 4, 5, 6}).foreign.size() == 2 * 4);
+    const AllocationShape half = shape_of(make_machine("dragonfly:3x2,nodes=2"), {0, 2, 4, 6, 8, 10});
+    CHECK(half.links_used == half.foreign.size() + 2 * 6);
 }

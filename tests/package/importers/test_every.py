@@ -22,6 +22,7 @@ from test_slurm import (
     TREE,
     YAML,
 )
+from test_slurm_nodes import CONF as SLURM_NODES
 from test_tofu import HOSTS, RANKS
 from test_xtdb2proc import XC, XE
 from test_xtprocadmin import HEAD, cabinets
@@ -33,6 +34,7 @@ SMALL = fat_tree(2, 1, 2, 1, 1)
 SAMPLES = {
     "hwloc": [VIRTUAL, Fake([("Package", 2), ("L3Cache", 2), ("Core", 2)]).xml()],
     "slurm-conf": [TREE, PRINTED, BLOCKS, PRINTED_BLOCKS],
+    "slurm-nodes": [SLURM_NODES],
     "slurm-yaml": [YAML, TORUS, REGIONS],
     "slurm-address": [ADDRESSES],
     "ibnetdiscover": [CAPTURE, SMALL.dump() + SMALL.tables()],

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
 from topoloom.importers.hwloc import read_hwloc
 from topoloom.launch.exports.registry import find_format
-from topoloom.launch.host_placement import host_placement, packages
+from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_described, zoo
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import NodeParts
@@ -21,11 +21,15 @@ from topoloom.placements.placement_file import load_placement
 ZOO = [entry.name for entry in zoo()]
 
 
+def first_host(machine: Machine, node: NodeParts) -> HostPlacement:
+    """Put a rank on each slot of the first host."""
+    slots = range(slots_per_host(machine))
+    return host_placement(machine, range(machine.nodes_per_host), slots, node=node)
+
+
 def rankfile_slots(machine: Machine, node: NodeParts) -> list[str]:
     """List what a rankfile writes for each slot of the first host."""
-    count = slots_per_host(machine)
-    nodes = range(machine.nodes_per_host)
-    placed = host_placement(machine, nodes, range(count), node=node)
+    placed = first_host(machine, node)
     lines = find_format("openmpi-rankfile").write(placed).splitlines()
     return [line.partition("slot=")[2] for line in lines]
 
@@ -33,7 +37,7 @@ def rankfile_slots(machine: Machine, node: NodeParts) -> list[str]:
 @pytest.mark.parametrize("name", ZOO)
 def test_no_described_machine_has_a_socket_too_many(name: str) -> None:
     machine, described = load_described(name)
-    sockets = packages(machine, described.node)
+    sockets = int(first_host(machine, described.node).packages_of_host[0])
     each = slots_per_host(machine) // sockets
     for slot, said in enumerate(rankfile_slots(machine, described.node)):
         socket, colon, core = said.rpartition(":")

@@ -20,7 +20,13 @@ from topoloom import (
     PlacementFile,
     save_placement,
 )
-from topoloom.launch.exports.registry import FORMATS, find_format, what_is_lost
+from topoloom.launch.exports.registry import (
+    FORMATS,
+    find_format,
+    refuse_lost_binding,
+    use,
+    what_is_lost,
+)
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import NodeParts
 
@@ -251,3 +257,35 @@ def test_an_input_can_be_read_twice(tmp_path: Path, through: str) -> None:
             [sys.executable, "-c", code], capture_output=True, timeout=60, **source
         )
     assert done.stdout == b"123456789" + text + b"300010\n", done.stderr
+
+
+CPUS = NodeParts((), ((0, 4), (1, 5), (2, 6), (3, 7)))
+OTHER = NodeParts((), ((8, 9), (10, 11), (12, 13), (14, 15)))
+
+
+@pytest.mark.parametrize("bind", ["core", "pu"])
+@pytest.mark.parametrize("name", [entry.NAME for entry in FORMATS])
+def test_a_format_says_what_ranks_are_bound_to_or_refuses_it(
+    name: str, bind: str
+) -> None:
+    entry, machine = find_format(name), Machine("mesh:2x1x1+node:4")
+    told = set()
+    for parts in (CPUS, OTHER):
+        for slots in ([0, 1, 4, 5], [0, 1, 6, 4]):
+            bound = host_placement(machine, [0, 1], slots, node=parts, bind=bind)
+            try:
+                refuse_lost_binding(entry, bound)
+            except Error as error:
+                told.add((str(error), str(parts.cpus), str(slots)))
+            else:
+                told.add((entry.write(bound), use(entry, bound)))
+    # Rankfiles name cores by their order, whatever their CPUs are.
+    assert len(told) == (2 if name == "openmpi-rankfile" else 4)
+
+
+@pytest.mark.parametrize("cores", [3, 64])
+def test_more_cores_than_a_node_has_are_refused_with_both_numbers(cores: int) -> None:
+    machine = Machine("mesh:1+node:4")
+    host_placement(machine, [0], [0], None, 2, CPUS)
+    with pytest.raises(Error, match=f"are {4 * cores} cores, but a node has 8 CPUs"):
+        host_placement(machine, [0], [0], None, cores, CPUS)

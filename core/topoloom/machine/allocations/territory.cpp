@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/machine/allocations/territory.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "topoloom/machine/network_view.hpp"
 
@@ -37,19 +40,23 @@ void each_link(const NetworkView& network, const Use& use) {
     }
 }
 
-/// `usable` are the nodes that are not down.
-std::vector<char> held_vertices(const NetworkView& network, std::span<const Node> nodes,
-                                std::span<const Node> usable) {
+/// The vertices of nodes, and the switches that are one link away from these.
+std::vector<char> near_vertices(const NetworkView& network, std::span<const Node> nodes) {
     std::vector<char> has_node(network.vertex_count(), 0);
     for (const Node node : ids<Node>(network.node_count())) has_node[network.vertex(node)] = 1;
     std::vector<char> of_nodes(network.vertex_count(), 0);
     for (const Node node : nodes) of_nodes[network.vertex(node)] = 1;
-    std::vector<char> held = of_nodes;
+    std::vector<char> near = of_nodes;
     each_link(network, [&](LinkEnds ends) {
-        if (of_nodes[ends.from] && !has_node[ends.to]) held[ends.to] = 1;
-        if (of_nodes[ends.to] && !has_node[ends.from]) held[ends.from] = 1;
+        if (of_nodes[ends.from] && !has_node[ends.to]) near[ends.to] = 1;
+        if (of_nodes[ends.to] && !has_node[ends.from]) near[ends.from] = 1;
     });
+    return near;
+}
 
+/// Adds what is enclosed; `usable` are the nodes that are not down.
+std::vector<char> with_enclosed(const NetworkView& network, std::vector<char> held,
+                                std::span<const Node> usable) {
     // What is left falls into pieces; those without a node are enclosed.
     Pieces outside(held.size());
     each_link(network, [&](LinkEnds ends) {
@@ -66,12 +73,45 @@ std::vector<char> held_vertices(const NetworkView& network, std::span<const Node
     return held;
 }
 
+/// Marks the vertices that no route passes through: they forward nothing, or have one neighbor.
+std::vector<char> dead_ends(const NetworkView& network) {
+    constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> neighbor(network.vertex_count(), none);
+    std::vector<char> ends(network.vertex_count(), 1);
+    const auto add = [&](std::uint32_t v, std::uint32_t other) {
+        if (neighbor[v] == none) neighbor[v] = other;
+        if (neighbor[v] != other && network.forwards(v)) ends[v] = 0;
+    };
+    each_link(network, [&](LinkEnds link) {
+        add(link.from, link.to);
+        add(link.to, link.from);
+    });
+    return ends;
+}
+
+std::vector<Node> sorted(std::span<const Node> nodes) {
+    std::vector<Node> in_order(nodes.begin(), nodes.end());
+    std::ranges::sort(in_order);
+    return in_order;
+}
+
 }  // namespace
 
 Territory::Territory(const Allocation& allocation) {
     constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
     const NetworkView network(allocation.machine().topology());
-    held_ = held_vertices(network, allocation.nodes(), allocation.machine().usable_nodes());
+    const std::vector<Node> usable = allocation.machine().usable_nodes();
+    held_ = near_vertices(network, allocation.nodes());
+    owned_ = held_;
+    std::vector<Node> others;
+    std::ranges::set_difference(usable, sorted(allocation.nodes()), std::back_inserter(others));
+    const std::vector<char> of_others = near_vertices(network, others);
+    for (std::uint32_t v = 0; v < owned_.size(); ++v) {
+        if (of_others[v]) owned_[v] = 0;
+    }
+    ends_routes_ = dead_ends(network);
+    held_ = with_enclosed(network, std::move(held_), usable);
+    owned_ = with_enclosed(network, std::move(owned_), usable);
     Pieces pieces(held_.size());
     each_link(network, [&](LinkEnds ends) {
         if (holds(ends)) pieces.join(ends.from, ends.to);

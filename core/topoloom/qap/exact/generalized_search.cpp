@@ -65,7 +65,7 @@ class GeneralizedSearch {
     [[nodiscard]] std::int64_t bytes(Rank u, Rank v) const {
         return problem_.bytes[std::size_t{u.value} * problem_.ranks + v.value];
     }
-    /// The shorter distance of the two.
+    /// The smaller of the two distances.
     [[nodiscard]] std::int64_t between(Position a, Position b) const {
         return std::min(problem_.distances[pair(a, b)], problem_.distances[pair(b, a)]);
     }

@@ -87,7 +87,9 @@ def command(
                       as many nodes on the empty machine
     surface           directed links from the job's routers to others
     foreign links     used by routes between its nodes, though an end is not its own
-    shared links      used by other jobs, too (--jobs)
+                      alone: nodes of others are there
+    shared links      used by other jobs, too (--jobs): foreign ones, or its own that
+                      are on routes of others
 
     The file holds one node per line, as coordinates where the machine has them;
     --allocation of the other verbs reads it, and host lists too.
@@ -167,7 +169,7 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
         ("slots", f"{given.slot_count:,}"),
         *_shape_rows(found.facts),
     ]
-    print_facts(rows, f"allocation on {machine.name}", written)
+    print_facts(rows, f"allocation on {found.machine_name}", written)
 
 
 def _hosts(given: AllocatedHosts) -> str:
@@ -223,12 +225,14 @@ def _shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
     ]
     if "other_jobs" in facts:
-        sharing = facts["sharing"]
+        sharing, shared = facts["sharing"], facts["links_shared"]
+        own = shared - facts["links_shared_foreign"]
         rows.append(
             (
                 "shared links",
-                f"{facts['links_shared']:,}, with {facts['shared_share']:.1%} of the "
-                f"hops, with {len(sharing):,} of {facts['other_jobs']:,} other jobs",
+                f"{shared:,}, with {facts['shared_share']:.1%} of the "
+                f"hops, with {len(sharing):,} of {facts['other_jobs']:,} other jobs"
+                + (f"; {own:,} are the job's own, on routes of others" if own else ""),
             )
         )
         rows += [

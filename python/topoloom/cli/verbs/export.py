@@ -88,7 +88,12 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
-    from topoloom.launch.exports.registry import find_format, use, what_is_lost
+    from topoloom.launch.exports.registry import (
+        find_format,
+        refuse_lost_binding,
+        use,
+        what_is_lost,
+    )
     from topoloom.support.files import write_text
     from topoloom.tasks.launch_placement import load_host_placement
 
@@ -101,6 +106,7 @@ def command(
         )
     target = find_format(to)
     placed = load_host_placement(placement, hosts, *binding)
+    refuse_lost_binding(target, placed)
     text = target.write(placed)
     checked = _check(target, text, placed, program, options or []) if check else None
     loss = what_is_lost(target, placed)

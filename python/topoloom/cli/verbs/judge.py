@@ -112,6 +112,8 @@ def command(
 
 def _print(judged: Judged, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
+    from topoloom.machines.link_names import named_link
+    from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import share_of_machine
     from topoloom.placements.measures import gain_text, measure_text, measure_title
     from topoloom.support.units import format_bytes, format_seconds
@@ -128,7 +130,8 @@ def _print(judged: Judged, written: list[Path]) -> None:
         rows.append([*row, gap_text(judged.gaps.get(name))])
     columns = ["", "block (default)"] + ([judged.name, "gain"] if placed else [])
     columns.append("gap" if any(judged.gaps.values()) else "")
-    title = f"{share_of_machine(allocation)} of {machine.name}"
+    name = machine_name(machine, judged.given.node)
+    title = f"{share_of_machine(allocation)} of {name}"
     print_table(columns, rows, title=title)
     facts = [("machine", remark) for remark in machine.remarks]
     facts += [("written", str(path)) for path in written]
@@ -137,9 +140,10 @@ def _print(judged: Judged, written: list[Path]) -> None:
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")
+    names = judged.names
     links = [
         [
-            link,
+            named_link(link, names),
             ", ".join(f"{s} → {t} ({format_bytes(b)})" for s, t, b in loaders[:3]),
             format_bytes(load),
             format_seconds(seconds),

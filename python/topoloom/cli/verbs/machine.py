@@ -13,8 +13,10 @@ from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, output_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from topoloom._core import Machine
-    from topoloom.nodes.node_parts import Device, NodeParts
+    from topoloom.nodes.node_parts import Device, NodeParts, NodeType
 
 #: What messages of a node take, by the names that TOML has for it.
 _SPEEDS = {
@@ -48,6 +50,15 @@ def command(
         ),
     ] = None,
     figure: Figure = None,
+    node: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--node",
+            metavar="[HOSTS=]FILE",
+            help="What is inside the nodes: hwloc's XML of one, a machine file, or "
+            "+node:8:2. May be given several times, for other hosts each.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a machine: nodes, links, distances, bisection, bandwidths; and draw it.
@@ -76,19 +87,30 @@ def command(
       topoloom machine torus:8x8x8 -o m.toml && topoloom machine m.toml
       topoloom machine detect -o here.toml
       topoloom machine topology.conf -o cluster.tgt
+      topoloom machine topology.conf --node node.xml -o cluster.toml
+      topoloom machine topology.conf --node 'gpu[1-4]=gpu.xml' --node cpu.xml
     """
+    from topoloom._core import Machine
     from topoloom.allocations.described_allocation import described_allocation
     from topoloom.cli.console import note, print_facts, print_json
     from topoloom.importers.torus_places import drop_vacant
     from topoloom.machines.left_out import left_out
-    from topoloom.machines.machine_facts import machine_facts, node_facts
+    from topoloom.machines.machine_facts import (
+        machine_facts,
+        machine_name,
+        node_facts,
+    )
     from topoloom.machines.machine_file import load_described, save_machine
+    from topoloom.machines.node_files import join_nodes
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import separate_parts, words_of_parts
     from topoloom.support.hostlist import compress_hostlist
 
     the_machine, described = load_described(_named(words))
-    facts = machine_facts(the_machine)
+    if node:
+        described = join_nodes(described, node)
+        the_machine = Machine(described.text, described.remarks)
+    facts = machine_facts(the_machine, described.node)
     if described.hosts:
         hosts = described.hosts[:: the_machine.nodes_per_host]
         facts["hosts"] = compress_hostlist(drop_vacant(hosts))
@@ -104,6 +126,7 @@ def command(
             described.allocated,
             described.node,
             described.remarks,
+            described.switches,
         )
         for line in left_out(output, the_machine, described.hosts, described.node):
             note(f"topoloom: {line}")
@@ -112,7 +135,7 @@ def command(
 
         draw_machine(figure, the_machine, described.hosts)
     if as_json:
-        facts |= node_facts(the_machine, described.node)
+        facts |= node_facts(the_machine, described.node, described.hosts)
         written = {"output": output and str(output), "figure": figure and str(figure)}
         print_json({**facts, **written})
         return
@@ -121,14 +144,14 @@ def command(
         facts["cut_apart"] = words_of_parts(the_machine, parts)
     rows = [
         *_rows(facts, the_machine.has_bandwidths),
-        *_node_rows(the_machine, described.node),
+        *_node_rows(the_machine, described.node, described.hosts),
     ]
     if output is not None:
         rows.append(("written", str(output)))
     if figure is not None:
         rows.append(("figure", str(figure)))
-    print_facts(rows, the_machine.name)
-    print("\n".join(["", *outline(the_machine)]))
+    print_facts(rows, machine_name(the_machine, described.node))
+    print("\n".join(["", *outline(the_machine, described.node, described.hosts)]))
 
 
 def _named(words: list[str]) -> str:
@@ -146,6 +169,10 @@ def _named(words: list[str]) -> str:
 
 def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     texts = {**facts, "bandwidths": "", "bisection": ""}
+    if isinstance(facts["slots_per_node"], list):
+        texts["slots_per_node"] = " or ".join(map(str, facts["slots_per_node"]))
+    if down := texts.pop("nodes_down", 0):
+        texts["nodes"] = f"{facts['nodes']:,}, {down:,} down"
     if has_bandwidths or len(facts["bandwidths"]) > 1:
         texts["bandwidths"] = _bandwidths(facts["bandwidths"], has_bandwidths)
     if facts["bisection"]["links"]:
@@ -207,9 +234,12 @@ def _cell(value: Any) -> str:
     return text if len(text) <= 100 else text[:97] + "..."
 
 
-def _node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
-    """Write the costs of levels, the port, and one line per device."""
+def _node_rows(
+    machine: Machine, node: NodeParts, hosts: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Write the costs of levels, the port, and one line per device or type."""
     from topoloom.machines.node_toml import level_costs, write_port
+    from topoloom.machines.outline import type_nodes
     from topoloom.nodes.node_parts import ETHERNET, NIC
     from topoloom.support.units import format_bytes
 
@@ -218,7 +248,7 @@ def _node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
         named = level_costs(machine, node.names).items()
         rows.append(("costs", ", ".join(f"{name} {cost}" for name, cost in named)))
     port = write_port(machine)
-    if costs := port.get("port"):
+    if (costs := port.get("port")) and not node.types:
         run = machine.slots_per_node // len(costs)
         ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(costs))
         rows.append(("port costs", ", ".join(ways)))
@@ -232,8 +262,23 @@ def _node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
     if any(part.kind == ETHERNET for part in node.devices):
         used = [part.name for part in node.devices if part.kind == NIC]
         rows.append(("MPI uses", f"{', '.join(used)}, not the Ethernet cards"))
+    rows += [(type_nodes(kind, hosts), _type(kind)) for kind in node.types]
     rows += [("remark", remark) for remark in machine.remarks]
     return rows
+
+
+def _type(kind: NodeType) -> str:
+    from topoloom.machines.outline import type_slots
+    from topoloom.support.units import format_bytes
+
+    parts = kind.parts
+    words = [type_slots(kind)]
+    if parts.names:
+        words.append(f"sharing {', '.join(reversed(parts.names))}")
+    if parts.memory_size:
+        words.append(format_bytes(parts.memory_size))
+    words += [part.name for part in parts.devices]
+    return "; ".join(words)
 
 
 def _run(number: int, slots: int) -> str:

@@ -155,7 +155,11 @@ def command(
         choose_allocation(the_machine, described, wanted), hosts, read
     )
     given = LaunchSlots(
-        allocated, described.node, *binding, cores_per_rank=limits.cores_per_rank
+        allocated,
+        described.node,
+        *binding,
+        cores_per_rank=limits.cores_per_rank,
+        switches=described.switches,
     )
     job = Job(program, read, mpicc)
     nodes = len(allocated.allocation.nodes)

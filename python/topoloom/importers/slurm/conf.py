@@ -139,7 +139,7 @@ def one_ring(rings: list[Switch]) -> Described:
     return Described(f"torus:{len(rings[0].nodes)}", rings[0].nodes, network="")
 
 
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+def logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield lines without comments, those ending in a backslash joined."""
     start, held = 0, ""
     for number, raw in enumerate(text.splitlines(), 1):
@@ -156,7 +156,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _entries(text: str) -> Iterator[Entry]:
-    for number, line in _logical_lines(text):
+    for number, line in logical_lines(text):
         values: dict[str, str] = {}
         at = 0
         while at < len(line):

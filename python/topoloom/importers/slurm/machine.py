@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from topoloom.importers.described import AllocatedNode, Described
+from topoloom.importers.insides import Inside, with_insides
 from topoloom.importers.slurm.conf import read_slurm_part, recognizes_slurm_conf
 from topoloom.importers.slurm.job import JobNode
-from topoloom.importers.slurm.nodes import NodeShape, ask_node_shapes
+from topoloom.importers.slurm.nodes import NodeShape, ask_node_shapes, node_text
 from topoloom.nodes.node_levels import (
-    Inside,
+    Inside as Cores,
     levels_text,
     node_parts,
     nodes_text,
@@ -23,7 +24,7 @@ from topoloom.support.files import named
 
 
 def describe_slurm_job(
-    nodes: Sequence[JobNode], this_host: str, inside: Callable[[], Inside]
+    nodes: Sequence[JobNode], this_host: str, inside: Callable[[], Cores]
 ) -> Described | None:
     """Describe the network that the job's nodes are on, and the job's part of it.
 
@@ -42,18 +43,19 @@ def describe_slurm_job(
     shapes = ask_node_shapes(hosts)
     if not shapes.keys() >= set(hosts):
         return None
-    sockets = max(shapes[host].sockets for host in hosts)
-    largest = NodeShape(sockets, max(shapes[host].cores for host in hosts))
-    found, known = largest.inside(), NO_PARTS
-    # hwloc knows more, but only of a node of the job that is like all others.
-    if this_host in hosts and len({shapes[host][:2] for host in hosts}) == 1:
-        here = inside()
-        if len(here.cores) == largest.core_count:
-            found, known = here, node_parts(here)
     allocated = tuple(
-        AllocatedNode(node.host, _slots(node, shapes[node.host], largest))
-        for node in nodes
+        AllocatedNode(node.host, _slots(node, shapes[node.host])) for node in nodes
     )
+    if len({shapes[host][:2] for host in hosts}) > 1:
+        differing = _differing({host: shapes[host] for host in hosts})
+        return replace(differing, allocated=allocated)
+    shape = shapes[hosts[0]]
+    found, known = shape.inside(), NO_PARTS
+    # hwloc knows more, but only of a node of the job.
+    if this_host in hosts:
+        here = inside()
+        if len(here.cores) == shape.core_count:
+            found, known = here, node_parts(here)
     levels = levels_text(found)
     network = _network(hosts)
     if network is None:
@@ -64,7 +66,7 @@ def describe_slurm_job(
 
 
 def describe_counted(
-    hosts: tuple[str, ...], cpus: Sequence[int], inside: Inside
+    hosts: tuple[str, ...], cpus: Sequence[int], inside: Cores
 ) -> Described:
     """Describe the job where Slurm is not there to be asked: nodes on one switch.
 
@@ -93,17 +95,28 @@ def _network(hosts: Sequence[str]) -> Described | None:
         return read_slurm_part(told.text, hosts)
 
 
-def _slots(node: JobNode, shape: NodeShape, largest: NodeShape) -> tuple[int, ...]:
-    """Find the job's slots on a node: cores, numbered as those of the largest shape."""
+def _differing(shapes: Mapping[str, NodeShape]) -> Described:
+    """Describe nodes that differ; those beside the job are taken for the first one."""
+    hosts = tuple(shapes)
+    network = _network(hosts) or Described(
+        nodes_text(len(hosts), ""), hosts, network=""
+    )
+    number = {host: node for node, host in enumerate(network.hosts)}
+    insides = [
+        Inside(node_text(shape), NO_PARTS, [number[host]], host)
+        for host, shape in shapes.items()
+    ]
+    return with_insides(network, [*insides, insides[0]._replace(nodes=None)])
+
+
+def _slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
+    """Find the job's slots on a node: its cores; () for all of them."""
     if node.cpus is None:
         cores = list(range(shape.core_count))
     else:
         cores = sorted({cpu // shape.threads for cpu in node.cpus})
-    slots = []
-    for core in _task_places(cores, node, shape):
-        socket, place = divmod(core, shape.cores)
-        slots.append(socket * largest.cores + place)
-    return () if len(slots) == largest.core_count else tuple(slots)
+    slots = _task_places(cores, node, shape)
+    return () if len(slots) == shape.core_count else tuple(slots)
 
 
 def _task_places(cores: list[int], node: JobNode, shape: NodeShape) -> list[int]:

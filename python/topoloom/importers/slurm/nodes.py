@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from topoloom.nodes.node_levels import Container, Inside
+from topoloom.nodes.node_levels import Container, Inside, levels_text, weigh_hops
 from topoloom.support.ask import answer_of
 from topoloom.support.hostlist import compress_hostlist
 
@@ -45,6 +45,11 @@ class NodeShape(NamedTuple):
                 for first in range(0, self.core_count, self.cores)
             ],
         )
+
+
+def node_text(shape: NodeShape) -> str:
+    """Write the levels of a node of this shape, ``+node:32:2,...``."""
+    return weigh_hops(levels_text(shape.inside())) or "+node:1"
 
 
 def ask_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:

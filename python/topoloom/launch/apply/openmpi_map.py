@@ -153,7 +153,8 @@ def _misbound(
     if placement.bind != PU:
         wanted = f"core {compress_ranges(openmpi_rankfile.cores(placement, rank))}"
     elif version >= (5,):
-        wanted = f"hardware thread {openmpi_rankfile.first_threads(placement)[slot]}"
+        own = placement.parts_of_host[int(placement.host[rank])]
+        wanted = f"hardware thread {openmpi_rankfile.first_threads(own)[slot]}"
     else:
         wanted = f"core {slot} thread 0"
     # Open MPI calls a rank unbound that has all cores of its host.

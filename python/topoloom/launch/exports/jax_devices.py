@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.torus_box import has_coordinates
 
@@ -28,7 +30,8 @@ def keeps_slots(placement: HostPlacement) -> bool:
 
 def write(placement: HostPlacement) -> str:
     """Write one line of JSON."""
-    devices = placement.host * placement.slots_per_host + placement.slot
+    first = np.cumsum(placement.slots_of_host) - placement.slots_of_host
+    devices = first[placement.host] + placement.slot
     document: dict[str, object] = {"devices": devices.tolist()}
     if placement.slots_per_host == 1 and has_coordinates(placement.machine):
         nodes = placement.nodes[placement.host].tolist()

@@ -26,7 +26,7 @@ def keeps_slots(placement: HostPlacement) -> bool:
 
 def write(placement: HostPlacement) -> str:
     """Write one resource set for each rank; raise `topoloom.Error` without CPUs."""
-    if not placement.node.cpus:
+    if not all(parts.cpus for parts in placement.parts_of_host):
         raise Error(
             f"{NAME} names CPUs, but the machine does not give those of its slots; "
             f"{HOW_TO_TELL_CPUS}"

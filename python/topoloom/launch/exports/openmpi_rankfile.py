@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterator
 
 from topoloom.launch.host_placement import PU, HostPlacement
+from topoloom.nodes.node_parts import NodeParts
 
 NAME = "openmpi-rankfile"
 SUMMARY = "Open MPI: host and cores of each rank"
@@ -35,9 +36,9 @@ def write(placement: HostPlacement) -> str:
     )
 
 
-def first_threads(placement: HostPlacement) -> list[int]:
+def first_threads(node: NodeParts) -> list[int]:
     """Count hardware threads over all cores; the first one of each slot."""
-    return [0, *itertools.accumulate(len(cpus) for cpus in placement.node.cpus)]
+    return [0, *itertools.accumulate(len(cpus) for cpus in node.cpus)]
 
 
 def cores(placement: HostPlacement, rank: int) -> range:
@@ -47,17 +48,23 @@ def cores(placement: HostPlacement, rank: int) -> range:
 
 
 def _threads(placement: HostPlacement) -> Iterator[str]:
-    first = first_threads(placement)
-    return (str(first[slot]) for slot in placement.slot.tolist())
+    first = {id(node): first_threads(node) for node in placement.parts_of_host}
+    of_host = [first[id(node)] for node in placement.parts_of_host]
+    pairs = zip(placement.host.tolist(), placement.slot.tolist(), strict=True)
+    return (str(of_host[host][slot]) for host, slot in pairs)
 
 
 def _cores(placement: HostPlacement) -> Iterator[str]:
     """Write the cores of each rank: ``3``, ``0-3``, or in package 1 ``1:3``."""
-    for slot in placement.slot.tolist():
+    packages = placement.packages_of_host.tolist()
+    cores_of = (placement.slots_of_host // placement.packages_of_host).tolist()
+    for host, slot in zip(
+        placement.host.tolist(), placement.slot.tolist(), strict=True
+    ):
         prefix, core = "", slot
         # Ranks of several slots may reach over packages.
-        if placement.packages > 1 and placement.slots_per_rank == 1:
-            package, core = divmod(slot, placement.slots_per_host // placement.packages)
+        if packages[host] > 1 and placement.slots_per_rank == 1:
+            package, core = divmod(slot, cores_of[host])
             prefix = f"{package}:"
         first = core * placement.cores_per_slot
         last = first + placement.cores_per_slot * placement.slots_per_rank - 1

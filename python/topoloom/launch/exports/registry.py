@@ -7,7 +7,12 @@ import shlex
 from typing import Protocol
 
 from topoloom._core import Error
-from topoloom.launch.alike import flux_affinity, srun_cpu_bind, srun_gpu_bind
+from topoloom.launch.alike import (
+    bound_alike,
+    flux_affinity,
+    srun_cpu_bind,
+    srun_gpu_bind,
+)
 from topoloom.launch.exports import (
     bindings,
     bluegene_map,
@@ -93,6 +98,41 @@ def use(entry: LaunchFormat, placement: HostPlacement) -> str:
 
 def _shape(placement: HostPlacement) -> str:
     return dimensions(torus_box(placement, "")[0])
+
+
+#: formats that name the CPUs of every rank
+_NAME_CPUS = (
+    openmpi_rankfile,
+    mpich_hostfile,
+    intel_machinefile,
+    jsrun_erf,
+    rank_json,
+    bindings,
+)
+#: formats whose command binds the i-th rank of every host alike
+_BIND_ALIKE = (slurm_hostfile, flux_taskmap)
+
+
+def refuse_lost_binding(entry: LaunchFormat, placement: HostPlacement) -> None:
+    """Refuse to leave out what ranks are to be bound to.
+
+    Raises
+    ------
+    topoloom.Error
+        If ranks are to be bound, and neither the format nor its command can say that.
+    """
+    if placement.bind is None or entry in _NAME_CPUS:
+        return
+    why = "binds no ranks"
+    if entry in _BIND_ALIKE:
+        if bound_alike(placement) is not None:
+            return
+        why = "binds the i-th rank of every host to the same CPUs, but these hosts vary"
+    formats = ", ".join(each.NAME for each in _NAME_CPUS)
+    raise Error(
+        f"--bind {placement.bind}: {entry.NAME} {why}; leave out --bind, or export to "
+        f"one of {formats}"
+    )
 
 
 def what_is_lost(entry: LaunchFormat, placement: HostPlacement) -> str | None:

@@ -140,8 +140,9 @@ def apply(
 
 def write_slots(path: Path, placement: HostPlacement) -> None:
     """Write a hostfile that declares all cores of each host."""
-    each = placement.slots_per_host * placement.cores_per_slot
-    write_text(path, "".join(f"{host} slots={each}\n" for host in placement.hosts))
+    slots = placement.slots_of_host * placement.cores_per_slot
+    pairs = zip(placement.hosts, slots.tolist(), strict=True)
+    write_text(path, "".join(f"{host} slots={each}\n" for host, each in pairs))
 
 
 def _modifiers(command: CommandLine) -> list[str]:

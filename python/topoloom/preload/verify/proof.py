@@ -120,7 +120,7 @@ class Proof:
                 f"{ranks} on the planned hosts ({hosts}), but {loose:,} may run on "
                 "more CPUs than planned"
             )
-        if self.placement.node.cpus:
+        if all(parts.cpus for parts in self.placement.parts_of_host):
             return f"{ranks} where the plan puts them: {on}, bound to their CPUs"
         if self.placement.slots_per_host == 1:
             return f"{ranks} where the plan puts them: {on}"

@@ -64,7 +64,7 @@ class Together(NamedTuple):
 class JointPlacement(NamedTuple):
     """What `place_jointly` found, and what each job has when placed by itself."""
 
-    alone: list[float]  # of the objective, on an empty machine
+    alone: list[float]  # of the objective, placed on an empty machine
     apart: Together  # the same placements, with all jobs running
     together: Together  # the best found, never worse than apart
     work: int
@@ -173,7 +173,7 @@ def place_in_pool(
 ) -> JointPlacement:
     """Place jobs, given by name and graph, that share a pool of slots.
 
-    Apart, each job gets the first slots that are left.
+    Apart, each job gets the first slots that are left; alone it has all of them.
 
     Raises
     ------
@@ -187,8 +187,9 @@ def place_in_pool(
             f"{counted(pool.slot_count, 'slot')}"
         )
     parts = np.split(pool.slots[: ends[-1]], ends[:-1])
-    share = 0.5 / len(graphs)
-    alone, apart = _place_apart(_jobs_on(graphs, parts, pool), budget, share)
+    share = 0.25 / len(graphs)
+    alone, _ = _place_apart([Job(*job, pool) for job in graphs], budget, share)
+    _, apart = _place_apart(_jobs_on(graphs, parts, pool), budget, share)
     one = budget.place(_union([graph for _, graph in graphs]), pool, 0.5)
     slots = np.split(one.slots, ends[:-1])
     jobs = _jobs_on(graphs, slots, pool)

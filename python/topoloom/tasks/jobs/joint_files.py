@@ -36,12 +36,15 @@ class Jobs(NamedTuple):
         Names of hosts by node; empty if they are unknown.
     node
         What is inside a node.
+    switches
+        Names of switches; empty if they are unknown.
     """
 
     jobs: list[Job]
     pool: Allocation | None
     hosts: dict[int, str]
     node: NodeParts
+    switches: tuple[str, ...] = ()
 
     def place(self, budget: Budget) -> JointPlacement:
         """Place them: jointly, or in their pool."""
@@ -89,7 +92,7 @@ def load_jobs(
         check_fit(graph, at, file)
         jobs.append(Job(names[number], graph, at))
     pool = None if all(own) else listed[0].allocation
-    return Jobs(jobs, pool, hosts, described.node)
+    return Jobs(jobs, pool, hosts, described.node, described.switches)
 
 
 def _names(files: list[str]) -> list[str]:
@@ -128,6 +131,7 @@ def save_jobs(
                 value,
                 hosts=tuple(jobs.hosts[n] for n in nodes) if jobs.hosts else None,
                 node=jobs.node,
+                switches=jobs.switches,
                 objective=budget.objective,
                 mapper=budget.mapper,
                 seed=budget.seed,

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines whose nodes differ, put together from their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from topoloom._core import Error, Machine, MachineText
+from topoloom.importers.described import Described
+from topoloom.importers.torus_places import is_vacant
+from topoloom.nodes.hosts import text_nodes_per_host
+from topoloom.nodes.node_frame import frame_of
+from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, shortest_port
+from topoloom.support.hostlist import compress_hostlist
+from topoloom.support.number_ranges import compress_ranges
+
+#: Options of a node that all nodes of a machine have in common.
+SPEEDS = ("bandwidth", "startup", "latency", "memory", "memory-startup")
+
+
+class Inside(NamedTuple):
+    """The inside of some nodes.
+
+    Attributes
+    ----------
+    text
+        The end of a machine's text, ``+node:...``; empty for a single slot.
+    parts
+        What is known beyond that.
+    nodes
+        The ids of the nodes; None for all that no other `Inside` has.
+    where
+        What to call it in messages.
+    """
+
+    text: str
+    parts: NodeParts
+    nodes: Collection[int] | None
+    where: str
+
+    def options(self) -> dict[str, str]:
+        """Read the options of the text."""
+        section = MachineText(f"torus:1{self.text}").node
+        return dict(section.options) if section else {}
+
+    def levels(self) -> Levels:
+        """Read the levels of the text."""
+        section = MachineText(f"torus:1{self.text}").node
+        if section is None:
+            return Levels((1,), (0,))
+        sizes, options = _numbers(section.body), dict(section.options)
+        distance = [0] * len(sizes)
+        if "distance" in options:
+            distance = _numbers(options["distance"])[: len(sizes)]
+        port = _numbers(options.get("port", "0"))
+        costs = Levels(tuple(sizes), tuple(distance), tuple(port)).port_costs()
+        return Levels(tuple(sizes), tuple(distance), tuple(shortest_port(costs)))
+
+    def hop(self) -> int | None:
+        """Find what the text says that a hop weighs."""
+        distance = self.options().get("distance", "").split(":")
+        sizes = len(self.levels().sizes)
+        return int(distance[sizes]) if len(distance) > sizes else None
+
+
+def with_insides(described: Described, insides: Sequence[Inside]) -> Described:
+    """Put nodes into a machine, in place of those that it has.
+
+    How fast its nodes are stays where the new ones do not say it.
+
+    Raises
+    ------
+    topoloom.Error
+        If a node has two insides or none, or there is no machine text for all of them.
+    """
+    if text_nodes_per_host(described.text) > 1:
+        raise Error(
+            "the nodes of this machine are the GPUs of its hosts, all alike; say what "
+            "is inside them in one [node], or as +node:8 after the machine"
+        )
+    text = MachineText(described.text)
+    network = text.network + (f"+down:{','.join(text.down)}" if text.down else "")
+    owned = _owned(insides, Machine(text.network).node_count, described.hosts)
+    groups: dict[tuple[Levels, NodeParts], list[int]] = {}
+    for inside, nodes in zip(insides, owned, strict=True):
+        if nodes:
+            groups.setdefault((inside.levels(), inside.parts), []).extend(nodes)
+    used = [inside for inside, nodes in zip(insides, owned, strict=True) if nodes]
+    old = dict(text.node.options) if text.node else {}
+    speeds = {key: value for key, value in old.items() if key in SPEEDS}
+    speeds |= _common(used)
+    if len(groups) == 1:
+        (levels, node), _ = groups.popitem()
+    else:
+        frame = frame_of([own for own, _ in groups])
+        levels = frame.levels
+        types = (
+            NodeType(tuple(sorted(set(nodes))), own, slots, parts)
+            for ((own, parts), nodes), slots in zip(
+                groups.items(), frame.slots, strict=True
+            )
+        )
+        node = NodeParts(types=tuple(types))
+    inside_text = _node_text(levels, _hop(used), speeds)
+    return replace(described, text=network + inside_text, node=node)
+
+
+def machine_of_type(machine: Machine, kind: NodeType) -> Machine:
+    """Make the same network with nodes that are all like those of a type."""
+    text = MachineText(machine.text)
+    down = f"+down:{','.join(text.down)}" if text.down else ""
+    return Machine(text.network + down + type_text(machine, kind))
+
+
+def type_text(machine: Machine, kind: NodeType) -> str:
+    """Write the nodes of a type, with the speeds that all nodes have."""
+    node = MachineText(machine.text).node
+    options = dict(node.options) if node else {}
+    distance = options.get("distance", "").split(":")
+    hop = int(distance[-1]) if len(distance) > len(machine.levels) else None
+    speeds = {key: value for key, value in options.items() if key in SPEEDS}
+    return _node_text(kind.levels, hop, speeds)
+
+
+def _owned(
+    insides: Sequence[Inside], count: int, hosts: Sequence[str]
+) -> list[list[int]]:
+    """List the nodes of each inside; those that nothing is said of go to the rest."""
+    owner: dict[int, Inside] = {}
+    for inside in insides:
+        for node in inside.nodes or ():
+            other = owner.setdefault(node, inside)
+            if other is not inside:
+                raise Error(
+                    f"{inside.where}: {_called([node], hosts)} is also among those of "
+                    f"{other.where}; name it once"
+                )
+    left = [node for node in range(count) if node not in owner]
+    rest = [inside for inside in insides if inside.nodes is None]
+    if len(rest) > 1:
+        raise Error(
+            f"{rest[1].where} and {rest[0].where} are both for all other nodes; say "
+            "which nodes one of them is for"
+        )
+    named = [node for node in left if not (hosts and is_vacant(hosts[node]))]
+    if named and not rest:
+        raise Error(
+            f"no inside is given for {_called(named, hosts)}; name them with another "
+            "one, or let one be for all others, without hosts"
+        )
+    last = rest[0] if rest else insides[0]
+    return [
+        [*(inside.nodes or ()), *(left if inside is last else [])] for inside in insides
+    ]
+
+
+def _called(nodes: Sequence[int], hosts: Sequence[str]) -> str:
+    if hosts:
+        listed = compress_hostlist([hosts[node] for node in nodes])
+        what = "host" if len(nodes) == 1 else "hosts"
+    else:
+        listed = compress_ranges(nodes)
+        what = "node" if len(nodes) == 1 else "nodes"
+    return f"{what} {listed if len(listed) <= 60 else listed[:57] + '...'}"
+
+
+def _common(insides: Sequence[Inside]) -> dict[str, str]:
+    """Collect the speeds, which the machine has once for all nodes."""
+    said: dict[str, tuple[str, str]] = {}
+    for inside in insides:
+        for key, value in inside.options().items():
+            if key not in SPEEDS:
+                continue
+            other, where = said.setdefault(key, (value, inside.where))
+            if other != value:
+                raise Error(
+                    f"{inside.where}: {key} is {value}, but {other} in {where}; a "
+                    "machine has one for all of its nodes: leave one out"
+                )
+    return {key: value for key, (value, _) in said.items()}
+
+
+def _hop(insides: Sequence[Inside]) -> int | None:
+    """Find what a hop weighs, which is the same for all nodes."""
+    found: dict[int, str] = {}
+    for inside in insides:
+        hop = inside.hop()
+        if hop is not None:
+            found.setdefault(hop, inside.where)
+    if len(found) > 1:
+        (one, where), (other, there) = list(found.items())[:2]
+        raise Error(
+            f"{there}: a hop weighs {other}, but {one} in {where}; a machine has one "
+            "weight for all of its nodes: make them equal"
+        )
+    return next(iter(found), None)
+
+
+def _node_text(levels: Levels, hop: int | None, speeds: dict[str, str]) -> str:
+    distance = [*levels.distance, *([] if hop is None else [hop])]
+    options = {"distance": distance} if any(distance) else {}
+    if levels.port:
+        options["port"] = list(levels.port)
+    listed = [f"{key}={_joined(numbers)}" for key, numbers in options.items()]
+    listed += [f"{key}={value}" for key, value in speeds.items()]
+    return ",".join([f"+node:{_joined(levels.sizes)}", *listed])
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(":")]
+
+
+def _joined(numbers: Sequence[int]) -> str:
+    return ":".join(map(str, numbers))

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The nodes of Slurm's ``slurm.conf``: cores, GPUs and memory of each ``NodeName=``.
+
+A slot is a core. Slurm says how many there are, not how Linux numbers their CPUs. Lines
+that describe no nodes are skipped, as are keys that say nothing of the inside of nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.importers.described import Described
+from topoloom.importers.insides import Inside, with_insides
+from topoloom.importers.slurm.conf import logical_lines
+from topoloom.importers.slurm.nodes import NodeShape, node_text
+from topoloom.importers.switch_tree import HostLists
+from topoloom.nodes.node_levels import node_parts, nodes_text
+from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES, Device, NodeParts
+from topoloom.support.files import named
+from topoloom.support.number_ranges import expand_ranges
+
+_SHOWS = re.compile(r"^[ \t]*nodename[ \t]*=", re.IGNORECASE | re.MULTILINE)
+_PAIR = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
+#: ``gpu:a100:4(S:0-1)``: the model, the number and the sockets may be missing.
+_GRES = re.compile(
+    r"gpu(?::[^:,()]*[^:,()\d][^:,()]*)?(?::(\d{1,4}))?(?:\(S:([\d,-]+)\))?"
+)
+_COUNTS = (
+    "cpus",
+    "boards",
+    "socketsperboard",
+    "sockets",
+    "corespersocket",
+    "threadspercore",
+    "realmemory",
+)
+
+
+class _Line(NamedTuple):
+    number: int
+    hosts: tuple[str, ...]
+    values: dict[str, str]
+
+
+def recognizes_slurm_nodes(text: str) -> bool:
+    """Return whether a line names nodes as ``slurm.conf`` does."""
+    return _SHOWS.search(text) is not None
+
+
+def read_slurm_nodes(text: str) -> Described:
+    """Read the nodes, all on one switch; where they differ each has its own cores.
+
+    Raises
+    ------
+    topoloom.Error
+        With the line of what cannot be read, and of nodes whose cores are not given.
+    """
+    hosts: list[str] = []
+    insides: list[Inside] = []
+    first: dict[str, int] = {}
+    for line in _lines(text):
+        for host in line.hosts:
+            earlier = first.setdefault(host, line.number)
+            if earlier != line.number:
+                raise Error(
+                    f"line {line.number}: node {host} is also on line {earlier}; "
+                    "describe it once"
+                )
+        try:
+            shape = _shape(line.values)
+            parts = _parts(line.values, shape)
+        except Error as error:
+            raise Error(f"line {line.number}: {error}") from None
+        nodes = range(len(hosts), len(hosts) + len(line.hosts))
+        hosts += line.hosts
+        insides.append(Inside(node_text(shape), parts, nodes, f"line {line.number}"))
+    if not hosts:
+        raise Error("line 1: no NodeName= line names a node")
+    network = nodes_text(len(hosts), "")
+    return with_insides(Described(network, tuple(hosts), network=""), insides)
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """Yield the lines of nodes, completed by the DEFAULT before them."""
+    lists, default = HostLists(), dict[str, str]()
+    for number, line in logical_lines(text):
+        if not _SHOWS.match(line):
+            continue
+        pairs = _PAIR.findall(line)
+        values = {key.lower(): quoted or plain for key, quoted, plain in pairs}
+        name = values.pop("nodename", "")
+        if name.upper() == "DEFAULT":
+            default |= values
+            continue
+        hosts = lists.expand(number, name)
+        yield _Line(number, tuple(dict.fromkeys(hosts)), default | values)
+
+
+def _shape(values: dict[str, str]) -> NodeShape:
+    count: dict[str, int] = {}
+    for key in _COUNTS:
+        if key not in values:
+            continue
+        if not re.fullmatch(r"\d{1,9}", values[key]) or int(values[key]) == 0:
+            raise Error(f"{key}={values[key][:40]} is not a number above 0")
+        count[key] = int(values[key])
+    threads = count.get("threadspercore", 1)
+    sockets = count.get("sockets", 0)
+    if "socketsperboard" in count:
+        sockets = count["socketsperboard"] * count.get("boards", 1)
+    if "corespersocket" in count:
+        shape = NodeShape(sockets or 1, count["corespersocket"], threads)
+    elif "cpus" not in count:
+        raise Error(
+            "no cores are given; write Sockets=2 CoresPerSocket=32 or CPUs=64 "
+            "(slurmd -C prints them)"
+        )
+    else:
+        # Of CPUs alone it is not known which share a socket.
+        sockets = sockets if count["cpus"] % ((sockets or 1) * threads) == 0 else 1
+        cores = max(1, count["cpus"] // ((sockets or 1) * threads))
+        shape = NodeShape(sockets or 1, cores, threads)
+    if shape.core_count > MAX_CPUS:
+        raise Error(f"{shape.core_count} cores are more than any node has")
+    return shape
+
+
+def _parts(values: dict[str, str], shape: NodeShape) -> NodeParts:
+    known = node_parts(shape.inside())
+    memory = int(values.get("realmemory", "0")) * 1024**2
+    devices = tuple(_gpus(values.get("gres", ""), shape))
+    return NodeParts(known.names, (), devices, memory)
+
+
+def _gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
+    """Yield the GPUs; those of ``(S:1)`` are near to the cores of socket 1."""
+    number = 0
+    for item in re.split(r",(?![^()]*\))", gres):
+        match = _GRES.fullmatch(item.strip())
+        if match is None:
+            continue
+        slots = tuple(range(shape.core_count))
+        if match[2]:
+            with named("Gres"):
+                sockets = expand_ranges(match[2], MAX_CPUS)
+            near = tuple(s for s in slots if s // shape.cores in sockets)
+            slots = near or slots
+        for _ in range(int(match[1] or 1)):
+            if number == MAX_DEVICES:
+                raise Error(f"Gres={gres[:40]} are over {MAX_DEVICES} GPUs")
+            yield Device(f"gpu{number}", "gpu", slots)
+            number += 1

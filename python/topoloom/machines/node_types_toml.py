@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables [[node]] of a TOML machine whose nodes differ.
+
+Each is a ``[node]`` for some of the nodes::
+
+    [[node]]
+    hosts = "gpu[1-4]"                  # or nodes = "0-3"
+    levels = [24, 2]
+
+    [[node]]                            # without hosts and nodes: all others
+    levels = [64, 2]
+
+Bandwidths, latencies, startups and the weight of a hop are those of all nodes: tables
+may repeat them, but not contradict each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from topoloom._core import Error, Machine, MachineText
+from topoloom.importers.described import Described
+from topoloom.importers.insides import Inside
+from topoloom.machines.node_toml import level_costs, read_node, write_port
+from topoloom.nodes.node_parts import NodeParts, NodeType
+from topoloom.nodes.node_parts_table import write_parts
+from topoloom.support.hostlist import compress_hostlist, expand_hostlist
+from topoloom.support.number_ranges import compress_ranges, expand_ranges
+from topoloom.support.toml_values import entry
+
+_HOP = "hop"
+
+
+def read_insides(tables: list[Any], described: Described) -> list[Inside]:
+    """Read the tables; `described` is the network with the names of its hosts.
+
+    Raises
+    ------
+    topoloom.Error
+        Naming the table and the key that is wrong.
+    """
+    if not tables or not all(isinstance(table, dict) for table in tables):
+        raise Error("node must be a table [node], or tables headed [[node]]")
+    count = Machine(described.text).node_count
+    node_of = {host: node for node, host in enumerate(described.hosts)}
+    insides = []
+    for number, table in enumerate(tables):
+        where = f"node[{number}]"
+        rest = {key: table[key] for key in table if key not in ("hosts", "nodes")}
+        try:
+            nodes = _nodes(table, count, node_of)
+            text, parts = read_node(rest)
+        except Error as error:
+            what = str(error)
+            if what.startswith("node."):
+                raise Error(f"{where}.{what.removeprefix('node.')}") from None
+            raise Error(f"{where}: {what}") from None
+        insides.append(Inside(text, parts, nodes, where))
+    return insides
+
+
+def _nodes(
+    table: dict[str, Any], count: int, node_of: dict[str, int]
+) -> tuple[int, ...] | None:
+    if "hosts" in table and "nodes" in table:
+        raise Error("node.hosts and node.nodes are mutually exclusive; keep one")
+    if "nodes" in table:
+        listed = entry(table, "nodes", str, "node.nodes")
+        return expand_ranges(listed.replace(" ", ""), count)
+    if "hosts" not in table:
+        return None
+    nodes = []
+    for host in expand_hostlist(entry(table, "hosts", str, "node.hosts")):
+        if host not in node_of:
+            known = "topology.hosts has no" if node_of else "topology.hosts is missing:"
+            raise Error(f"node.hosts: {known} host {host}")
+        nodes.append(node_of[host])
+    return tuple(nodes)
+
+
+def write_insides(
+    machine: Machine, node: NodeParts, hosts: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Make the tables that `read_insides` reads."""
+    return [_table(machine, kind, hosts) for kind in node.types]
+
+
+def _table(machine: Machine, kind: NodeType, hosts: Sequence[str]) -> dict[str, Any]:
+    if hosts:
+        names = [hosts[node] for node in kind.nodes]
+        table: dict[str, Any] = {"hosts": compress_hostlist(names)}
+    else:
+        table = {"nodes": compress_ranges(kind.nodes)}
+    sizes, distance, port = kind.levels
+    table["levels"] = list(sizes)
+    hop = _hop(machine)
+    if kind.parts.names:
+        costs = dict(zip(kind.parts.names, distance, strict=True))
+        weight = level_costs(machine, kind.parts.names)[_HOP] if hop is None else hop
+        table |= {"names": list(kind.parts.names), "costs": {**costs, _HOP: weight}}
+    elif any(distance) or hop is not None:
+        table["distance"] = list(distance)
+        if hop is not None:
+            table["hop_weight"] = hop
+    speeds = {key: value for key, value in write_port(machine).items() if key != "port"}
+    return {
+        **table,
+        **({"port": list(port)} if port else {}),
+        **speeds,
+        **write_parts(kind.parts),
+    }
+
+
+def _hop(machine: Machine) -> int | None:
+    """Find what the machine's text says that a hop weighs."""
+    node = MachineText(machine.text).node
+    distance = dict(node.options).get("distance", "").split(":") if node else []
+    levels = len(machine.levels)
+    return int(distance[levels]) if len(distance) > levels else None

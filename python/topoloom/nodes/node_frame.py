@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One shape of node for a machine whose nodes differ, and the slots that each has.
+
+The core knows one shape of node. Where nodes differ it is the smallest that every one
+of them fits into with its distances unchanged: a level for each distance, as large as
+the largest node needs it. A node then lacks some of the slots of the shape::
+
+    2 packages of 4 cores       distance 8:16    4 . . .   4 . . .
+    1 package of 6 cores        distance 8       6 . . . . .
+    the shape of both           +node:6:2,distance=8:16
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.nodes.node_parts import MAX_CPUS, Levels, shortest_port
+
+
+class Frame(NamedTuple):
+    """A shape of node, and which of its slots each of the given nodes has."""
+
+    levels: Levels
+    slots: list[tuple[int, ...]]  # own slot -> slot of the shape, ascending
+
+
+def frame_of(nodes: Sequence[Levels]) -> Frame:
+    """Find the shape that all of these nodes fit into.
+
+    Nodes whose ports cost otherwise get slots of their own.
+
+    Raises
+    ------
+    topoloom.Error
+        If the shape has more slots than any node.
+    """
+    distance = sorted({d for node in nodes for d in node.distance})
+    by_distance = [_by_distance(node, distance) for node in nodes]
+    frame = _stacked(nodes, by_distance, distance, apart=False)
+    frame = frame or _stacked(nodes, by_distance, distance, apart=True)
+    assert frame is not None
+    return frame
+
+
+def _by_distance(node: Levels, distance: Sequence[int]) -> list[int]:
+    sizes = [1] * len(distance)
+    for size, far in zip(node.sizes, node.distance, strict=True):
+        sizes[distance.index(far)] *= size
+    return sizes
+
+
+def _stacked(
+    nodes: Sequence[Levels],
+    by_distance: list[list[int]],
+    distance: Sequence[int],
+    apart: bool,
+) -> Frame | None:
+    """Lay nodes over each other, or `apart` in the top level; None if ports differ."""
+    sizes = [max(column) for column in zip(*by_distance, strict=True)]
+    tops = [sizes_of_node[-1] for sizes_of_node in by_distance]
+    first = [0] * len(nodes)
+    if apart:
+        first = list(itertools.accumulate([0, *tops[:-1]]))
+        sizes[-1] = sum(tops)
+    if math.prod(sizes) > MAX_CPUS:
+        raise Error(
+            f"the nodes differ so much that they have no common shape of at most "
+            f"{MAX_CPUS:,} slots; give them fewer or the same levels"
+        )
+    steps = [1, *itertools.accumulate(sizes[:-1], int.__mul__)]
+    slots: list[tuple[int, ...]] = []
+    costs: dict[int, int] = {}
+    for node, own, top in zip(nodes, by_distance, first, strict=True):
+        places = [top * steps[-1]]
+        for size, step in zip(reversed(own), reversed(steps), strict=True):
+            places = [at + i * step for at in places for i in range(size)]
+        slots.append(tuple(places))
+        for place, cost in zip(places, node.port_costs(), strict=True):
+            if costs.setdefault(place, cost) != cost:
+                return None
+    filled = [costs.get(0, 0)]
+    for place in range(1, math.prod(sizes)):
+        filled.append(costs.get(place, filled[-1]))  # what no node has costs anything
+    port = shortest_port(filled)
+    kept = [level for level, size in enumerate(sizes) if size > 1] or [0]
+    levels = Levels(
+        tuple(sizes[level] for level in kept),
+        tuple(distance[level] for level in kept),
+        tuple(port),
+    )
+    return Frame(levels, slots)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The inside of nodes as tables in placements: ``node``, or ``nodes`` that differ.
+
+Tables of ``nodes`` say which slots of the machine these have.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from topoloom._core import Error, Machine
+from topoloom.nodes.hosts import slots_per_host
+from topoloom.nodes.node_parts import MAX_CPUS, NO_PARTS, Levels, NodeParts, NodeType
+from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
+from topoloom.support.files import named
+from topoloom.support.number_ranges import compress_ranges, expand_ranges
+from topoloom.support.toml_values import entry, numbers, refuse_unknown, typed
+from topoloom.support.units import counted
+
+_OF_ALL = ("names", *KEYS)
+_OF_SOME = ("nodes", "levels", "distance", "port", "slots", *_OF_ALL)
+
+
+def write_nodes(node: NodeParts) -> dict[str, Any]:
+    """Make the entries of a document that `read_nodes` reads."""
+    table = {**_names(node), **write_parts(node)}
+    types = _types(node)
+    return {**({"node": table} if table else {}), **({"nodes": types} if types else {})}
+
+
+def _names(node: NodeParts) -> dict[str, Any]:
+    return {"names": list(node.names)} if node.names else {}
+
+
+def _types(node: NodeParts) -> list[dict[str, Any]]:
+    return [
+        {
+            "nodes": compress_ranges(kind.nodes),
+            "levels": list(kind.levels.sizes),
+            "distance": list(kind.levels.distance),
+            **({"port": list(kind.levels.port)} if kind.levels.port else {}),
+            "slots": compress_ranges(kind.slots),
+            **_names(kind.parts),
+            **write_parts(kind.parts),
+        }
+        for kind in node.types
+    ]
+
+
+def read_nodes(document: dict[str, Any], machine: Machine) -> NodeParts:
+    """Read and check what a document says of the inside of a machine's nodes.
+
+    Raises
+    ------
+    topoloom.Error
+        ``node.KEY ...`` or ``nodes[N].KEY ...`` and what is wrong with it.
+    """
+    if "nodes" in document:
+        tables = entry(document, "nodes", list, "nodes")
+        if machine.nodes_per_host > 1:
+            raise Error("nodes: those of a host are all alike; say node instead")
+        return _read_types(tables, machine.node_count, machine.slots_per_node)
+    if "node" not in document:
+        return NO_PARTS
+    table = entry(document, "node", dict, "node")
+    refuse_unknown(table, _OF_ALL, "node.")
+    names = _level_names(table, len(machine.levels))
+    return read_parts(table, slots_per_host(machine), names)
+
+
+def _level_names(table: dict[str, Any], levels: int) -> tuple[str, ...]:
+    """Read what the slots of each level of a node share."""
+    names = entry(table, "names", list, "node.names") if "names" in table else []
+    if not all(isinstance(name, str) and name.isprintable() for name in names):
+        raise Error("node.names must be strings that can be printed")
+    if names and len(names) != levels:
+        raise Error(f"node.names must name the {counted(levels, 'level')} of a node")
+    return tuple(names)
+
+
+def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
+    types: list[NodeType] = []
+    taken: set[int] = set()
+    for number, given in enumerate(tables):
+        where = f"nodes[{number}]"
+        table = typed(given, dict, where)
+        refuse_unknown(table, _OF_SOME, f"{where}.")
+        listed = {}
+        for key, most in (("nodes", node_count), ("slots", min(per_node, MAX_CPUS))):
+            with named(f"{where}.{key}"):
+                listed[key] = expand_ranges(entry(table, key, str, key), most)
+        sizes = numbers(entry(table, "levels", list, "levels"), 1, f"{where}.levels")
+        distance = numbers(table.get("distance"), 0, f"{where}.distance")
+        port = numbers(table["port"], 0, f"{where}.port") if "port" in table else []
+        levels = Levels(tuple(sizes), tuple(distance), tuple(port))
+        if math.prod(sizes) != len(listed["slots"]) or len(sizes) != len(distance):
+            raise Error(f"{where}: levels, distance and slots do not fit together")
+        if taken & set(listed["nodes"]):
+            raise Error(
+                f"{where}.nodes: node {min(taken & set(listed['nodes']))} twice"
+            )
+        taken |= set(listed["nodes"])
+        with named(where):
+            names = _level_names(table, len(sizes))
+            parts = read_parts(table, len(listed["slots"]), names)
+        types.append(NodeType(listed["nodes"], levels, listed["slots"], parts))
+    if types and len(taken) < node_count:
+        raise Error("nodes does not tell the slots of all nodes")
+    return NodeParts(types=tuple(types))

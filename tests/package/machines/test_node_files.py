@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks and nodes from files of their own are joined: `topoloom machine --node`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error, Machine
+from topoloom.cli.app import run
+from topoloom.machines.machine_file import describe_machine, load_described
+from topoloom.machines.node_files import join_nodes
+
+CONF = """SwitchName=leaf1 Nodes=cpu[1-3]
+SwitchName=leaf2 Nodes=gpu[1-2]
+SwitchName=core Switches=leaf[1-2]
+"""
+SLURM = """NodeName=cpu[1-3] Sockets=2 CoresPerSocket=4
+NodeName=gpu[1-2] Sockets=1 CoresPerSocket=6 Gres=gpu:2
+NodeName=login1 CPUs=2
+"""
+NODE = """format = "topoloom-machine"
+version = 1
+[topology]
+kind = "torus"
+size = [1]
+[node]
+levels = [4, 2]
+names = ["L3", "package"]
+cpus = ["0", "1", "2", "3", "4", "5", "6", "7"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("topology.conf").write_text(CONF)
+    Path("slurm.conf").write_text(SLURM)
+    Path("node.toml").write_text(NODE)
+    Path("bare.toml").write_text(NODE[: NODE.index("[node]")].replace("[1]", "[4]"))
+
+
+def sizes(*nodes: str, network: str = "topology.conf") -> list[tuple[int, ...]]:
+    described = join_nodes(describe_machine(network), nodes)
+    Machine(described.text)
+    return [kind.levels.sizes for kind in described.node.types]
+
+
+def test_a_network_and_a_node_make_a_machine() -> None:
+    joined = join_nodes(describe_machine("topology.conf"), ["node.toml"])
+    node = describe_machine("node.toml").node
+    assert joined.node == node
+    assert joined.hosts == ("cpu1", "cpu2", "cpu3", "gpu1", "gpu2")
+    assert joined.switches == ("leaf1", "leaf2", "core")
+    assert "+node:4:2,distance=2:8:16" in joined.text
+
+
+def test_hosts_may_have_other_nodes() -> None:
+    assert sizes("gpu[1-2]=+node:6", "node.toml") == [(6,), (4, 2)]
+    assert sizes("gpu[1-2]=+node:6,distance=8", "cpu[1-3]=+node:9") == [(6,), (9,)]
+    assert sizes("slurm.conf") == [(4, 2), (6,)]
+    assert sizes("0-1,5=+node:3", "+node:2", network="torus:3x2") == [(3,), (2,)]
+
+
+def test_the_command_writes_what_is_read_again() -> None:
+    command = ["machine", "topology.conf", "--node", "slurm.conf", "-o", "m.toml"]
+    assert run(command) == 0
+    joined = join_nodes(describe_machine("topology.conf"), ["slurm.conf"])
+    _, read = load_described("m.toml")
+    assert (read.text, read.hosts, read.node) == (
+        joined.text,
+        joined.hosts,
+        joined.node,
+    )
+    assert read.switches == joined.switches == ("leaf1", "leaf2", "core")
+
+
+def test_slots_are_counted_type_by_type(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["machine", "topology.conf", "--node", "slurm.conf", "--json"]
+    assert run(command) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["nodes"], facts["slots"]) == (5, 3 * 8 + 2 * 6)
+    assert facts["slots_per_node"] == [6, 8]
+    hosts = [table["hosts"] for table in facts["node_types"]]
+    assert hosts == ["cpu[1-3]", "gpu[1-2]"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        (["bare.toml"], "bare.toml: says nothing of the cores of its nodes"),
+        (["gpu[1-3]=node.toml"], "gpu[1-3]=node.toml: the machine has"),
+        (["gpu[1-2]=node.toml"], "no inside is given for hosts cpu[1-3]; name them"),
+        (["cpu1=+node:2", "cpu1=+node:4", "+node:2"], "host cpu1 is also among those"),
+        (["node.toml", "+node:2"], "'+node:2' and node.toml are both for all other"),
+        (["gpu1=slurm.conf", "+node:2"], "the nodes of slurm.conf differ; name it"),
+        (["gpu1=+node:2,memory=1GB/s", "+node:2,memory=2GB/s"], "leave one out"),
+        (
+            ["gpu1=+node:2,distance=1:5", "+node:2,distance=1:6"],
+            "a hop weighs 6, but 5",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_one_line(nodes: list[str], message: str) -> None:
+    with pytest.raises(Error, match=re.escape(message)) as caught:
+        sizes(*nodes)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines whose nodes differ: files, distances, allocations, placements, exports."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from topoloom import Error, Machine, load_placement, save_placement
+from topoloom.allocations.described_allocation import described_allocation
+from topoloom.allocations.launch_order import LaunchOrder
+from topoloom.graphs import all_to_all, ring
+from topoloom.graphs.graph_file import save_graph
+from topoloom.importers.described import Described
+from topoloom.importers.insides import Inside, machine_of_type, with_insides
+from topoloom.launch.exports.registry import find_format
+from topoloom.launch.host_placement import host_placement
+from topoloom.machines.machine_file import (
+    load_described,
+    load_machine_and_allocation,
+    save_machine,
+)
+from topoloom.machines.node_files import join_nodes
+from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.node_parts import Device, NodeParts
+from topoloom.tasks.allocate import allocate_nodes
+from topoloom.tasks.judge import judge_placement
+from topoloom.tasks.map import map_ranks
+from topoloom.tasks.objective import Objective
+from topoloom.tasks.placement_problem import load_placement_problem
+from topoloom.tasks.problem import Where, load_problem
+
+NETWORKS = ("tree:3:2", "torus:2x3", "graph:6+1:0-6,1-6,2-6,3-6,4-6,5-6", "tree:6")
+HOSTS = ("cpu1", "cpu2", "cpu3", "cpu4", "gpu1", "gpu2")
+
+
+@st.composite
+def insides(draw: st.DrawFn) -> tuple[str, NodeParts]:
+    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    steps = draw(st.lists(st.integers(0, 3), min_size=len(sizes), max_size=len(sizes)))
+    distance = np.cumsum(steps).tolist()
+    slots = math.prod(sizes)
+    text = f"+node:{':'.join(map(str, sizes))},distance="
+    text += ":".join(map(str, [*distance, 7]))
+    if draw(st.booleans()):
+        text += f",port={':'.join(map(str, draw(ports(slots))))}"
+    cpus = tuple((2 * slot, 2 * slot + 1) for slot in range(slots))
+    gpu = Device("cuda0", "gpu", (draw(st.integers(0, slots - 1)),))
+    parts = NodeParts((), cpus, (gpu,), draw(st.sampled_from([0, 2**30])))
+    return text, draw(st.sampled_from([parts, NodeParts()]))
+
+
+def ports(slots: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(0, 4), min_size=slots, max_size=slots)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> tuple[Machine, Described]:
+    network = Described(draw(st.sampled_from(NETWORKS)), HOSTS)
+    kinds = draw(st.lists(insides(), min_size=1, max_size=3))
+    of_node = draw(st.lists(st.integers(0, len(kinds) - 1), min_size=6, max_size=6))
+    given_insides = [
+        Inside(*kind, [node for node in range(6) if of_node[node] == number], "test")
+        for number, kind in enumerate(kinds)
+    ]
+    described = with_insides(network, given_insides)
+    return Machine(described.text), described
+
+
+@given(machines())
+def test_what_is_written_is_read_as_the_same_machine(
+    given: tuple[Machine, Described],
+) -> None:
+    machine, described = given
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "m.toml"
+        save_machine(file, machine, described.hosts, node=described.node)
+        read, again = load_described(file)
+    assert read.text == machine.text
+    assert again.hosts == described.hosts
+    assert again.node == described.node
+
+
+@settings(max_examples=50)
+@given(machines())
+def test_distances_are_those_of_a_machine_with_only_such_nodes(
+    given: tuple[Machine, Described],
+) -> None:
+    machine, described = given
+    for kind in described.node.types:
+        alike = machine_of_type(machine, kind)
+        own = alike.slots_per_node
+        assert own == len(kind.slots)
+        for a in kind.nodes:
+            for b in kind.nodes:
+                ours = [a * machine.slots_per_node + slot for slot in kind.slots]
+                theirs = [b * machine.slots_per_node + slot for slot in kind.slots]
+                assert [machine.distance(ours[0], slot) for slot in theirs] == [
+                    alike.distance(a * own, b * own + slot) for slot in range(own)
+                ]
+
+
+@given(machines())
+def test_a_machine_has_the_slots_of_its_nodes_and_no_others(
+    given: tuple[Machine, Described],
+) -> None:
+    machine, described = given
+    slots_of = HostSlots(machine, described.node)
+    whole = described_allocation(machine, described).allocation
+    assert whole.slot_count == slots_of.counts.sum()
+    own = slots_of.own(whole.slots)
+    assert own.min() == 0
+    pairs = zip(whole.slots.tolist(), own.tolist(), strict=True)
+    for slot, at in pairs:
+        assert slots_of.of_machine(slot // machine.slots_per_node, at) == slot
+
+
+@settings(max_examples=30)
+@given(machines(), st.integers(1, 3))
+def test_a_rank_of_several_cores_has_them_side_by_side(
+    given: tuple[Machine, Described], cores: int
+) -> None:
+    machine, described = given
+    slots_of = HostSlots(machine, described.node)
+    capacity = int((slots_of.counts // cores).sum())
+    if capacity == 0:
+        return
+    whole = described_allocation(machine, described).allocation
+    order = LaunchOrder(cores_per_rank=cores)
+    used = order.used(whole, capacity, node=described.node).allocation
+    assert used.slot_count == capacity
+    assert (slots_of.own(used.slots) % cores == 0).all()
+
+
+CLUSTER = """format = "topoloom-machine"
+version = 1
+[topology]
+kind = "tree"
+levels = [3, 2]
+hosts = "cpu[1-4],gpu[1-2]"
+switch_names = ["leaf1", "leaf2", "core"]
+[[node]]
+hosts = "gpu[1-2]"
+levels = [3, 2]
+names = ["package", "node"]
+cpus = ["0", "1", "2", "3", "4", "5"]
+memory_size = "1 GB"
+devices = [
+    { name = "cuda0", kind = "gpu", slots = "0-2" },
+    { name = "cuda1", kind = "gpu", slots = "3-5" },
+]
+[[node]]
+levels = [8]
+names = ["package"]
+cpus = ["10", "11", "12", "13", "14", "15", "16", "17"]
+memory_size = "4 GB"
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> str:
+    file = tmp_path / "cluster.toml"
+    file.write_text(CLUSTER)
+    return str(file)
+
+
+def pattern(folder: Path, graph: Any) -> str:
+    file = folder / "p.npz"
+    save_graph(file, graph)
+    return str(file)
+
+
+@pytest.mark.parametrize("allocation", [None, "gpu[1-2],cpu3", "cpu1,gpu2"])
+def test_ranks_go_to_cores_that_exist_and_are_named_as_on_their_host(
+    cluster: str, tmp_path: Path, allocation: str | None
+) -> None:
+    machine, described = load_described(cluster)
+    where = Where(allocation)
+    slots = described_allocation(machine, described).allocation.slot_count
+    if allocation is not None:
+        slots = sum(6 if "gpu" in name else 8 for name in _names(allocation))
+    graph = pattern(tmp_path, ring(slots, 1000))
+    mapped = map_ranks(load_problem(graph, cluster, where), Objective("hop-bytes"))
+    save_placement(tmp_path / "x.json", mapped.file)
+    file = load_placement(tmp_path / "x.json")
+    assert file.node == described.node
+    placed = host_placement(
+        file.machine,
+        file.allocation.nodes,
+        file.placement.slots,
+        file.hosts,
+        node=file.node,
+        bind="core",
+    )
+    rankfile = find_format("openmpi-rankfile").write(placed)
+    seen = set()
+    for line in rankfile.splitlines():
+        match = re.fullmatch(r"rank \d+=(\w+) slot=(?:(\d):)?(\d+)", line)
+        assert match is not None
+        host, package, core = match.groups()
+        assert (package is None) == host.startswith("cpu")
+        assert int(core) < (8 if package is None else 3)
+        assert int(package or 0) < 2
+        seen.add((host, package, core))
+    assert len(seen) == slots
+    for row in find_format("bindings").write(placed).splitlines()[1:]:
+        _, host, slot, cpus, gpu, _ = row.split()
+        assert int(cpus) == int(slot) + (10 if host.startswith("cpu") else 0)
+        near = f"cuda{int(slot) // 3}" if host.startswith("gpu") else "-"
+        assert gpu == near
+
+
+def _names(text: str) -> list[str]:
+    return text.replace("gpu[1-2]", "gpu1,gpu2").split(",")
+
+
+def test_links_are_called_by_hosts_and_switches(cluster: str, tmp_path: Path) -> None:
+    graph = pattern(tmp_path, all_to_all(44, 1000))
+    mapped = map_ranks(load_problem(graph, cluster, Where()), Objective("hop-bytes"))
+    save_placement(tmp_path / "x.json", mapped.file)
+    placement = str(tmp_path / "x.json")
+    problem = load_placement_problem("judge", graph, placement, None, Where())
+    judged = judge_placement(problem, hottest=100)
+    links = {entry["link"] for entry in judged.document()["hottest"]}
+    ends = {*HOSTS, "leaf1", "leaf2"}
+    assert links == {f"{end} {way}" for end in ends for way in ("up", "down")}
+
+
+def test_memory_is_that_of_each_node(cluster: str, tmp_path: Path) -> None:
+    order = LaunchOrder("openmpi", memory_per_rank=10**9)
+    graph = pattern(tmp_path, ring(5))
+    problem = load_problem(graph, cluster, Where("gpu1,cpu1", order=order))
+    counts = np.unique(problem.allocation.slots // 48, return_counts=True)[1]
+    assert sorted(counts.tolist()) == [1, 4]
+
+
+def test_nodes_of_one_type_are_chosen_for_a_pattern(
+    cluster: str, tmp_path: Path
+) -> None:
+    graph = pattern(tmp_path, ring(12))
+    found = allocate_nodes(cluster, Where(), free="cpu[1-4]", graph_file=graph)
+    assert found.nodes.allocation.slot_count == 16
+    assert found.placement_file().hosts == found.nodes.hosts
+    found = allocate_nodes(cluster, Where(), free="gpu[1-2]", graph_file=graph)
+    assert found.nodes.allocation.slot_count == 12
+    with pytest.raises(Error, match="the free nodes differ"):
+        allocate_nodes(cluster, Where(), free="cpu1,gpu[1-2]", graph_file=graph)
+
+
+def test_the_closest_nodes_may_differ(cluster: str) -> None:
+    found = allocate_nodes(cluster, Where(allocate=3), free="cpu4,gpu[1-2],cpu1")
+    assert found.nodes.hosts == ("cpu4", "gpu1", "gpu2")
+    assert found.nodes.allocation.slot_count == 20
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"gpu[1-2]"\nlev', '"gpu[1-3]"\nlev', "node[0].hosts: topology.hosts has no"),
+        (
+            "[[node]]\nlevels = [8]",
+            '[[node]]\nhosts = "cpu1"\nlevels = [8]',
+            "no inside",
+        ),
+        (
+            "[[node]]\nlevels = [8]",
+            '[[node]]\nhosts = "cpu[1-4],gpu1"\nlevels = [8]',
+            "gpu1",
+        ),
+        ("levels = [8]", 'levels = [8]\nnodes = "0-9"', "increasing numbers below 6"),
+        ("levels = [8]", "levels = []", "node[1].levels must be a list of integers"),
+        (
+            'names = ["package"]',
+            'names = ["package"]\ncosts = { hop = 9 }',
+            "hop weighs",
+        ),
+        ('hosts = "gpu[1-2]"\n', "", "are both for all other nodes"),
+        ('switch_names = ["leaf1", ', "switch_names = [", "3 switches of the machine"),
+    ],
+)
+def test_what_does_not_fit_is_an_error(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in CLUSTER
+    file = tmp_path / "wrong.toml"
+    file.write_text(CLUSTER.replace(old, new))
+    with pytest.raises(Error, match=re.escape(message)) as caught:
+        load_described(file)
+    assert str(file) in str(caught.value)
+
+
+def test_other_formats_have_one_shape_of_node(cluster: str, tmp_path: Path) -> None:
+    machine, described = load_described(cluster)
+    for suffix in (".tgt", ".xml", ".graph"):
+        with pytest.raises(Error, match=r"can be written in a \.toml only"):
+            save_machine(tmp_path / f"m{suffix}", machine, node=described.node)
+
+
+def test_other_nodes_replace_all_of_them(cluster: str) -> None:
+    machine, described = load_described(f"{cluster}+node:4")
+    assert (machine.slots_per_node, described.node.types) == (4, ())
+    machine, described = load_described(f"{cluster}+down:4")
+    allocated = described_allocation(machine, described)
+    assert allocated.hosts == ("cpu1", "cpu2", "cpu3", "cpu4", "gpu2")
+    assert allocated.allocation.slot_count == 38
+
+
+@pytest.mark.parametrize(
+    ("names", "slots"),
+    [
+        ('"package", "node"', ["0:0", "0:1", "0:2", "1:0", "1:1", "1:2"]),
+        ('"L3", "package"', ["0", "1", "2", "3", "4", "5"]),
+        ('"numa", "node"', ["0", "1", "2", "3", "4", "5"]),
+    ],
+)
+def test_nodes_have_the_sockets_that_their_own_levels_name(
+    tmp_path: Path, names: str, slots: list[str]
+) -> None:
+    file = tmp_path / "cluster.toml"
+    file.write_text(CLUSTER.replace('"package", "node"', names))
+    given = load_machine_and_allocation(file)
+    described = load_described(file)[1]
+    at = given.allocation
+    placed = host_placement(
+        at.machine, at.nodes, at.slots, given.hosts, node=described.node
+    )
+    lines = find_format("openmpi-rankfile").write(placed).splitlines()
+    assert [line.partition("slot=")[2] for line in lines if "=gpu1 " in line] == slots
+
+
+def test_gpus_of_rails_are_all_alike(tmp_path: Path) -> None:
+    file = tmp_path / "pod.toml"
+    file.write_text(
+        """format = "topoloom-machine"
+version = 1
+[topology]
+kind = "rails"
+levels = [8, 4, 1]
+[[node]]
+levels = [2]
+"""
+    )
+    with pytest.raises(Error, match="GPUs of its hosts, all alike"):
+        load_described(file)
+    with pytest.raises(Error, match="GPUs of its hosts, all alike"):
+        join_nodes(load_described("rails:8:4:1")[1], ["0=+node:4", "+node:2"])

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is down leaves the counts of a machine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from topoloom import Machine
+from topoloom.allocations.described_allocation import described_allocation
+from topoloom.cli.app import run
+from topoloom.importers.described import Described
+from topoloom.machines.machine_facts import machine_facts
+
+NETWORKS = (
+    "torus:3x4",
+    "tree:4:3",
+    "fattree:3:4",
+    "dragonfly:3x2,nodes=2",
+    "hyperx:3x4",
+)
+
+
+@given(st.sampled_from(NETWORKS), st.sets(st.integers(0, 11), max_size=4), st.data())
+def test_nodes_slots_and_hosts_that_are_up_are_counted(
+    network: str, down: set[int], data: st.DataObject
+) -> None:
+    failed = f"+down:{','.join(map(str, sorted(down)))}" if down else ""
+    slots = data.draw(st.integers(1, 3))
+    machine = Machine(f"{network}{failed}+node:{slots}")
+    facts = machine_facts(machine)
+    up = machine.node_count - len(down)
+    assert facts["nodes"] == up
+    assert facts["slots"] == up * slots
+    assert facts.get("nodes_down", 0) == len(down)
+    assert facts["links"] == sum(each["links"] for each in facts["bandwidths"])
+    hosts = tuple(f"n{node}" for node in range(machine.node_count))
+    whole = described_allocation(machine, Described(machine.text, hosts))
+    assert whole.hosts is not None
+    assert [int(host[1:]) for host in whole.hosts] == whole.allocation.nodes.tolist()
+    assert not down & set(whole.allocation.nodes.tolist())
+
+
+def test_the_command_says_how_many_are_down(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["machine", "torus:4x4+down:3,7+node:2"]) == 0
+    printed = capsys.readouterr().out
+    assert "nodes             14, 2 down\n" in printed
+    assert "slots             28\n" in printed
