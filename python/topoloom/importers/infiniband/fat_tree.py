@@ -142,8 +142,12 @@ class _Reader:
                     )
                 seen[spine] = min(pod)
         pods = [(pod, set(over)) for over, pod in by_spines.items()]
-        self.alike({min(over): pod for pod, over in pods}, "leaf below it", "leaves below it")
-        self.alike({min(pod): over for pod, over in pods}, "spine above it", "spines above it")
+        self.alike(
+            {min(over): pod for pod, over in pods}, "leaf below it", "leaves below it"
+        )
+        self.alike(
+            {min(pod): over for pod, over in pods}, "spine above it", "spines above it"
+        )
         return pods
 
     def cores_of_a_spine(self, pods: list[set[int]], cores: set[int]) -> int:
