@@ -52,8 +52,8 @@ def _parts(topology: dict[str, Any], network: Network) -> Parts | None:
     vertex = np.arange(len(network.nodes))
     if kind == "dragonflyplus":
         part = groups_of_leaves_and_spines(size)
-        inside = {"kind": kind, "size": [1, *size[1:]]}
-        return Parts("group", part, _all_joined(size[:1]), inside)
+        group = {"kind": kind, "size": [1, *size[1:]]}
+        return Parts("group", part, _all_joined(size[:1]), group)
     if kind in ("dragonfly", "hyperx") and len(size) > 1:
         name = "group" if kind == "dragonfly" else "plane"
         part = vertex // int(np.prod(size[1:]))

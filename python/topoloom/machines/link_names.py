@@ -10,7 +10,7 @@ from topoloom._core import Machine, MachineText
 from topoloom.importers.torus_places import is_vacant
 
 #: What the core calls a node or a switch.
-_VERTEX = re.compile(r"(?:node|switch|level \d+ (?:group|switch)) \d+")
+_VERTEX = re.compile(r"(?:node|switch|level [0-9]+ (?:group|switch)) [0-9]+")
 
 
 def vertex_words(machine: Machine) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from topoloom._core import Allocation, Machine, Wiring, bisect_machine
+from topoloom._core import Machine, Wiring, bisect_machine
 from topoloom.machines.node_toml import level_costs, write_port
 from topoloom.machines.node_types_toml import write_insides
 from topoloom.machines.separate_parts import separate_parts
@@ -31,8 +31,8 @@ def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any
     """
     shape = [int(extent) for extent in machine.shape]
     summary = machine.summary()
-    up = Allocation.whole(machine)
-    down = machine.node_count - len(up.nodes)
+    up = machine.nodes_up
+    down = machine.node_count - len(up)
     sizes = sorted({len(kind.slots) for kind in node.types})
     bisection = bisect_machine(machine)
     bandwidths = link_bandwidths(machine)
@@ -40,9 +40,9 @@ def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any
     parts = separate_parts(machine) if machine.has_failures else []
     return {
         "machine": machine.text,
-        "nodes": len(up.nodes),
+        "nodes": len(up),
         **({"nodes_down": down} if down else {}),
-        "slots": HostSlots(machine, node).existing(up).slot_count,
+        "slots": HostSlots(machine, node).count_on(up),
         "slots_per_node": sizes or machine.slots_per_node,
         **({"nodes_per_host": machine.nodes_per_host} if on_rails else {}),
         "links": sum(each["links"] for each in bandwidths),

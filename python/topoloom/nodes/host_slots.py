@@ -47,6 +47,12 @@ class HostSlots:
         place = self._types[self._type[host]].slots[own] if self._types else own
         return host * self._per_host + place
 
+    def count_on(self, nodes: npt.ArrayLike) -> int:
+        """Count the slots of some nodes."""
+        per_node = self._machine.slots_per_node
+        first = np.asarray(nodes, np.int64)[:, None] * per_node
+        return int(np.count_nonzero(self.own(first + np.arange(per_node)) >= 0))
+
     def existing(self, allocation: Allocation) -> Allocation:
         """Leave out the slots that do not exist."""
         kept = self.own(allocation.slots) >= 0

@@ -112,7 +112,7 @@ TEST_CASE("tables that do not lead to the nodes are refused with the reason") {
         {leaf + "table=9:abc", "there is a forwarding table of vertex 9, but there are only 4"},
         {leaf + "table=3:ab", "the forwarding table of vertex 3 has 2 entries for 3 nodes"},
         {leaf + "table=3:a2b4c", "the forwarding table of vertex 3 has 7 entries for 3 nodes"},
-        {leaf + "table=3:bad",
+        {leaf + "table=3:aad",
          "the forwarding table of vertex 3 names link 3, but only 3 leave the vertex, counted from 0"},
         {leaf + "table=3:abc,table=3:abc", "vertex 3 has two forwarding tables"},
         {leaf + "table=3:abc,route=0>3>1", "a machine graph has routes or forwarding tables, not both"},

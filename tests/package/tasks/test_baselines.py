@@ -22,7 +22,7 @@ from topoloom._core import objective_value
 from topoloom.graphs import all_to_all, ring, stencil
 from topoloom.graphs.graph_file import save_graph
 from topoloom.tasks.compare import compare_mappers
-from topoloom.tasks.joint import Budget, place_in_pool
+from topoloom.tasks.jobs.joint import Budget, place_in_pool
 from topoloom.tasks.judge import judge_placement
 from topoloom.tasks.map import block_values, map_ranks
 from topoloom.tasks.objective import Objective

@@ -26,7 +26,7 @@ _SHOWS = re.compile(r"^[ \t]*nodename[ \t]*=", re.IGNORECASE | re.MULTILINE)
 _PAIR = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
 #: ``gpu:a100:4(S:0-1)``: the model, the number and the sockets may be missing.
 _GRES = re.compile(
-    r"gpu(?::[^:,()]*[^:,()\d][^:,()]*)?(?::(\d{1,4}))?(?:\(S:([\d,-]+)\))?"
+    r"gpu(?::[^:,()]*[^:,()0-9][^:,()]*)?(?::([0-9]{1,4}))?(?:\(S:([0-9,-]+)\))?"
 )
 _COUNTS = (
     "cpus",
@@ -104,7 +104,7 @@ def _shape(values: dict[str, str]) -> NodeShape:
     for key in _COUNTS:
         if key not in values:
             continue
-        if not re.fullmatch(r"\d{1,9}", values[key]) or int(values[key]) == 0:
+        if not re.fullmatch(r"[0-9]{1,9}", values[key]) or int(values[key]) == 0:
             raise Error(f"{key}={values[key][:40]} is not a number above 0")
         count[key] = int(values[key])
     threads = count.get("threadspercore", 1)
