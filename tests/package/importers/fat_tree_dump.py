@@ -154,14 +154,25 @@ def host_of(fabric: Fabric, device: str) -> str:
 
 
 def slow_hops(fabric: Fabric, start: str) -> dict[str, int]:
+    """Count hops; through hosts only where no fabric of switches joins all of these."""
     beside: dict[str, set[str]] = {}
     for device, ports in fabric.ports.items():
         for peer, _, _ in ports.values():
             beside.setdefault(host_of(fabric, device), set()).add(host_of(fabric, peer))
-    hops, queue = {start: 0}, deque([start])
-    while queue:
-        at = queue.popleft()
-        for peer in beside[at] - hops.keys():
-            hops[peer] = hops[at] + 1
-            queue.append(peer)
-    return hops
+    hosts = {name for name in beside if name[0] != "S"}
+
+    def hops_from(start: str, through_hosts: bool) -> dict[str, int]:
+        hops, queue = {start: 0}, deque([start])
+        while queue:
+            at = queue.popleft()
+            if at != start and at in hosts and not through_hosts:
+                continue
+            for peer in beside[at] - hops.keys():
+                hops[peer] = hops[at] + 1
+                queue.append(peer)
+        return hops
+
+    joined = any(
+        hops_from(switch, False).keys() >= hosts for switch in beside.keys() - hosts
+    )
+    return hops_from(start, not joined)
