@@ -202,7 +202,7 @@ std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
 }
 
 std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, const grid::SlotGrid& grid) {
-    if (!std::has_single_bit(grid.slots_per_router) ||
+    if (grid.slots.size() != tree.rank_of_number.size() || !std::has_single_bit(grid.slots_per_router) ||
         !std::ranges::all_of(grid.extent, [](std::uint32_t extent) { return std::has_single_bit(extent); }))
         return std::nullopt;
     return TreeHalving(tree, grid, static_cast<std::uint32_t>(std::countr_zero(grid.slots_per_router)))
