@@ -101,10 +101,11 @@ def simulate_placements(
     waiting: Callable[[str], AbstractContextManager[None]],
 ) -> list[dict[str, Any]]:
     """Simulate block order, then the placements; `waiting` surrounds each."""
-    if not given or len(names) != len(given) or any(one.file is None for one in given):
+    placed = [one for one in given if one.file is not None]
+    if not given or len(names) != len(placed):
         raise Error(
-            "give one placement or more to simulate, and as many names, "
-            f"not {len(given)} and {len(names)}"
+            "give a problem, and a name for each placement, not "
+            f"{counted(len(placed), 'placement')} and {counted(len(names), 'name')}"
         )
     check_same_machine(names, given)
     first = given[0]
@@ -112,7 +113,7 @@ def simulate_placements(
         first.graph, first.allocation, first.shared, first.capacities
     )
     cases = [_Case("", DEFAULT, first.allocation, block)]
-    for name, one in zip(names, given, strict=True):
+    for name, one in zip(names, placed, strict=True):
         assert one.file is not None
         cases.append(_Case(name, one.file.mapper, one.allocation, one.file.placement))
     results = []

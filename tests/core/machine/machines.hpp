@@ -137,6 +137,7 @@ inline std::vector<std::string> machine_texts() {
         "rails:4:2:2,rails=2",
         "rails:3:2:1,cross=spine",
         "rails:4:2:2,rails=2,cross=spine,spines=3",
+        "rails:4:2:1,host=2",
         "rails:2:2:2,spines=5,bandwidth=50GB/s,bandwidth.nvlink=450GB/s,latency.rail=1us",
         "dragonfly:1x1",
         "dragonfly:1x4,nodes=2",

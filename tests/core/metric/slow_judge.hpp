@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "topoloom/metric/judge.hpp"
@@ -50,10 +51,13 @@ inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, 
     return on_link;
 }
 
-/// A node, or the NVLink domain that it is in.
+/// A node; of rails its host, of as many GPUs as host= says, or the NVLink domain that it is in.
 inline std::uint32_t host_of(const topoloom::Machine& machine, topoloom::Node node) {
-    const auto* rails = std::get_if<topoloom::RailCluster>(&machine.topology());
-    return rails == nullptr ? node.value : node.value / rails->spec().gpus;
+    const std::string text = machine.text();
+    if (!text.starts_with("rails:")) return node.value;
+    const std::size_t given = text.find(",host=");
+    const std::string gpus = text.substr(given == std::string::npos ? 6 : given + 6);
+    return node.value / static_cast<std::uint32_t>(std::stoul(gpus));
 }
 
 inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const topoloom::Machine& machine,

@@ -203,6 +203,8 @@ def draw_rails(rng: Random) -> tuple[str, Network, bool]:
     count = rng.choice([c for c in (1, 2, 3, 4, 6) if gpus % c == 0])
     spines, cross = rng.randint(1, 3), rng.choice(("nvlink", "spine"))
     text = f"rails:{gpus}:{domains}:{units},rails={count},spines={spines},cross={cross}"
+    if rng.random() < 0.5:
+        text += f",host={rng.choice([c for c in (1, 2, 3, 4, 6) if gpus % c == 0])}"
     said, by_name = speeds(rng, ["nvlink", "rail", "spine"])
     each = list(by_name.values())
     return text + said, rails(gpus, domains, units, count, spines, cross, each), False
