@@ -179,7 +179,9 @@ std::string Dragonfly::describe() const {
     if (spec_.rows > 1) text << spec_.rows << "x";
     text << spec_.columns << " dragonfly";
     if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
-    if (*spec_.global_links > 0) text << ", " << *spec_.global_links << " global links per router";
+    if (*spec_.global_links > 0)
+        text << ", " << *spec_.global_links << (*spec_.global_links == 1 ? " global link" : " global links")
+             << " per router";
     if (spec_.arrangement == DragonflyArrangement::palmtree) text << ", palmtree arrangement";
     if (spec_.arrangement == DragonflyArrangement::direct) text << ", direct arrangement";
     if (spec_.routing == DragonflyRouting::valiant) text << ", Valiant routing";

@@ -116,7 +116,9 @@ std::string DragonflyPlus::describe() const {
     std::ostringstream text;
     text << spec_.groups << "x" << spec_.leaves << "x" << spec_.spines << " Dragonfly+";
     if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per leaf";
-    if (*spec_.global_links > 0) text << ", " << *spec_.global_links << " global links per spine";
+    if (*spec_.global_links > 0)
+        text << ", " << *spec_.global_links << (*spec_.global_links == 1 ? " global link" : " global links")
+             << " per spine";
     return text.str();
 }
 
