@@ -92,6 +92,8 @@ class _Nodes:
             )
         self.machine = machine
         self.hosts = hosts
+        self.down = set(range(machine.node_count)) if machine.has_failures else set()
+        self.down.difference_update(machine.nodes_up.tolist() if self.down else ())
         #: of each host once; where a node is a host, of each node
         self.names = hosts[:: machine.nodes_per_host]
         self._by_name = {host: number for number, host in enumerate(self.names)}
@@ -231,9 +233,23 @@ def _entries(nodes: _Nodes, text: str) -> Iterator[_Entry]:
             for node, host in _line(nodes, line):
                 if host is not None and is_vacant(host):
                     raise Error(f"node {node} is a place without a host; take another")
+                if node in nodes.down:
+                    raise Error(_is_down(nodes.machine, node, host))
                 yield _Entry(number, node, host, line.startswith("("))
         except Error as error:
             raise Error(f"line {number}: {error}") from None
+
+
+def _is_down(machine: Machine, node: int, host: str | None) -> str:
+    if host is None:
+        return f"node {node} is down; leave it out"
+    gpus = machine.nodes_per_host
+    if gpus == 1:
+        return f"host {host}, node {node}, is down; leave it out"
+    return (
+        f"GPU {node % gpus} of host {host}, node {node}, is down; leave the host "
+        "out, or name the nodes of its other GPUs"
+    )
 
 
 def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:

@@ -33,12 +33,15 @@ class Inside(NamedTuple):
         The ids of the nodes; None for all that no other `Inside` has.
     where
         What to call it in messages.
+    hop_weight
+        What a hop weighs where the text does not say it; None: what suits the machine.
     """
 
     text: str
     parts: NodeParts
     nodes: Collection[int] | None
     where: str
+    hop_weight: int | None = None
 
     def options(self) -> dict[str, str]:
         """Read the options of the text."""
@@ -59,10 +62,10 @@ class Inside(NamedTuple):
         return Levels(tuple(sizes), tuple(distance), tuple(shortest_port(costs)))
 
     def hop(self) -> int | None:
-        """Find what the text says that a hop weighs."""
+        """Find what a hop weighs."""
         distance = self.options().get("distance", "").split(":")
         sizes = len(self.levels().sizes)
-        return int(distance[sizes]) if len(distance) > sizes else None
+        return int(distance[sizes]) if len(distance) > sizes else self.hop_weight
 
 
 def with_insides(described: Described, insides: Sequence[Inside]) -> Described:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 CORE, PU = BINDS = ("core", "pu")
 
 HOW_TO_TELL_CPUS = (
-    "take one from hwloc ('topoloom machine node.xml -o m.toml') or 'detect', or write "
-    "node.cpus"
+    "take one from hwloc ('topoloom machine node.xml -o m.toml', joined with a network "
+    "by 'topoloom machine NETWORK --node node.xml') or 'detect', or write node.cpus"
 )
 
 Ids = npt.NDArray[np.int64]
@@ -189,7 +189,7 @@ def host_placement(
         for parts in known:
             _check_bind(bind, parts, cores_per_slot)
     for parts in known:
-        _check_cores(cores_per_slot, parts)
+        _check_cores(cores_per_slot, slots_per_rank, parts)
     slot_ids = np.asarray(slots, dtype=np.int64)
     per_node = machine.slots_per_node
     position = np.full(machine.node_count, -1, dtype=np.int64)
@@ -252,8 +252,13 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
         )
 
 
-def _check_cores(cores_per_slot: int, node: NodeParts) -> None:
+def _check_cores(cores_per_slot: int, slots_per_rank: int, node: NodeParts) -> None:
     """Refuse slots of more cores than the node is known to have CPUs."""
+    if node.cpus and cores_per_slot > 1 and slots_per_rank > 1:
+        raise Error(
+            f"each rank has {slots_per_rank} of the node's slots, whose CPUs are "
+            "known; leave out --cores-per-slot"
+        )
     cores, cpus = cores_per_slot * len(node.cpus), sum(map(len, node.cpus))
     if cores_per_slot > 1 and cores > cpus:
         raise Error(

@@ -10,6 +10,7 @@ from topoloom.allocations.allocation_file import read_allocation
 from topoloom.importers.described import Described
 from topoloom.importers.insides import Inside, type_text, with_insides
 from topoloom.machines.machine_file import describe_machine
+from topoloom.machines.node_toml import hop_weight
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.files import exists, named
 from topoloom.support.hostlist import compress_hostlist
@@ -59,14 +60,16 @@ def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[Inside]:
                 "which it has itself"
             )
         return _of_types(given, source, hosts)
+    machine = Machine(given.text)
     section = MachineText(given.text).node
-    if section is None and Machine(given.text).node_count > 1:
+    if section is None and machine.node_count > 1:
         raise Error(
             f"{source}: says nothing of the cores of its nodes; name hwloc's "
             "XML of one (lstopo node.xml), a TOML with [node], or write +node:8:2"
         )
     inside = f"+{section.text}" if section else ""
-    return [Inside(inside, given.node, nodes, source)]
+    weight = hop_weight(machine) if given.node.names else None
+    return [Inside(inside, given.node, nodes, source, weight)]
 
 
 def _nodes(

@@ -112,12 +112,21 @@ def write_port(machine: Machine) -> dict[str, Any]:
 
 def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
     """Name the distances of a machine's levels, and the weight of a hop."""
-    options = _options(machine)
-    distance = split_numbers(options.get("distance", ":".join("0" * len(names))))
-    if len(distance) == len(names):
-        distance.append(_default_hop(machine, distance))
-    *levels, hop = distance
-    return {**dict(zip(names, levels, strict=True)), _HOP: hop}
+    distance = _distance(machine)[: len(names)]
+    return {**dict(zip(names, distance, strict=True)), _HOP: hop_weight(machine)}
+
+
+def hop_weight(machine: Machine) -> int:
+    """Find what a hop between nodes weighs, whether the text says it or not."""
+    levels, distance = len(machine.levels), _distance(machine)
+    if len(distance) > levels:
+        return distance[levels]
+    return _default_hop(machine, distance)
+
+
+def _distance(machine: Machine) -> list[int]:
+    given = _options(machine).get("distance")
+    return split_numbers(given) if given else [0] * len(machine.levels)
 
 
 def _default_hop(machine: Machine, distance: list[int]) -> int:

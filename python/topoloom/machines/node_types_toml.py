@@ -22,7 +22,7 @@ from typing import Any
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.described import Described
 from topoloom.importers.insides import Inside
-from topoloom.machines.node_toml import level_costs, read_node, write_port
+from topoloom.machines.node_toml import hop_weight, read_node, write_port
 from topoloom.nodes.node_parts import NodeParts, NodeType
 from topoloom.nodes.node_parts_table import write_parts
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
@@ -97,7 +97,7 @@ def _table(machine: Machine, kind: NodeType, hosts: Sequence[str]) -> dict[str, 
     hop = _hop(machine)
     if kind.parts.names:
         costs = dict(zip(kind.parts.names, distance, strict=True))
-        weight = level_costs(machine, kind.parts.names)[_HOP] if hop is None else hop
+        weight = hop_weight(machine) if hop is None else hop
         table |= {"names": list(kind.parts.names), "costs": {**costs, _HOP: weight}}
     elif any(distance) or hop is not None:
         table["distance"] = list(distance)

@@ -79,6 +79,7 @@ def test_a_capture_with_the_oddities_of_real_fabrics() -> None:
             "assumed: all shortest routes share (ECMP); not a regular fat tree: n2 is "
             "cabled to 2 devices",
         ),
+        switches=("sw", "sw2"),
     )
     assert Machine(described.text).link_count == 10
 

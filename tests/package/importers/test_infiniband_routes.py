@@ -103,14 +103,14 @@ def irregular(kind: str) -> Fabric:
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        ("a host more", "S-.* has 3 hosts, most have 2"),
-        ("a cable more", "S-.* are joined by other cables than the rest"),
-        ("another pod's spine", "S-.* is above S-.*, but not all of its spines are"),
-        ("joined leaves", "S-.* and S-.* are joined in a level"),
+        ("a host more", ".* has 3 hosts, most have 2"),
+        ("a cable more", ".* are joined by other cables than the rest"),
+        ("another pod's spine", ".* is above .*, but not all of its spines are"),
+        ("joined leaves", ".* and .* are joined in a level"),
         ("a host with two leaves", "n8 is cabled to 2 devices"),
-        ("a core more", "S-.* has 3 core switches above it, most have 2"),
-        ("a fourth level", "S-.* is four levels above the hosts"),
-        ("a pod more", "S-.* has 1 host, most have 2"),
+        ("a core more", ".* has 3 core switches above it, most have 2"),
+        ("a fourth level", ".* is four levels above the hosts"),
+        ("a pod more", ".* has 1 host, most have 2"),
     ],
 )
 def test_other_fabrics_share_shortest_routes_and_say_why(

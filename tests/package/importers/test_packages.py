@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
 from hwloc_files import Fake, fakes
-from hypothesis import given, settings
+from hypothesis import given, settings, strategies as st
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
+from topoloom.importers.described import Described
 from topoloom.importers.hwloc import read_hwloc
 from topoloom.launch.exports.registry import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.machines.machine_file import load_described, zoo
+from topoloom.machines.machine_file import load_described, save_machine, zoo
+from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.placements.placement_file import load_placement
@@ -71,6 +74,26 @@ def test_an_imported_node_has_the_sockets_of_its_file(fake: Fake) -> None:
             assert int(socket) * each + int(core) == slot
         else:
             assert int(said) == slot
+
+
+@given(st.lists(fakes(), min_size=1, max_size=3))
+@settings(max_examples=30, deadline=None)
+def test_nodes_from_files_keep_their_costs_in_a_network(nodes: list[Fake]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asked = []
+        for number, node in enumerate(nodes):
+            file = Path(folder, f"{number}.xml")
+            file.write_text(node.xml())
+            asked.append(f"{number}={file}" if number else str(file))
+        joined = join_nodes(Described("tree:4:2"), asked)
+        machine = Machine(joined.text)
+        saved = Path(folder, "m.toml")
+        save_machine(saved, machine, node=joined.node)
+        again, kept = load_described(saved)
+    assert again.text == machine.text
+    assert kept.node == joined.node
+    if any(read_hwloc(node.xml()).node.names for node in nodes):
+        assert machine.distance(0, machine.slots_per_node) == 2 * 16
 
 
 def test_a_saved_placement_remembers_its_sockets(tmp_path: Path) -> None:

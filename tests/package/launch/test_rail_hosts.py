@@ -21,6 +21,7 @@ from topoloom import (
     judge,
     load_allocation,
 )
+from topoloom.allocations.allocation_file import read_allocation
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
 from topoloom.launch.exports.registry import find_format
@@ -52,6 +53,18 @@ def on_hosts(text: str, hosts: str) -> HostPlacement:
     given = load_allocation(machine_of(text), hosts)
     nodes, slots = given.allocation.nodes, given.allocation.slots
     return host_placement(given.allocation.machine, nodes, slots, given.hosts)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "said"),
+    [
+        ("dgx[0-1]", "GPU 3 of host dgx0, node 3, is down; leave the host out, or "),
+        ("2\n3\n", "^line 2: node 3 is down; leave it out$"),
+    ],
+)
+def test_a_host_with_a_failed_gpu_is_refused_by_name(hosts: str, said: str) -> None:
+    with pytest.raises(Error, match=said):
+        read_allocation(Machine("rails:8:4:2+down:3"), hosts)
 
 
 @pytest.mark.parametrize("text", MACHINES)

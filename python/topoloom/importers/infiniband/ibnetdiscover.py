@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 from topoloom._core import Error
 from topoloom.importers.described import Described
@@ -22,6 +23,8 @@ from topoloom.support.units import counted
 _IS_FABRIC = re.compile(
     r'^(?:Switch|Ca|Rt)[ \t]+[0-9]+[ \t]+"[SHR]-[0-9a-f]{16}"', re.MULTILINE
 )
+#: What managed switches call themselves.
+_MANAGED = re.compile(r"MF0;([^:;]+):.*")
 #: "n001 HCA-1", "n001 mlx5_0"
 _HOST_AND_ADAPTER = re.compile(r"(\S+)\s+((?:HCA-|[a-z][a-z0-9]*_?)[0-9]+)")
 
@@ -59,21 +62,24 @@ def read_ibnetdiscover(text: str) -> Described:
     number = _numbers(fabric, hosts)
     cables = _cables(fabric, number)
     _refuse_parts(hosts, cables)
+    switches = _switch_names(fabric, number, len(hosts))
     if end < len(text):
         adapters = list(hosts.values())
         tables = read_tables(text, end, doors_of(adapters))
         options = list(table_options(fabric, adapters, number, tables))
         remark = f"routes: those of {counted(len(tables), 'forwarding table')}"
-        return _graph(hosts, number, cables, [*options, "routing=ecmp"], (remark,))
+        described = _graph(hosts, number, cables, [*options, "routing=ecmp"], (remark,))
+        return replace(described, switches=switches)
     if _is_tree(cables):  # there is only one route
-        return _graph(hosts, number, cables, [], ())
-    names = {vertex: name for name, vertex in number.items()} | dict(enumerate(hosts))
+        return replace(_graph(hosts, number, cables, [], ()), switches=switches)
+    names = [*hosts, *switches]
     tree = find_fat_tree(len(hosts), cables, names.__getitem__)
     if isinstance(tree, str):
         remark = (
             f"assumed: all shortest routes share (ECMP); not a regular fat tree: {tree}"
         )
-        return _graph(hosts, number, cables, ["routing=ecmp"], (remark,))
+        described = _graph(hosts, number, cables, ["routing=ecmp"], (remark,))
+        return replace(described, switches=switches)
     remark = (
         "assumed: d-mod-k routes, as of OpenSM's ftree; a regular fat tree: "
         f"{tree.summary}"
@@ -82,6 +88,25 @@ def read_ibnetdiscover(text: str) -> Described:
     return Described(
         tree.text, tuple(in_order[host] for host in tree.hosts), remarks=(remark,)
     )
+
+
+def _switch_names(
+    fabric: dict[str, Device], number: dict[str, int], hosts: int
+) -> tuple[str, ...]:
+    """Name switches by their descriptions where these differ, else by their GUIDs."""
+    names = sorted((vertex, name) for name, vertex in number.items() if vertex >= hosts)
+    said = {name: _described_name(fabric[name].description) for _, name in names}
+    times = Counter(said.values())
+    return tuple(
+        said[name] if said[name] and times[said[name]] == 1 else name
+        for _, name in names
+    )
+
+
+def _described_name(description: str) -> str:
+    """Find the name in ``MF0;leaf1:MQM8700/U1``, as managed switches write it."""
+    managed = _MANAGED.fullmatch(description)
+    return managed[1] if managed else description.strip()
 
 
 def _graph(

@@ -34,6 +34,7 @@ from topoloom.launch.exports import (
 from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.launch.torus_box import dimensions, torus_box
 from topoloom.support.nearest import unknown_name
+from topoloom.support.units import counted
 
 
 class LaunchFormat(Protocol):
@@ -137,9 +138,17 @@ def refuse_lost_binding(entry: LaunchFormat, placement: HostPlacement) -> None:
 
 def what_is_lost(entry: LaunchFormat, placement: HostPlacement) -> str | None:
     """Say in one sentence what of the placement the format leaves out, if anything."""
+    on_rails = placement.machine.nodes_per_host > 1
+    if on_rails and not placement.node.cpus and entry is openmpi_rankfile:
+        return (
+            f"{entry.NAME} names cores, not GPUs: the slots of a host are its GPUs, "
+            "and each is written as "
+            f"{counted(placement.cores_per_slot, 'core')} (--cores-per-slot); "
+            "torchrun, bindings and json name GPUs"
+        )
     if entry.keeps_slots(placement):
         return None
-    if placement.machine.nodes_per_host > 1:
+    if on_rails:
         return (
             f"{entry.NAME} names hosts, not GPUs: each rank is on its host, but the "
             "ranks of a host take its GPUs one after the other; torchrun, bindings and "
