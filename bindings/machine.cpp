@@ -311,6 +311,7 @@ void bind_machine(nb::module_& m) {
             "------\n"
             "topoloom.Error\n"
             "    For slots that are not part of the allocation, and, unless shared, those that come twice.")
+        .def_prop_ro("machine_text", &Placement::machine_text, "Of the machine that it was made for.")
         .def_prop_ro(
             "shared", [](const Placement& p) { return p.use() == SlotUse::shared; },
             "Whether several ranks may sit on one slot.")

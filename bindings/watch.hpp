@@ -14,7 +14,8 @@
 
 namespace topoloom::python {
 
-using Progress = std::function<bool(std::uint64_t)>;
+/// What it returns is taken as true or false; None, as of a function that only prints, does not end a search.
+using Progress = std::function<nanobind::object(std::uint64_t)>;
 
 /// Lets Python handle signals during a search; a pending exception such as KeyboardInterrupt ends it.
 class Watch {
@@ -27,7 +28,12 @@ class Watch {
             raised_ = true;
             return false;
         }
-        return !progress_ || (*progress_)(work);
+        if (!progress_) return true;
+        const nanobind::object said = (*progress_)(work);
+        if (said.is_none()) return true;
+        const int truth = PyObject_IsTrue(said.ptr());
+        if (truth < 0) raised_ = true;
+        return truth > 0;
     }
     /// Calls search() without Python's lock; throws the exception that ended it, if one did.
     template <class Search>

@@ -618,6 +618,10 @@ class Placement:
         """
 
     @property
+    def machine_text(self) -> str:
+        """Of the machine that it was made for."""
+
+    @property
     def shared(self) -> bool:
         """Whether several ranks may sit on one slot."""
 
@@ -1182,7 +1186,7 @@ class Bounds:
     def time_where(self) -> str:
         """The rank, or what proves the load of the network."""
 
-def find_bounds(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], sharing: Sharing | None = None, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> Bounds:
+def find_bounds(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], sharing: Sharing | None = None, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], object] | None = None) -> Bounds:
     """
     Proves how few hop-bytes, how little congestion, and how little time any placement has at least.
 
@@ -1247,7 +1251,7 @@ class PlaceResult:
 
     def __reduce__(self) -> tuple[object, ...]: ...
 
-def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, sharing: Sharing | None = None, previous: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, migration_cost: int = 0, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> PlaceResult:
+def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, sharing: Sharing | None = None, previous: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, migration_cost: int = 0, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], object] | None = None) -> PlaceResult:
     """
     Place the ranks of a graph on the slots of an allocation.
 
@@ -1330,7 +1334,7 @@ class ChosenNodes:
     def work(self) -> int:
         """Candidates evaluated."""
 
-def choose_nodes(graph: CommGraph, free: Allocation, count: int, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> ChosenNodes:
+def choose_nodes(graph: CommGraph, free: Allocation, count: int, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], object] | None = None) -> ChosenNodes:
     """
     Chooses the free nodes on which the pattern has the fewest hop-bytes, and places its ranks.
     """
@@ -1409,7 +1413,7 @@ def slot_capacities(graph: CommGraph, allocation: Allocation, sharing: Sharing |
     All 1 where ranks do not share slots.
     """
 
-def call_mapper(address: int, graph: CommGraph, allocation: Allocation, *, objective: Objective | str, phases: Sequence[CommGraph], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], capacity: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool, seed: int, seconds: float | None, work: int | None, progress: Callable[[int], bool] | None) -> list[int]:
+def call_mapper(address: int, graph: CommGraph, allocation: Allocation, *, objective: Objective | str, phases: Sequence[CommGraph], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], capacity: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool, seed: int, seconds: float | None, work: int | None, progress: Callable[[int], object] | None) -> list[int]:
     """
     The slots that the topoloom_mapper at this address chooses. Nothing checks the address.
     """
@@ -1441,7 +1445,7 @@ class AxisOrder:
     def total(self) -> float:
         """Seconds of all traffic."""
 
-def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]], progress: Callable[[int], bool] | None = None) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
+def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]], progress: Callable[[int], object] | None = None) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
     """
     The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes per rank). `progress` is called now and then with the work done; False ends the search.
     """

@@ -161,8 +161,13 @@ class Watch:
         mouth.setblocking(False)
         self._ear = ear
 
+        pressed = False
+
         def interrupt(*_: Any) -> None:
-            self.interrupted = True
+            nonlocal pressed
+            if pressed:  # what runs does not ask whether to go on
+                raise KeyboardInterrupt
+            pressed = self.interrupted = True
 
         handler = signal.signal(signal.SIGINT, interrupt)
         wakeup = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)

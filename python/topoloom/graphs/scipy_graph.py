@@ -65,4 +65,9 @@ def _entries(matrix: Any, name: str) -> Any:
         )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise Error(f"{name} has shape {matrix.shape}; give one that is square")
+    if hasattr(matrix, "check_format"):  # to convert a damaged one would crash
+        try:
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise Error(f"{name} is damaged: {error}") from None
     return matrix.tocoo(copy=False)

@@ -51,6 +51,8 @@ def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[Inside]:
         which, source = "", text
     nodes = _nodes(bare, which, hosts, text) if which else None
     if source.startswith("+"):
+        if MachineText(f"torus:1{source}").node is None:
+            raise Error(f"'{source}' says nothing of a node; write +node:8:2")
         return [Inside(source, NodeParts(), nodes, f"'{source}'")]
     given = describe_machine(source)
     if given.node.types:

@@ -172,6 +172,8 @@ def misuse(
         wanted = known[name].annotation.text
         if not any(_fits(value, kind) for kind in _split(wanted, " | ")):
             return wrong_type(name, wanted, value, function)
+        if isinstance(value, int) and not 0 <= value < 2**63:
+            return f"{name} is {value}, which is out of range"
     return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
 import re
 import sys
 import traceback
@@ -35,6 +36,7 @@ from topoloom.tasks.sharing import share_slots
 
 #: `mine.py:function` or `libmine.so:function`, as the command line takes them.
 _TEXT = re.compile(r"(?P<path>.+\.(py|so|dylib)):(?P<function>[A-Za-z_]\w*)")
+_FILE = re.compile(r".+\.(py|so|dylib)")
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,13 @@ class MapperProblem:
             their load.
         """
         if isinstance(slots, Placement):
+            if slots.machine_text != self.machine.text:
+                raise Error(
+                    f"the placement was made for another machine, "
+                    f"'{slots.machine_text}', not for '{self.machine.text}'"
+                )
             slots = slots.slots
-        elif not isinstance(slots, (np.ndarray, list, tuple)):
+        elif not isinstance(slots, (np.ndarray, list, tuple, range)):
             raise Error(
                 f"a {type(slots).__name__} is neither a Placement nor an array of slots"
             )
@@ -133,15 +140,20 @@ class OwnMapper:
 
     def place(self, problem: MapperProblem) -> Placement:
         """Call it; raise one line that names it where that fails."""
+        folder = Path.cwd()
         try:
             return problem.placement(self.function(problem))
         except Error as error:
             raise Error(f"mapper {self.name}: {_one_line(error)}") from error
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise Error(
                 f"mapper {self.name} raised {type(error).__name__}"
                 f"{_one_line(error, ': ')}{_place_of(error)}"
             ) from error
+        finally:
+            os.chdir(folder)
 
 
 def own_problem(
@@ -161,7 +173,9 @@ def own_problem(
 
 
 def is_own(text: str) -> bool:
-    """Whether the text names a mapper in a file."""
+    """Whether the text names a mapper in a file; the function must be named, too."""
+    if _FILE.fullmatch(text):
+        raise Error(f"mapper '{text}' names no function; add one: '{text}:FUNCTION'")
     return _TEXT.fullmatch(text) is not None
 
 
@@ -246,7 +260,11 @@ def _from_library(path: Path, function: str) -> MapperFunction:
 
 
 def _one_line(error: BaseException, before: str = "") -> str:
-    text = " ".join(str(error).split())
+    try:
+        words = str(error).split()
+    except Exception:  # a user's class may fail to describe itself
+        words = []
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(words))
     return before + text if text else ""
 
 

@@ -169,6 +169,29 @@ def test_ctrl_c_while_the_command_is_loading_is_told_in_one_line() -> None:
     assert ended.stderr == "topoloom: interrupted\n"
 
 
+def test_a_second_ctrl_c_ends_a_mapper_that_does_not_listen(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import pathlib, time\n"
+        "def place(problem):\n"
+        "    pathlib.Path('begun').touch()\n"
+        "    while True: time.sleep(0.01)\n"
+    )
+    made = run("pattern", "ring", "--ranks", "4", "-o", "p.npz", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    words = ["compare", "p.npz", "-m", "torus:2x2", "--mappers", "mine.py:place"]
+    process = subprocess.Popen(
+        [TOPOLOOM, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    while process.poll() is None and not (tmp_path / "begun").exists():
+        time.sleep(0.05)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+    assert process.returncode == 130
+    assert process.stderr is not None
+    assert process.stderr.read() == "topoloom: interrupted\n"
+
+
 def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
     made = run(
         "pattern", "random-geometric", "--ranks", "40000", "-o", "p.npz", cwd=tmp_path

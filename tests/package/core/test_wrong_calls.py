@@ -32,7 +32,7 @@ def test_drawn_calls_end_well(tmp_path: Path) -> None:
     [
         (
             lambda: Machine("ring:4").route(-1, 2),
-            "route() does not take (-1, 2); it is route(self, node_a: int, node_b",
+            "Machine.route(): node_a is -1, which is out of range",
         ),
         (
             lambda: Machine(5),

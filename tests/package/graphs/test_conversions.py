@@ -209,3 +209,11 @@ def test_without_the_package_it_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, f"{package}.sparse", None)
     with pytest.raises(Error, match=f"needs {package}; .*: pip install {package}$"):
         call()
+
+
+def test_a_damaged_matrix_is_refused() -> None:
+    matrix = scipy.sparse.csr_array((3, 3), dtype=np.int64)
+    matrix.indices, matrix.data = np.array([1], np.int32), np.array([5])
+    matrix.indptr = np.array([0, 1_000_000, 1, 1], np.int32)
+    with pytest.raises(Error, match=r"^matrix is damaged: "):
+        CommGraph.from_scipy(matrix)

@@ -15,7 +15,7 @@ import pytest
 import topoloom
 from topoloom import Allocation, Machine, Placement, _core, judge, place
 from topoloom.allocations import fragmented_allocation
-from topoloom.graphs import ring
+from topoloom.graphs import ring, stencil
 from topoloom.support.call_errors import complaint
 from topoloom.support.public_names import RENAMED, homes, public_packages
 
@@ -163,3 +163,28 @@ def test_every_signature_of_the_core_can_be_explained() -> None:
         name = call.__qualname__.removesuffix(".__init__")
         line = complaint(call, [], {"no such argument": 1})
         assert line.startswith(f"{name}(): there is no argument"), call.__qualname__
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("seed", -1), ("seed", 2**64), ("work", -1)]
+)
+def test_numbers_out_of_range_are_named(name: str, value: int) -> None:
+    allocation = Allocation.whole(Machine("torus:2x2"))
+    with pytest.raises(TypeError, match=rf"^place\(\): {name} is {value}, which"):
+        place(ring(4), allocation, **{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "ends"),
+    [
+        *((on, False) for on in (None, True, 1, np.True_)),
+        *((end, True) for end in (False, 0, np.False_)),
+    ],
+)
+def test_any_truth_value_says_whether_to_go_on(said: Any, ends: bool) -> None:
+    allocation = Allocation.whole(Machine("torus:4x4"))
+    graph = stencil([4, 4], 9, bytes=1000)
+    mapper = "block,tabu(iterations=2000)"
+    found = place(graph, allocation, mapper, progress=lambda work: said)
+    whole = place(graph, allocation, mapper)
+    assert (found.work < whole.work) == ends

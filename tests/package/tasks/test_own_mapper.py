@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -113,7 +114,7 @@ def test_a_mapper_is_told_the_whole_problem(problem: Problem) -> None:
 
 WRONG: list[tuple[Any, str]] = [
     ([0] * 16, "slot 0 is given to more than one rank|slot 0"),
-    (range(3), "a range is neither a Placement nor an array of slots"),
+    ({1: 2}, "a dict is neither a Placement nor an array of slots"),
     (None, "a NoneType is neither a Placement nor an array of slots"),
     ([0, 1, 2], "3 slots for 16 ranks; expected one for each"),
     ([*range(15), 99], "slot 99"),
@@ -318,3 +319,41 @@ def test_what_is_wrong_in_a_library_is_one_line(problem: Problem) -> None:
     Path("text.so").write_text("text")
     with pytest.raises(Error, match=r"text\.so cannot be loaded: "):
         load_mapper("text.so:place")
+
+
+def test_nothing_that_a_mapper_does_ends_the_others(problem: Problem) -> None:
+    class Odd(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    def leaves(_: MapperProblem) -> Any:
+        raise GeneratorExit
+
+    def mumbles(_: MapperProblem) -> Any:
+        raise Odd
+
+    def colors(_: MapperProblem) -> Any:
+        raise ValueError("\x1b[31mred")
+
+    def elsewhere(problem: MapperProblem) -> Any:
+        other = Allocation.whole(Machine("torus:8x8"))
+        return place(problem.graph, other, "block").placement
+
+    def wanders(_: MapperProblem) -> Any:
+        os.chdir("/")
+        return range(16)
+
+    here = Path.cwd()
+    tried = [leaves, mumbles, colors, elsewhere, wanders]
+    found = compare_mappers(problem, HOP_BYTES, tried)
+    assert list(found.placements) == ["block", "wanders"]
+    assert Path.cwd() == here
+    assert "raised GeneratorExit" in found.failed["leaves"]
+    assert "raised Odd" in found.failed["mumbles"]
+    assert "raised ValueError: \\x1b[31mred" in found.failed["colors"]
+    assert (
+        "another machine, 'torus:8x8', not for 'torus:4x4'"
+        in (found.failed["elsewhere"])
+    )
+    with pytest.raises(Error, match=r"'mine\.py' names no function; add one"):
+        compare_mappers(problem, HOP_BYTES, ["mine.py"])
