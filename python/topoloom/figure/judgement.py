@@ -153,7 +153,10 @@ def _draw(
     said = headline(judged, seconds, machine)
     figure.suptitle(said, fontsize=14, fontweight="bold", x=0.5)
     nodes = share_of_machine(allocation)
-    where = f"{counted(graph.rank_count, 'rank')} on {nodes} of {machine.name}"
+    where = (
+        f"{counted(graph.rank_count, 'rank')} on {nodes} of "
+        f"{machine.name.partition(';')[0]}"
+    )
     if drawn and links is not None:
         _draw_tori(parts[0], links, loads, judged, allocation, where)
     _draw_matrices(parts[-2], graph, allocation, placements, "" if drawn else where)

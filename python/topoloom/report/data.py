@@ -15,6 +15,7 @@ import numpy as np
 from topoloom._core import Error, Wiring
 from topoloom.figure.links import busyness
 from topoloom.machines.link_names import named_link, vertex_names
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.report.matrix import Level, finest_level, positions
 from topoloom.report.pack import Pack
 from topoloom.report.scene import leaving, scene_of, stored
@@ -78,6 +79,8 @@ class Report:
         What the ranks reported of where they were; "" if nobody asked them.
     switches
         Names of the machine's switches; empty where they have none.
+    node
+        What is inside the machine's nodes.
     """
 
     graph: CommGraph
@@ -90,6 +93,7 @@ class Report:
     command: tuple[str, ...] = ()
     proof: str = ""
     switches: tuple[str, ...] = ()
+    node: NodeParts = NO_PARTS
 
     @property
     def machine(self) -> Machine:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.outline import outline
 from topoloom.nodes.hosts import share_of_machine
 from topoloom.placements.measures import MEASURES, measure_title
@@ -72,7 +73,8 @@ def placement_html(file: PlacementFile) -> str:
     }
     title = (
         f"{len(file.placement.slots):,} ranks on "
-        f"{share_of_machine(file.allocation)} of {file.machine.name}"
+        f"{share_of_machine(file.allocation)} of "
+        f"{machine_name(file.machine, file.node)}"
     )
     known = {name: text for name, text in made.items() if text}
     return _fragment(title, _table(_measured(file.values, file.machine)), _table(known))

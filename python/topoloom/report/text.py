@@ -10,6 +10,8 @@ import numpy as np
 
 from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, busyness
+from topoloom.machines.machine_facts import machine_name
+from topoloom.nodes.hosts import share_of_machine
 from topoloom.placements.measures import MEASURES, measure_text, measure_title
 from topoloom.report.histogram import Histogram, histogram
 from topoloom.support.gain import gain
@@ -63,8 +65,8 @@ def facts(report: Report) -> dict[str, Any]:
         "title": title_of(before, after),
         "problem": (
             f"{counted(report.graph.rank_count, 'rank')} on "
-            f"{len(report.allocation.nodes):,} of "
-            f"{counted(machine.node_count, 'node')} of {machine.name}"
+            f"{share_of_machine(report.allocation)} of "
+            f"{machine_name(machine, report.node)}"
         ),
         "views": [view.name for view in report.views],
         "best": report.best,

@@ -68,6 +68,7 @@ def report_of(
         command=command,
         proof=proof,
         switches=first.switches,
+        node=first.node,
     )
 
 

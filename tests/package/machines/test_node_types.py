@@ -36,6 +36,7 @@ from topoloom.tasks.map import map_ranks
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import load_placement_problem
 from topoloom.tasks.problem import Where, load_problem
+from topoloom.tasks.report_page import write_report
 
 NETWORKS = ("tree:3:2", "torus:2x3", "graph:6+1:0-6,1-6,2-6,3-6,4-6,5-6", "tree:6")
 HOSTS = ("cpu1", "cpu2", "cpu3", "cpu4", "gpu1", "gpu2")
@@ -231,6 +232,17 @@ def test_links_are_called_by_hosts_and_switches(cluster: str, tmp_path: Path) ->
     links = {entry["link"] for entry in judged.document()["hottest"]}
     ends = {*HOSTS, "leaf1", "leaf2"}
     assert links == {f"{end} {way}" for end in ends for way in ("up", "down")}
+
+
+def test_titles_do_not_count_slots_that_differ(cluster: str, tmp_path: Path) -> None:
+    graph = pattern(tmp_path, all_to_all(8, 1000))
+    mapped = map_ranks(load_problem(graph, cluster, Where()), Objective("hop-bytes"))
+    page = tmp_path / "page.html"
+    save_placement(tmp_path / "x.json", mapped.file)
+    write_report([tmp_path / "x.json"], page, graph)
+    text = page.read_text()
+    assert f"8 ranks on {len(HOSTS)} of {len(HOSTS)} nodes of " in text
+    assert "slots per node" not in text
 
 
 def test_memory_is_that_of_each_node(cluster: str, tmp_path: Path) -> None:

@@ -216,13 +216,15 @@ def _cell(
 
 
 def _title(problem: Problem, found: Comparison) -> str:
+    from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import share_of_machine
     from topoloom.support.units import counted
 
-    machine, objective = problem.machine, found.objective
+    objective = found.objective
     title = (
         f"{counted(problem.graph.rank_count, 'rank')} on "
-        f"{share_of_machine(problem.allocation)} of {machine.name}"
+        f"{share_of_machine(problem.allocation)} of "
+        f"{machine_name(problem.machine, problem.node)}"
     )
     if objective.measure != "hop_bytes":
         title += f"; objective: {objective.title}"

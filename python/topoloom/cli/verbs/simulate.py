@@ -72,6 +72,7 @@ def command(
     """
     from topoloom.cli.console import print_json, waiting
     from topoloom.graphs.phases import load_phases
+    from topoloom.machines.machine_facts import machine_name
     from topoloom.simulate import load_simulator
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
@@ -99,7 +100,7 @@ def command(
     if as_json:
         print_json(document)
         return
-    _print(document, the_machine.name)
+    _print(document, machine_name(the_machine, given[0].node))
 
 
 def _print(document: dict[str, Any], machine: str) -> None:
