@@ -18,7 +18,8 @@ class SlotSymmetry::Search {
           taken_(slots_, 0) {}
 
     [[nodiscard]] bool map(Position from, Position to) {
-        if (taken_[to.value] || distance(from, from) != distance(to, to)) return false;
+        if (image_[from.value] != Position::none || taken_[to.value]) return false;
+        if (distance(from, from) != distance(to, to)) return false;
         for (const Position other : mapped_) {
             const Position image = image_[other.value];
             if (distance(from, other) != distance(to, image) || distance(other, from) != distance(image, to))
