@@ -31,7 +31,7 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
-from topoloom.tasks.choose_hosts import Choice, choose_hosts
+from topoloom.tasks.choose_hosts import Choice, choose_hosts, other_choices
 from topoloom.tasks.problem import Where, choose_allocation
 from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
 
@@ -226,10 +226,7 @@ def _choose(
         machine, found.allocation.nodes, slots_of(found.allocation.slots)
     )
     placement = Placement(allocation, slots_of(found.placement.slots))
-    values = {"first": found.first_hop_bytes}
-    if found.random_hop_bytes is not None:
-        values["random"] = found.random_hop_bytes
-    values["chosen"] = found.hop_bytes
+    values = {**other_choices(found), "chosen": found.hop_bytes}
     return (
         allocation,
         Choice(

@@ -54,6 +54,14 @@ class Choice:
         return shown | ({"work": self.found.work} if self.found is not None else {})
 
 
+def other_choices(found: ChosenNodes) -> dict[str, float]:
+    """Collect the hop-bytes on the first nodes and, if time allowed, on random ones."""
+    values: dict[str, float] = {"first": found.first_hop_bytes}
+    if found.random_hop_bytes is not None:
+        values["random"] = found.random_hop_bytes
+    return values
+
+
 def choose_hosts(
     free: Allocation,
     count: int | None,
@@ -95,9 +103,7 @@ def choose_hosts(
         found = choose_nodes(
             graph, of(listed), gpus, mapper, **search._asdict(), progress=progress
         )
-        values = {"first": found.first_hop_bytes}
-        if found.random_hop_bytes is not None:
-            values["random"] = found.random_hop_bytes
+        values = other_choices(found)
         best = _fullest(listed, found.allocation, count)
         if best is not None:
             found = choose_nodes(

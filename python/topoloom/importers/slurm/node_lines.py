@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The nodes of Slurm's ``slurm.conf``: cores, GPUs and memory of each ``NodeName=``.
 
-A slot is a core. Slurm says how many there are, not how Linux numbers their CPUs. Lines
-that describe no nodes are skipped, as are keys that say nothing of the inside of nodes.
+A slot is a core. The file gives the number of cores, not how Linux numbers their CPUs.
+Lines that describe no nodes are skipped, as are keys about anything but their inside.
 """
 
 from __future__ import annotations
