@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints every published value that we know how to compute beside ours."""
+"""Prints every published value that one of our models computes, ours beside it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import argparse
 import importlib
 import pkgutil
 import sys
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -14,36 +15,41 @@ from rich.console import Console
 from rich.progress import track
 
 import published
+from published.page import counts, page, shown
+from published.standing import (
+    STANDINGS,
+    fallen,
+    lost,
+    read_standings,
+    record_standings,
+)
 from published.table import Pair, pair_up, read_published
 from topoloom.cli.console import print_table
 
+PAGE = Path("docs/reference/published.md")
 #: The modules beside this one that compute values.
 SECTIONS = sorted(
     module.name
     for module in pkgutil.iter_modules(published.__path__)
-    if module.name not in ("__main__", "table")
+    if module.name not in ("__main__", "page", "standing", "table")
 )
 
 
-def shown(value: float | str) -> str:
-    """Return a number without digits that mean nothing."""
-    return value if isinstance(value, str) else f"{value:,.6g}"
-
-
-def print_pairs(pairs: list[Pair]) -> None:
+def print_pairs(pairs: Sequence[Pair]) -> None:
     """Print a table of each table."""
     for (source, table), rows in groupby(
         pairs, lambda pair: (pair.ours.source, pair.ours.table)
     ):
         print_table(
-            ("row", "column", "published", "ours", ""),
+            ("row", "column", "published", "ours", "", ""),
             [
                 (
                     pair.ours.row,
                     pair.ours.column,
                     pair.published,
                     shown(pair.ours.value),
-                    "equal" if pair.equal else pair.ours.note or "DIFFERS",
+                    pair.standing,
+                    "" if pair.standing == "equal" else pair.ours.note,
                 )
                 for pair in rows
             ],
@@ -52,31 +58,54 @@ def print_pairs(pairs: list[Pair]) -> None:
         )
 
 
+def find_faults(pairs: Sequence[Pair], everything: bool) -> list[str]:
+    """Name the values that nothing explains, and those that stood better."""
+    recorded = read_standings()
+    return [
+        *(
+            f"{', '.join(pair.ours.key)}: differs, and nothing says why"
+            for pair in pairs
+            if pair.unexplained
+        ),
+        *fallen(pairs, recorded),
+        *(lost(pairs, recorded) if everything else ()),
+    ]
+
+
 def main() -> None:
-    """Do what the command line says; fail if a value differs that must not."""
+    """Do what the command line says; fail if a value stands worse than recorded."""
     parser = argparse.ArgumentParser("published", description=__doc__)
     parser.add_argument("values", type=Path, help="CSV of what was published")
     parser.add_argument(
         "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all"
     )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="record how all values stand, and the page",
+    )
     asked = parser.parse_args()
     for name in asked.sections:
         if name not in SECTIONS:
             parser.error(f"no section {name!r}; there are {', '.join(SECTIONS)}")
+    if asked.record and asked.sections:
+        parser.error("--record is for all sections: leave SECTION out")
     if not asked.values.is_file():
         parser.error(f"cannot read {asked.values}: no such file")
-    values = read_published(asked.values)
-    pairs = []
     console = Console(stderr=True)
-    for name in track(asked.sections or SECTIONS, "computing", console=console):
-        rows = importlib.import_module(f"published.{name}").rows()
-        pairs += pair_up(rows, values)
+    found = [
+        ours
+        for name in track(asked.sections or SECTIONS, "computing", console=console)
+        for ours in importlib.import_module(f"published.{name}").rows()
+    ]
+    pairs = pair_up(found, read_published(asked.values))
     print_pairs(pairs)
-    exact = [pair for pair in pairs if pair.kind == "exact"]
-    equal = sum(pair.equal for pair in exact)
-    print(f"{equal} of {len(exact)} values that must come out do, of {len(pairs)}")
-    if any(pair.wrong for pair in pairs):
-        sys.exit("values that must come out differ, and nothing says why")
+    print_table(("source", "computed", *STANDINGS), list(counts(pairs)), left=1)
+    if asked.record:
+        record_standings(pairs)
+        PAGE.write_text(page(pairs))
+    if faults := find_faults(pairs, everything=not asked.sections):
+        sys.exit("\n".join(faults))
 
 
 if __name__ == "__main__":

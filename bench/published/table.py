@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,11 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Ours:
-    """One value that we computed, named as in the list of published ones."""
+    """One value that our models computed, named as in the list of published ones.
+
+    Nothing that it was computed from is the published value itself, nor another one of
+    which it is a sum, a ratio or a spelling.
+    """
 
     source: str
     table: str
@@ -30,6 +35,10 @@ class Ours:
     column: str
     value: float | str
     note: str = ""  # why it differs
+    #: Relative difference up to which it agrees, where something is known but roughly.
+    within: float = 0.0
+    #: The number in the published text, where that is more than a number.
+    stated: str = ""
 
     @property
     def key(self) -> Key:
@@ -42,42 +51,64 @@ class Pair:
     """A published value and ours."""
 
     ours: Ours
-    published: str
-    kind: str  # exact: must come out; trend: depends on what is not known
+    text: str
 
     @property
-    def equal(self) -> bool:
-        """Whether ours is the published one, to the digits that were printed."""
+    def published(self) -> str:
+        """What is compared: the whole text, or the number stated in it."""
+        return self.ours.stated or self.text
+
+    @property
+    def standing(self) -> str:
+        """Equal to the printed digits, within the stated tolerance, or off."""
         if isinstance(self.ours.value, str):
-            return self.ours.value == self.published
+            return "equal" if self.ours.value == self.published else "off"
         try:
-            printed = float(self.published)
+            printed = float(self.published.replace(",", ""))
         except ValueError:
-            return False
+            return "off"
         digits = len(self.published.partition(".")[2])
-        return math.isclose(self.ours.value, printed, abs_tol=0.5001 * 10.0**-digits)
+        if math.isclose(self.ours.value, printed, abs_tol=0.5001 * 10.0**-digits):
+            return "equal"
+        apart = abs(self.ours.value - printed)
+        return "within" if apart <= self.ours.within * abs(printed) else "off"
 
     @property
-    def wrong(self) -> bool:
-        """Whether it had to be equal, is not, and nothing says why."""
-        return self.kind == "exact" and not self.equal and not self.ours.note
+    def unexplained(self) -> bool:
+        """Whether it is not equal, and nothing says why."""
+        return self.standing != "equal" and not self.ours.note
 
 
-def read_published(file: Path) -> dict[Key, tuple[str, str]]:
-    """Return the published values and their kinds."""
+def read_published(file: Path) -> dict[Key, str]:
+    """Return the published values."""
     with file.open(newline="") as lines:
         return {
-            Key(*(line[name] for name in Key._fields)): (line["value"], line["kind"])
+            Key(*(line[name] for name in Key._fields)): line["value"]
             for line in csv.DictReader(lines)
         }
 
 
-def pair_up(found: Iterable[Ours], published: dict[Key, tuple[str, str]]) -> list[Pair]:
-    """Set ours beside what was published; a name that nobody published is an error."""
-    pairs = []
+def pair_up(found: Iterable[Ours], published: dict[Key, str]) -> list[Pair]:
+    """Set ours beside what was published, table by table.
+
+    Raises
+    ------
+    ValueError
+        Nobody published a value of that name, it was computed twice, or the stated
+        number is not in the published text.
+    """
+    pairs: dict[Key, Pair] = {}
     for ours in found:
-        if ours.key not in published:
-            raise KeyError(f"nothing was published as {ours.key}")
-        value, kind = published[ours.key]
-        pairs.append(Pair(ours, value, kind))
-    return pairs
+        key = ours.key
+        if key not in published:
+            raise ValueError(f"nothing was published as {key}")
+        if key in pairs:
+            raise ValueError(f"computed twice: {key}")
+        if ours.stated not in ("", *re.findall(r"[0-9.]*[0-9]", published[key])):
+            raise ValueError(f"{published[key]!r} does not state {ours.stated}: {key}")
+        pairs[key] = Pair(ours, published[key])
+    tables = list(dict.fromkeys((key.source, key.table) for key in published))
+    order = {name: place for place, name in enumerate(tables)}
+    return sorted(
+        pairs.values(), key=lambda pair: order[pair.ours.source, pair.ours.table]
+    )

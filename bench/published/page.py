@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of all published values that we compute, ours beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from published.standing import STANDINGS
+from published.table import Pair
+
+HEAD = """\
+# Published values, and ours
+
+Every value of the papers that Topoloom grew from and that one of its models computes
+today, ours beside theirs. Nothing is computed from its own answer. *Equal* means to the
+printed digits; *within* means that something is known only roughly, and ours is as near
+as the row says; where ours is *off*, a sentence says why. `make bench-published`
+computes the page and fails when a value stands worse than it did; with `ARGS=--record`
+it writes the page.
+"""
+
+
+def shown(value: float | str) -> str:
+    """Return a number without digits that mean nothing."""
+    return value if isinstance(value, str) else f"{value:,.6g}"
+
+
+def counts(pairs: Sequence[Pair]) -> Iterator[tuple[str, ...]]:
+    """Count the standings of each source, and of all."""
+    named = sorted({pair.ours.source for pair in pairs})
+    for source in (*named, "all"):
+        of = Counter(
+            pair.standing for pair in pairs if source in ("all", pair.ours.source)
+        )
+        yield source, str(of.total()), *(str(of[name]) for name in STANDINGS)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
+    yield _line(head)
+    yield _line(["---"] * len(head))
+    yield from map(_line, rows)
+
+
+def _row(pair: Pair) -> tuple[str, ...]:
+    ours = pair.ours
+    near = f" {100 * ours.within:g} %" if pair.standing == "within" else ""
+    words = f"{pair.standing}{near}"
+    if pair.standing != "equal":
+        words += f": {ours.note}"
+    return ours.row, ours.column, pair.published, shown(ours.value), words
+
+
+def page(pairs: Sequence[Pair]) -> str:
+    """Return the page in Markdown."""
+    lines = [
+        HEAD,
+        *_table(("source", "computed", *STANDINGS), counts(pairs)),
+    ]
+    for source, of_source in groupby(pairs, lambda pair: pair.ours.source):
+        lines += ["", f"## {source}"]
+        for table, of_table in groupby(of_source, lambda pair: pair.ours.table):
+            head = ("row", "column", "published", "ours", "")
+            lines += ["", f"### {table}", "", *_table(head, map(_row, of_table))]
+    return "\n".join(lines) + "\n"
