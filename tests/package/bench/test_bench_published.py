@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from published.page import counts, page
 from published.standing import FILE, STANDINGS, fallen, lost
 from published.table import Key, Ours, Pair, pair_up
