@@ -48,4 +48,4 @@ def slope(kind: str, of_side: Callable[[int], int]) -> float:
         machine_facts(Machine(f"{kind}:{n}x{n}x{n}"))["diameter"] / of_side(n)
         for n in SIDES
     }
-    return ratio
+    return float(ratio)
