@@ -35,6 +35,14 @@ def command(
     channels: Channels = 1,
     root: Root = 0,
     seed: Seed = 1,
+    reading: Annotated[
+        str,
+        typer.Option(
+            "--reading",
+            metavar="NAME",
+            help="How messages share the channels, one of those below.",
+        ),
+    ] = "growing",
     output: Annotated[
         Path | None,
         output_option("Write the processes, one per line, position by position."),
@@ -55,6 +63,15 @@ def command(
     standard            root, root + 1, ...
 
     Times are of a scatter of one message to each, of the size that was measured.
+    Messages that are sent at once share channels, by --reading:
+
+    \b
+    growing             those within a group share one, those between the same two
+                        groups share all; each more adds half the bandwidth of one
+    printed             those within a group share all, those between two groups, too;
+                        more than the channels add nothing: the source's assumption
+    node                all share all; each more adds half the bandwidth of one
+    independent         none share
 
     \b
     Examples:
@@ -67,7 +84,12 @@ def command(
     from topoloom.tasks.collectives.order import order_processes
 
     found = order_processes(
-        load_costs(costs), method, channels=channels, root=root, seed=seed
+        load_costs(costs),
+        method,
+        channels=channels,
+        root=root,
+        seed=seed,
+        reading=reading,
     )
     if output is not None:
         write_text(output, "".join(f"{process}\n" for process in found.order))
