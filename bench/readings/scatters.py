@@ -20,7 +20,7 @@ ORDERS = {
     "CAO": "channel-aware",
 }
 STEPS = "Table 4.12 (BlueDrop step times)"
-#: Random orders are a mean of so many.
+#: Of random orders the mean of this number is taken.
 DRAWN = 50
 
 

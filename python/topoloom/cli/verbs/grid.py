@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
-from topoloom.cli.options.messages import Bytes, Channels, Grid
+from topoloom.cli.options.messages import Bytes, Channels, Grid, Reading
 
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.grid import GridTraffic
@@ -48,15 +48,7 @@ def command(
             show_default="the machine's memory, or 50GB/s",
         ),
     ] = None,
-    reading: Annotated[
-        str,
-        typer.Option(
-            "--reading",
-            metavar="NAME",
-            help="Of pipelines: counted, messages share the channels of their node; "
-            "or printed, the source's equation.",
-        ),
-    ] = "counted",
+    reading: Reading = "counted",
     fastest_tile: Annotated[
         str | None,
         typer.Option(
@@ -86,6 +78,13 @@ def command(
                     after the other, in the best segments
     binomial        seconds along binomial trees; scatter and gather have --bytes for
                     every rank of a line
+
+    There are two readings of pipelines:
+
+    \b
+    counted         messages that leave a node along an axis share its channels
+    printed         a message to another node is as many times as fast as there are
+                    channels: the source's equation
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.messages import Channels, Root
+from topoloom.cli.options.messages import Channels, Reading, Root
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
@@ -35,14 +35,7 @@ def command(
     channels: Channels = 1,
     root: Root = 0,
     seed: Seed = 1,
-    reading: Annotated[
-        str,
-        typer.Option(
-            "--reading",
-            metavar="NAME",
-            help="How messages share the channels, one of those below.",
-        ),
-    ] = "growing",
+    reading: Reading = "growing",
     output: Annotated[
         Path | None,
         output_option("Write the processes, one per line, position by position."),

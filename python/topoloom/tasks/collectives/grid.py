@@ -84,7 +84,7 @@ def measure_grid(
 
 
 def check_cells(extents: Sequence[int], ranks: int, name: str) -> None:
-    """Refuse a grid of other than so many cells, with the nearest one that has them."""
+    """Refuse a grid with another number of cells; name the nearest one that fits."""
     if prod(extents) != ranks:
         grid, near = (
             "x".join(map(str, each))

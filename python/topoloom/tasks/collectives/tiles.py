@@ -110,8 +110,13 @@ def time_tiles(
             NodeMap(grid, node.ravel().astype(np.uint32)), links, bytes, reading
         )
         found.append(TiledTraffic(tile, traffic))
+    # Equal times differ in their last digits, by the order of the axes.
     return sorted(
-        found, key=lambda one: (getattr(one.traffic, key), one.traffic.external_links)
+        found,
+        key=lambda one: (
+            float(f"{getattr(one.traffic, key):.9e}"),
+            one.traffic.external_links,
+        ),
     )
 
 
