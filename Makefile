@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-defaults bench-report bench-validation bench-published wheel test-wheel fuzz fuzz-calls asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -79,6 +79,9 @@ bench-report: build          ## size of the report page, and how fast a browser 
 bench-published: build       ## ours beside every published value that we know; ARGS='stencils'
 	pip install -q scipy
 	PYTHONPATH=bench python -m published ../shared/data/published.csv $(ARGS)
+
+bench-readings: build        ## what readings of models say whose source contradicts itself, beside what it measured
+	PYTHONPATH=bench python -m readings ../shared/data/published.csv
 
 wheel: build                 ## dist/: a manylinux wheel with the core inside
 	tools/setup.sh wheel

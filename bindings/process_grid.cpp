@@ -26,6 +26,12 @@ GridCollective collective_of(std::string_view name) {
     fail("no collective '", name, "' on grids; there are broadcast, reduce, scatter and gather");
 }
 
+Reading reading_of(std::string_view name) {
+    if (name != "counted" && name != "printed")
+        throw Error(unknown_name("reading", std::string(name), {"counted", "printed"}));
+    return name == "printed" ? Reading::printed : Reading::counted;
+}
+
 }  // namespace
 
 void bind_process_grid(nb::module_& m) {
@@ -55,9 +61,22 @@ void bind_process_grid(nb::module_& m) {
         .def_prop_ro(
             "external_links", [](const NodeMap& map) { return map.external_links(); },
             "The most messages that leave a node at once, summed over the axes.")
-        .def("pipelined_time", &pipelined_time, "links"_a, "bytes"_a, "segment"_a,
-             "Seconds of a broadcast or reduction down the chains of every axis, in segments.")
-        .def("best_segment", &best_segment, "links"_a, "bytes"_a, "Bytes for which that is least.")
+        .def(
+            "pipelined_time",
+            [](const NodeMap& map, const GridLinks& links, double bytes, double segment,
+               std::string_view reading) {
+                return pipelined_time(map, links, bytes, segment, reading_of(reading));
+            },
+            "links"_a, "bytes"_a, "segment"_a, nb::kw_only(), "reading"_a = "counted",
+            "Seconds of a broadcast or reduction down the chains of every axis, in segments. Readings:\n"
+            "counted, messages that leave a node along an axis share its channels; printed, a message to\n"
+            "another node is as many times as fast as there are channels.")
+        .def(
+            "best_segment",
+            [](const NodeMap& map, const GridLinks& links, double bytes, std::string_view reading) {
+                return best_segment(map, links, bytes, reading_of(reading));
+            },
+            "links"_a, "bytes"_a, nb::kw_only(), "reading"_a = "counted", "Bytes for which that is least.")
         .def(
             "binomial_time",
             [](const NodeMap& map, std::string_view collective, const GridLinks& links, double bytes) {

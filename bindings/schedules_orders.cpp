@@ -38,6 +38,14 @@ BinomialOrder order_of(std::string_view name) {
     throw Error(unknown_name("order", std::string(name), {names.begin(), names.end()}));
 }
 
+ChannelSharing sharing_of(std::string_view name) {
+    constexpr std::array<std::string_view, 4> names{"growing", "printed", "node", "independent"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) return static_cast<ChannelSharing>(i);
+    }
+    throw Error(unknown_name("reading", std::string(name), {names.begin(), names.end()}));
+}
+
 using Message = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;
 
 template <class Line>
@@ -85,13 +93,18 @@ void bind_schedules_orders(nb::module_& m) {
         "random.");
     m.def(
         "binomial_scatter_steps",
-        [](const Costs& costs, const Ids& order, std::uint32_t channels) {
+        [](const Costs& costs, const Ids& order, std::uint32_t channels, std::string_view reading) {
             const CostMatrix matrix = matrix_of(costs);
+            const ChannelSharing sharing = sharing_of(reading);
             return binomial_scatter_steps(matrix, find_cost_groups(matrix), elements<Rank>(order, "order"),
-                                          channels);
+                                          channels, sharing);
         },
-        "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1,
-        "Seconds of every step of a binomial scatter of one block to each, where costs are of a block.");
+        "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1, "reading"_a = "growing",
+        "Seconds of every step of a binomial scatter of one block to each, where costs are of a block. "
+        "Readings: "
+        "growing, messages of a step within a group share one channel and those between the same two groups "
+        "all, and each more adds half the bandwidth of one; printed, those within a group share all too, and "
+        "more add nothing; node, all of them share all, and each more adds half; independent, none share.");
     m.def(
         "grid_line_messages",
         [](const Extents& extents, std::string_view operation, std::int64_t bytes, std::uint32_t root,

@@ -120,7 +120,9 @@ def draw_orders(file: Path) -> None:
     with page(file, len(methods), figsize=(9.0, 2.3)) as panels:
         for panel, method in zip(panels, methods, strict=True):
             order = schedules.binomial_order(costs, method, channels=2)
-            steps = schedules.binomial_scatter_steps(costs, order, channels=2)
+            steps = schedules.binomial_scatter_steps(
+                costs, order, channels=2, reading="printed"
+            )
             places = [(float(i), -1.6 * i.bit_count()) for i in range(len(order))]
             for half in (4, 2, 1):
                 for start in range(0, len(order), 2 * half):

@@ -952,12 +952,14 @@ class NodeMap:
     def external_links(self) -> int:
         """The most messages that leave a node at once, summed over the axes."""
 
-    def pipelined_time(self, links: GridLinks, bytes: float, segment: float) -> float:
+    def pipelined_time(self, links: GridLinks, bytes: float, segment: float, *, reading: str = 'counted') -> float:
         """
-        Seconds of a broadcast or reduction down the chains of every axis, in segments.
+        Seconds of a broadcast or reduction down the chains of every axis, in segments. Readings:
+        counted, messages that leave a node along an axis share its channels; printed, a message to
+        another node is as many times as fast as there are channels.
         """
 
-    def best_segment(self, links: GridLinks, bytes: float) -> float:
+    def best_segment(self, links: GridLinks, bytes: float, *, reading: str = 'counted') -> float:
         """Bytes for which that is least."""
 
     def binomial_time(self, collective: str, links: GridLinks, bytes: float) -> float:
@@ -1645,9 +1647,9 @@ def binomial_order(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDA
     The process on every position of a binomial tree. Methods: standard, fastest-edge-first, channel-aware, random.
     """
 
-def binomial_scatter_steps(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], order: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, channels: int = 1) -> list[float]:
+def binomial_scatter_steps(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], order: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, channels: int = 1, reading: str = 'growing') -> list[float]:
     """
-    Seconds of every step of a binomial scatter of one block to each, where costs are of a block.
+    Seconds of every step of a binomial scatter of one block to each, where costs are of a block. Readings: growing, messages of a step within a group share one channel and those between the same two groups all, and each more adds half the bandwidth of one; printed, those within a group share all too, and more add nothing; node, all of them share all, and each more adds half; independent, none share.
     """
 
 def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0, pieces: int = 0) -> list[list[tuple[int, int, int]]]:

@@ -11,6 +11,10 @@ from topoloom.tasks.collectives.grid import measure_grid as measure_grid
 from topoloom.tasks.collectives.line_speeds import LineSpeeds as LineSpeeds
 from topoloom.tasks.collectives.order import order_processes as order_processes
 from topoloom.tasks.collectives.steps import find_contention as find_contention
+from topoloom.tasks.collectives.tiles import (
+    rank_tiles as rank_tiles,
+    time_tiles as time_tiles,
+)
 from topoloom.tasks.collectives.trees import build_trees as build_trees
 from topoloom.tasks.compare import compare_mappers as compare_mappers
 from topoloom.tasks.jobs.joint import place_jointly as place_jointly

@@ -90,7 +90,9 @@ TEST_CASE("tiles gain what was published: 1.25, 1.5 and 1.86 in two dimensions, 
     CHECK(gain({2, 2, 3}) == doctest::Approx(25.0 / 16));
 }
 
-TEST_CASE("a pipeline takes one step per segment and link, and the gain of tiles is that of their surfaces") {
+TEST_CASE(
+    "a pipeline takes one step per segment and link; as printed the gain of tiles is that of their "
+    "surfaces") {
     const GridLinks wire{.latency_s = 1e-6, .outer_s_per_byte = 1e-9};
     // One chain of 8 nodes, 10 segments: (8 - 2 + 10) steps. All links leave their node.
     const NodeMap chain = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
@@ -98,22 +100,60 @@ TEST_CASE("a pipeline takes one step per segment and link, and the gain of tiles
     const GridLinks fast{.latency_s = 0, .outer_s_per_byte = 1e-9, .channels = 2};
     const NodeMap strips = node_map({32, 32}, tiled({32, 32}, {1, 8}));
     const NodeMap tiles = node_map({32, 32}, tiled({32, 32}, {2, 4}));
-    CHECK(pipelined_time(strips, fast, 1e6, 1e4) / pipelined_time(tiles, fast, 1e6, 1e4) ==
-          doctest::Approx(1.5));
+    const auto gain = [&](Reading reading) {
+        return pipelined_time(strips, fast, 1e6, 1e4, reading) /
+               pipelined_time(tiles, fast, 1e6, 1e4, reading);
+    };
+    CHECK(gain(Reading::printed) == doctest::Approx(1.5));
     // (p_1 + p_2 - 4 + 2m/s) s E/(p_1 + p_2) beta/c
-    CHECK(pipelined_time(tiles, fast, 1e6, 1e4) ==
+    CHECK(pipelined_time(tiles, fast, 1e6, 1e4, Reading::printed) ==
           doctest::Approx((32 + 32 - 4 + 2 * 100) * 1e4 * 6.0 / 64 * 1e-9 / 2));
+    // Strips: 8 messages on 2 channels along one axis, 1 along the other; tiles: 4 and 2.
+    CHECK(gain(Reading::counted) == doctest::Approx((8.0 / 2 + 1) / (4.0 / 2 + 1)));
+}
+
+TEST_CASE(
+    "counted pipelines: a message to another node is never faster than alone, nor by more channels than it "
+    "needs") {
+    Rng rng(5);
+    for (int round = 0; round < 40; ++round) {
+        const Extents grid{2 + static_cast<std::uint32_t>(rng.below(7)),
+                           2 + static_cast<std::uint32_t>(rng.below(7))};
+        Nodes nodes(grid[0] * grid[1]);
+        for (auto& node : nodes) node = rng.below(4);
+        const NodeMap map = node_map(grid, nodes);
+        GridLinks links{1e-6, 1e-9, 2e-10, 0, 1};
+        const auto time = [&] { return pipelined_time(map, links, 1e6, 1e4); };
+        double before = time();
+        // One channel: a step takes as long as all messages of the busiest node one after the other.
+        double all = 0;
+        for (const std::size_t axis : {0, 1}) {
+            const double byte = std::max(1e-9 * map.external_links(axis), 2e-10);
+            all += (grid[axis] - 2 + 100) * (1e-6 + 1e4 * byte);
+        }
+        CHECK(before == doctest::Approx(all));
+        for (links.channels = 2; links.channels <= 64; links.channels *= 2) {
+            CHECK(time() <= before);
+            before = time();
+        }
+        double alone = 0;
+        for (const std::size_t axis : {0, 1})
+            alone += (grid[axis] - 2 + 100) * (1e-6 + 1e4 * (map.external_links(axis) > 0 ? 1e-9 : 2e-10));
+        CHECK(before == doctest::Approx(alone));
+    }
 }
 
 TEST_CASE("no segment is better than the best one") {
     const GridLinks links{5e-6, 1e-9, 2e-10, 1e-10, 2};
     const NodeMap map = node_map({32, 32}, tiled({32, 32}, {2, 4}));
-    const double best = best_segment(map, links, 1e6);
-    const double time = pipelined_time(map, links, 1e6, best);
-    for (double segment = 100; segment <= 1e6; segment *= 1.1)
-        CHECK(pipelined_time(map, links, 1e6, segment) >= time * (1 - 1e-12));
-    // Two processes have nobody to overlap with.
-    CHECK(best_segment(node_map({2}, Nodes{0, 1}), links, 1e6) == 1e6);
+    for (const Reading reading : {Reading::counted, Reading::printed}) {
+        const double best = best_segment(map, links, 1e6, reading);
+        const double time = pipelined_time(map, links, 1e6, best, reading);
+        for (double segment = 100; segment <= 1e6; segment *= 1.1)
+            CHECK(pipelined_time(map, links, 1e6, segment, reading) >= time * (1 - 1e-12));
+        // Two processes have nobody to overlap with.
+        CHECK(best_segment(node_map({2}, Nodes{0, 1}), links, 1e6, reading) == 1e6);
+    }
 }
 
 TEST_CASE("binomial trees have log2 rounds per axis, those inside nodes first, and share channels outside") {

@@ -40,9 +40,10 @@ std::vector<std::uint32_t> order_of(const CostMatrix& costs, BinomialOrder order
     return found;
 }
 
-double scatter_time(const CostMatrix& costs, BinomialOrder order, std::uint32_t channels) {
+double scatter_time(const CostMatrix& costs, BinomialOrder order, std::uint32_t channels,
+                    ChannelSharing sharing = ChannelSharing::printed) {
     const auto placed = binomial_order(costs, order, Rank{0}, channels, 1);
-    const auto steps = binomial_scatter_steps(costs, find_cost_groups(costs), placed, channels);
+    const auto steps = binomial_scatter_steps(costs, find_cost_groups(costs), placed, channels, sharing);
     return std::accumulate(steps.begin(), steps.end(), 0.0);
 }
 
@@ -73,7 +74,46 @@ TEST_CASE("every order has every process once, the root first, whatever their nu
     }
 }
 
-TEST_CASE("channels bound how many messages of a scatter are as fast as one") {
+TEST_CASE("each message beyond the channels adds half the bandwidth of one") {
+    using enum ChannelSharing;
+    // A last step of 16 messages on 2 channels has the bandwidth of 2 + 14 / 2 of them.
+    const CostMatrix equal = grouped(std::vector<std::uint32_t>(32, 0), 1, 1);
+    CHECK(scatter_time(equal, standard, 2, growing) ==
+          doctest::Approx(16 + 8 + 4 * 4 / 3. + 2 * 8 / 5. + 16 / 9.));
+    CHECK(scatter_time(equal, standard, 2, node) == scatter_time(equal, standard, 2, growing));
+    // Two groups: two messages within one share one channel, 4 between them 2.
+    const CostMatrix two = grouped(mixed, 1, 2);
+    CHECK(scatter_time(two, fastest_edge_first, 2, growing) == doctest::Approx(4 + 2 * 2 / 1.5 + 2 * 4 / 3.));
+    CHECK(scatter_time(two, channel_aware, 2, growing) == doctest::Approx(4 + 2 * 2 + 2 / 1.5));
+    CHECK(scatter_time(two, channel_aware, 2, node) == doctest::Approx(4 + 2 * 2 + 4 / 3.));
+}
+
+TEST_CASE("no reading has a step shorter than alone; where bandwidth grows it takes less than twice that") {
+    using enum ChannelSharing;
+    Rng rng(11);
+    for (int round = 0; round < 50; ++round) {
+        std::vector<std::uint32_t> group(2 + rng.below(30));
+        for (auto& of : group) of = rng.below(3);
+        const CostMatrix costs = grouped(group, 1, 1 + 3 * rng.uniform(), 0.3);
+        const std::uint32_t channels = 1 + static_cast<std::uint32_t>(rng.below(5));
+        const auto placed = binomial_order(costs, BinomialOrder::random, Rank{0}, channels, round);
+        const CostGroups groups = find_cost_groups(costs);
+        const auto steps = [&](ChannelSharing sharing) {
+            return binomial_scatter_steps(costs, groups, placed, channels, sharing);
+        };
+        const auto alone = steps(independent);
+        for (const ChannelSharing sharing : {growing, node}) {
+            const auto shared = steps(sharing);
+            for (std::size_t i = 0; i < alone.size(); ++i) {
+                CHECK(shared[i] >= alone[i]);
+                CHECK(shared[i] < 2 * alone[i]);
+            }
+        }
+        for (std::size_t i = 0; i < alone.size(); ++i) CHECK(steps(printed)[i] >= alone[i]);
+    }
+}
+
+TEST_CASE("as printed channels bound how many messages of a scatter are as fast as one") {
     const auto blocks = [](std::size_t size, std::uint32_t channels) {
         return scatter_time(grouped(std::vector<std::uint32_t>(size, 0), 1, 1), standard, channels);
     };

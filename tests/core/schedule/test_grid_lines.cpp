@@ -93,8 +93,9 @@ TEST_CASE("one rank per node: the counted messages take what the model of the gr
             const double segment = 1000.0 / static_cast<double>(pieces);
             for (const auto& [operation, with] :
                  {std::pair(Operation::broadcast, copying), {Operation::reduce, links}})
-                CHECK(counted_time(lines_of<Chain>(extents, operation, 0, pieces), with) ==
-                      doctest::Approx(pipelined_time(map, with, 1000, segment)));
+                for (const Reading reading : {Reading::counted, Reading::printed})
+                    CHECK(counted_time(lines_of<Chain>(extents, operation, 0, pieces), with) ==
+                          doctest::Approx(pipelined_time(map, with, 1000, segment, reading)));
         }
         for (std::size_t i = 0; i < operations.size(); ++i) {
             const GridLinks& with = operations[i] == Operation::reduce ? links : copying;

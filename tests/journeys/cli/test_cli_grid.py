@@ -57,6 +57,54 @@ def test_block_order_is_shown_alone(topoloom: Command) -> None:
     assert (printed.status, printed.err) == (0, "")
 
 
+COLLECTIVES = {
+    "pipelined": "pipelined_s",
+    "broadcast": "binomial_broadcast_s",
+    "scatter": "binomial_scatter_s",
+    "gather": "binomial_gather_s",
+}
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("channels", [1, 3])
+def test_the_fastest_tile_is_found_and_its_placement_takes_that_long(
+    placed: Command, collective: str, channels: int
+) -> None:
+    words = ["grid", "--grid", "16x16", "--channels", channels, "--json"]
+    search = ["--fastest-tile", collective, "-o", "y.json"]
+    tiles = placed(*words, "x.json", *search).json["tiles"]
+    assert sorted(one["tile"] for one in tiles) == [[1, 8], [2, 4], [4, 2], [8, 1]]
+    times = [one[COLLECTIVES[collective]] for one in tiles]
+    assert times == pytest.approx(sorted(times))
+    written = placed(*words, "y.json").json
+    assert all(written[name] == tiles[0][name] for name in COLLECTIVES.values())
+    # Block order is the tile 1x8, so no placement in tiles is slower.
+    assert times[0] <= written["block"][COLLECTIVES[collective]]
+
+
+def test_more_channels_make_crossing_no_cheaper_than_staying(placed: Command) -> None:
+    words = ["grid", "x.json", "--grid", "16x16", "--json", "--channels"]
+    counted = placed(*words, 8).json
+    assert counted["pipelined_s"] <= counted["block"]["pipelined_s"]
+    printed = placed(*words, 8, "--reading", "printed").json
+    assert printed["pipelined_s"] > printed["block"]["pipelined_s"]
+
+
+def test_tiles_that_cannot_be_are_refused(topoloom: Command) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "5x5", "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", "mesh:7+node:4", "--mapper", "tile", "-o", "x.json")
+    for words, what in (
+        (["--fastest-tile", "scatter"], "gives nodes 1 to 4 ranks"),
+        (["--fastest-tile", "all"], "there are pipelined, broadcast"),
+        (["--reading", "read"], "there are: counted, printed"),
+        (["-o", "y.json"], "--fastest-tile"),
+    ):
+        refused = topoloom("grid", "x.json", "--grid", "5x5", *words)
+        assert refused.status == 2
+        assert what in refused.err
+        assert refused.err.count("\n") == 1
+
+
 def test_a_grid_that_does_not_fit_is_refused_with_one_that_does(
     placed: Command,
 ) -> None:

@@ -30,6 +30,7 @@ def measured(topoloom: Command) -> Command:
 
 def test_the_published_orders_come_out_and_are_written(measured: Command) -> None:
     words = ["order", "costs.csv", "--channels", 2, "-o", "order.txt", "--json"]
+    words += ["--reading", "printed"]
     found = measured(*words).json
     assert found["method"] == "channel-aware"
     assert found["order"] == [0, 3, 1, 6, 2, 5, 4, 7]
@@ -41,8 +42,24 @@ def test_the_published_orders_come_out_and_are_written(measured: Command) -> Non
     assert measured(*words).json["order"] == [0, 1, 3, 4, 2, 6, 5, 7]
 
 
+def test_times_are_of_the_reading_that_is_named(measured: Command) -> None:
+    words = ["order", "costs.csv", "--method", "fastest-edge-first", "--channels", 2]
+    found = {
+        reading: measured(*words, "--reading", reading, "--json").json
+        for reading in ("growing", "printed", "node", "independent")
+    }
+    assert all(one["reading"] == reading for reading, one in found.items())
+    assert measured(*words, "--json").json == found["growing"]
+    # Two messages within a group, then four between two groups, on two channels.
+    assert found["printed"]["scatter_steps_s"] == pytest.approx([4e-6, 2e-6, 4e-6])
+    assert found["growing"]["scatter_steps_s"] == pytest.approx(
+        [4e-6, 2e-6 * 4 / 3, 2e-6 * 4 / 3]
+    )
+    assert found["independent"]["scatter_s"] == pytest.approx(8e-6)
+
+
 def test_people_get_a_table(measured: Command) -> None:
-    printed = measured("order", "costs.csv", "--channels", 2)
+    printed = measured("order", "costs.csv", "--channels", 2, "--reading", "printed")
     assert (printed.status, printed.err) == (0, "")
     assert "order   0 3 1 6 2 5 4 7" in printed.out
     assert "group 1 1 4 6 7" in printed.out
@@ -83,6 +100,7 @@ def test_matrices_that_are_none_are_refused_by_line(
         (["--root", "8"], "root 8 is none of the processes 0 to 7"),
         (["--channels", "0"], "channels must be 1 or more"),
         (["--method", "quickest"], "fastest-edge-first"),
+        (["--reading", "grown"], "growing"),
     ],
 )
 def test_options_that_cannot_be_are_refused(

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import topoloom
-from topoloom import graphs, placements, schedules
+from topoloom import graphs, placements, schedules, tasks
+from topoloom.tasks.collectives.tiles import COLLECTIVES
 
 
 def test_the_published_example_by_rows_and_in_tiles() -> None:
@@ -32,6 +35,34 @@ def test_tiles_have_the_least_surface_of_those_that_divide() -> None:
     assert placements.node_tiles([24, 24], 8, [1, 9])[0] == [1, 8]
     with pytest.raises(topoloom.Error, match="3 weights for 2 axes"):
         placements.node_tiles([24, 24], 8, [1, 2, 3])
+
+
+@pytest.mark.parametrize("collective", ["pipelined", "broadcast", "scatter", "gather"])
+@pytest.mark.parametrize(("grid", "cores"), [([24, 36], 12), ([6, 4, 10], 8)])
+def test_no_tile_is_faster_than_the_first(
+    collective: str, grid: list[int], cores: int
+) -> None:
+    for channels in (1, 2, 5):
+        links = schedules.GridLinks(
+            latency_s=1e-6,
+            outer_s_per_byte=1e-9,
+            inner_s_per_byte=2e-10,
+            channels=channels,
+        )
+        found = tasks.time_tiles(grid, cores, links, 1e6, collective)
+        tiles = placements.node_tiles(grid, cores)
+        assert sorted(one.tile for one in found) == sorted(tiles)
+        key = COLLECTIVES[collective]
+        first = getattr(found[0].traffic, key)
+        for one in found:
+            assert getattr(one.traffic, key) >= first * (1 - 1e-8)
+            # Its links are those of its surface: every axis is longer than a tile.
+            surface = sum(
+                math.prod(one.tile) // side
+                for side, extent in zip(one.tile, grid, strict=True)
+                if extent > side
+            )
+            assert one.traffic.external_links == surface
 
 
 def test_times_add_up_and_more_channels_take_no_longer() -> None:

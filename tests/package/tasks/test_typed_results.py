@@ -35,6 +35,7 @@ from topoloom.tasks import (
     order_processes,
     prove_bounds,
     rank_collective,
+    rank_tiles,
     read_call,
     read_objective,
     read_setting,
@@ -78,6 +79,9 @@ SAME: dict[str, Callable[[], Any]] = {
     "collective allgather -n 16 --bytes 1024 --model hdr": ranked,
     "grid x.json --grid 4x4 --inner-bandwidth 100GB/s": lambda: measure_grid(
         load_placement("x.json"), [4, 4], LineSpeeds(inner_bandwidth=100e9)
+    ),
+    "grid x.json --grid 4x4 --fastest-tile scatter": lambda: rank_tiles(
+        load_placement("x.json"), [4, 4], collective="scatter"
     ),
     "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curve(
         "pairs.csv", 8 << 20
@@ -135,6 +139,7 @@ def test_a_message_takes_as_long_as_the_model_says() -> None:
         (lambda: build_trees(NODES, members=17), "16 nodes"),
         (lambda: find_contention(NODES, "shift", "rout"), "did you mean 'routes'"),
         (lambda: measure_grid(load_placement("x.json"), [3, 5]), "16 cells"),
+        (lambda: rank_tiles(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: order_processes(np.ones((2, 2)), root=2), "processes 0 to 1"),
         (lambda: allocate_nodes(MACHINE, Where()), "give its allocation"),
         (lambda: predict_times(load_model("hdr").model, [8], 0), "1 or more, not 0"),

@@ -19,39 +19,66 @@ void check(const GridLinks& links, double bytes) {
     if (links.channels == 0) fail("a node needs 1 channel or more");
 }
 
-/// Steps of the chains of all axes until the first segment has arrived.
-double chain_steps(const NodeMap& map) {
-    double steps = 0;
-    for (const std::uint32_t extent : map.extents) steps += static_cast<double>(extent) - 2;
-    return steps;
+/// What a byte costs in a step along an axis: the slowest of the links that are in use at once.
+double slowest_link(const NodeMap& map, std::size_t axis, const GridLinks& links) {
+    const std::uint64_t lines = cell_count(map.extents) / map.extents[axis];
+    std::uint64_t inside = lines * (map.extents[axis] - 1);
+    for (const std::uint32_t leaving : map.leaving[axis]) inside -= leaving;
+    const double crossing = map.external_links(axis);
+    return links.reduce_s_per_byte +
+           std::max(crossing > 0 ? std::max(1.0, crossing / links.channels) * links.outer_s_per_byte : 0.0,
+                    inside > 0 ? links.inner_s_per_byte : 0.0);
 }
 
-/// What a byte costs in a step, averaged over links between nodes and inside.
-double seconds_per_byte(const NodeMap& map, const GridLinks& links) {
+/// The same in any step as printed: averaged over links between nodes and inside.
+double mean_link(const NodeMap& map, const GridLinks& links) {
     const double all = tile_surface(map.extents);
     const double outer = map.external_links() / all;
     return links.reduce_s_per_byte + outer * links.outer_s_per_byte / links.channels +
            (1 - outer) * links.inner_s_per_byte;
 }
 
+/// Chains of all axes, one after the other.
+struct Chains {
+    double axes = 0;      // each sends all segments
+    double steps = 0;     // until the first segment has arrived
+    double one = 0;       // seconds of a segment of one byte on every axis once
+    double arriving = 0;  // and in all those steps
+};
+
+Chains chains_of(const NodeMap& map, const GridLinks& links, Reading reading) {
+    Chains chains;
+    for (std::size_t axis = 0; axis < map.extents.size(); ++axis) {
+        if (reading == Reading::counted && map.extents[axis] == 1) continue;
+        const double steps = static_cast<double>(map.extents[axis]) - 2;
+        const double one =
+            reading == Reading::counted ? slowest_link(map, axis, links) : mean_link(map, links);
+        chains.axes += 1;
+        chains.steps += steps;
+        chains.one += one;
+        chains.arriving += steps * one;
+    }
+    return chains;
+}
+
 }  // namespace
 
-double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment) {
+double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment,
+                      Reading reading) {
     check(links, bytes);
     if (!(segment > 0 && segment <= bytes))
         fail("segments of ", segment, " bytes do not cut a message of ", bytes, "; give 1 to ", bytes);
-    const double segments = static_cast<double>(map.extents.size()) * bytes / segment;
-    return std::max(0.0, chain_steps(map) + segments) *
-           (links.latency_s + segment * seconds_per_byte(map, links));
+    const Chains chains = chains_of(map, links, reading);
+    const double segments = bytes / segment;
+    return std::max(0.0, (chains.steps + chains.axes * segments) * links.latency_s +
+                             segment * (chains.arriving + segments * chains.one));
 }
 
-double best_segment(const NodeMap& map, const GridLinks& links, double bytes) {
+double best_segment(const NodeMap& map, const GridLinks& links, double bytes, Reading reading) {
     check(links, bytes);
-    const double growing = chain_steps(map) * seconds_per_byte(map, links);
-    if (growing <= 0) return bytes;
-    const double root =
-        std::sqrt(static_cast<double>(map.extents.size()) * bytes * links.latency_s / growing);
-    return std::min(bytes, std::max(1.0, root));
+    const Chains chains = chains_of(map, links, reading);
+    if (chains.arriving <= 0) return bytes;
+    return std::min(bytes, std::max(1.0, std::sqrt(chains.axes * bytes * links.latency_s / chains.arriving)));
 }
 
 double binomial_time(const NodeMap& map, GridCollective collective, const GridLinks& links, double bytes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "topoloom/metric/node_map.hpp"
+#include "topoloom/schedule/cost/combining_cost.hpp"
 
 namespace topoloom {
 
@@ -19,13 +20,19 @@ struct GridLinks {
 enum class GridCollective { broadcast, reduce, scatter, gather };
 
 /// A broadcast or, with reduce_s_per_byte, a reduction of `bytes` down the chains of every axis in segments of
-/// `segment` bytes. Throws Error unless 0 < segment <= bytes. Source: Karlsson 2012, eq. 5.2 to 5.7, with the constants
-/// 2d and d, and the share of external links over the sum of the areas of the grid; see docs/how-to/place/process-grids.md.
-[[nodiscard]] double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment);
+/// `segment` bytes. Counted: in a step along an axis a node sends as many segments as it has external links along it,
+/// and they share its channels: a byte takes max(1, links / channels) times as long as one alone, and a step as long as
+/// its slowest link. Printed: all steps take the mean over all links of the grid, of which those between nodes are
+/// `channels` times as fast as one alone, so that crossing can be cheaper than staying.
+/// Throws Error unless 0 < segment <= bytes. Source: Karlsson 2012, eq. 5.2 to 5.7, with the constants 2d and d, and the
+/// share of external links over the sum of the areas of the grid; see docs/how-to/place/process-grids.md.
+[[nodiscard]] double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment,
+                                    Reading reading = Reading::counted);
 
-/// The segment for which that is least: the root of d * bytes * latency / (steps * seconds per byte), at most `bytes`
-/// and at least one byte.
-[[nodiscard]] double best_segment(const NodeMap& map, const GridLinks& links, double bytes);
+/// The segment for which that is least: the root of d * bytes * latency / (sum of steps * seconds per byte), at most
+/// `bytes` and at least one byte.
+[[nodiscard]] double best_segment(const NodeMap& map, const GridLinks& links, double bytes,
+                                  Reading reading = Reading::counted);
 
 /// A collective along binomial trees takes at most this, where bytes inside nodes take no longer than between them: the
 /// inner_rounds inside nodes, and the others, in which a node's messages take turns on its channels, as many as it has

@@ -80,6 +80,21 @@ double student_t(const std::vector<double>& slow, const std::vector<double>& fas
     return (mean(slow) - mean(fast)) / std::sqrt(std::max(variance, 1e-300) * (1 / n + 1 / m));
 }
 
+/// Messages that share channels.
+struct Shared {
+    double sum = 0;      // of their seconds alone
+    double longest = 0;  // of these
+
+    void add(double seconds) {
+        sum += seconds;
+        longest = std::max(longest, seconds);
+    }
+    [[nodiscard]] double time(double channels, ChannelSharing sharing) const {
+        if (sharing == ChannelSharing::independent || sum <= channels * longest) return longest;
+        return sharing == ChannelSharing::printed ? sum / channels : 2 * sum / (channels + sum / longest);
+    }
+};
+
 /// Numbers groups by their lowest processes.
 void renumber(CostGroups& groups) {
     std::map<std::uint32_t, std::uint32_t> number;
@@ -185,7 +200,8 @@ std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, R
 }
 
 std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGroups& groups,
-                                           std::span<const Rank> order, std::uint32_t channels) {
+                                           std::span<const Rank> order, std::uint32_t channels,
+                                           ChannelSharing sharing) {
     const std::size_t size = costs.size();
     check_channels(channels);
     std::vector<bool> seen(size, false);
@@ -199,16 +215,22 @@ std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGr
 
     std::vector<double> steps;
     for (std::size_t half = std::bit_ceil(size) / 2; half > 0; half /= 2) {
-        double longest = 0;
-        std::map<std::pair<std::uint32_t, std::uint32_t>, double> shared;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, Shared> shared;
         for (std::size_t position = 0; position + half < size; position += 2 * half) {
             const Rank from = order[position];
             const Rank to = order[position + half];
             const auto blocks = static_cast<double>(std::min(half, size - position - half));
-            longest = std::max(longest, blocks * costs(from, to));
-            shared[std::minmax(groups.of[from.value], groups.of[to.value])] += blocks * costs(from, to);
+            std::pair<std::uint32_t, std::uint32_t> between{0, 0};
+            if (sharing != ChannelSharing::node)
+                between = std::minmax(groups.of[from.value], groups.of[to.value]);
+            shared[between].add(blocks * costs(from, to));
         }
-        for (const auto& [between, sum] : shared) longest = std::max(longest, sum / channels);
+        double longest = 0;
+        for (const auto& [between, messages] : shared) {
+            const bool inside =
+                sharing == ChannelSharing::growing && groups.count > 1 && between.first == between.second;
+            longest = std::max(longest, messages.time(inside ? 1 : channels, sharing));
+        }
         steps.push_back(longest);
     }
     return steps;

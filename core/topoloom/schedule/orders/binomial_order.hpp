@@ -55,11 +55,23 @@ enum class BinomialOrder {
 [[nodiscard]] std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,
                                                std::uint32_t channels, std::uint64_t seed);
 
+/// How messages of a step share channels. The source's assumption is `printed`; its own measurements agree with `growing`
+/// the most, see docs/collectives/binomial-orders.md.
+enum class ChannelSharing {
+    growing,  // those within a group share one, those between the same two all; each more adds half of one's bandwidth
+    printed,  // those within a group share all, and those between the same two; more than the channels add nothing
+    node,         // all of them share all; each more adds half of one's bandwidth
+    independent,  // none do
+};
+
 /// Seconds of every step of a binomial scatter of one block to each process, where costs are of a block. In step s position
-/// r, which 2^(L-s) divides, sends the upper half of its blocks to r + 2^(L-s-1). Messages within a group, or between two
-/// groups, share `channels`: they take as long as the longest, or their sum over the channels. Throws Error unless the order
-/// has every process once, and for no channels. Source: Karlsson 2012, A 4.6 and T 4.6.
+/// r, which 2^(L-s) divides, sends the upper half of its blocks to r + 2^(L-s-1). Of messages that share c channels and
+/// whose seconds add up to w, the longest m, all take max(m, w/c), or where bandwidth grows max(m, 2w / (c + w/m)), less
+/// than twice as long as alone. Where all are one group, `growing` is `node`. Throws Error unless the order has every
+/// process once, and for no channels. Source: Karlsson 2012, A 4.6, T 4.6; two messages on one channel have 1.5 times the
+/// bandwidth of one, ch. 3, and inside nodes all his machines have one channel, T 3.8 to T 3.10, T 3.13.
 [[nodiscard]] std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGroups& groups,
-                                                         std::span<const Rank> order, std::uint32_t channels);
+                                                         std::span<const Rank> order, std::uint32_t channels,
+                                                         ChannelSharing sharing = ChannelSharing::growing);
 
 }  // namespace topoloom

@@ -37,3 +37,11 @@ Channels = Annotated[
         "--channels", metavar="N", help="Messages that travel at once as fast as one."
     ),
 ]
+Reading = Annotated[
+    str,
+    typer.Option(
+        "--reading",
+        metavar="NAME",
+        help="How the model reads its source, one of those above.",
+    ),
+]

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topoloom.cli.options.files import AsJson, PlacementFile
-from topoloom.cli.options.messages import Bytes, Channels, Grid
+from topoloom.cli.options.files import AsJson, PlacementFile, output_option
+from topoloom.cli.options.messages import Bytes, Channels, Grid, Reading
 
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.grid import GridTraffic
+    from topoloom.tasks.collectives.tiles import TileTimes
 
 
 def command(
@@ -46,6 +48,20 @@ def command(
             show_default="the machine's memory, or 50GB/s",
         ),
     ] = None,
+    reading: Reading = "counted",
+    fastest_tile: Annotated[
+        str | None,
+        typer.Option(
+            "--fastest-tile",
+            metavar="COLLECTIVE",
+            help="Time all tiles instead, the fastest first in one of pipelined, "
+            "broadcast, scatter, gather.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        output_option("Write the placement in the first of --fastest-tile."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure off-node traffic along the axes of a process grid, and of block order.
@@ -63,18 +79,28 @@ def command(
     binomial        seconds along binomial trees; scatter and gather have --bytes for
                     every rank of a line
 
+    There are two readings of pipelines:
+
+    \b
+    counted         messages that leave a node along an axis share its channels
+    printed         a message to another node is as many times as fast as there are
+                    channels: the source's equation
+
     \b
     Examples:
       topoloom grid x.json --grid 64x128
       topoloom grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
+      topoloom grid x.json --grid 64x128 --fastest-tile scatter -o tiles.json
     """
+    from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json
     from topoloom.graphs.patterns import parse_grid
-    from topoloom.placements.placement_file import load_placement
+    from topoloom.placements.placement_file import load_placement, save_placement
     from topoloom.support.checks import at_least
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
     from topoloom.tasks.collectives.grid import measure_grid
     from topoloom.tasks.collectives.line_speeds import LineSpeeds
+    from topoloom.tasks.collectives.tiles import rank_tiles
 
     at_least("--channels", channels, 1)
     size = parse_bytes(amount)
@@ -87,14 +113,46 @@ def command(
         else parse_bandwidth(inner_bandwidth),
         channels=channels,
     )
-    found = measure_grid(
-        load_placement(placement), parse_grid(grid), speeds, size, str(placement)
-    )
+    file, extents = load_placement(placement), parse_grid(grid)
+    if fastest_tile is not None:
+        tiles = rank_tiles(
+            file, extents, speeds, size, fastest_tile, reading, str(placement)
+        )
+        if output is not None:
+            save_placement(output, tiles.placed())
+        if as_json:
+            print_json(tiles.document())
+        else:
+            _print_tiles(grid, tiles)
+            print_facts([("speeds", tiles.speeds)])
+        return
+    if output is not None:
+        raise Error("-o is for --fastest-tile; name a collective")
+    found = measure_grid(file, extents, speeds, size, str(placement), reading)
     if as_json:
         print_json(found.document())
     else:
         _print(grid, found)
         print_facts([("speeds", found.speeds)])
+
+
+def _print_tiles(grid: str, found: TileTimes) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.tasks.collectives.tiles import COLLECTIVES
+
+    rows = [
+        [
+            "x".join(map(str, one.tile)),
+            str(one.traffic.external_links),
+            *(_time_text(getattr(one.traffic, key)) for key in COLLECTIVES.values()),
+        ]
+        for one in found.tiles
+    ]
+    headings = ["tile", "external links", *COLLECTIVES]
+    title = (
+        f"{grid} grid on {found.file.machine.name}, fastest {found.collective} first"
+    )
+    print_table(headings, rows, title=title)
 
 
 def _print(grid: str, found: GridTraffic) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.messages import Channels, Root
+from topoloom.cli.options.messages import Channels, Reading, Root
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def command(
     channels: Channels = 1,
     root: Root = 0,
     seed: Seed = 1,
+    reading: Reading = "growing",
     output: Annotated[
         Path | None,
         output_option("Write the processes, one per line, position by position."),
@@ -55,6 +56,15 @@ def command(
     standard            root, root + 1, ...
 
     Times are of a scatter of one message to each, of the size that was measured.
+    Messages that are sent at once share channels, by --reading:
+
+    \b
+    growing             those within a group share one, those between the same two
+                        groups share all; each more adds half the bandwidth of one
+    printed             those within a group share all, those between two groups, too;
+                        more than the channels add nothing: the source's assumption
+    node                all share all; each more adds half the bandwidth of one
+    independent         none share
 
     \b
     Examples:
@@ -67,7 +77,12 @@ def command(
     from topoloom.tasks.collectives.order import order_processes
 
     found = order_processes(
-        load_costs(costs), method, channels=channels, root=root, seed=seed
+        load_costs(costs),
+        method,
+        channels=channels,
+        root=root,
+        seed=seed,
+        reading=reading,
     )
     if output is not None:
         write_text(output, "".join(f"{process}\n" for process in found.order))

@@ -61,37 +61,51 @@ def measure_grid(
     speeds: LineSpeeds | None = None,
     bytes: int = 1 << 20,
     name: str = "the placement",
+    reading: str = "counted",
 ) -> GridTraffic:
-    """Measure a placement whose ranks are numbered row by row; `name` is for errors."""
+    """Measure a placement whose ranks are numbered row by row; `name` is for errors.
+
+    Of pipelines there are two readings: ``counted``, in which the messages that leave a
+    node along an axis share its channels, and ``printed``, the equation of the source.
+    """
     at_least("bytes", bytes, 1)
     slots, given = file.placement.slots, list(extents)
-    if prod(given) != len(slots):
-        grid, near = (
-            "x".join(map(str, each))
-            for each in (given, nearest_extents(given, len(slots)))
-        )
-        raise Error(
-            f"a grid of {grid} does not have the {len(slots)} cells of the ranks that "
-            f"{name} places; the nearest that has is {near}"
-        )
+    check_cells(given, len(slots), name)
 
     def traffic(slots: NDArray[np.uint32]) -> LineTraffic:
         # Nodes without ranks have no lines: numbered anew, they are not listed.
         _, nodes = np.unique(slots // slots_per_host(file.machine), return_inverse=True)
-        return _traffic(NodeMap(given, nodes.astype(np.uint32)), links, bytes)
+        node_map = NodeMap(given, nodes.astype(np.uint32))
+        return line_traffic(node_map, links, bytes, reading)
 
     links, text = (speeds or LineSpeeds()).on(file.allocation)
     block = traffic(file.allocation.slots[: len(slots)])
     return GridTraffic(file, given, bytes, text, block, traffic(slots))
 
 
-def _traffic(node_map: NodeMap, links: GridLinks, size: int) -> LineTraffic:
-    segment = node_map.best_segment(links, size)
+def check_cells(extents: Sequence[int], ranks: int, name: str) -> None:
+    """Refuse a grid with another number of cells; name the nearest one that fits."""
+    if prod(extents) != ranks:
+        grid, near = (
+            "x".join(map(str, each))
+            for each in (extents, nearest_extents(list(extents), ranks))
+        )
+        raise Error(
+            f"a grid of {grid} does not have the {ranks} cells of the ranks that "
+            f"{name} places; the nearest that has is {near}"
+        )
+
+
+def line_traffic(
+    node_map: NodeMap, links: GridLinks, size: float, reading: str = "counted"
+) -> LineTraffic:
+    """Time the collectives of a node map, pipelines in their best segments."""
+    segment = node_map.best_segment(links, size, reading=reading)
     return LineTraffic(
         [max(axis) for axis in node_map.leaving],
         node_map.external_links,
         segment,
-        node_map.pipelined_time(links, size, segment),
+        node_map.pipelined_time(links, size, segment, reading=reading),
         node_map.binomial_time("broadcast", links, size),
         node_map.binomial_time("scatter", links, size),
         node_map.binomial_time("gather", links, size),

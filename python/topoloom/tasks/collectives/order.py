@@ -30,6 +30,7 @@ class ProcessOrder:
     method: str
     channels: int
     root: int
+    reading: str  # of how messages share the channels
     groups: CostGroups  # of processes that are near to each other
     order: list[int]
     steps: list[float]  # seconds of each step of a scatter
@@ -41,6 +42,7 @@ class ProcessOrder:
             "method": self.method,
             "channels": self.channels,
             "root": self.root,
+            "reading": self.reading,
             "groups": self.groups.of,
             "order": self.order,
             "scatter_s": sum(self.steps),
@@ -57,10 +59,13 @@ def order_processes(
     channels: int = 1,
     root: int = 0,
     seed: int = 1,
+    reading: str = "growing",
 ) -> ProcessOrder:
     """Order processes by the seconds of a message from each to each.
 
-    Without a `method` the best of `METHODS` and the standard order is taken.
+    Without a `method` the best of `METHODS` and the standard order is taken, by the
+    predicted time; `reading` is how messages share channels in it, as in
+    `schedules.binomial_scatter_steps`.
     """
     at_least("channels", channels, 1)
     at_least("seed", seed, 0)
@@ -72,11 +77,18 @@ def order_processes(
         for name in (STANDARD, *([method] if method else METHODS))
     }
     steps = {
-        name: binomial_scatter_steps(costs, order, channels=shared)
+        name: binomial_scatter_steps(costs, order, channels=shared, reading=reading)
         for name, order in orders.items()
     }
     best = method or min(orders, key=lambda name: sum(steps[name]))
     groups = find_cost_groups(costs)
     return ProcessOrder(
-        best, channels, root, groups, orders[best], steps[best], steps[STANDARD]
+        best,
+        channels,
+        root,
+        reading,
+        groups,
+        orders[best],
+        steps[best],
+        steps[STANDARD],
     )

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times collectives on a process grid in every tile that can fill its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import Error, GridLinks, NodeMap, Placement, node_tiles
+from topoloom.nodes.hosts import slots_per_host
+from topoloom.placements.placement_file import PlacementFile
+from topoloom.support.checks import at_least
+from topoloom.tasks.collectives.grid import (
+    LineTraffic,
+    check_cells,
+    line_traffic,
+)
+from topoloom.tasks.collectives.line_speeds import LineSpeeds
+
+#: Times that a tile can be the fastest in, and how `LineTraffic` calls them.
+COLLECTIVES = {
+    "pipelined": "pipelined_s",
+    "broadcast": "binomial_broadcast_s",
+    "scatter": "binomial_scatter_s",
+    "gather": "binomial_gather_s",
+}
+
+
+@dataclass(frozen=True)
+class TiledTraffic:
+    """Traffic along a grid whose nodes take a tile of it each."""
+
+    tile: list[int]
+    traffic: LineTraffic
+
+
+@dataclass(frozen=True)
+class TileTimes:
+    """All tiles of the cores of a node that divide a grid, the fastest one first."""
+
+    file: PlacementFile
+    extents: list[int]
+    bytes: int
+    speeds: str
+    collective: str
+    tiles: list[TiledTraffic]
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "machine": self.file.machine.text,
+            "grid": self.extents,
+            "bytes": self.bytes,
+            "speeds": self.speeds,
+            "collective": self.collective,
+            "tiles": [{"tile": one.tile, **vars(one.traffic)} for one in self.tiles],
+        }
+
+    def placed(self) -> PlacementFile:
+        """Place the ranks in the fastest tile, tile after tile on node after node."""
+        grid, tile = self.extents, self.tiles[0].tile
+        slots = np.empty(prod(grid), np.uint32)
+        cells = np.arange(prod(grid)).reshape(
+            [
+                size
+                for pair in zip(_counts(grid, tile), tile, strict=True)
+                for size in pair
+            ]
+        )
+        axes = [*range(0, 2 * len(grid), 2), *range(1, 2 * len(grid), 2)]
+        slots[cells.transpose(axes).ravel()] = self.file.allocation.slots[: len(slots)]
+        return replace(
+            self.file,
+            placement=Placement(self.file.allocation, slots),
+            mapper="tile",
+            values={},
+            seed=0,
+            work=0,
+            command=(),
+        )
+
+
+def time_tiles(
+    extents: Sequence[int],
+    cores: int,
+    links: GridLinks,
+    bytes: float,
+    collective: str = "pipelined",
+    reading: str = "counted",
+) -> list[TiledTraffic]:
+    """Time every tile of `cores` cells that divides a grid, the fastest first.
+
+    Of equally fast ones those with fewer external links come first. Source: Karlsson
+    2012, sec. 5.3.4, minimized over the extents of the tile.
+    """
+    key = _time_of(collective)
+    grid = list(extents)
+    found = []
+    for tile in node_tiles(grid, cores):
+        node = np.zeros(grid, np.uint32)
+        for at, count, side in zip(
+            np.indices(grid), _counts(grid, tile), tile, strict=True
+        ):
+            node = node * count + at // side
+        traffic = line_traffic(
+            NodeMap(grid, node.ravel().astype(np.uint32)), links, bytes, reading
+        )
+        found.append(TiledTraffic(tile, traffic))
+    # Equal times differ in their last digits, by the order of the axes.
+    return sorted(
+        found,
+        key=lambda one: (
+            float(f"{getattr(one.traffic, key):.9e}"),
+            one.traffic.external_links,
+        ),
+    )
+
+
+def rank_tiles(
+    file: PlacementFile,
+    extents: Sequence[int],
+    speeds: LineSpeeds | None = None,
+    bytes: int = 1 << 20,
+    collective: str = "pipelined",
+    reading: str = "counted",
+    name: str = "the placement",
+) -> TileTimes:
+    """Time the tiles for the ranks and nodes of a placement; `name` is for errors.
+
+    Raises
+    ------
+    topoloom.Error
+        If the nodes have unequal numbers of ranks. Where they have equal ones, a tile
+        divides the grid: one of the greatest common divisors along the axes.
+    """
+    at_least("bytes", bytes, 1)
+    _time_of(collective)
+    grid = list(extents)
+    ranks = len(file.placement.slots)
+    check_cells(grid, ranks, name)
+    nodes = file.allocation.slots[:ranks] // slots_per_host(file.machine)
+    counts = np.unique(nodes, return_counts=True)[1]
+    cores = int(counts[0])
+    if (counts != cores).any():
+        raise Error(
+            f"{name} gives nodes {counts.min()} to {counts.max()} ranks, but tiles are "
+            "all alike; the mapper `tile` cuts such grids"
+        )
+    links, text = (speeds or LineSpeeds()).on(file.allocation)
+    tiles = time_tiles(grid, cores, links, bytes, collective, reading)
+    return TileTimes(file, grid, bytes, text, collective, tiles)
+
+
+def _counts(grid: Sequence[int], tile: Sequence[int]) -> list[int]:
+    return [extent // side for extent, side in zip(grid, tile, strict=True)]
+
+
+def _time_of(collective: str) -> str:
+    if collective not in COLLECTIVES:
+        raise Error(
+            f"no collective '{collective}' on tiles; there are {', '.join(COLLECTIVES)}"
+        )
+    return COLLECTIVES[collective]

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bench of readings: what it holds against what Karlsson measured."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from readings import grids, scatters
+
+SMALL = [case for case in grids.cases() if math.prod(case.grid) < 2000]
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+def test_tiles_gain_in_counted_pipelines_as_they_were_measured_to(
+    case: grids.GridCase,
+) -> None:
+    order, tiles = grids.pipelined(case)
+    assert tiles < order
+    # Where a node has several channels, the source's equation advises against them.
+    if case.cluster == grids.RA and len(case.grid) == 2:
+        order, tiles = grids.pipelined(case, "printed")
+        assert tiles > order
+
+
+@pytest.mark.parametrize("order", ["Standard", "FEF", "CAO"])
+@pytest.mark.parametrize("node", scatters.NODES, ids=lambda node: node.name)
+def test_readings_agree_on_the_first_step_and_only_lengthen_others(
+    node: scatters.Node, order: str
+) -> None:
+    alone = scatters.steps(node, order, "independent")
+    for reading in scatters.READINGS:
+        shared = scatters.steps(node, order, reading)
+        assert shared[0] == alone[0]
+        assert all(a >= b for a, b in zip(shared, alone, strict=True))
+
+
+def test_bandwidth_beyond_the_channels_lets_steps_shrink_as_measured() -> None:
+    """On BlueDrop they took 51, 37, 20, 14 and 12 ms."""
+    growing = scatters.steps(scatters.BLUEDROP, "FEF")
+    assert list(growing) == sorted(growing, reverse=True)
+    assert growing == pytest.approx((50.7, 36.76, 19.75, 14.38, 11.51), rel=0.25)
+    printed = scatters.steps(scatters.BLUEDROP, "FEF", "printed")
+    assert printed[-1] > 4 * growing[-1]
