@@ -243,7 +243,7 @@ def mesh_graph(
 
 
 def summed(ranks: int, phases: Sequence[CommGraph]) -> CommGraph:
-    """Add up the phases of so many ranks."""
+    """Add up phases of the same ranks."""
     rows = np.concatenate([np.zeros((0, 4), np.int64), *map(edge_rows, phases)])
     source, target = rows[:, :2].astype(np.uint32).T
     return CommGraph.from_edges(ranks, source, target, rows[:, 2], rows[:, 3])

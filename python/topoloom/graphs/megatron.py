@@ -173,7 +173,7 @@ class MegatronJob:
                 f"{self._release} wants where edp = {self._edp} differs from "
                 f"dp = {self.dp}"
             )
-        if _stride(attention) != _stride(experts):
+        if self.pp > 1 and _stride(attention) != _stride(experts):
             raise Error(
                 f"order '{name}' puts the stages of attention and of experts on "
                 "different ranks; put pp last"
@@ -188,7 +188,7 @@ def parse_framework(text: str) -> tuple[int, int]:
     topoloom.Error
         For anything else.
     """
-    match = re.fullmatch(r"megatron(?:-(\d+)\.(\d+)(?:\.\d+)?)?", text)
+    match = re.fullmatch(r"megatron(?:-([0-9]{1,3})\.([0-9]{1,3})(?:\.[0-9]+)?)?", text)
     if match is None:
         raise Error(
             f"no framework '{text}'; write megatron, or megatron-0.8 for the rules of "
@@ -209,8 +209,8 @@ def megatron_job(
     """
     if "ep" in mesh or "etp" in mesh:
         raise Error(
-            "in Megatron the experts divide the ranks of the other axes: write "
-            f"--experts ep={mesh.get('ep', 1)} and leave ep and etp out of the mesh"
+            "in Megatron the experts divide the ranks of the other axes: give ep and "
+            "etp apart from the mesh, and the mesh the ranks of all"
         )
     for given, known in ((mesh, ("tp", "cp", "dp", "pp")), (experts, ("ep", "etp"))):
         for axis in given:

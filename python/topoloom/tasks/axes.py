@@ -110,4 +110,6 @@ def map_axes(
 def _mesh_only(orders: MeshOrders | LayoutOrders) -> MeshOrders:
     if isinstance(orders, MeshOrders):
         return orders
-    raise Error("a job of Megatron is not one mesh of devices; write --to ranks")
+    raise Error(
+        "a job of Megatron is not one mesh of devices; ask for the device of every rank"
+    )
