@@ -2,13 +2,11 @@
 #include "topoloom/choose/axis_order.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/metric/loads/objective_loads.hpp"
+#include "topoloom/choose/numbered_layouts.hpp"
 #include "topoloom/place/grid/slot_lines.hpp"
 #include "topoloom/place/side_by_side.hpp"
 
@@ -16,8 +14,8 @@ namespace topoloom {
 
 namespace {
 
-using Pieces = std::vector<AxisPiece>;
-using Flags = std::vector<bool>;
+using Pieces = AxisPieces;
+using Flags = AxisFlags;
 
 constexpr std::size_t max_axes = 8;
 constexpr std::size_t max_lines = 16;
@@ -26,172 +24,6 @@ constexpr std::size_t starts_on_line = 8;         // of the exchange of pieces
 constexpr std::size_t layouts_to_split = 4;       // on a line
 constexpr std::size_t starts_on_layout = 2;       // together as many as on a line of one layout
 constexpr std::size_t max_messages = 50'000'000;  // measured on a line: then exchanging ends
-
-/// A digit of a rank's position along one axis.
-struct Digit {
-    std::uint32_t size;
-    std::uint32_t stride;  // slots on the line
-};
-
-/// The digits of an axis, lowest first. Adjacent ones are one where the line does not turn between them; without going
-/// back and forth turns make no difference.
-std::vector<Digit> digits_of(std::uint32_t axis, const Pieces& pieces, const grid::SlotLine& line,
-                             bool back_and_forth) {
-    std::vector<Digit> digits;
-    std::uint32_t stride = 1;
-    for (const AxisPiece& piece : pieces) {
-        if (piece.axis == axis && piece.size > 1) {
-            const bool turns = back_and_forth && std::ranges::binary_search(line.turns, stride);
-            if (!digits.empty() && !turns && digits.back().stride * digits.back().size == stride) {
-                digits.back().size *= piece.size;
-            } else {
-                digits.push_back({piece.size, stride});
-            }
-        }
-        stride *= piece.size;
-    }
-    return digits;
-}
-
-/// Where on the line, counted from where 0 is, the x-th rank along an axis is.
-std::size_t offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
-    std::size_t sum = 0;
-    for (const auto& [size, stride] : digits) {
-        const std::uint32_t value = x % size;
-        x /= size;
-        sum += std::size_t{stride} * (back_and_forth && x % 2 == 1 ? size - 1 - value : value);
-    }
-    return sum;
-}
-
-/// What a traffic's messages depend on, wherever its mesh lies: the sizes and strides of its digits, and a mark where rows
-/// of several run back and forth.
-using Key = std::vector<std::uint32_t>;
-
-/// A traffic as one layout numbers its ranks.
-struct NumberedTraffic {
-    std::vector<Digit> digits;        // of rank numbers, by axis of the traffic
-    std::vector<std::uint32_t> axes;  // of the layout, that these are made of
-    const std::vector<CommGraph>* phases;
-};
-
-struct NumberedLayout {
-    std::vector<std::uint32_t> extents;
-    bool solid;  // one piece that must not be divided, since views divide it differently
-    std::vector<NumberedTraffic> traffic;
-};
-
-/// The digits of rank numbers that a traffic counts along.
-std::vector<Digit> digits_of(const ViewTraffic& one) {
-    std::vector<Digit> digits;
-    for (const std::uint32_t axis : one.traffic.axes) {
-        if (axis >= one.extents.size()) return {{0, 0}};  // as no mesh has it; mesh_phases() refuses
-        const auto below = std::span(one.extents).first(axis);
-        digits.push_back(
-            {one.extents[axis], std::accumulate(below.begin(), below.end(), 1U, std::multiplies{})});
-    }
-    return digits;
-}
-
-void append(Key& key, const std::vector<Digit>& digits) {
-    for (const auto& [size, stride] : digits) {
-        if (size == 1) continue;
-        const std::size_t n = key.size();
-        if (n >= 3 && key[n - 1] == 0 && key[n - 3] * key[n - 2] == stride) {
-            key[n - 3] *= size;
-        } else {
-            key.insert(key.end(), {size, stride, 0});
-        }
-    }
-}
-
-/// The coarsest mesh that divides all views; empty where there is none.
-std::vector<std::uint32_t> common_mesh(const MeshLayout& layout) {
-    std::set<std::uint32_t> strides{1};
-    for (const ViewTraffic& one : layout) {
-        std::uint32_t stride = 1;
-        for (const std::uint32_t extent : one.extents) strides.insert(stride *= extent);
-    }
-    std::vector<std::uint32_t> extents;
-    for (auto low = strides.begin(), high = std::next(low); high != strides.end(); low = high++) {
-        if (*high % *low != 0) return {};
-        extents.push_back(*high / *low);
-    }
-    return extents;
-}
-
-/// What every traffic sends in every layout, and how long it takes on a line.
-class MeshOnMachine {
-   public:
-    explicit MeshOnMachine(const Machine& machine) : machine_(machine) {}
-    MeshOnMachine(const MeshOnMachine&) = delete;
-    MeshOnMachine& operator=(const MeshOnMachine&) = delete;
-
-    /// The axes of `extents` divide those of all views; without any, nothing can.
-    void add(const MeshLayout& layout, std::vector<std::uint32_t> extents) {
-        NumberedLayout& added =
-            layouts_.emplace_back(std::move(extents), false, std::vector<NumberedTraffic>{});
-        if (added.extents.empty()) {
-            added.extents = {static_cast<std::uint32_t>(mesh_size(layout.front().extents))};
-            added.solid = true;
-        }
-        phases_.resize(layout.size());
-        for (std::size_t t = 0; t < layout.size(); ++t) {
-            auto [phases, is_new] = phases_[t].try_emplace(traffic_key(layout[t]));
-            if (is_new) phases->second = mesh_phases(layout[t].extents, layout[t].traffic);
-            NumberedTraffic one{digits_of(layout[t]), {}, &phases->second};
-            for (const auto& [size, low] : one.digits) {
-                std::uint32_t stride = 1;
-                for (std::uint32_t axis = 0; axis < added.extents.size(); stride *= added.extents[axis++]) {
-                    if (!added.solid && stride >= low && stride < low * size) one.axes.push_back(axis);
-                }
-            }
-            added.traffic.push_back(std::move(one));
-        }
-    }
-    [[nodiscard]] std::span<const NumberedLayout> layouts() const { return layouts_; }
-    [[nodiscard]] std::size_t traffics() const { return phases_.size(); }
-
-    [[nodiscard]] std::vector<Slot> slots(std::size_t layout, const grid::SlotLine& line,
-                                          const Pieces& pieces, const Flags& back_and_forth) const {
-        const auto& extents = layouts_[layout].extents;
-        std::vector<std::size_t> place{0};  // on the line, of the ranks of the axes so far
-        for (std::uint32_t axis = 0; axis < extents.size(); ++axis) {
-            const std::vector<Digit> digits = digits_of(axis, pieces, line, back_and_forth[axis]);
-            const std::size_t before = place.size();
-            for (std::uint32_t x = 1; x < extents[axis]; ++x) {
-                const std::size_t step = offset(digits, back_and_forth[axis], x);
-                for (std::size_t i = 0; i < before; ++i) place.push_back(place[i] + step);
-            }
-        }
-        std::vector<Slot> slots;
-        for (const std::size_t p : place) slots.push_back(line.slots[p]);
-        return slots;
-    }
-    [[nodiscard]] static std::size_t messages(const NumberedTraffic& traffic) {
-        std::size_t sum = 0;
-        for (const CommGraph& phase : *traffic.phases) sum += phase.edge_count();
-        return sum;
-    }
-    [[nodiscard]] double seconds(const NumberedTraffic& traffic, std::span<const Slot> slot_of_rank) const {
-        if (traffic.phases->empty()) return 0;
-        static const Objective time = objective_of(ObjectiveKind::time);
-        MeasuredObjective objective{time, {}};
-        for (const CommGraph& phase : *traffic.phases) objective.phases.push_back(&phase);
-        return objective_key(machine_, objective, slot_of_rank).congestion;
-    }
-
-   private:
-    static Key traffic_key(const ViewTraffic& one) {
-        Key key;
-        append(key, digits_of(one));
-        return key;
-    }
-
-    const Machine& machine_;
-    std::vector<NumberedLayout> layouts_;
-    std::vector<std::map<Key, std::vector<CommGraph>>> phases_;  // by traffic; layouts share them
-};
 
 /// Orders of pieces on one line.
 class LineSearch {
@@ -308,15 +140,15 @@ class LineSearch {
     double seconds_of(std::size_t t, const Found& found) {
         const NumberedLayout& layout = mesh_->layouts()[found.layout];
         const NumberedTraffic& traffic = layout.traffic[t];
-        Key key;
-        if (layout.solid) append(key, traffic.digits);
+        DigitKey key;
+        if (layout.solid) append_digits(key, traffic.digits);
         for (const std::uint32_t axis : traffic.axes) {
             const std::vector<Digit> digits =
                 digits_of(axis, found.pieces, line_, found.back_and_forth[axis]);
             if (digits.size() > 1 && found.back_and_forth[axis]) {
                 for (const auto& [size, stride] : digits) key.insert(key.end(), {size, stride, axis + 1});
             } else {
-                append(key, digits);
+                append_digits(key, digits);
             }
         }
         const auto [entry, is_new] = known_[t].try_emplace(std::move(key), 0);
@@ -330,8 +162,8 @@ class LineSearch {
 
     const MeshOnMachine* mesh_;  // searches are sorted
     grid::SlotLine line_;
-    std::vector<std::map<Key, double>> known_;  // by traffic
-    std::size_t measured_ = 0;                  // messages
+    std::vector<std::map<DigitKey, double>> known_;  // by traffic
+    std::size_t measured_ = 0;                       // messages
 };
 
 /// A line, and the orders to begin with, the fastest first.

@@ -47,7 +47,8 @@ struct ViewTraffic {
 /// A way to number the ranks of a job, by what they send when they are numbered so.
 using MeshLayout = std::vector<ViewTraffic>;
 
-/// Pieces are those of the coarsest mesh that divides every view of the layout, or one piece where there is none.
+/// Pieces are those of the coarsest mesh that divides every view of the layout, or one piece where there is none of at
+/// most eight axes.
 struct LayoutOrders {
     AxisOrder given;           // the first layout, on the slots as they are allocated
     std::size_t named_layout;  // the best on the same slots
