@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 from time import perf_counter
 
 import topoloom
@@ -16,9 +17,10 @@ from topoloom.tasks import map_axes
 
 @dataclass(frozen=True)
 class Case:
-    """A job; the machine lacks the nodes in `lost`, as `without` describes.
+    """A job on all nodes but those in `lost`, or on `chosen` ones in their order.
 
-    With `experts` it is one of Megatron; ep and etp are theirs.
+    With `experts` it is one of Megatron; ep and etp are theirs. `but` says what is
+    special about the nodes.
     """
 
     machine: str
@@ -28,12 +30,13 @@ class Case:
     sequence: int
     micro_batches: int
     lost: frozenset[int] = frozenset()
-    without: str = ""
+    but: str = ""
+    chosen: tuple[int, ...] = ()
 
     @property
     def where(self) -> str:
         """The machine, as tables and pictures name it."""
-        return self.machine + (f", {self.without}" if self.without else "")
+        return self.machine + (f", {self.but}" if self.but else "")
 
     @property
     def job(self) -> dict[str, int] | MegatronJob:
@@ -49,10 +52,10 @@ class Case:
         return ", ".join(part for part in (self.mesh, self.experts) if part)
 
     def allocation(self) -> topoloom.Allocation:
-        """All that is not lost."""
+        """Take the nodes."""
         machine = topoloom.load_machine(self.machine)
-        nodes = [node for node in range(machine.node_count) if node not in self.lost]
-        return topoloom.Allocation(machine, nodes)
+        rest = [node for node in range(machine.node_count) if node not in self.lost]
+        return topoloom.Allocation(machine, self.chosen or rest)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,11 @@ class Result:
     def gain(self, order: AxisOrder) -> float:
         """Percent that an order takes less than the default."""
         return 100 * (1 - order.total / self.orders.given.total)
+
+
+def _sample(nodes: int, among: int) -> tuple[int, ...]:
+    """Draw nodes, in random order."""
+    return tuple(Random(1).sample(range(among), nodes))
 
 
 def _trays(racks: int, size: int = 4) -> frozenset[int]:
@@ -94,13 +102,21 @@ CASES = [
     Case("nvl72-row", _DENSE, "tp=8,cp=2,dp=4,pp=8", "", 8192, 16),
     Case("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=32,pp=4", _FOLDED, 32768, 16),
     Case("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=32,pp=4", _SPLIT, 32768, 16),
-    Case("dgx-h100-pod", _LARGE, "tp=4,cp=2,dp=32,pp=4", "ep=8,etp=2", 32768, 16),
-    Case("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=32,pp=4", "ep=16,etp=1", 32768, 16),
     Case(
         *("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=24,pp=4", _FOLDED, 32768, 16),
         *(frozenset(range(11, 1024, 97)), "11 GPUs lost"),
     ),
     Case("dgx-h100-pod", _DENSE, "tp=8,cp=2,dp=4,pp=16", "", 8192, 16),
+    Case(
+        *("lumi-g+node:8", _DENSE, "tp=8,cp=2,dp=8,pp=8", "", 8192, 8),
+        but="128 nodes of 8 groups",
+        chosen=tuple(sorted(_sample(128, 8 * 128))),
+    ),
+    Case(
+        *("jupiter+node:4", _LARGE, "tp=2,cp=2,dp=64,pp=4", _FOLDED, 32768, 16),
+        but="256 nodes in random order",
+        chosen=_sample(256, 256),
+    ),
     Case("tpu-v4-cube", _SMALL, "tp=2,cp=2,ep=4,dp=2,pp=2", None, 32768, 8),
     Case("tpu-v4-cube", _SMALL, "tp=2,cp=4,ep=2,dp=2,pp=2", None, 32768, 8),
     Case("tpu-v5p-cube", _SMALL, "tp=4,cp=2,ep=2,dp=2,pp=2", None, 32768, 8),

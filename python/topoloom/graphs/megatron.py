@@ -210,7 +210,7 @@ def megatron_job(
     if "ep" in mesh or "etp" in mesh:
         raise Error(
             "in Megatron the experts divide the ranks of the other axes: give ep and "
-            "etp apart from the mesh, and the mesh the ranks of all"
+            "etp as experts, apart from the mesh, whose axes multiply to all ranks"
         )
     for given, known in ((mesh, ("tp", "cp", "dp", "pp")), (experts, ("ep", "etp"))):
         for axis in given:

@@ -197,7 +197,7 @@ def test_a_refused_name_says_why(name: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("mesh", "experts", "release", "message"),
     [
-        ({"tp": 2, "ep": 4}, {}, "megatron", "give ep and etp apart from the mesh"),
+        ({"tp": 2, "ep": 4}, {}, "megatron", "give ep and etp as experts"),
         ({"tp": 2, "x": 4}, {}, "megatron", "no axis of the mesh in Megatron 'x'"),
         ({"tp": 2}, {"tp": 4}, "megatron", "no axis of the experts in Megatron 'tp'"),
         ({"dp": 4}, {"ep": 3}, "megatron", "4 ranks are not a multiple of etp x ep"),
