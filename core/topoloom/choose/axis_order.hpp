@@ -7,17 +7,11 @@
 #include <vector>
 
 #include "topoloom/base/budget.hpp"
+#include "topoloom/choose/mesh_layout.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/generators/mesh_pattern.hpp"
 
 namespace topoloom {
-
-/// A piece of an axis: the whole of it, or one of the factors that it is split into.
-struct AxisPiece {
-    std::uint32_t axis;
-    std::uint32_t size;
-    friend bool operator==(const AxisPiece&, const AxisPiece&) = default;
-};
 
 /// A mesh laid along a line of slots.
 struct AxisOrder {
@@ -36,16 +30,6 @@ struct AxisOrders {
     AxisOrder nested;  // the same slots, the axes in their best order, none of them split
     AxisOrder best;    // of all that were looked at
 };
-
-/// Traffic whose groups are counted on a mesh of its own: one of the views of ranks that other traffic sees as another
-/// mesh. Megatron's experts divide the same ranks into etp x ep x edp x pp as its attention does into tp x cp x dp x pp.
-struct ViewTraffic {
-    std::vector<std::uint32_t> extents;
-    MeshTraffic traffic;
-};
-
-/// A way to number the ranks of a job, by what they send when they are numbered so.
-using MeshLayout = std::vector<ViewTraffic>;
 
 /// Pieces are those of the coarsest mesh that divides every view of the layout, or one piece where there is none of at
 /// most eight axes.

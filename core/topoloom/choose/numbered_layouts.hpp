@@ -7,7 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/choose/axis_order.hpp"
+#include "topoloom/choose/mesh_layout.hpp"
+#include "topoloom/machine/machine.hpp"
 #include "topoloom/place/grid/slot_lines.hpp"
 
 namespace topoloom {

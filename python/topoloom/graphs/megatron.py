@@ -52,6 +52,9 @@ class MegatronJob:
     release: tuple[int, int] = NEWEST
 
     def __post_init__(self) -> None:
+        for axis, size in {**self.mesh, "ep": self.ep, "etp": self._etp}.items():
+            if size < 1:
+                raise Error(f"{axis} = {size}; give it 1 or more")
         if self._own_experts:
             divisor, what = self._etp * self.ep * self.pp, "etp x ep x pp"
             if self.ranks % divisor:

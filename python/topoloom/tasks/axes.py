@@ -50,6 +50,8 @@ class MappedAxes:
     def text(self, program: str) -> str:
         """Write the chosen order for one of `FORMATS`."""
         if program == "megatron":
+            if isinstance(self.orders, MeshOrders):
+                raise Error("Megatron has names for its own jobs; map a MegatronJob")
             return self.orders.text(self.chosen)
         if program == "jax":
             return json.dumps(_mesh_only(self.orders).devices(self.chosen).tolist())

@@ -37,7 +37,11 @@ Groups = dict[tuple[str, ...], list[list[int]]]
 @cache
 def initializer(release: str) -> Callable[..., dict[str, Any]]:
     """Take `initialize_model_parallel`, until it has made its generators of ranks."""
-    (wheel,) = WHEELS.glob(f"megatron_core-{release}-*.whl") or [None]
+    found = list(WHEELS.glob(f"megatron_core-{release}-*.whl"))
+    if not found:
+        text = f"no wheel of Megatron-Core {release}; tools/setup.sh test gets it"
+        raise FileNotFoundError(text)
+    wheel = found[0]
     with zipfile.ZipFile(wheel) as files:
         text = files.read("megatron/core/parallel_state.py")
     with warnings.catch_warnings():

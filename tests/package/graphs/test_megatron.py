@@ -203,6 +203,8 @@ def test_a_refused_name_says_why(name: str, message: str) -> None:
         ({"dp": 4}, {"ep": 3}, "megatron", "4 ranks are not a multiple of etp x ep"),
         ({"dp": 4}, {"ep": 3}, "megatron-0.8", "dp = 4 is not a multiple of ep = 3"),
         ({"tp": 4}, {"etp": 2}, "megatron-0.8", "0.10 and later take etp"),
+        ({"tp": 4}, {"ep": 0}, "megatron", "ep = 0; give it 1 or more"),
+        ({"tp": 0}, {}, "megatron", "tp = 0; give it 1 or more"),
         ({"tp": 4}, {}, "megatorn", "no framework 'megatorn'; write megatron, or"),
     ],
 )
