@@ -42,6 +42,19 @@ std::vector<MeshTraffic> make_traffics(const std::vector<Traffic>& traffic) {
     return all;
 }
 
+using SeenTraffic =
+    std::tuple<std::vector<std::uint32_t>, std::vector<std::uint32_t>, std::string, std::int64_t>;
+
+std::vector<MeshLayout> make_layouts(const std::vector<std::vector<SeenTraffic>>& layouts) {
+    std::vector<MeshLayout> all;
+    for (const std::vector<SeenTraffic>& views : layouts) {
+        MeshLayout& layout = all.emplace_back();
+        for (const auto& [extents, axes, collective, bytes] : views)
+            layout.push_back({extents, make_traffic({axes, collective, bytes})});
+    }
+    return all;
+}
+
 std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces_of(const AxisOrder& order) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
     for (const auto& [axis, size] : order.pieces) pieces.emplace_back(axis, size);
@@ -78,6 +91,24 @@ void bind_axes(nb::module_& m) {
         "allocation"_a, "extents"_a, "traffic"_a, "progress"_a = nb::none(),
         "The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes per "
         "rank). `progress` is called now and then with the work done; False ends the search.");
+    m.def(
+        "order_layouts",
+        [](const Allocation& allocation, const std::vector<std::vector<SeenTraffic>>& layouts,
+           const std::optional<Progress>& progress) {
+            Watch watch(progress);
+            const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+            LayoutOrders orders =
+                watch.run([&] { return order_layouts(allocation, make_layouts(layouts), budget); });
+            return std::tuple(std::move(orders.given),
+                              std::pair(orders.named_layout, std::move(orders.named)),
+                              std::pair(orders.best_layout, std::move(orders.best)));
+        },
+        "allocation"_a, "layouts"_a, "progress"_a = nb::none(),
+        "The first layout, the best on the same slots with its index, and the best with ranks put elsewhere. "
+        "A "
+        "layout has, for each traffic, (extents, axes, collective, bytes per rank). `progress` is called now "
+        "and "
+        "then with the work done; False ends the search.");
     m.def(
         "mesh_phases",
         [](const std::vector<std::uint32_t>& extents, const Traffic& traffic) {

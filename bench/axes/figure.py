@@ -9,14 +9,16 @@ from pathlib import Path
 from axes.cases import Result
 from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
 
-#: By the first of its axes, or `+` for groups along several.
+COPIES = "copies"
+
+#: By axis; gradients, along whatever axes, are of the copies of weights.
 COLORS = {
     "tp": AFTER,
     "cp": "#80b1d3",
     "ep": BEFORE,
-    "dp": "#35978f",
+    "etp": "#e9a3c9",
     "pp": "#666666",
-    "+": "#c7a76c",
+    COPIES: "#35978f",
 }
 
 
@@ -39,7 +41,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
                 left = 0.0  # at last the length of the best
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True):
                     width = seconds / orders.given.total
-                    kind = "+" if len(one.axes) > 1 else one.name
+                    kind = COPIES if one.axes[-1] in ("dp", "edp") else one.name
                     seen.add(kind)
                     panel.barh(
                         row - up,
@@ -52,7 +54,11 @@ def draw(results: Sequence[Result], file: Path) -> None:
                     left += width
             name = orders.text(orders.best)
             panel.text(left + 0.01, row + 0.19, name, va="center", fontsize=7)
-        names = [f"{r.case.where}\n{r.case.model.split('-A')[0]}" for r in results]
+        names = [
+            f"{r.case.where}\n{r.case.model.split('-A')[0]}"
+            + (f", {r.case.experts}" if r.case.experts else "")
+            for r in results
+        ]
         panel.set_yticks(range(len(results)), names)
         panel.set_ylim(len(results) - 0.4, -0.6)
         panel.set_xlim(0, 1.01)
@@ -62,7 +68,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
         panel.set_xlabel("time of what a step sends: default above, best below")
         picture.legend(
             handles=[
-                Patch(color=color, label="several axes" if name == "+" else name)
+                Patch(color=color, label="dp, edp, ..." if name == COPIES else name)
                 for name, color in COLORS.items()
                 if name in seen
             ],

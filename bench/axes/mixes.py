@@ -3,9 +3,10 @@
 
 Everything that travels has 2 bytes an element (bfloat16). Attention is split over tp
 with sequence parallelism (Korthikanti et al., MLSys 2023), the sequence over cp by ring
-attention (Liu et al., ICLR 2024), experts over ep (Lepikhin et al., GShard, ICLR 2021),
-layers over pp (Narayanan et al., SC 2021), optimizer states over all replicas
-(Rajbhandari et al., ZeRO, SC 2020).
+attention (Liu et al., ICLR 2024), experts over ep (Lepikhin et al., GShard, ICLR 2021)
+and etp (Liu et al., MoE parallel folding with Megatron Core, arXiv:2504.14960), layers
+over pp (Narayanan et al., SC 2021), optimizer states over all replicas (Rajbhandari et
+al., ZeRO, SC 2020).
 """
 
 from __future__ import annotations
@@ -57,8 +58,14 @@ MODELS = {
 def step(
     model: Model, mesh: Mapping[str, int], sequence: int, micro_batches: int
 ) -> list[Traffic]:
-    """Count what a rank sends per step of `micro_batches`, one sequence each."""
+    """Count what a rank sends per step of `micro_batches`, one sequence each.
+
+    On a mesh with edp, as Megatron has it, experts have axes of their own: each is
+    split over etp, copied over edp. Otherwise ep multiplies the ranks, and each expert
+    is copied over all others, tp among them.
+    """
     tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
+    etp = mesh.get("etp", 1)
     layers = model.layers / pp * micro_batches  # passed through by a rank
     tokens = sequence / cp
     activations = tokens * model.hidden * ELEMENT
@@ -75,21 +82,25 @@ def step(
     send(["tp"], "ring", 4 * split_parts * activations * _others(tp) * layers)
     # On to every other rank; back, once more and with their gradients.
     send(["cp"], "ring", 3 * keys_and_values * (cp - 1) * layers)
-    # Out and back, both ways.
-    routed = model.active * activations / tp * _others(ep)
-    send(["ep"], "all-to-all", 4 * routed * layers)
+    if model.experts > 1:
+        # Out and back, both ways; what arrives is gathered by all that share an
+        # expert, and their results are scattered.
+        routed = model.active * activations / tp
+        send(["ep"], "all-to-all", 4 * routed * _others(ep) * layers)
+        send(["etp"], "ring", 4 * routed * (etp - 1) * layers)
     send(["pp"], "chain", 2 * activations / tp * micro_batches)
     # Gradients are scattered, weights gathered.
     attention = model.attention_weights * model.layers / (tp * pp)
-    experts = model.expert_weights * model.layers / (ep * pp)
+    experts = model.expert_weights * model.layers / (etp * ep * pp)
+    attention_copies, expert_copies = ["cp", "dp"], ["edp"]
+    if "edp" not in mesh:
+        attention_copies, expert_copies = ["cp", "ep", "dp"], ["tp", "cp", "dp"]
     if model.experts == 1:
-        attention, experts = attention + experts / tp, 0.0
-    for weights, copies in (
-        (attention, ("cp", "ep", "dp")),
-        (experts, ("tp", "cp", "dp")),
-    ):
-        ranks = prod(mesh.get(axis, 1) for axis in copies)
-        send(copies, "ring", 2 * ELEMENT * weights * _others(ranks))
+        attention += model.expert_weights * model.layers / (tp * pp)
+        experts = 0.0
+    for weights, along in ((attention, attention_copies), (experts, expert_copies)):
+        ranks = prod(mesh.get(axis, 1) for axis in along)
+        send(along, "ring", 2 * ELEMENT * weights * _others(ranks))
     return [Traffic(*way, bytes) for way, bytes in sent.items() if way[0] and bytes]
 
 

@@ -1452,6 +1452,11 @@ def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence
     The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes per rank). `progress` is called now and then with the work done; False ends the search.
     """
 
+def order_layouts(allocation: Allocation, layouts: Sequence[Sequence[tuple[Sequence[int], Sequence[int], str, int]]], progress: Callable[[int], object] | None = None) -> tuple[AxisOrder, tuple[int, AxisOrder], tuple[int, AxisOrder]]:
+    """
+    The first layout, the best on the same slots with its index, and the best with ranks put elsewhere. A layout has, for each traffic, (extents, axes, collective, bytes per rank). `progress` is called now and then with the work done; False ends the search.
+    """
+
 def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
     """The phases of one traffic of a mesh, whose first axis is the fastest."""
 

@@ -7,17 +7,11 @@
 #include <vector>
 
 #include "topoloom/base/budget.hpp"
+#include "topoloom/choose/mesh_layout.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/generators/mesh_pattern.hpp"
 
 namespace topoloom {
-
-/// A piece of an axis: the whole of it, or one of the factors that it is split into.
-struct AxisPiece {
-    std::uint32_t axis;
-    std::uint32_t size;
-    friend bool operator==(const AxisPiece&, const AxisPiece&) = default;
-};
 
 /// A mesh laid along a line of slots.
 struct AxisOrder {
@@ -37,6 +31,16 @@ struct AxisOrders {
     AxisOrder best;    // of all that were looked at
 };
 
+/// Pieces are those of the coarsest mesh that divides every view of the layout, or one piece where there is none of at
+/// most eight axes.
+struct LayoutOrders {
+    AxisOrder given;           // the first layout, on the slots as they are allocated
+    std::size_t named_layout;  // the best on the same slots
+    AxisOrder named;
+    std::size_t best_layout;  // of all that were looked at
+    AxisOrder best;
+};
+
 /// Traffics take turns; groups of one traffic meet. Looks at every order of the axes on each of slot_lines(), then, from
 /// the best of them, splits axes into prime factors and exchanges any two of these until that gains nothing, with rows
 /// back and forth where that is better, or until 50 million messages were measured on a line. Each order is measured by
@@ -45,5 +49,11 @@ struct AxisOrders {
 /// slots, more than eight axes, and as mesh_phases() does.
 [[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
                                     std::span<const MeshTraffic> traffic, const Budget& budget = {});
+
+/// The same where ranks may be numbered in some ways only: every layout on each of the lines, then, from the best, ranks
+/// put elsewhere by moving pieces as above. Layouts send the same, in the same order. Throws Error as order_axes() does,
+/// for no layouts, views of different sizes, and layouts of different numbers of traffics.
+[[nodiscard]] LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLayout> layouts,
+                                         const Budget& budget = {});
 
 }  // namespace topoloom

@@ -21,6 +21,17 @@ from topoloom.graphs.axes import (
     parse_mesh as parse_mesh,
     parse_traffic as parse_traffic,
 )
+from topoloom.graphs.layouts import (
+    Layout as Layout,
+    LayoutOrders as LayoutOrders,
+    layout_graph as layout_graph,
+    order_layouts as order_layouts,
+)
+from topoloom.graphs.megatron import (
+    MegatronJob as MegatronJob,
+    megatron_job as megatron_job,
+    parse_framework as parse_framework,
+)
 from topoloom.graphs.patterns import Request as Request
 from topoloom.graphs.phases import load_phases as load_phases
 from topoloom.graphs.profile import (

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parallelism axes of AI training: a mesh of ranks, its traffic, and orders of both.
 
-Ranks are numbered as Megatron-Core numbers them, tensor parallelism the fastest; axes
-of other names follow as they are written. A device is a slot, numbered by its place in
-the allocation.
+Every axis multiplies the ranks, as on a mesh of JAX; `topoloom.graphs.megatron` has
+what Megatron-Core does. Tensor parallelism is numbered the fastest; axes of other names
+follow as they are written. A device is a slot, numbered by its place in the allocation.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from topoloom.graphs.phases import edge_rows
 from topoloom.support.nearest import unknown_name
 from topoloom.support.units import parse_bytes
 
-#: The axes of Megatron-Core, the fastest first: its default order.
-MEGATRON_ORDER = ("tp", "cp", "ep", "dp", "pp")
+#: The usual axes, the fastest first: the default order.
+USUAL_ORDER = ("tp", "cp", "ep", "dp", "pp")
 
 COLLECTIVES = ("ring", "all-to-all", "halving", "chain")
 
@@ -110,9 +110,11 @@ class MeshOrders:
 
     def device_of_rank(self, order: AxisOrder) -> NDArray[np.int64]:
         """Return the device of every rank."""
-        device_of_slot = np.full(self.allocation.machine.slot_count, -1, np.int64)
-        device_of_slot[self.allocation.slots] = np.arange(self.allocation.slot_count)
-        return device_of_slot[order.slots]
+        return devices_of(self.allocation, order)
+
+    def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
+        """Make the communication graph, which all orders share, and its phases."""
+        return mesh_graph(self.mesh, self.traffic)
 
     def devices(self, order: AxisOrder) -> NDArray[np.int64]:
         """Return the device of every position on the mesh, in the mesh's own shape.
@@ -189,7 +191,7 @@ def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
 
 def rank_order(mesh: Mapping[str, int]) -> list[str]:
     """Name the axes, the fastest first, as ranks are numbered by default."""
-    known = [name for name in MEGATRON_ORDER if name in mesh]
+    known = [name for name in USUAL_ORDER if name in mesh]
     return known + [name for name in mesh if name not in known]
 
 
@@ -217,18 +219,7 @@ def order_axes(
     topoloom.Error
         For more ranks than slots, with the sizes that fit, and more than 8 axes.
     """
-    ranks, slots = prod(mesh.values()), allocation.slot_count
-    if ranks > slots:
-        fitting = [
-            f"{name}={slots * size // ranks}"
-            for name, size in mesh.items()
-            if slots * size >= ranks
-        ]
-        text = ",".join(f"{name}={size}" for name, size in mesh.items())
-        raise Error(
-            f"the mesh {text} has {ranks} ranks, but the allocation has only {slots} "
-            f"slots; {' or '.join(fitting) or 'a smaller mesh'} fits"
-        )
+    check_fit(mesh, prod(mesh.values()), allocation)
     names = rank_order(mesh)
     extents = [mesh[name] for name in names]
     orders = _order_axes(
@@ -248,12 +239,38 @@ def mesh_graph(
         for one in traffic
         for phase in mesh_phases(extents, _numbered(one, names))
     ]
+    return summed(prod(extents), phases), phases
+
+
+def summed(ranks: int, phases: Sequence[CommGraph]) -> CommGraph:
+    """Add up phases of the same ranks."""
     rows = np.concatenate([np.zeros((0, 4), np.int64), *map(edge_rows, phases)])
     source, target = rows[:, :2].astype(np.uint32).T
-    sum_of_all = CommGraph.from_edges(
-        prod(extents), source, target, rows[:, 2], rows[:, 3]
+    return CommGraph.from_edges(ranks, source, target, rows[:, 2], rows[:, 3])
+
+
+def devices_of(allocation: Allocation, order: AxisOrder) -> NDArray[np.int64]:
+    """Return the device of every rank."""
+    device_of_slot = np.full(allocation.machine.slot_count, -1, np.int64)
+    device_of_slot[allocation.slots] = np.arange(allocation.slot_count)
+    return device_of_slot[order.slots]
+
+
+def check_fit(mesh: Mapping[str, int], ranks: int, allocation: Allocation) -> None:
+    """Refuse a job of more ranks than slots, with the sizes that fit."""
+    slots = allocation.slot_count
+    if ranks <= slots:
+        return
+    fitting = [
+        f"{name}={slots * size // ranks}"
+        for name, size in mesh.items()
+        if slots * size >= ranks
+    ]
+    text = ",".join(f"{name}={size}" for name, size in mesh.items())
+    raise Error(
+        f"the mesh {text} has {ranks} ranks, but the allocation has only {slots} "
+        f"slots; {' or '.join(fitting) or 'a smaller mesh'} fits"
     )
-    return sum_of_all, phases
 
 
 def _numbered(traffic: Traffic, names: list[str]) -> tuple[list[int], str, int]:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 CUBE = ["--machine", "tpu-v4-cube", "--mesh", "dp=4,ep=8,tp=2"]
 TRAFFIC = ["--traffic", "tp=1GB,ep=4GB,dp+ep=500MB"]
 AXES = ["axes", *CUBE, *TRAFFIC]
+MEGATRON = [
+    *("axes", "--machine", "tpu-v4-cube", "--framework", "megatron"),
+    *("--mesh", "tp=2,dp=16,pp=2", "--experts", "ep=4,etp=1"),
+    *("--traffic", "tp=1GB,ep=4GB,pp=1GB,dp=500MB,edp=1GB"),
+]
 
 
 def test_people_see_three_orders(topoloom: Command) -> None:
@@ -33,14 +38,14 @@ def test_programs_see_the_same(topoloom: Command) -> None:
     assert found["mesh"] == {"dp": 4, "ep": 8, "tp": 2}
     assert found["default"]["order"] == "tp-ep-dp"
     assert found["default"]["gain"] == 0
-    assert found["best"]["seconds"] <= found["megatron"]["seconds"]
-    assert found["best"]["gain"] >= found["megatron"]["gain"] >= 0
+    assert found["best"]["seconds"] <= found["named"]["seconds"]
+    assert found["best"]["gain"] >= found["named"]["gain"] >= 0
     jax = found["best"]["jax"]
     assert (len(jax), len(jax[0]), len(jax[0][0])) == (4, 8, 2)
     flat = [device for plane in jax for row in plane for device in row]
     assert flat == found["best"]["ranks"]
     assert sorted(flat) == list(range(64))
-    for order in ("default", "megatron", "best"):
+    for order in ("default", "named", "best"):
         parts = found[order]["traffic"]
         assert [part["axes"] for part in parts] == [["tp"], ["ep"], ["dp", "ep"]]
         total = sum(part["seconds"] for part in parts)
@@ -52,8 +57,6 @@ def test_an_order_alone_can_be_piped_on(topoloom: Command) -> None:
     assert topoloom(*AXES, "--to", "jax").json == all_of_it["best"]["jax"]
     ranks = [int(line) for line in topoloom(*AXES, "--to", "ranks").out.split()]
     assert ranks == all_of_it["best"]["ranks"]
-    megatron = topoloom(*AXES, "--to", "megatron").out
-    assert megatron == all_of_it["megatron"]["order"] + "\n"
 
 
 def test_the_placement_and_the_pattern_are_those_of_the_other_verbs(
@@ -68,9 +71,41 @@ def test_the_placement_and_the_pattern_are_those_of_the_other_verbs(
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
     assert judged["congestion_max"] == placed.values["congestion_max"]
     assert topoloom("export", "x.json", "--to", "list").status == 0
-    topoloom(*AXES, "--to", "megatron", "-o", "m.json")
-    megatron = load_placement("m.json").values["objective"]
-    assert megatron == found["megatron"]["seconds"]
+
+
+def test_a_job_of_megatron_is_ordered_by_names(topoloom: Command) -> None:
+    found = topoloom(*MEGATRON, "--json").json
+    assert found["mesh"] == {
+        **{"tp": 2, "cp": 1, "dp": 16, "pp": 2},
+        **{"etp": 1, "ep": 4, "edp": 8},
+    }
+    assert found["default"]["order"] == "tp-cp-ep-dp-pp"
+    seconds = [found[one]["seconds"] for one in ("best", "named", "default")]
+    assert seconds == sorted(seconds)
+    for one in ("default", "named", "best"):
+        assert sorted(found[one]["order"].split("-")) == ["cp", "dp", "ep", "pp", "tp"]
+    assert sorted(found["best"]["ranks"]) == list(range(64))
+    assert "jax" not in found["best"]
+    name = topoloom(*MEGATRON, "--to", "megatron").out
+    assert name == found["named"]["order"] + "\n"
+    ranks = topoloom(*MEGATRON, "--to", "ranks").out.split()
+    assert [int(rank) for rank in ranks] == found["best"]["ranks"]
+    lines = topoloom(*MEGATRON).out.splitlines()
+    assert any(line.split()[:2] == ["best", "name"] for line in lines)
+
+
+def test_the_placement_of_a_name_is_the_slots_as_allocated(topoloom: Command) -> None:
+    files = ["--write-pattern", "p.npz", "-o", "m.json"]
+    found = topoloom(*MEGATRON, "--json").json
+    topoloom(*MEGATRON, *files, "--to", "megatron")
+    placed = load_placement("m.json")
+    assert placed.placement.slots.tolist() == list(range(64))
+    assert placed.values["objective"] == pytest.approx(found["named"]["seconds"])
+    topoloom(*MEGATRON, *files)
+    placed = load_placement("m.json")
+    assert placed.placement.slots.tolist() == found["best"]["ranks"]
+    judged = topoloom("judge", "p.npz", "m.json", "--json").json
+    assert judged["congestion_max"] == placed.values["congestion_max"]
 
 
 def test_a_ragged_allocation_leaves_slots_over(topoloom: Command) -> None:
@@ -99,6 +134,23 @@ def test_a_ragged_allocation_leaves_slots_over(topoloom: Command) -> None:
             [*CUBE[:2], "--mesh", "tp=8,dp=16", "--traffic", "tp=1GB"],
             "the mesh tp=8,dp=16 has 128 ranks, but the allocation has only 64 slots; "
             "tp=4 or dp=8 fits",
+        ),
+        (
+            [*CUBE, *TRAFFIC, "--to", "megatron"],
+            "in Megatron the experts divide the ranks of the other axes: give ep and",
+        ),
+        ([*CUBE, *TRAFFIC, "--framework", "nemo"], "no framework 'nemo'; write"),
+        (
+            [*MEGATRON[1:], "--to", "jax"],
+            "--to jax is for meshes; write --to ranks for a job of Megatron",
+        ),
+        (
+            [*MEGATRON[1:7], "--experts", "ep=4", "--traffic", "dp+ep=1GB"],
+            "no groups along dp+ep: a group is along tp, cp, dp, pp or etp, ep, edp",
+        ),
+        (
+            [*MEGATRON[1:5], "--mesh", "tp=2,dp=64", "--traffic", "tp=1GB"],
+            "the mesh tp=2,cp=1,dp=64,pp=1 has 128 ranks, but the allocation has",
         ),
         ([*CUBE, *TRAFFIC, "--to", "jaxx"], "no order format 'jaxx' (did you mean"),
         (

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/choose/numbered_layouts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "topoloom/metric/loads/objective_loads.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t max_common_axes = 8;
+
+/// Where on the line, counted from where 0 is, the x-th rank along an axis is.
+std::size_t offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
+    std::size_t sum = 0;
+    for (const auto& [size, stride] : digits) {
+        const std::uint32_t value = x % size;
+        x /= size;
+        sum += std::size_t{stride} * (back_and_forth && x % 2 == 1 ? size - 1 - value : value);
+    }
+    return sum;
+}
+
+/// The digits of rank numbers that a traffic counts along.
+std::vector<Digit> digits_of(const ViewTraffic& one) {
+    std::vector<Digit> digits;
+    for (const std::uint32_t axis : one.traffic.axes) {
+        if (axis >= one.extents.size()) return {{0, 0}};  // as no mesh has it; mesh_phases() refuses
+        const auto below = std::span(one.extents).first(axis);
+        digits.push_back(
+            {one.extents[axis], std::accumulate(below.begin(), below.end(), 1U, std::multiplies{})});
+    }
+    return digits;
+}
+
+DigitKey traffic_key(const ViewTraffic& one) {
+    DigitKey key;
+    append_digits(key, digits_of(one));
+    return key;
+}
+
+}  // namespace
+
+std::vector<Digit> digits_of(std::uint32_t axis, const AxisPieces& pieces, const grid::SlotLine& line,
+                             bool back_and_forth) {
+    std::vector<Digit> digits;
+    std::uint32_t stride = 1;
+    for (const AxisPiece& piece : pieces) {
+        if (piece.axis == axis && piece.size > 1) {
+            const bool turns = back_and_forth && std::ranges::binary_search(line.turns, stride);
+            if (!digits.empty() && !turns && digits.back().stride * digits.back().size == stride) {
+                digits.back().size *= piece.size;
+            } else {
+                digits.push_back({piece.size, stride});
+            }
+        }
+        stride *= piece.size;
+    }
+    return digits;
+}
+
+void append_digits(DigitKey& key, const std::vector<Digit>& digits) {
+    for (const auto& [size, stride] : digits) {
+        if (size == 1) continue;
+        const std::size_t n = key.size();
+        if (n >= 3 && key[n - 1] == 0 && key[n - 3] * key[n - 2] == stride) {
+            key[n - 3] *= size;
+        } else {
+            key.insert(key.end(), {size, stride, 0});
+        }
+    }
+}
+
+std::vector<std::uint32_t> common_mesh(const MeshLayout& layout) {
+    std::set<std::uint32_t> strides{1};
+    for (const ViewTraffic& one : layout) {
+        std::uint32_t stride = 1;
+        for (const std::uint32_t extent : one.extents) strides.insert(stride *= extent);
+    }
+    std::vector<std::uint32_t> extents;
+    for (auto low = strides.begin(), high = std::next(low); high != strides.end(); low = high++) {
+        if (*high % *low != 0) return {};
+        extents.push_back(*high / *low);
+    }
+    return extents.size() > max_common_axes ? std::vector<std::uint32_t>{} : extents;
+}
+
+void MeshOnMachine::add(const MeshLayout& layout, std::vector<std::uint32_t> extents) {
+    NumberedLayout& added = layouts_.emplace_back(std::move(extents), false, std::vector<NumberedTraffic>{});
+    if (added.extents.empty()) {
+        added.extents = {static_cast<std::uint32_t>(mesh_size(layout.front().extents))};
+        added.solid = true;
+    }
+    phases_.resize(layout.size());
+    for (std::size_t t = 0; t < layout.size(); ++t) {
+        auto [phases, is_new] = phases_[t].try_emplace(traffic_key(layout[t]));
+        if (is_new) phases->second = mesh_phases(layout[t].extents, layout[t].traffic);
+        NumberedTraffic one{digits_of(layout[t]), {}, &phases->second};
+        for (const auto& [size, low] : one.digits) {
+            std::uint32_t stride = 1;
+            for (std::uint32_t axis = 0; axis < added.extents.size(); stride *= added.extents[axis++]) {
+                if (!added.solid && stride >= low && stride < low * size) one.axes.push_back(axis);
+            }
+        }
+        added.traffic.push_back(std::move(one));
+    }
+}
+
+std::vector<Slot> MeshOnMachine::slots(std::size_t layout, const grid::SlotLine& line,
+                                       const AxisPieces& pieces, const AxisFlags& back_and_forth) const {
+    const auto& extents = layouts_[layout].extents;
+    std::vector<std::size_t> place{0};  // on the line, of the ranks of the axes so far
+    for (std::uint32_t axis = 0; axis < extents.size(); ++axis) {
+        const std::vector<Digit> digits = digits_of(axis, pieces, line, back_and_forth[axis]);
+        const std::size_t before = place.size();
+        for (std::uint32_t x = 1; x < extents[axis]; ++x) {
+            const std::size_t step = offset(digits, back_and_forth[axis], x);
+            for (std::size_t i = 0; i < before; ++i) place.push_back(place[i] + step);
+        }
+    }
+    std::vector<Slot> slots;
+    for (const std::size_t p : place) slots.push_back(line.slots[p]);
+    return slots;
+}
+
+std::size_t MeshOnMachine::messages(const NumberedTraffic& traffic) {
+    std::size_t sum = 0;
+    for (const CommGraph& phase : *traffic.phases) sum += phase.edge_count();
+    return sum;
+}
+
+double MeshOnMachine::seconds(const NumberedTraffic& traffic, std::span<const Slot> slot_of_rank) const {
+    if (traffic.phases->empty()) return 0;
+    static const Objective time = objective_of(ObjectiveKind::time);
+    MeasuredObjective objective{time, {}};
+    for (const CommGraph& phase : *traffic.phases) objective.phases.push_back(&phase);
+    return objective_key(machine_, objective, slot_of_rank).congestion;
+}
+
+}  // namespace topoloom

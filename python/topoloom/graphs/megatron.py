@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of Megatron-Core: which names of orders it takes, and which groups they make.
+
+One name orders two meshes over the same ranks. Attention divides them into tp, cp, dp
+and pp, experts into etp, ep, edp and pp, where tp stands for etp and dp for edp in the
+name. Experts thus never multiply the ranks, and where ep is in the name never moves tp,
+cp or dp. Until 0.9 experts divided dp only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+from topoloom._core import Error
+from topoloom.graphs.layouts import Layout, View
+from topoloom.support.nearest import unknown_name
+
+#: What a name consists of, in the order of Megatron's default.
+AXES = ("tp", "cp", "ep", "dp", "pp")
+
+#: The release whose rules are followed unless another is named.
+NEWEST = (0, 16)
+
+#: The first whose experts have a mesh of their own, and that wants pp last.
+_OWN_EXPERTS, _PP_LAST = (0, 10), (0, 11)
+
+
+@dataclass(frozen=True)
+class MegatronJob:
+    """Sizes of the axes, as a release of Megatron-Core takes them.
+
+    Attributes
+    ----------
+    tp, cp, dp, pp
+        Their product is the number of ranks.
+    ep
+        Ranks that the experts of a layer are distributed over.
+    etp
+        Ranks that each expert is split over; None is as many as `tp`.
+    release
+        Such as ``(0, 16)``.
+    """
+
+    tp: int = 1
+    cp: int = 1
+    dp: int = 1
+    pp: int = 1
+    ep: int = 1
+    etp: int | None = None
+    release: tuple[int, int] = NEWEST
+
+    def __post_init__(self) -> None:
+        for axis, size in {**self.mesh, "ep": self.ep, "etp": self._etp}.items():
+            if size < 1:
+                raise Error(f"{axis} = {size}; give it 1 or more")
+        if self._own_experts:
+            divisor, what = self._etp * self.ep * self.pp, "etp x ep x pp"
+            if self.ranks % divisor:
+                raise Error(
+                    f"{self.ranks} ranks are not a multiple of {what} = {divisor}; "
+                    "choose another ep or etp"
+                )
+            return
+        if self._etp != self.tp:
+            raise Error(
+                f"Megatron-Core {self._release} splits experts over tp = {self.tp} "
+                f"ranks, not etp = {self._etp}; 0.10 and later take etp"
+            )
+        if self.dp % self.ep:
+            raise Error(
+                f"dp = {self.dp} is not a multiple of ep = {self.ep}, as Megatron-Core "
+                f"{self._release} needs it"
+            )
+
+    @property
+    def ranks(self) -> int:
+        """How many there are."""
+        return self.tp * self.cp * self.dp * self.pp
+
+    @property
+    def mesh(self) -> dict[str, int]:
+        """The axes that multiply the ranks."""
+        return {"tp": self.tp, "cp": self.cp, "dp": self.dp, "pp": self.pp}
+
+    @property
+    def axes(self) -> dict[str, int]:
+        """The sizes of all axes, those of the experts last."""
+        return {**self.mesh, "etp": self._etp, "ep": self.ep, "edp": self._edp}
+
+    def layout(self, name: str) -> Layout:
+        """Return the groups that Megatron makes of a name such as ``tp-cp-ep-dp-pp``.
+
+        Raises
+        ------
+        topoloom.Error
+            For names that Megatron refuses, and those that name an axis twice.
+        """
+        order = name.split("-")
+        for axis in order:
+            if axis not in AXES:
+                raise Error(unknown_name("axis of Megatron", axis, AXES))
+            if order.count(axis) > 1:
+                raise Error(f"order '{name}' names {axis} twice")
+        attention = self._view(name, dict(tp="tp", cp="cp", dp="dp", pp="pp"))
+        if self._own_experts:
+            experts = self._view(name, dict(tp="etp", ep="ep", dp="edp", pp="pp"))
+            self._check_pipelines(name, attention, experts)
+        else:
+            if "ep" in order and not re.search("ep-dp|dp-ep", name):
+                raise Error(
+                    f"order '{name}' has ep and dp apart; Megatron-Core "
+                    f"{self._release} takes them side by side"
+                )
+            experts = self._view(
+                name, dict(tp="etp", cp="cp", ep="ep", dp="edp", pp="pp")
+            )
+        return Layout(name, (attention, experts))
+
+    def layouts(self) -> list[Layout]:
+        """Return all layouts that differ, Megatron's default first.
+
+        Then those whose attention is ordered as by default. Of the names that make the
+        same groups, the one nearest to the default is kept.
+        """
+        layouts: dict[tuple[View, ...], Layout] = {}
+        for order in sorted(permutations(AXES), key=_distance):
+            try:
+                layout = self.layout("-".join(order))
+            except Error:
+                continue
+            groups = tuple(
+                tuple(axis for axis in view if axis[1] > 1) for view in layout.views
+            )
+            layouts.setdefault(groups, layout)
+        return list(layouts.values())
+
+    @property
+    def _etp(self) -> int:
+        return self.tp if self.etp is None else self.etp
+
+    @property
+    def _edp(self) -> int:
+        if self._own_experts:
+            return self.ranks // (self._etp * self.ep * self.pp)
+        return self.dp // self.ep
+
+    @property
+    def _own_experts(self) -> bool:
+        return self.release >= _OWN_EXPERTS
+
+    @property
+    def _release(self) -> str:
+        return "{}.{}".format(*self.release)
+
+    def _view(self, name: str, called: dict[str, str]) -> View:
+        """Order the axes of a view, each `called` otherwise than in the name."""
+        order = [axis for axis in name.split("-") if axis in called]
+        for axis, own in called.items():
+            if axis in order:
+                continue
+            if self.axes[own] > 1:
+                raise Error(
+                    f"order '{name}' does not name {axis}, and {own} has "
+                    f"{self.axes[own]} ranks"
+                )
+            order.append(axis)
+        return tuple((called[axis], self.axes[called[axis]]) for axis in order)
+
+    def _check_pipelines(self, name: str, attention: View, experts: View) -> None:
+        last = name.endswith("pp") or self.pp == 1 or self._edp == self.dp
+        if self.release >= _PP_LAST and not last:
+            raise Error(
+                f"order '{name}' does not end with pp, which Megatron-Core "
+                f"{self._release} wants where edp = {self._edp} differs from "
+                f"dp = {self.dp}"
+            )
+        if self.pp > 1 and _stride(attention) != _stride(experts):
+            raise Error(
+                f"order '{name}' puts the stages of attention and of experts on "
+                "different ranks; put pp last"
+            )
+
+
+def parse_framework(text: str) -> tuple[int, int]:
+    """Read ``megatron``, or ``megatron-0.8``: the rules of that release.
+
+    Raises
+    ------
+    topoloom.Error
+        For anything else.
+    """
+    match = re.fullmatch(r"megatron(?:-([0-9]{1,3})\.([0-9]{1,3})(?:\.[0-9]+)?)?", text)
+    if match is None:
+        raise Error(
+            f"no framework '{text}'; write megatron, or megatron-0.8 for the rules of "
+            "that release of Megatron-Core"
+        )
+    return NEWEST if match[1] is None else (int(match[1]), int(match[2]))
+
+
+def megatron_job(
+    mesh: dict[str, int], experts: dict[str, int], release: tuple[int, int] = NEWEST
+) -> MegatronJob:
+    """Make a job of ``{"tp": 2, "dp": 8}`` and ``{"ep": 4, "etp": 1}``.
+
+    Raises
+    ------
+    topoloom.Error
+        For axes that Megatron does not have, and sizes that do not divide.
+    """
+    if "ep" in mesh or "etp" in mesh:
+        raise Error(
+            "in Megatron the experts divide the ranks of the other axes: give ep and "
+            "etp as experts, apart from the mesh, whose axes multiply to all ranks"
+        )
+    for given, known in ((mesh, ("tp", "cp", "dp", "pp")), (experts, ("ep", "etp"))):
+        for axis in given:
+            if axis not in known:
+                what = "the experts" if given is experts else "the mesh"
+                raise Error(unknown_name(f"axis of {what} in Megatron", axis, known))
+    return MegatronJob(**mesh, **experts, release=release)
+
+
+def _distance(order: tuple[str, ...]) -> tuple[int, int]:
+    """Count the pairs that the default has the other way round: of attention, all."""
+    pairs = [
+        pair
+        for pair in combinations(order, 2)
+        if AXES.index(pair[0]) > AXES.index(pair[1])
+    ]
+    return sum("ep" not in pair for pair in pairs), len(pairs)
+
+
+def _stride(view: View) -> int:
+    """Ranks from one stage of a pipeline to the next."""
+    stride = 1
+    for axis, size in view:
+        if axis == "pp":
+            break
+        stride *= size
+    return stride
