@@ -51,6 +51,8 @@ COSTS = (
     "gamma",
     "delta",
     "beta_em",
+    "node_alpha",
+    "barrier_round",
 )
 #: What a node injects, 1 / MessageCosts.node_beta.
 NODE_BANDWIDTH = "node_bandwidth"
