@@ -62,6 +62,8 @@ void bind_costs(nb::module_& m) {
         .def_rw("beta_em", &MessageCosts::beta_em, "A byte sent from there; 0: never sent from there.")
         .def_rw("node_alpha", &MessageCosts::node_alpha,
                 "Per message of all processes of a node together; 0: they do not slow each other.")
+        .def_rw("packet", &MessageCosts::packet,
+                "Bytes after which a sender waits for an answer; 0: it never waits.")
         .def_rw("barrier_round", &MessageCosts::barrier_round,
                 "Of each of log2 P rounds of a barrier; 0: a message, sent and received.")
         .def_rw("node_beta", &MessageCosts::node_beta,
@@ -104,8 +106,17 @@ void bind_network_model(nb::module_& m) {
                 return model.nic_time(size_of(bytes), processes);
             },
             "bytes"_a, "processes"_a = 1, "As `time`, from the network card's memory.")
-        .def("barrier", [](const NetworkModel& model, std::size_t ranks) { return model.barrier(ranks); },
-             "ranks"_a, "Until all ranks know that all have come.")
+        .def(
+            "in_packets",
+            [](const NetworkModel& model, std::int64_t bytes, double way, double bandwidth) {
+                return model.in_packets(size_of(bytes), way, bandwidth);
+            },
+            "bytes"_a, "way"_a, "bandwidth"_a,
+            "As `time`, on a way of this latency and bandwidth, where packets wait for answers; 0 where none "
+            "do.")
+        .def(
+            "barrier", [](const NetworkModel& model, std::size_t ranks) { return model.barrier(ranks); },
+            "ranks"_a, "Until all ranks know that all have come.")
         .def("cpu", &at<&NetworkModel::cpu>, "bytes"_a, "CPU of both ends.")
         .def("send_cpu", &at<&NetworkModel::send_cpu>, "bytes"_a)
         .def("receive_cpu", &at<&NetworkModel::receive_cpu>, "bytes"_a)

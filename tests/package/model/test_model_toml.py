@@ -146,7 +146,7 @@ def test_times_are_written_so_that_they_are_read_as_they_were() -> None:
 def test_every_cost_of_the_core_has_a_key() -> None:
     costs = NetworkModel.regimes([(1, 0, None)]).costs
     known = {name for name in dir(costs) if not name.startswith("_")}
-    assert known == {*COSTS, "node_beta"}
+    assert known == {*COSTS, "node_beta", "packet"}
 
 
 def test_python_may_not_ask_for_what_cannot_be() -> None:

@@ -40,7 +40,8 @@ class CombiningMesh {
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell to = mesh_.cell(rank);
         mesh_.each_sender(to, axis, [&](const VirtualMesh::Cell& from) {
-            if (from != to) visit(mesh_.rank(from), data(from, mesh_.origin_count(from, axis), to, axis).bytes);
+            if (from != to)
+                visit(mesh_.rank(from), data(from, mesh_.origin_count(from, axis), to, axis).bytes);
         });
     }
     template <class Visit>

@@ -231,7 +231,8 @@ const std::vector<ScheduleEntry>& schedules() {
          {all_to_all, all_gather, reduce_scatter},
          "in round i straight to the rank i further",
          "Kumar 2005, eq. 4.2",
-         "(P - 1) (alpha + m beta); all-gather out of the card's memory: (P - 1) (alpha + m beta_em) + m delta",
+         "(P - 1) (alpha + m beta); all-gather out of the card's memory: (P - 1) (alpha + m beta_em) + m "
+         "delta",
          uneven<Direct<DirectOrder::cyclic>>},
         {"pairwise",
          {all_to_all, all_gather, reduce_scatter},
@@ -244,7 +245,8 @@ const std::vector<ScheduleEntry>& schedules() {
          {all_to_all, all_gather, reduce_scatter},
          "straight to all ranks, without waiting between",
          "Kumar 2005, eq. 3.1",
-         "(P - 1) (alpha + m beta); all-gather out of the card's memory: (P - 1) (alpha + m beta_em) + m delta",
+         "(P - 1) (alpha + m beta); all-gather out of the card's memory: (P - 1) (alpha + m beta_em) + m "
+         "delta",
          uneven<Direct<DirectOrder::at_once>>},
         {"k-prefix",
          {all_gather},
@@ -289,7 +291,8 @@ const std::vector<ScheduleEntry>& schedules() {
          "the same, but with messages to all others in the last dimensions",
          "Kumar 2005, sec. 3.2",
          "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta); out of the "
-         "card's memory: (log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta_em) + "
+         "card's memory: (log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m "
+         "beta_em) + "
          "P/2^d m delta",
          hypercube_direct,
          "",

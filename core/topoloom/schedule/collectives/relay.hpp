@@ -54,7 +54,10 @@ class Relay {
     void busiest(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
     }
-    [[nodiscard]] bool has_barrier(std::uint64_t round) const { return round + 1 < rounds(); }
+    /// While there is something left to send.
+    [[nodiscard]] bool has_barrier(std::uint64_t round) const {
+        return (rounds_are_stops_ ? begin(round + 1) : round + 1) + 1 < collective_.ranks();
+    }
     [[nodiscard]] std::optional<Bytes> staged(Rank, std::uint64_t round) const {
         if (k_ == 1) return std::nullopt;
         const bool is_first = rounds_are_stops_ || round == begin(stop_of(round));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -158,20 +159,21 @@ class RoundTimer {
                 const Node there = node_[message.to.value];
                 if (here == there) continue;
                 ++sent;
-                sending += to_card ? model_.nic_time(message.bytes, ranks_on_[here.value])
-                                   : model_.time(message.bytes, ranks_on_[here.value]);
+                const Way way = send(here, there, static_cast<double>(message.bytes.value));
+                longest_way = std::max(longest_way, way.latency);
+                const double alone = to_card ? model_.nic_time(message.bytes, ranks_on_[here.value])
+                                             : model_.time(message.bytes, ranks_on_[here.value]);
+                sending += std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
                 cpu_.add(from.value, model_.send_cpu(message.bytes));
                 cpu_.add(message.to.value, model_.receive_cpu(message.bytes));
-                longest_way =
-                    std::max(longest_way, send(here, there, static_cast<double>(message.bytes.value)));
             }
             if (sent == 0) continue;
             silent = false;
             const Copies copies = copied(schedule, from, round);
             const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
             cpu_.add(from.value, copying);
-            most_to_send = std::max(
-                most_to_send, busy(sending, copying, to_card ? model_.stage(*to_card) : 0, sent));
+            most_to_send =
+                std::max(most_to_send, busy(sending, copying, to_card ? model_.stage(*to_card) : 0, sent));
         }
         const double link = links_.empty(
             [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
@@ -189,16 +191,21 @@ class RoundTimer {
     }
 
    private:
-    /// Loads the route and returns its latency.
-    double send(Node from, Node to, double bytes) {
+    struct Way {
         double latency = 0;
+        double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
+    };
+    /// Loads the route.
+    Way send(Node from, Node to, double bytes) {
+        Way way;
         network_.route(from, to, [&](Link link, double part) {
             links_.add(link.value, part * bytes);
-            latency += part * network_.latency(link).value;
+            way.latency += part * network_.latency(link).value;
+            way.bandwidth = std::min(way.bandwidth, network_.bandwidth(link).value);
         });
         out_.add(from.value, bytes);
         in_.add(to.value, bytes);
-        return latency;
+        return way;
     }
 
     const T& network_;

@@ -37,6 +37,7 @@ NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& cost
     check(costs.beta_em, "beta_em");
     check(costs.node_alpha, "node alpha");
     check(costs.node_beta, "node beta");
+    check(costs.packet, "packet");
     check(costs.barrier_round, "barrier round");
 }
 

@@ -29,7 +29,9 @@ struct MessageCosts {
     double gamma = 0;                                  // to copy when messages are combined
     double delta = 0;                                  // to stage in the network card's memory
     double beta_em = 0;                                // sent from there; 0: never sent from there
-    double node_alpha = 0, node_beta = 0;  // of all processes of a node together; 0: they do not slow each other
+    double node_alpha = 0,
+           node_beta = 0;      // of all processes of a node together; 0: they do not slow each other
+    double packet = 0;         // bytes after which a sender waits for an answer; 0: it never waits
     double barrier_round = 0;  // of each of log2 P rounds of a barrier; 0: a message, sent and received
 };
 
@@ -81,6 +83,13 @@ class NetworkModel {
     /// To copy these bytes, of this number of blocks, into one message, or back.
     [[nodiscard]] double copy(Bytes size, double blocks = 0) const {
         return blocks * costs_.combine + static_cast<double>(size.value) * costs_.gamma;
+    }
+    /// As `time`, on a way of this latency and bandwidth, where a packet leaves when the one before has been answered; 0
+    /// where none waits.
+    [[nodiscard]] double in_packets(Bytes size, double way, double bandwidth) const {
+        if (costs_.packet <= 0) return 0;
+        const double packet = costs_.packet / bandwidth + 2 * way;
+        return time(Bytes{0}) + static_cast<double>(size.value) / costs_.packet * packet;
     }
     /// To bring this number of bytes into the memory of the network card.
     [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
