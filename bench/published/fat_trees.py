@@ -17,10 +17,10 @@ BANDWIDTHS = "Table 4.1 (all-to-all multicast effective bandwidth per node, 256 
 LEVELS = "Table 2.8 (QsNet bandwidth vs fat-tree size)"
 SWITCHES = "in text: 8"
 #: The nodes of its machine are those of a 4-ary 5-tree, numbered as it is wired. A link
-#: carries 340 MB/s; its latency is what 267 MB/s among 64 nodes leave, table 2.8: a
-#: sender waits for the word that each packet has come, on 6 links there and back.
-LINK, AMONG_64 = 340e6, 267e6
-LATENCY = 320 * (1 / AMONG_64 - 1 / LINK) / 12
+#: carries 340 MB/s; its latency is what 292 MB/s among 16 nodes leave, table 2.8: a
+#: sender waits for the word that each packet has come, on 4 links there and back.
+LINK, AMONG_16 = 340e6, 292e6
+LATENCY = 320 * (1 / AMONG_16 - 1 / LINK) / 8
 QSNET = (
     f"fattree:4:4:4:4:4,bandwidth={LINK / 1e6:.0f}MB/s,latency={LATENCY * 1e9:.1f}ns"
 )
@@ -37,8 +37,8 @@ NODES = {
     "240 (1 missing)": (240, (37,)),
 }
 SCHEDULES = {"k-Shift": "k-shift", "k-Prefix": "k-prefix", "Prefix-Send": "pairwise"}
-NOTE = "by what messages may meet; which nodes were missing is not known"
-WORST = "as if adaptive routes met wherever they may; most do not"
+FULL = "by the levels that messages climb, and as if all met that may"
+HOLES = "as if all messages met that may; which nodes were missing is not known"
 
 
 def rows() -> Iterator[Ours]:
@@ -51,9 +51,9 @@ def rows() -> Iterator[Ours]:
 
 
 def levels() -> Iterator[Ours]:
-    """Predict the bandwidth in trees of other heights than that of 64 nodes."""
+    """Predict the bandwidth in trees of other heights than that of 16 nodes."""
     machine = Machine(QSNET)
-    for count in (4, 16, 256):
+    for count in (4, 64, 256):
         far = Step([(0, count - 1)])
         rate = StepRates(machine, range(count), 1 << 24, MODEL).rate(far, 1) / 2e6
         note = "all links are taken to be alike; those between cabinets are longer"
@@ -95,7 +95,7 @@ def curves() -> Iterator[Ours]:
     """Take the levels of figures 4.3 and 4.4 from the curves of all distances."""
 
     def value(row: str, rate: float, stated: str = "") -> Ours:
-        note = "by the levels that messages climb and a packet in flight"
+        note = "by the levels that messages climb, with one packet in flight"
         return Ours(SOURCE, PERMUTATIONS, row, "value", rate / 1e6, note, 0.15, stated)
 
     for count, stated in ((64, "560"), (256, "460")):
@@ -132,7 +132,7 @@ def bandwidths() -> Iterator[Ours]:
             if column == "Prefix-Send" and (count & (count - 1) or len(missing) > 1):
                 continue
             mbs = bandwidth(machine, schedule, nodes) / 1e6
-            note = NOTE if missing else WORST
+            note = HOLES if missing else FULL
             yield Ours(SOURCE, BANDWIDTHS, row, column, mbs, note, 0.1)
 
 
