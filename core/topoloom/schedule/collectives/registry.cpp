@@ -231,21 +231,21 @@ const std::vector<ScheduleEntry>& schedules() {
          {all_to_all, all_gather, reduce_scatter},
          "in round i straight to the rank i further",
          "Kumar 2005, eq. 4.2",
-         "(P - 1) (alpha + m beta); all-gather out of the card's memory: (P - 1) (alpha + m beta_em) + m "
+         "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m beta_em) + m "
          "delta",
          uneven<Direct<DirectOrder::cyclic>>},
         {"pairwise",
          {all_to_all, all_gather, reduce_scatter},
          "in round i straight to and from rank r xor i: prefix send",
          "Kumar 2005, eq. 4.1",
-         "(2^ceil(log2 P) - 1) (alpha + m beta); all-gather out of the card's memory: "
+         "(2^ceil(log2 P) - 1) (alpha + m beta); out of the card's memory, all-gather: "
          "(2^ceil(log2 P) - 1) (alpha + m beta_em) + m delta",
          uneven<Direct<DirectOrder::pairwise>>},
         {"at-once",
          {all_to_all, all_gather, reduce_scatter},
          "straight to all ranks, without waiting between",
          "Kumar 2005, eq. 3.1",
-         "(P - 1) (alpha + m beta); all-gather out of the card's memory: (P - 1) (alpha + m beta_em) + m "
+         "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m beta_em) + m "
          "delta",
          uneven<Direct<DirectOrder::at_once>>},
         {"k-prefix",
