@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from published.table import Ours
 from topoloom import Machine
 from topoloom.model import load_model
-from topoloom.schedules import Step, meetings_any_ascent
+from topoloom.schedules import Call, Step, meetings_any_ascent
 from topoloom.tasks.collectives.step_rates import StepRates
 
 SOURCE = "Kumar 2005"
@@ -134,6 +134,15 @@ def bandwidths() -> Iterator[Ours]:
             mbs = bandwidth(machine, schedule, nodes) / 1e6
             note = HOLES if missing else FULL
             yield Ours(SOURCE, BANDWIDTHS, row, column, mbs, note, 0.1)
+
+    for row in ("64", "128", "144", "256"):
+        count, _ = NODES[row]
+        ring = Call("all-gather", count, MESSAGE).schedule("ring")
+        rate = 2 * (count - 1) * MESSAGE / ring.cost(MODEL).time / 1e6
+        note = (
+            "as a ring out of main memory, without contention; what it was is not known"
+        )
+        yield Ours(SOURCE, BANDWIDTHS, row, "Native MPI", rate, note, 0.15)
 
 
 def bandwidth(machine: Machine, schedule: str, nodes: list[int]) -> float:

@@ -38,8 +38,8 @@ struct Copies {
 /// A round begins when the messages of the round before have arrived. Where instead they are sent close behind these along
 /// the same route, and arrive a gap after them, pipelined(round) is true. Where all wait in a barrier after a round,
 /// has_barrier(round) is.
-/// Where ranks combine blocks, copied(rank, round) tells the Copies. Where a rank sends the same data to several,
-/// staged(rank, round) tells how much of them it has to bring into its network card's memory before it sends from there,
+/// Where ranks combine blocks, copied(rank, round) returns the Copies. Where a rank sends the same data to several,
+/// staged(rank, round) returns how much of them it has to bring into its network card's memory before it sends from there,
 /// and nothing of a round that is sent from main memory.
 template <class S>
 concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),

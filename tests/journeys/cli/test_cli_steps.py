@@ -71,7 +71,10 @@ def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
     for less, complaint in (
         (["-m", tree, "--figure", "c.svg"], "name a --model"),
         (["-m", TREE, "--model", "hdr"], "have no bandwidth; add one"),
-        (["-m", tree, "--model", "hdr", "--bytes", 0], "messages of 0 bytes"),
+        (
+            ["-m", tree, "--model", "hdr", "--bytes", 0],
+            "of 0 bytes have no bandwidth",
+        ),
     ):
         refused = topoloom("steps", "shift", *less)
         assert refused.status == 2

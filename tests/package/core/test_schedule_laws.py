@@ -249,6 +249,18 @@ def test_processes_of_a_node_wait_for_each_others_messages() -> None:
         assert found == pytest.approx(microseconds, rel=0.16)
 
 
+def test_packets_that_wait_for_answers_slow_long_ways_down() -> None:
+    """A message of 100 packets that goes one link waits for 100 answers."""
+    allocation = Allocation.whole(Machine("torus:16,bandwidth=1GB/s,latency=1us"))
+    call = Call("all-gather", 16, 32_000)
+    slots = RankSlots(allocation, block_order(call, allocation))
+    free, waiting = (
+        cost_of(call, "ring", model_of((1e-6, 1e-9), packet=packet), slots).time
+        for packet in (0, 320)
+    )
+    assert waiting - free == pytest.approx(15 * 100 * 2 * 1e-6)
+
+
 def test_on_qsnet_each_schedule_pays_for_its_own() -> None:
     model = load_model("qsnet").model
     gathers = ("ring", "cyclic", "k-prefix", "k-shift(k=4)", "mesh")

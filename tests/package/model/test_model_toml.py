@@ -37,6 +37,7 @@ def test_every_model_says_where_it_is_from_and_survives_a_copy(
     write_model_toml(tmp_path / "copy.toml", file)
     copy = read_model_toml(tmp_path / "copy.toml")
     assert copy._replace(model=file.model) == file
+    assert copy.model.costs.packet == file.model.costs.packet
     for size in SIZES:
         for query in ("time", "arrival", "cpu", "copy", "stage"):
             expected = getattr(file.model, query)(size)

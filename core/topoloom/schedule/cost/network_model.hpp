@@ -95,7 +95,7 @@ class NetworkModel {
     [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
 
     /// Until all ranks know that all have come: the rounds of a dissemination, by the network card itself where the
-    /// model tells what one of them then takes. `way` is what its messages take longer than between neighbors.
+    /// model says what one of them then takes. `way` is what its messages take longer than between neighbors.
     [[nodiscard]] double barrier(std::size_t ranks, double way = 0) const {
         const double message = std::max(arrival(Bytes{0}), cpu(Bytes{0}));
         return barrier_rounds(ranks) * (way + (costs_.barrier_round > 0 ? costs_.barrier_round : message));

@@ -24,7 +24,7 @@ from topoloom.cli.options.machines import (
     LimitOptions,
     MaybeMachineText,
 )
-from topoloom.cli.options.messages import Bytes, Ranks, Root
+from topoloom.cli.options.messages import Bytes, Model, Ranks, Root
 from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
@@ -62,16 +62,7 @@ def command(
             "to whom; instead of --bytes and --degree.",
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            metavar="MODEL",
-            help="What a message costs: a name from 'topoloom model list' or a file "
-            "of 'topoloom model fit'. Default: the costs of the machine.",
-            autocompletion=complete.models,
-        ),
-    ] = None,
+    model: Model = None,
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
@@ -124,7 +115,8 @@ def command(
 
     A schedule sends in rounds, each of which waits for the one before: it takes the
     latency of a message, and as long as the rank with the most to send; on a machine
-    also as long as the busiest link or port.
+    also as long as the busiest link or port. Without a model messages cost what the
+    machine says.
 
     \b
     time        seconds of all rounds

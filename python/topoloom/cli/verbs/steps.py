@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options.files import AsJson, figure_option, output_option
+from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
-from topoloom.cli.options.messages import Bytes
+from topoloom.cli.options.messages import Bytes, Model
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
@@ -50,20 +50,9 @@ def command(
         Path | None,
         output_option("With --find: write the nodes in that order, for --allocation."),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            metavar="MODEL",
-            help="Also tell the bandwidth of every step: what a message costs, a name "
-            "from 'topoloom model list' or a file.",
-            autocompletion=complete.models,
-        ),
-    ] = None,
+    model: Model = None,
     amount: Bytes = "256KiB",
-    figure: Annotated[
-        Path | None, figure_option("With --model: draw the bandwidth over the steps")
-    ] = None,
+    figure: Figure = None,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:

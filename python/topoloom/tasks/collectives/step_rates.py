@@ -26,7 +26,7 @@ class StepRates:
                 "fattree:4:4:4,bandwidth=340MB/s"
             )
         if size < 1:
-            raise Error("messages of 0 bytes have no bandwidth; give their --bytes")
+            raise Error("messages of 0 bytes have no bandwidth; give their size")
         self._machine, self._nodes, self._size = machine, nodes, size
         self._model = model
         self._gap = model.nic_time(size) if model.sends_from_nic else model.time(size)
