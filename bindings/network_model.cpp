@@ -56,10 +56,16 @@ void bind_costs(nb::module_& m) {
         .def_rw("send_cpu_per_byte", &MessageCosts::send_cpu_per_byte)
         .def_rw("receive_cpu", &MessageCosts::receive_cpu)
         .def_rw("receive_cpu_per_byte", &MessageCosts::receive_cpu_per_byte)
-        .def_rw("combine", &MessageCosts::combine, "Of each message that is put together with others.")
+        .def_rw("combine", &MessageCosts::combine, "Of each block that is put together with others.")
         .def_rw("gamma", &MessageCosts::gamma, "A byte, to copy when messages are combined.")
         .def_rw("delta", &MessageCosts::delta, "A byte, to stage in the network card's memory.")
         .def_rw("beta_em", &MessageCosts::beta_em, "A byte sent from there; 0: never sent from there.")
+        .def_rw("node_alpha", &MessageCosts::node_alpha,
+                "Per message of all processes of a node together; 0: they do not slow each other.")
+        .def_rw("packet", &MessageCosts::packet,
+                "Bytes after which a sender waits for an answer; 0: it never waits.")
+        .def_rw("barrier_round", &MessageCosts::barrier_round,
+                "Of each of log2 P rounds of a barrier; 0: a message, sent and received.")
         .def_rw("node_beta", &MessageCosts::node_beta,
                 "Per byte of all processes of a node together; 0: they do not slow each other.");
 }
@@ -93,17 +99,33 @@ void bind_network_model(nb::module_& m) {
             "bytes"_a, "processes"_a = 1,
             "From one message to the next where each of this number of processes of a node sends several.")
         .def("arrival", &at<&NetworkModel::arrival>, "bytes"_a, "Until a message alone has arrived.")
-        .def("nic_time", &at<&NetworkModel::nic_time>, "bytes"_a,
-             "As `time` of one process, from the network card's memory.")
+        .def(
+            "nic_time",
+            [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
+                if (processes == 0) fail("a node sends with 1 process or more, not 0");
+                return model.nic_time(size_of(bytes), processes);
+            },
+            "bytes"_a, "processes"_a = 1, "As `time`, from the network card's memory.")
+        .def(
+            "in_packets",
+            [](const NetworkModel& model, std::int64_t bytes, double way, double bandwidth) {
+                return model.in_packets(size_of(bytes), way, bandwidth);
+            },
+            "bytes"_a, "way"_a, "bandwidth"_a,
+            "As `time`, on a way of this latency and bandwidth, where packets wait for answers; 0 where none "
+            "do.")
+        .def(
+            "barrier", [](const NetworkModel& model, std::size_t ranks) { return model.barrier(ranks); },
+            "ranks"_a, "Until all ranks know that all have come.")
         .def("cpu", &at<&NetworkModel::cpu>, "bytes"_a, "CPU of both ends.")
         .def("send_cpu", &at<&NetworkModel::send_cpu>, "bytes"_a)
         .def("receive_cpu", &at<&NetworkModel::receive_cpu>, "bytes"_a)
         .def(
             "copy",
-            [](const NetworkModel& model, std::int64_t bytes, double messages) {
-                return model.copy(size_of(bytes), messages);
+            [](const NetworkModel& model, std::int64_t bytes, double blocks) {
+                return model.copy(size_of(bytes), blocks);
             },
-            "bytes"_a, "messages"_a = 0.0, "To copy these bytes out of these messages into one, or back.")
+            "bytes"_a, "blocks"_a = 0.0, "To copy these bytes, of this number of blocks, into one message.")
         .def("stage", &at<&NetworkModel::stage>, "bytes"_a, "To bring bytes into the network card's memory.")
         .def_prop_ro("lines", &plain_lines, "As `regimes` and `largest` take them.")
         .def_prop_ro("takes_largest", &NetworkModel::takes_largest)

@@ -65,11 +65,14 @@ void bind_schedules_combining(nb::module_& m) {
     m.def(
         "nic_all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
-           unsigned direct) {
-            return nic_all_gather_time(strategy_of(strategy), ranks, bytes, costs, direct);
+           unsigned direct, bool printed) {
+            return nic_all_gather_time(strategy_of(strategy), ranks, bytes, costs, direct,
+                                       reading_of(printed));
         },
-        "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "direct"_a = 0,
+        "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "direct"_a = 0, "printed"_a = false,
         "The same, sent from memory of the NIC; the last `direct` dimensions of a hypercube are one round.");
+    m.def("relay_all_gather_time", &relay_all_gather_time, "ranks"_a, "k"_a, "bytes"_a, "costs"_a,
+          "The same by k-prefix or k-shift.");
     m.def(
         "many_to_many_time",
         [](std::string_view strategy, std::size_t ranks, double degree, double bytes,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the pictures of the pages on schedules on fat trees and on multicast trees.
 
-Usage: ``python docs/schedule_pictures.py docs`` writes `contention-free.svg` and
-`multicast-trees.svg` there.
+Usage: ``python docs/schedule_pictures.py docs`` writes `contention-free.svg`,
+`step-bandwidths.svg` and `multicast-trees.svg` there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING
 
 import topoloom
 from topoloom import schedules
+from topoloom.figure.page import page as chart
 from topoloom.figure.style import AFTER, BEFORE, SETTINGS
+from topoloom.model import load_model
+from topoloom.tasks.collectives.steps import find_contention
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 FAT_TREE = "fattree:4:4"
 SCHEDULE = "k-shift(k=4)"
+#: Those of QsNet; the latency is that of table 2.8 for 16 nodes.
+CABLES = "bandwidth=340MB/s,latency=19ns"
 #: Without this one, 15 nodes are left.
 MISSING = 5
 TORUS = (4, 4)
@@ -50,6 +55,28 @@ def page(file: Path, height: float) -> Iterator[Figure]:
 def across(node: int) -> float:
     """Where a node of the fat tree is drawn."""
     return node + GAP * (node // 4)
+
+
+def draw_bandwidths(file: Path) -> None:
+    """Draw bandwidth by distance of shifts and prefix sends on QsNet."""
+    model = load_model("qsnet").model
+    with chart(file, (9.0, 4.6)) as picture:
+        picture.set_layout_engine("constrained")
+        panels = picture.subplots(2, 2, sharey=True)
+        for row, tree in zip(panels, ("4:4:4", "4:4:4:4"), strict=True):
+            machine = topoloom.Machine(f"fattree:{tree},{CABLES}")
+            allocation = topoloom.Allocation.whole(machine)
+            for panel, steps in zip(row, ("shift", "prefix"), strict=True):
+                found = find_contention(allocation, steps, model=model, size=256 * 1024)
+                rates = [rate / 1e6 for rate in found.rates["any ascent"]]
+                distances = range(1, len(rates) + 1)
+                panel.plot(distances, rates, color=AFTER, linewidth=1.1)
+                panel.set_title(f"{steps}, {found.ranks} nodes", loc="left")
+                panel.set_ylim(0, 660)
+        for panel in panels[1]:
+            panel.set_xlabel("distance")
+        for panel in panels[:, 0]:
+            panel.set_ylabel("MB/s")
 
 
 def draw_steps(file: Path) -> None:
@@ -188,4 +215,5 @@ def draw_on_torus(
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     draw_steps(folder / "contention-free.svg")
+    draw_bandwidths(folder / "step-bandwidths.svg")
     draw_trees(folder / "multicast-trees.svg")

@@ -3,25 +3,29 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from published.table import Ours
 from topoloom import Machine
-from topoloom.schedules import Step, meetings_any_ascent
+from topoloom.model import load_model
+from topoloom.schedules import Call, Step, meetings_any_ascent
+from topoloom.tasks.collectives.step_rates import StepRates
 
 SOURCE = "Kumar 2005"
 PERMUTATIONS = "in text: 4 permutations"
 BANDWIDTHS = "Table 4.1 (all-to-all multicast effective bandwidth per node, 256 KB)"
+LEVELS = "Table 2.8 (QsNet bandwidth vs fat-tree size)"
 SWITCHES = "in text: 8"
-#: The nodes of its machine are those of a 4-ary 5-tree, numbered as it is wired.
-QSNET = "fattree:4:4:4:4:4"
-#: What k-prefix measured with 256 nodes, in and out of a node together, MB/s.
-BOTH_WAYS = 511
-#: Table 2.8: what a message reaches within a tree of 1, 2, 3 and 4 levels, MB/s; a
-#: sender waits for the word that each packet has come. And what a link carries.
-REACHED, LINK = (300, 292, 267, 233), 340
-ALPHA, MESSAGE = 11e-6, 256 * 1024
+#: The nodes of its machine are those of a 4-ary 5-tree, numbered as it is wired. A link
+#: carries 340 MB/s; its latency is what 292 MB/s among 16 nodes leave, table 2.8: a
+#: sender waits for the word that each packet has come, on 4 links there and back.
+LINK, AMONG_16 = 340e6, 292e6
+LATENCY = 320 * (1 / AMONG_16 - 1 / LINK) / 8
+QSNET = (
+    f"fattree:4:4:4:4:4,bandwidth={LINK / 1e6:.0f}MB/s,latency={LATENCY * 1e9:.1f}ns"
+)
+MESSAGE = 256 * 1024
+MODEL = load_model("qsnet").model
 NODES = {
     "64": (64, ()),
     "128": (128, ()),
@@ -33,17 +37,30 @@ NODES = {
     "240 (1 missing)": (240, (37,)),
 }
 SCHEDULES = {"k-Shift": "k-shift", "k-Prefix": "k-prefix", "Prefix-Send": "pairwise"}
-NOTE = "ours: rates of Table 2.8; the nodes that were missing are not known"
+FULL = "by the levels that messages climb, and as if all met that may"
+HOLES = "as if all messages met that may; which nodes were missing is not known"
 
 
 def rows() -> Iterator[Ours]:
     """Compute what we know of both chapters."""
+    yield from levels()
     yield from permutations()
+    yield from curves()
     yield from bandwidths()
     yield from switches()
 
 
-def meets(machine: Machine, step: Step, nodes: list[int]) -> bool:
+def levels() -> Iterator[Ours]:
+    """Predict the bandwidth in trees of other heights than that of 16 nodes."""
+    machine = Machine(QSNET)
+    for count in (4, 64, 256):
+        far = Step([(0, count - 1)])
+        rate = StepRates(machine, range(count), 1 << 24, MODEL).rate(far, 1) / 2e6
+        note = "all links are taken to be alike; those between cabinets are longer"
+        yield Ours(SOURCE, LEVELS, str(count), "Elan-Main", rate, note, 0.1)
+
+
+def meets(machine: Machine, step: Step, nodes: Sequence[int]) -> bool:
     """Whether messages may meet, whichever routes they take up."""
     return meetings_any_ascent(machine, step, nodes).places > 0
 
@@ -72,8 +89,38 @@ def permutations() -> Iterator[Ours]:
     ]
     row = "k-shift contention free k"
     yield Ours(SOURCE, PERMUTATIONS, row, "value", ",".join(map(str, free_k)))
-    row = "k-prefix 256 nodes each way"
-    yield Ours(SOURCE, PERMUTATIONS, row, "value", BOTH_WAYS / 2)
+
+
+def curves() -> Iterator[Ours]:
+    """Take the levels of figures 4.3 and 4.4 from the curves of all distances."""
+
+    def value(row: str, rate: float, stated: str = "") -> Ours:
+        note = "by the levels that messages climb, with one packet in flight"
+        return Ours(SOURCE, PERMUTATIONS, row, "value", rate / 1e6, note, 0.15, stated)
+
+    for count, stated in ((64, "560"), (256, "460")):
+        rates = curve("shift", count)
+        row = f"cyclic-shift peaks, {count} nodes"
+        yield value(row, max(rates.values()), stated)
+    rates = curve("prefix", 256)
+    yield value("prefix-send below k=16", max(rates[k] for k in range(1, 16)))
+    yield value("prefix-send k>=16", max(rates[k] for k in range(16, 64)))
+    yield value("prefix-send k>=64", max(rates[k] for k in range(64, 256)))
+    main = 2 * MESSAGE / MODEL.time(MESSAGE)
+    yield value("main-memory cyclic shift", main)
+
+
+def curve(kind: str, count: int) -> dict[int, float]:
+    """Bytes per second in and out of a node, by the distance of all messages."""
+    machine, nodes = Machine(QSNET), range(count)
+    rates = StepRates(machine, nodes, MESSAGE, MODEL)
+    make = {"shift": Step.shift, "prefix": Step.prefix}[kind]
+    found = {}
+    for distance in range(1, count):
+        step = make(count, distance)
+        most = meetings_any_ascent(machine, step, nodes).most
+        found[distance] = rates.rate(step, most)
+    return found
 
 
 def bandwidths() -> Iterator[Ours]:
@@ -84,44 +131,41 @@ def bandwidths() -> Iterator[Ours]:
         for column, schedule in SCHEDULES.items():
             if column == "Prefix-Send" and (count & (count - 1) or len(missing) > 1):
                 continue
-            mbs = bandwidth(machine, Step.of_schedule(schedule, count), nodes)
-            yield Ours(SOURCE, BANDWIDTHS, row, column, mbs, NOTE)
+            mbs = bandwidth(machine, schedule, nodes) / 1e6
+            note = HOLES if missing else FULL
+            yield Ours(SOURCE, BANDWIDTHS, row, column, mbs, note, 0.1)
+
+    for row in ("64", "128", "144", "256"):
+        count, _ = NODES[row]
+        ring = Call("all-gather", count, MESSAGE).schedule("ring")
+        rate = 2 * (count - 1) * MESSAGE / ring.cost(MODEL).time / 1e6
+        note = (
+            "as a ring out of main memory, without contention; what it was is not known"
+        )
+        yield Ours(SOURCE, BANDWIDTHS, row, "Native MPI", rate, note, 0.15)
 
 
-def levels_of(a: int, b: int) -> int:
-    """Levels of the least subtree that holds both nodes."""
-    return next(level for level in range(9) if a // 4**level == b // 4**level)
-
-
-def bandwidth(machine: Machine, steps: list[Step], nodes: list[int]) -> float:
-    """MB/s in and out of a node while all nodes multicast to all others."""
-    seconds = 0.0
-    for step in steps:
+def bandwidth(machine: Machine, schedule: str, nodes: list[int]) -> float:
+    """Bytes per second in and out of a node while all multicast to all others."""
+    count = len(nodes)
+    rates = StepRates(machine, nodes, MESSAGE, MODEL)
+    is_relay = schedule.startswith("k-")
+    stops = -(-count // 8) if is_relay else 1
+    seconds = stops * MODEL.stage(MESSAGE)
+    rounds = 0
+    for step in Step.of_schedule(schedule, count):
         most = meetings_any_ascent(machine, step, nodes).most
-        levels = max(levels_of(nodes[a], nodes[b]) for a, b in step.messages)
-        rate = min(REACHED[levels - 1], LINK / most) * 1e6
-        seconds += step.rounds * (ALPHA + MESSAGE / rate)
-    return 2 * (len(nodes) - 1) * MESSAGE / seconds / 1e6
+        seconds += step.rounds * 2 * MESSAGE / rates.rate(step, most)
+        rounds += step.rounds
+    seconds += (rounds - 1) * MODEL.barrier(count)
+    return 2 * (count - 1) * MESSAGE / seconds
 
 
 def switches() -> Iterator[Ours]:
-    """Size what hardware collectives need."""
-    gigabits, round_trip, packet = 10, 200e-9, 256
-    buffer = gigabits * 1e9 / 8 * round_trip
-    yield Ours(SOURCE, SWITCHES, "buffer at one crosspoint", "value", buffer)
-
-    def memory(ports: int, packets: int) -> int:
-        return ports**2 * packets * packet // 1024
-
-    yield Ours(SOURCE, SWITCHES, "8-port switch memory", "value", memory(8, 4))
-    text = f"{memory(32, 2)}-{memory(32, 4)}"
-    yield Ours(SOURCE, SWITCHES, "32-port switch memory", "value", text)
+    """Count the switches of the simulated network, and those on the longest route."""
     tree = Machine("fattree:16:16")
     ends = {end for link in range(tree.link_count) for end in tree.link_ends(link)}
     count = len(ends) - tree.node_count
     yield Ours(SOURCE, SWITCHES, "switches, 256 nodes, 32 ports", "value", count)
     passed = tree.hops(0, tree.node_count - 1) - 1
     yield Ours(SOURCE, SWITCHES, "points of contention, 32 ports", "value", passed)
-    # Four units have 8 ports each, the fifth adds up; a tree uses 16 down and one up.
-    effective = math.ceil((16 + 1) / (32 / 4))
-    yield Ours(SOURCE, SWITCHES, "effective combine units", "value", effective)

@@ -827,7 +827,7 @@ class MessageCosts:
 
     @property
     def combine(self) -> float:
-        """Of each message that is put together with others."""
+        """Of each block that is put together with others."""
 
     @combine.setter
     def combine(self, arg: float, /) -> None: ...
@@ -852,6 +852,31 @@ class MessageCosts:
 
     @beta_em.setter
     def beta_em(self, arg: float, /) -> None: ...
+
+    @property
+    def node_alpha(self) -> float:
+        """
+        Per message of all processes of a node together; 0: they do not slow each other.
+        """
+
+    @node_alpha.setter
+    def node_alpha(self, arg: float, /) -> None: ...
+
+    @property
+    def packet(self) -> float:
+        """Bytes after which a sender waits for an answer; 0: it never waits."""
+
+    @packet.setter
+    def packet(self, arg: float, /) -> None: ...
+
+    @property
+    def barrier_round(self) -> float:
+        """
+        Of each of log2 P rounds of a barrier; 0: a message, sent and received.
+        """
+
+    @barrier_round.setter
+    def barrier_round(self, arg: float, /) -> None: ...
 
     @property
     def node_beta(self) -> float:
@@ -889,8 +914,16 @@ class NetworkModel:
     def arrival(self, bytes: int) -> float:
         """Until a message alone has arrived."""
 
-    def nic_time(self, bytes: int) -> float:
-        """As `time` of one process, from the network card's memory."""
+    def nic_time(self, bytes: int, processes: int = 1) -> float:
+        """As `time`, from the network card's memory."""
+
+    def in_packets(self, bytes: int, way: float, bandwidth: float) -> float:
+        """
+        As `time`, on a way of this latency and bandwidth, where packets wait for answers; 0 where none do.
+        """
+
+    def barrier(self, ranks: int) -> float:
+        """Until all ranks know that all have come."""
 
     def cpu(self, bytes: int) -> float:
         """CPU of both ends."""
@@ -899,8 +932,8 @@ class NetworkModel:
 
     def receive_cpu(self, bytes: int) -> float: ...
 
-    def copy(self, bytes: int, messages: float = 0.0) -> float:
-        """To copy these bytes out of these messages into one, or back."""
+    def copy(self, bytes: int, blocks: float = 0.0) -> float:
+        """To copy these bytes, of this number of blocks, into one message."""
 
     def stage(self, bytes: int) -> float:
         """To bring bytes into the network card's memory."""
@@ -1611,10 +1644,13 @@ def all_to_all_time(strategy: str, ranks: int, bytes: float, costs: CombiningCos
 def all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
     """The same of an all-gather of this number of bytes per rank."""
 
-def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, direct: int = 0) -> float:
+def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, direct: int = 0, printed: bool = False) -> float:
     """
     The same, sent from memory of the NIC; the last `direct` dimensions of a hypercube are one round.
     """
+
+def relay_all_gather_time(ranks: int, k: int, bytes: float, costs: CombiningCosts) -> float:
+    """The same by k-prefix or k-shift."""
 
 def many_to_many_time(strategy: str, ranks: int, degree: float, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
     """

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 
 #include "topoloom/schedule/collective.hpp"
 
@@ -15,6 +16,12 @@ namespace topoloom {
 ///   move     the sender has them no more
 ///   combine  the receiver adds the sender's share to its own: the sum of disjoint sets of ranks
 enum class Transfer { copy, move, combine };
+
+/// What a rank puts together into the messages of a round: bytes that it copies, of this number of blocks.
+struct Copies {
+    Bytes bytes;
+    std::uint64_t blocks = 0;
+};
 
 /// Every function is O(1) or O(what it visits), allocates nothing, and throws nothing.
 ///   rounds()                          0 for one rank
@@ -29,7 +36,11 @@ enum class Transfer { copy, move, combine };
 /// rank sends in all of them, in parts that add up to it.
 /// Where few ranks send in a round, senders(round, visit) calls visit(rank) for all that do, each once.
 /// A round begins when the messages of the round before have arrived. Where instead they are sent close behind these along
-/// the same route, and arrive a gap after them, pipelined(round) is true.
+/// the same route, and arrive a gap after them, pipelined(round) is true. Where all wait in a barrier after a round,
+/// has_barrier(round) is.
+/// Where ranks combine blocks, copied(rank, round) returns the Copies. Where a rank sends the same data to several,
+/// staged(rank, round) returns how much of them it has to bring into its network card's memory before it sends from there,
+/// and nothing of a round that is sent from main memory.
 template <class S>
 concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),
                             void (*block)(std::uint64_t), void (*who)(Rank)) {
@@ -49,6 +60,36 @@ template <Schedule S>
         return schedule.pipelined(round);
     } else {
         return false;
+    }
+}
+
+/// Whether all ranks wait for each other after a round.
+template <Schedule S>
+[[nodiscard]] bool has_barrier(const S& schedule, std::uint64_t round) {
+    if constexpr (requires { schedule.has_barrier(round); }) {
+        return schedule.has_barrier(round);
+    } else {
+        return false;
+    }
+}
+
+/// What a rank combines in a round.
+template <Schedule S>
+[[nodiscard]] Copies copied(const S& schedule, Rank rank, std::uint64_t round) {
+    if constexpr (requires { schedule.copied(rank, round); }) {
+        return schedule.copied(rank, round);
+    } else {
+        return {};
+    }
+}
+
+/// What a rank brings into its network card's memory for a round; nothing where it sends from main memory.
+template <Schedule S>
+[[nodiscard]] std::optional<Bytes> staged(const S& schedule, Rank rank, std::uint64_t round) {
+    if constexpr (requires { schedule.staged(rank, round); }) {
+        return schedule.staged(rank, round);
+    } else {
+        return std::nullopt;
     }
 }
 

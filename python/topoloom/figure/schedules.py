@@ -28,6 +28,10 @@ def points_over(call: Call, over: str, slots: RankSlots | None = None) -> list[C
     topoloom.Error
         If there is nothing to vary.
     """
+    if call.demand is not None:
+        raise Error(
+            "a demand says who sends how much to whom; there is nothing to draw over"
+        )
     if over == "ranks" and slots is not None:
         raise Error("a figure over ranks needs a network model and no machine")
     if over == "bytes" and call.operation != "barrier":

@@ -51,9 +51,13 @@ COSTS = (
     "gamma",
     "delta",
     "beta_em",
+    "node_alpha",
+    "barrier_round",
 )
 #: What a node injects, 1 / MessageCosts.node_beta.
 NODE_BANDWIDTH = "node_bandwidth"
+#: Bytes after which a sender waits for an answer.
+PACKET = "packet"
 #: What LogGP's own parameters say.
 _OF_LOGGP = ("latency", "send_cpu", "receive_cpu")
 _ABOUT = ("name", "summary", "source", "date")
@@ -80,6 +84,7 @@ class ModelFile(NamedTuple):
                 for alpha, beta, most in self.model.lines
             ],
             "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
+            "packet_bytes": costs.packet,
         }
 
 
@@ -128,6 +133,8 @@ def cost_texts(costs: MessageCosts) -> dict[str, str]:
     texts = {k: time_text(v) for k in COSTS if (v := getattr(costs, k))}
     if costs.node_beta:
         texts[NODE_BANDWIDTH] = format_bandwidth(1 / costs.node_beta)
+    if costs.packet:
+        texts[PACKET] = f"{costs.packet:.0f} B"
     return texts
 
 
@@ -173,11 +180,13 @@ def _line(line: dict[str, Any], where: str) -> tuple[float, float, int | None]:
 
 
 def _costs(table: dict[str, Any]) -> MessageCosts:
-    refuse_unknown(table, (*COSTS, NODE_BANDWIDTH), "costs.")
+    refuse_unknown(table, (*COSTS, NODE_BANDWIDTH, PACKET), "costs.")
     costs = MessageCosts()
     for key in table:
         if key == NODE_BANDWIDTH:
             costs.node_beta = 1 / _parsed(table, key, "costs", parse_bandwidth)
+        elif key == PACKET:
+            costs.packet = _parsed(table, key, "costs", parse_bytes)
         else:
             setattr(costs, key, _parsed(table, key, "costs", parse_latency))
     return costs

@@ -20,6 +20,7 @@ from topoloom._core import (
     meetings_any_ascent as meetings_any_ascent,
     meetings_on_routes as meetings_on_routes,
     nic_all_gather_time as nic_all_gather_time,
+    relay_all_gather_time as relay_all_gather_time,
     schedules as schedules,
     spanning_trees as spanning_trees,
     tree_kinds as tree_kinds,

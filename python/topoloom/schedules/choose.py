@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from topoloom._core import (
     Allocation,
+    CommGraph,
     Error,
     NetworkModel,
     Placement,
@@ -49,6 +50,8 @@ class Call(NamedTuple):
         For broadcast, reduce, scatter and gather.
     degree
         For many-to-many: to how many of the next ranks each rank sends.
+    demand
+        For many-to-many, instead of bytes and a degree: who wants how much of whom.
     """
 
     operation: str
@@ -56,9 +59,13 @@ class Call(NamedTuple):
     bytes: int
     root: int = 0
     degree: int | None = None
+    demand: CommGraph | None = None
 
     def schedule(self, name: str) -> Schedule:
         """Make the schedule of that name."""
+        if self.demand is not None:
+            multicast = self.operation == "many-to-many-multicast"
+            return Schedule.many_to_many(name, self.demand, multicast)
         return Schedule(
             name, self.operation, self.ranks, self.bytes, self.root, self.degree
         )

@@ -60,8 +60,7 @@ Counted counted(const AnySchedule& any) {
                     now.messages += 1;
                     now.bytes += static_cast<double>(bytes.value);
                 });
-                if constexpr (requires { schedule.copied(rank, round); })
-                    now.copied = static_cast<double>(schedule.copied(rank, round).value);
+                now.copied = static_cast<double>(copied(schedule, rank, round).bytes.value);
                 most = {std::max(most.messages, now.messages), std::max(most.bytes, now.bytes),
                         std::max(most.copied, now.copied)};
             });

@@ -110,6 +110,30 @@ def test_the_degree_of_a_many_to_many_is_part_of_the_key(topoloom: Command) -> N
     ]
 
 
+def test_a_demand_says_who_sends_how_much_to_whom(topoloom: Command) -> None:
+    """A matrix in which all send to their next three is a degree of three."""
+    rows = [[(b - a) % 8 in (1, 2, 3) for b in range(8)] for a in range(8)]
+    text = "\n".join(" ".join(str(50 * wanted) for wanted in row) for row in rows)
+    Path("even.mat").write_text(text)
+    Path("odd.mat").write_text(text.replace("50", "9000", 1))
+    words = ["collective", "many-to-many", "-n", 8, "--model", "qsnet"]
+    degree = topoloom(*words, "--degree", 3, "--bytes", 50, "--json").json
+    even = topoloom(*words, "--demand", "even.mat", "--json").json
+    assert even["schedules"] == degree["schedules"]
+    assert even["pairs"] == 24
+    odd = topoloom(*words, "--demand", "odd.mat", "--json").json
+    assert odd["schedules"][0]["time"] > even["schedules"][0]["time"]
+    printed = topoloom(*words, "--demand", "odd.mat")
+    assert printed.out.startswith("many-to-many of 9.9 KiB between 24 pairs among 8")
+
+
+def test_the_cpu_is_not_busy_for_longer_than_it_takes(topoloom: Command) -> None:
+    words = ["collective", "alltoall", "-n", 1024, "--bytes", 16, "--model"]
+    for model in ("qsnet", "myrinet", "infiniband-4x"):
+        for one in topoloom(*words, model, "--json").json["schedules"]:
+            assert one["cpu"] <= one["time"]
+
+
 def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
     words = ["collective", "bcast", "-n", 8, "--model", "hdr"]
     drawn = topoloom(
@@ -129,6 +153,20 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
         (["alltoall", "-n", 0], "ranks must be 1 or more"),
         (["many-to-many", "-n", 8], "many-to-many needs a degree"),
+        (["bcast", "-n", 8, "--demand", "4.mat"], "a demand is for many-to-many"),
+        (["many-to-many", "-n", 8, "--demand", "4.mat"], "is of 4 ranks, not of 8"),
+        (
+            ["many-to-many", "-n", 4, "--demand", "4.mat", "--degree", 2],
+            "give a demand or a degree",
+        ),
+        (
+            ["many-to-many", "-n", 4, "--demand", "4.mat", "--figure", "f.svg"],
+            "there is nothing to draw over",
+        ),
+        (
+            ["many-to-many", "-n", 4, "--demand", "4.mat", "--decisions", "d.json"],
+            "there is nothing to decide",
+        ),
         (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
         (["alltoall", "-n", 8, "--degree", 2], "a degree is for many-to-many"),
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
@@ -145,6 +183,7 @@ def test_what_cannot_be_is_refused_in_a_line(
     topoloom: Command, words: list[Any], complaint: str
 ) -> None:
     Path("empty.json").write_text("")
+    Path("4.mat").write_text("0 1 0 0\n0 0 1 0\n0 0 0 1\n1 0 0 0\n")
     refused = topoloom("collective", *words, "--model", "hdr")
     assert refused.status == 2
     assert complaint in refused.err

@@ -44,6 +44,43 @@ def test_an_order_that_is_found_is_written_and_is_as_good_as_it_says(
         assert meet == found["found"]["rounds"]
 
 
+def test_bandwidth_falls_where_messages_meet_and_with_the_levels_they_climb(
+    topoloom: Command,
+) -> None:
+    """Figures 4.3 and 4.4 of Kumar 2005, by his model."""
+    tree = f"{TREE},bandwidth=340MB/s,latency=19ns"
+    words = ["-m", tree, "--model", "qsnet", "--bytes", "256KiB", "--json"]
+    key = "bytes_per_second_on_any_ascent"
+    shifts = topoloom("steps", "shift", *words).json["steps"]
+    free = {fact[key] for fact in shifts if not fact["subtrees"]}
+    assert len(free) == 1
+    assert all(fact[key] < min(free) for fact in shifts if fact["subtrees"])
+    prefixes = topoloom("steps", "prefix", *words).json["steps"]
+    near, farther, far = (prefixes[k - 1][key] for k in (1, 4, 16))
+    assert near > farther > far == prefixes[62][key]
+
+
+def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
+    tree = f"{TREE},bandwidth=340MB/s"
+    words = ("steps", "k-shift", "-m", tree, "--model", "hdr", "--figure", "c.svg")
+    printed = topoloom(*words)
+    assert (printed.status, printed.err) == (0, "")
+    assert "bandwidth" in printed.out
+    assert "written  c.svg" in printed.out
+    assert Path("c.svg").read_text().rstrip().endswith("</svg>")
+    for less, complaint in (
+        (["-m", tree, "--figure", "c.svg"], "name a --model"),
+        (["-m", TREE, "--model", "hdr"], "have no bandwidth; add one"),
+        (
+            ["-m", tree, "--model", "hdr", "--bytes", 0],
+            "of 0 bytes have no bandwidth",
+        ),
+    ):
+        refused = topoloom("steps", "shift", *less)
+        assert refused.status == 2
+        assert complaint in refused.err
+
+
 def test_gaps_are_named_for_prefix_sends(topoloom: Command) -> None:
     words = ["steps", "prefix", "-m", "fattree:4:4", "-a", "n[0-2,4-6]", "--find"]
     words.append("any-ascent")

@@ -37,6 +37,7 @@ def test_every_model_says_where_it_is_from_and_survives_a_copy(
     write_model_toml(tmp_path / "copy.toml", file)
     copy = read_model_toml(tmp_path / "copy.toml")
     assert copy._replace(model=file.model) == file
+    assert copy.model.costs.packet == file.model.costs.packet
     for size in SIZES:
         for query in ("time", "arrival", "cpu", "copy", "stage"):
             expected = getattr(file.model, query)(size)
@@ -146,7 +147,7 @@ def test_times_are_written_so_that_they_are_read_as_they_were() -> None:
 def test_every_cost_of_the_core_has_a_key() -> None:
     costs = NetworkModel.regimes([(1, 0, None)]).costs
     known = {name for name in dir(costs) if not name.startswith("_")}
-    assert known == {*COSTS, "node_beta"}
+    assert known == {*COSTS, "node_beta", "packet"}
 
 
 def test_python_may_not_ask_for_what_cannot_be() -> None:

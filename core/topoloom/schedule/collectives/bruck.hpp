@@ -55,8 +55,8 @@ class Bruck {
     }
 
     /// Those of an all-to-all lie apart.
-    [[nodiscard]] Bytes copied(Rank rank, std::uint64_t round) const {
-        return gathers() ? Bytes{0} : bytes(rank, round);
+    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const {
+        return gathers() ? Copies{} : Copies{bytes(rank, round), count(round)};
     }
 
    private:

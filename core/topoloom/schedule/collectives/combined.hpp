@@ -2,7 +2,7 @@
 // What a combined message carries: the data of some origins for some targets.
 #pragma once
 
-#include "topoloom/schedule/collective.hpp"
+#include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
@@ -23,22 +23,22 @@ void combined_blocks(const Collective& collective, const Origins& each_origin, c
     });
 }
 
-/// Bytes of these blocks. O(1) where everyone wants everything, from how many origins and targets there are.
+/// How many these blocks are, and their bytes. O(1) where everyone wants everything, from how many origins and targets
+/// there are.
 template <class Origins>
-Bytes combined_bytes(const Collective& collective, std::uint64_t origin_count, std::uint64_t target_count,
+Copies combined_data(const Collective& collective, std::uint64_t origin_count, std::uint64_t target_count,
                      const Origins& each_origin, const EveryNth& targets) {
     const Demand* demand = collective.demand();
     if (demand == nullptr) {
-        return collective.bytes() * static_cast<std::int64_t>(collective.personalised()
-                                                                  ? origin_count * target_count
-                                                                  : origin_count);
+        const std::uint64_t blocks = collective.personalised() ? origin_count * target_count : origin_count;
+        return {collective.bytes() * static_cast<std::int64_t>(blocks), blocks};
     }
-    Bytes sum;
+    Copies sum;
     each_origin([&](Rank origin) {
         const Demand::Wanted wanted = demand->wanted(origin, targets);
-        sum += collective.personalised() ? wanted.bytes
-               : wanted.by > 0           ? demand->max_bytes(origin)
-                                         : Bytes{0};
+        if (wanted.by == 0) return;
+        sum.bytes += collective.personalised() ? wanted.bytes : demand->max_bytes(origin);
+        sum.blocks += collective.personalised() ? wanted.by : 1;
     });
     return sum;
 }

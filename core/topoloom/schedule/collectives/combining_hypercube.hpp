@@ -13,8 +13,8 @@ namespace topoloom {
 /// In the round of dimension j every rank exchanges with rank ^ 2^j all that it has for the other side. Ranks from the
 /// largest power of two C on hand their data to rank - C before, and get theirs from it after all. The last `direct`
 /// dimensions are one round, in which 2^direct - 1 ranks are sent to. A rank sends one message in all other rounds, and so
-/// can't copy into it what it combines while another is under way: hence copied(), at gamma per byte. From memory of
-/// the NIC, with P' = P / 2^direct, a multicast takes                                                           [3.16]
+/// can't copy into it what it combines while another is under way: gamma per byte is added. From memory of
+/// the NIC, with P' = P / 2^direct, an all-gather takes                                                          [3.16]
 ///   (log P - direct) alpha + (P' - 1) m (beta + gamma) + (2^direct - 1)(alpha + P' m beta_em) + P' m delta
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
 class CombiningHypercube {
@@ -33,11 +33,11 @@ class CombiningHypercube {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        each_peer(rank, round, true, [&](Rank to) { visit(to, bytes(rank, to, round)); });
+        each_peer(rank, round, true, [&](Rank to) { visit(to, data(rank, to, round).bytes); });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        each_peer(rank, round, false, [&](Rank from) { visit(from, bytes(from, rank, round)); });
+        each_peer(rank, round, false, [&](Rank from) { visit(from, data(from, rank, round).bytes); });
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
@@ -58,10 +58,17 @@ class CombiningHypercube {
         }
     }
     /// What a rank copies into the one message that it sends in a round.
-    [[nodiscard]] Bytes copied(Rank rank, std::uint64_t round) const {
-        Bytes sum;
-        if (!is_direct(round)) sends(rank, round, [&](Rank, Bytes bytes) { sum += bytes; });
-        return sum;
+    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const {
+        Copies found;
+        if (!is_direct(round)) each_peer(rank, round, true, [&](Rank to) { found = data(rank, to, round); });
+        return found;
+    }
+    /// What a rank has gathered goes to several others at once in the direct round.
+    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const {
+        if (collective_.operation() != Operation::all_gather || !is_direct(round)) return std::nullopt;
+        Bytes gathered;
+        each_peer(rank, round, true, [&](Rank to) { gathered = data(rank, to, round).bytes; });
+        return gathered;
     }
 
    private:
@@ -119,7 +126,7 @@ class CombiningHypercube {
         const std::size_t step = std::size_t{1} << agreeing(round);
         return {to.value & (step - 1), step};
     }
-    [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
+    [[nodiscard]] Copies data(Rank from, Rank to, std::uint64_t round) const {
         std::uint64_t origin_count = 1;
         std::uint64_t target_count = 1;
         if (is_first(round)) {
@@ -132,7 +139,7 @@ class CombiningHypercube {
                 count + std::min(count, outside() - std::min(outside(), first_origin(from, round)));
             target_count = ((collective_.ranks() - 1 - targets(to, round).first) >> agreeing(round)) + 1;
         }
-        return combined_bytes(
+        return combined_data(
             collective_, origin_count, target_count,
             [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round));
     }

@@ -10,8 +10,9 @@ namespace topoloom {
 
 /// A round goes along an axis: to every other cell of its line a rank sends all that it has for the ranks behind that cell,
 /// even if that is nothing. With P = s^2 and m bytes per pair 2 (s - 1) messages of s m bytes per rank instead of P - 1
-/// of m: cheaper for m < alpha / beta. Sends are O(1) per message; those of a many-to-many O(origins that it may carry
-/// data of). From memory of the NIC, copied to first at delta per byte and sent at beta_em, a multicast takes
+/// of m: cheaper for m < alpha / beta. Blocks are copied into a message while the one before is sent. Sends are O(1) per
+/// message; those of a many-to-many O(origins that it may carry data of). An all-gather sends each message to a whole
+/// line: from memory of the NIC, copied to first at delta per byte and sent at beta_em, it takes
 ///   2 axes   2 sqrt(P) alpha + P m beta_em + sqrt(P) m delta      [3.14]
 ///   3 axes   3 cbrt(P) alpha + P m beta_em + P^(2/3) m delta      [3.15]
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
@@ -31,7 +32,7 @@ class CombiningMesh {
         const VirtualMesh::Cell from = mesh_.cell(rank);
         const std::uint64_t origins = mesh_.origin_count(from, axis);
         mesh_.each_receiver(from, axis, [&](const VirtualMesh::Cell& to, const VirtualMesh::Cell& line) {
-            visit(mesh_.rank(to), bytes(from, origins, line, axis));
+            visit(mesh_.rank(to), data(from, origins, line, axis).bytes);
         });
     }
     template <class Visit>
@@ -39,7 +40,8 @@ class CombiningMesh {
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell to = mesh_.cell(rank);
         mesh_.each_sender(to, axis, [&](const VirtualMesh::Cell& from) {
-            if (from != to) visit(mesh_.rank(from), bytes(from, mesh_.origin_count(from, axis), to, axis));
+            if (from != to)
+                visit(mesh_.rank(from), data(from, mesh_.origin_count(from, axis), to, axis).bytes);
         });
     }
     template <class Visit>
@@ -58,15 +60,37 @@ class CombiningMesh {
             mesh_.each_busiest([&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
         }
     }
+    /// Into the messages that hold several blocks; all those of an all-gather are the same.
+    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const {
+        const int axis = mesh_.axis(round);
+        const VirtualMesh::Cell from = mesh_.cell(rank);
+        const std::uint64_t origins = mesh_.origin_count(from, axis);
+        if (gathers()) return origins > 1 ? data(from, origins, from, axis) : Copies{};
+        Copies sum;
+        mesh_.each_receiver(from, axis, [&](const VirtualMesh::Cell&, const VirtualMesh::Cell& line) {
+            const Copies one = data(from, origins, line, axis);
+            if (one.blocks <= 1) return;
+            sum.bytes += one.bytes;
+            sum.blocks += one.blocks;
+        });
+        return sum;
+    }
+    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const {
+        if (!gathers()) return std::nullopt;
+        const int axis = mesh_.axis(round);
+        const VirtualMesh::Cell from = mesh_.cell(rank);
+        return data(from, mesh_.origin_count(from, axis), from, axis).bytes;
+    }
 
    private:
+    [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::all_gather; }
     template <class Visit>
     void each_origin(const VirtualMesh::Cell& from, int axis, const Visit& visit) const {
         mesh_.each_origin(from, axis, [&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
     }
-    [[nodiscard]] Bytes bytes(const VirtualMesh::Cell& from, std::uint64_t origin_count,
+    [[nodiscard]] Copies data(const VirtualMesh::Cell& from, std::uint64_t origin_count,
                               const VirtualMesh::Cell& line, int axis) const {
-        return combined_bytes(
+        return combined_data(
             collective_, origin_count, mesh_.target_count(line, axis),
             [&](const auto& carry) { each_origin(from, axis, carry); }, mesh_.targets(line, axis));
     }

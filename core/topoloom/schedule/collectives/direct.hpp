@@ -16,7 +16,7 @@ namespace topoloom {
 /// at_once   one round: every rank sends to r + 1, r + 2, ... and waits for nothing between
 enum class DirectOrder { cyclic, pairwise, at_once };
 
-/// Every rank sends to every other. Source: Kumar 2005, eq. 3.1, 4.1 and 4.2; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
+/// Every rank sends to every other. Source: Kumar 2005, eq. 3.1, 4.1, 4.2 and 4.4; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
 template <DirectOrder order>
 class Direct {
    public:
@@ -58,6 +58,12 @@ class Direct {
     void busiest(std::uint64_t round, const Visit& visit) const {
         if (collective_.pieces() > 1) return each_sender(*this, round, visit);
         visit(Rank{order == DirectOrder::pairwise ? (round + 1) ^ std::bit_floor(round + 1) : 0});
+    }
+
+    /// In an all-gather a rank sends its own block to all, which it copies to the network card once [4.4].
+    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const {
+        if (collective_.operation() != Operation::all_gather) return std::nullopt;
+        return round == 0 ? bytes(rank, rank) : Bytes{0};
     }
 
    private:

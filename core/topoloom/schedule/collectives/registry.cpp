@@ -132,7 +132,7 @@ struct RelayOptions {
     std::uint32_t barrier = 0;
     void visit(auto& field) {
         field("k", k, {1, 1U << 30}, "ranks round every stop; fewer where that has to be");
-        field("barrier", barrier, Choices{"message", "stop"}, "after what ranks wait");
+        field("barrier", barrier, Choices{"message", "stop"}, "after what all ranks wait in a barrier");
     }
 };
 
@@ -231,19 +231,22 @@ const std::vector<ScheduleEntry>& schedules() {
          {all_to_all, all_gather, reduce_scatter},
          "in round i straight to the rank i further",
          "Kumar 2005, eq. 4.2",
-         "(P - 1) (alpha + m beta)",
+         "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m beta_em) + m "
+         "delta",
          uneven<Direct<DirectOrder::cyclic>>},
         {"pairwise",
          {all_to_all, all_gather, reduce_scatter},
          "in round i straight to and from rank r xor i: prefix send",
          "Kumar 2005, eq. 4.1",
-         "(2^ceil(log2 P) - 1) (alpha + m beta)",
+         "(2^ceil(log2 P) - 1) (alpha + m beta); out of the card's memory, all-gather: "
+         "(2^ceil(log2 P) - 1) (alpha + m beta_em) + m delta",
          uneven<Direct<DirectOrder::pairwise>>},
         {"at-once",
          {all_to_all, all_gather, reduce_scatter},
          "straight to all ranks, without waiting between",
          "Kumar 2005, eq. 3.1",
-         "(P - 1) (alpha + m beta)",
+         "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m beta_em) + m "
+         "delta",
          uneven<Direct<DirectOrder::at_once>>},
         {"k-prefix",
          {all_gather},
@@ -287,7 +290,10 @@ const std::vector<ScheduleEntry>& schedules() {
          {all_gather, many_to_many_multicast},
          "the same, but with messages to all others in the last dimensions",
          "Kumar 2005, sec. 3.2",
-         "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta)",
+         "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta); out of the "
+         "card's memory: (log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m "
+         "beta_em) + "
+         "P/2^d m delta",
          hypercube_direct,
          "",
          {},

@@ -16,8 +16,8 @@ namespace topoloom {
 ///           that have not got the block at the first one
 enum class RelayOrder { prefix, shift };
 
-/// A round is a message of every rank, or all those of a stop. Every block is copied into the network card's memory once
-/// a stop, if it is sent from there. Source: Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
+/// A round is a message of every rank, or all those of a stop, and ends in a barrier. Every block is copied into the
+/// network card's memory once a stop, if it is sent from there; where a stop is one message, from main memory. Source: Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
 template <RelayOrder order>
 class Relay {
    public:
@@ -53,6 +53,15 @@ class Relay {
     template <class Visit>
     void busiest(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
+    }
+    /// While there is something left to send.
+    [[nodiscard]] bool has_barrier(std::uint64_t round) const {
+        return (rounds_are_stops_ ? begin(round + 1) : round + 1) + 1 < collective_.ranks();
+    }
+    [[nodiscard]] std::optional<Bytes> staged(Rank, std::uint64_t round) const {
+        if (k_ == 1) return std::nullopt;
+        const bool is_first = rounds_are_stops_ || round == begin(stop_of(round));
+        return is_first ? collective_.bytes() : Bytes{0};
     }
 
    private:

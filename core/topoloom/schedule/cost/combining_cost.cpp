@@ -71,20 +71,38 @@ double all_gather_time(Combining strategy, std::size_t ranks, double bytes, cons
 }
 
 double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
-                           unsigned direct) {
-    const double p = shape_of(strategy, ranks).ranks;
+                           unsigned direct, Reading reading) {
+    const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
     const double from_nic = bytes * costs.beta_em;
     const double staged = bytes * costs.delta;
-    if (strategy == Combining::mesh)
-        return 2 * std::sqrt(p) * costs.alpha + p * from_nic + std::sqrt(p) * staged;
-    if (strategy == Combining::grid)
-        return 3 * std::cbrt(p) * costs.alpha + p * from_nic + std::cbrt(p * p) * staged;
-    if (strategy != Combining::hypercube)
-        fail("combining: nothing is staged in memory of the NIC by direct messages");
-    const double others = std::exp2(direct) - 1;
-    const double gathered = p / std::exp2(direct);
-    return (std::log2(p) - direct) * costs.alpha + (gathered - 1) * bytes * (costs.beta + costs.gamma) +
-           others * (costs.alpha + gathered * from_nic) + gathered * staged;
+    const bool as_printed = reading == Reading::printed;
+    switch (strategy) {
+        case Combining::mesh:
+            if (as_printed) return 2 * std::sqrt(p) * costs.alpha + p * from_nic + std::sqrt(p) * staged;
+            return 2 * (side - 1) * costs.alpha + (holes ? p + 1 : p - 1) * from_nic + (side + 1) * staged;
+        case Combining::grid:
+            if (as_printed) return 3 * std::cbrt(p) * costs.alpha + p * from_nic + std::cbrt(p * p) * staged;
+            return 3 * (holes ? side : side - 1) * costs.alpha + (holes ? p + 2 * side : p - 1) * from_nic +
+                   (side * side + side + 1) * staged;
+        case Combining::hypercube: {
+            const double others = std::exp2(direct) - 1;
+            const double gathered = p / std::exp2(direct);
+            return (std::log2(p) - direct) * costs.alpha +
+                   (gathered - 1) * bytes * (costs.beta + costs.gamma) +
+                   others * (costs.alpha + gathered * from_nic) + gathered * staged +
+                   (as_printed ? (p - 1) * bytes * costs.gamma : 0);
+        }
+        default:
+            return (p - 1) * (costs.alpha + from_nic) + staged;
+    }
+}
+
+double relay_all_gather_time(std::size_t ranks, std::size_t k, double bytes, const CombiningCosts& costs) {
+    if (k == 0) fail("combining: a relay hands blocks to 1 rank or more, not to 0");
+    const double p = shape_of(Combining::direct, ranks).ranks;
+    if (k == 1) return (p - 1) * (costs.alpha + bytes * costs.beta);
+    return (p - 1) * (costs.alpha + bytes * costs.beta_em) +
+           std::ceil(p / static_cast<double>(k)) * bytes * costs.delta;
 }
 
 double many_to_many_time(Combining strategy, std::size_t ranks, double degree, double bytes,

@@ -33,9 +33,17 @@ enum class Reading { counted, printed };
                                      const CombiningCosts& costs, Reading reading = Reading::counted);
 
 /// An all-gather that sends from memory of the NIC: [3.14] for a mesh, [3.15] for a grid, [3.16] for a hypercube whose last
-/// `direct` dimensions are one round; without its last term, which can't be read. Throws Error for other strategies.
+/// `direct` dimensions are one round, [4.4] for direct messages. As printed a mesh has 2 sqrt(P) messages and stages
+/// sqrt(P) blocks, where it sends 2 less and stages its own block, too; a grid likewise. The last term of [3.16] can't be
+/// read: as printed it is taken for (P - 1) m gamma, to copy all blocks out at the end; counted, nothing is.
 [[nodiscard]] double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes,
-                                         const CombiningCosts& costs, unsigned direct = 0);
+                                         const CombiningCosts& costs, unsigned direct = 0,
+                                         Reading reading = Reading::counted);
+
+/// An all-gather by k-prefix or k-shift from memory of the NIC: [4.5] and [4.6]; for k = 1 the ring [4.3], from main
+/// memory. Throws Error for k = 0.
+[[nodiscard]] double relay_all_gather_time(std::size_t ranks, std::size_t k, double bytes,
+                                           const CombiningCosts& costs);
 
 /// A many-to-many of m bytes to each of `degree` ranks: [3.17] to [3.20]. As printed [3.19] sends all data in every
 /// round, where half are on the right side already.

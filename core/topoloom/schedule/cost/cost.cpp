@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "topoloom/base/error.hpp"
@@ -24,21 +27,32 @@ struct Share {
     Bytes bytes;
 };
 
+/// Seconds that a rank needs to send: it copies blocks into a message while it sends the one before, if there is one, and
+/// can't be done before its CPU is.
+double busy(double sending, double copying, double staging, std::uint64_t messages) {
+    return sending + (messages > 1 ? 0 : copying) + staging;
+}
+
 template <Schedule S>
 Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
     Share share;
+    const std::optional<Bytes> to_card =
+        model.sends_from_nic() ? staged(schedule, rank, round) : std::nullopt;
+    double sending = 0;
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
-        share.time += model.time(bytes);
+        sending += to_card ? model.nic_time(bytes) : model.time(bytes);
         share.cpu += model.send_cpu(bytes);
         share.bytes += bytes;
         ++share.messages;
     });
     schedule.receives(rank, round, [&](Rank, Bytes bytes) { share.cpu += model.receive_cpu(bytes); });
-    if constexpr (requires { schedule.copied(rank, round); }) {
-        const double copying = model.copy(schedule.copied(rank, round));
-        share.time += copying;
+    if (share.messages > 0) {
+        const Copies copies = copied(schedule, rank, round);
+        const double copying = model.copy(copies.bytes, static_cast<double>(copies.blocks));
         share.cpu += copying;
+        share.time = busy(sending, copying, to_card ? model.stage(*to_card) : 0, share.messages);
     }
+    share.time = std::max(share.time, share.cpu);
     if (share.messages > 0 && !pipelined(schedule, round)) share.time += model.costs().latency;
     return share;
 }
@@ -54,13 +68,18 @@ Share busiest_share(const S& schedule, const NetworkModel& model, std::uint64_t 
         most.messages = std::max(most.messages, share.messages);
         most.bytes = std::max(most.bytes, share.bytes);
     });
+    if (has_barrier(schedule, round)) {
+        most.time += model.barrier(schedule.collective().ranks());
+        most.cpu += model.barrier_cpu(schedule.collective().ranks());
+    }
     return most;
 }
 
 struct Sum {
-    double time = 0, congestion = 0;
+    double time = 0, cpu = 0, congestion = 0;
     Sum& operator+=(const Sum& other) {
         time += other.time;
+        cpu += other.cpu;
         congestion += other.congestion;
         return *this;
     }
@@ -71,6 +90,7 @@ class Loads {
    public:
     explicit Loads(std::size_t count) : load_(count) {}
     void add(std::size_t index, double amount) {
+        if (amount == 0) return;
         if (load_[index] == 0) touched_.push_back(static_cast<std::uint32_t>(index));
         load_[index] += amount;
     }
@@ -120,7 +140,8 @@ class RoundTimer {
           stop_(stop),
           links_(machine.link_count()),
           out_(machine.node_count()),
-          in_(machine.node_count()) {}
+          in_(machine.node_count()),
+          cpu_(node.size()) {}
 
     Sum time(const AnySchedule& schedule, std::uint64_t round) {
         double longest_way = 0, most_to_send = 0;
@@ -128,42 +149,63 @@ class RoundTimer {
         list_senders(schedule, round, senders_);
         for (const Rank from : senders_) {
             const Node here = node_[from.value];
-            double own = 0;
             list_messages(schedule, round, from, messages_);
             if (!stop_.go_on(messages_.size())) break;
+            const std::optional<Bytes> to_card =
+                model_.sends_from_nic() ? staged(schedule, from, round) : std::nullopt;
+            double sending = 0;
+            std::uint64_t sent = 0;
             for (const SentMessage& message : messages_) {
                 const Node there = node_[message.to.value];
                 if (here == there) continue;
-                silent = false;
-                own += model_.time(message.bytes, ranks_on_[here.value]);
-                longest_way =
-                    std::max(longest_way, send(here, there, static_cast<double>(message.bytes.value)));
+                ++sent;
+                const Way way = send(here, there, static_cast<double>(message.bytes.value));
+                longest_way = std::max(longest_way, way.latency);
+                const double alone = to_card ? model_.nic_time(message.bytes, ranks_on_[here.value])
+                                             : model_.time(message.bytes, ranks_on_[here.value]);
+                sending += std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
+                cpu_.add(from.value, model_.send_cpu(message.bytes));
+                cpu_.add(message.to.value, model_.receive_cpu(message.bytes));
             }
-            if (own > 0)
-                most_to_send = std::max(most_to_send, own + model_.copy(copied(schedule, from, round)));
+            if (sent == 0) continue;
+            silent = false;
+            const Copies copies = copied(schedule, from, round);
+            const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
+            cpu_.add(from.value, copying);
+            most_to_send =
+                std::max(most_to_send, busy(sending, copying, to_card ? model_.stage(*to_card) : 0, sent));
         }
         const double link = links_.empty(
             [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
         const double port = std::max(out_.empty(through_port), in_.empty(through_port));
+        const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
         if (silent) return {};
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
-        const bool flows = with_schedule(schedule, [&](const auto& s) { return pipelined(s, round); });
+        const auto [flows, waits] = with_schedule(
+            schedule, [&](const auto& s) { return std::pair(pipelined(s, round), has_barrier(s, round)); });
         const double arrival = flows ? 0 : model_.costs().latency + longest_way;
-        return {arrival + std::max(most_to_send, passing), link};
+        const double barrier = waits ? model_.barrier(node_.size(), longest_way) : 0;
+        return {arrival + std::max({most_to_send, passing, cpu}) + barrier,
+                cpu + (waits ? model_.barrier_cpu(node_.size()) : 0), link};
     }
 
    private:
-    /// Loads the route and returns its latency.
-    double send(Node from, Node to, double bytes) {
+    struct Way {
         double latency = 0;
+        double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
+    };
+    /// Loads the route.
+    Way send(Node from, Node to, double bytes) {
+        Way way;
         network_.route(from, to, [&](Link link, double part) {
             links_.add(link.value, part * bytes);
-            latency += part * network_.latency(link).value;
+            way.latency += part * network_.latency(link).value;
+            way.bandwidth = std::min(way.bandwidth, network_.bandwidth(link).value);
         });
         out_.add(from.value, bytes);
         in_.add(to.value, bytes);
-        return latency;
+        return way;
     }
 
     const T& network_;
@@ -172,7 +214,7 @@ class RoundTimer {
     std::span<const Node> node_;               // by rank
     std::span<const std::uint32_t> ranks_on_;  // by node
     Stop& stop_;
-    Loads links_, out_, in_;
+    Loads links_, out_, in_, cpu_;
     std::vector<Rank> senders_;
     std::vector<SentMessage> messages_;
 };
@@ -234,6 +276,7 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const 
         });
     });
     all.time = sum.time;
+    all.cpu = sum.cpu;
     all.congestion = sum.congestion;
     return all;
 }

@@ -14,7 +14,8 @@ namespace topoloom {
 
 struct ScheduleCost {
     double time = 0;  // s: the sum over the rounds
-    /// Seconds that a rank spends on sending, receiving and copying, if it is the busiest of every round.
+    /// Seconds that a rank spends on sending, receiving and copying, if it is the busiest of every round; never more than
+    /// the time.
     double cpu = 0;
     double congestion = 0;  // s that the busiest link of every round needs; 0 without a machine
     std::uint64_t rounds = 0;
@@ -22,16 +23,20 @@ struct ScheduleCost {
     Bytes bytes;                 // the same
 };
 
-/// A round takes as long as the rank with the most to send: the sum of model.time() over its messages, what it copies, and
-/// once the latency, as the next round waits for the last of them; a pipelined round takes none. O(rounds + messages of one
-/// rank).
+/// A round takes as long as the rank with the most to do, which is the longer of
+///   - the sum of model.time() over its messages, or of nic_time() and what it stages where the model and the schedule send
+///     from memory of the card; and what it copies into a message, where it has no other to send meanwhile,
+///   - its CPU time, of sending, receiving and copying,
+/// and once the latency, as the next round waits for the last message; a pipelined round takes none. A barrier after it is
+/// added. O(rounds + messages of one rank).
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model);
 
 /// What a machine says of itself: messages take their startup time, and pass the port of their node.
 [[nodiscard]] NetworkModel model_of(const Machine& machine);
 
-/// Rank r sits on slots[r]. Messages within a node cost nothing. A round takes the longest of
-///   - what the rank with the most to send needs, as above, the ranks of its node sending with it,
+/// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of
+///   - what the rank with the most to send needs, as above, the ranks of its node sending with it, and packets waiting for
+///     their answers,
 ///   - the start of a message and what then has to pass the busiest link, or the busiest port of a node,
 /// and, unless it is pipelined, the latency of the longest route. Throws Error where slots are not the ranks, and for
 /// more than 2^32 messages, which would take minutes. O(messages * hops), rounds in parallel. When the budget ends, so

@@ -28,11 +28,12 @@ void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
     });
 }
 
-Bytes copied(const AnySchedule& schedule, Rank rank, std::uint64_t round) {
-    return with_schedule(schedule, [&](const auto& s) {
-        if constexpr (requires { s.copied(rank, round); }) return s.copied(rank, round);
-        return Bytes{0};
-    });
+Copies copied(const AnySchedule& schedule, Rank rank, std::uint64_t round) {
+    return with_schedule(schedule, [&](const auto& s) { return copied(s, rank, round); });
+}
+
+std::optional<Bytes> staged(const AnySchedule& schedule, Rank rank, std::uint64_t round) {
+    return with_schedule(schedule, [&](const auto& s) { return staged(s, rank, round); });
 }
 
 }  // namespace topoloom

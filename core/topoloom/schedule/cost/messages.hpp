@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "topoloom/schedule/collectives/schedules.hpp"
@@ -23,7 +24,9 @@ void list_senders(const AnySchedule& schedule, std::uint64_t round, std::vector<
 void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
                    std::vector<SentMessage>& messages);
 
-/// Bytes that a rank copies to put together what it sends in a round.
-[[nodiscard]] Bytes copied(const AnySchedule& schedule, Rank rank, std::uint64_t round);
+/// What a rank copies to put together what it sends in a round.
+[[nodiscard]] Copies copied(const AnySchedule& schedule, Rank rank, std::uint64_t round);
+/// What it brings into its network card's memory for it; nothing where it sends from main memory.
+[[nodiscard]] std::optional<Bytes> staged(const AnySchedule& schedule, Rank rank, std::uint64_t round);
 
 }  // namespace topoloom

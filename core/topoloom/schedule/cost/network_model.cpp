@@ -35,7 +35,10 @@ NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& cost
     check(costs.gamma, "gamma");
     check(costs.delta, "delta");
     check(costs.beta_em, "beta_em");
+    check(costs.node_alpha, "node alpha");
     check(costs.node_beta, "node beta");
+    check(costs.packet, "packet");
+    check(costs.barrier_round, "barrier round");
 }
 
 NetworkModel NetworkModel::regimes(std::vector<CostLine> lines, const MessageCosts& costs) {
@@ -69,10 +72,12 @@ NetworkModel NetworkModel::loggp(double L, double o, double g, double G, Message
     return regimes({{gap - G, G}}, costs);
 }
 
-double NetworkModel::nic_time(Bytes size) const {
+double NetworkModel::nic_time(Bytes size, std::uint32_t processes) const {
     if (!sends_from_nic())
         fail("this model has no beta_em, the time of a byte sent from the network card's memory");
-    return seconds(size, [this](const CostLine&) { return costs_.beta_em; });
+    const double alpha = processes > 1 ? processes * costs_.node_alpha : 0;
+    const double beta = std::max(1U, processes) * costs_.beta_em;
+    return seconds(size, [&](const CostLine& line) { return CostLine{std::max(line.alpha, alpha), beta}; });
 }
 
 }  // namespace topoloom

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -24,11 +25,14 @@ struct MessageCosts {
     double latency = 0;                          // L: how much later than its turn one message alone arrives
     double send_cpu = 0, send_cpu_per_byte = 0;  // o_s: CPU of the sender
     double receive_cpu = 0, receive_cpu_per_byte = 0;  // o_r: CPU of the receiver
-    double combine = 0;                                // of each message that is put together with others
+    double combine = 0;                                // of each block that is put together with others
     double gamma = 0;                                  // to copy when messages are combined
     double delta = 0;                                  // to stage in the network card's memory
     double beta_em = 0;                                // sent from there; 0: never sent from there
-    double node_beta = 0;  // of all processes of a node together; 0: they do not slow each other
+    double node_alpha = 0,
+           node_beta = 0;      // of all processes of a node together; 0: they do not slow each other
+    double packet = 0;         // bytes after which a sender waits for an answer; 0: it never waits
+    double barrier_round = 0;  // of each of log2 P rounds of a barrier; 0: a message, sent and received
 };
 
 /// A point-to-point model: the line of the size's regime, or the largest of all lines. Immutable, cheap to copy, made
@@ -50,19 +54,23 @@ class NetworkModel {
 
     /// Seconds from one message to the next where a process sends several.
     [[nodiscard]] double time(Bytes size) const {
-        return seconds(size, [](const CostLine& line) { return line.beta; });
+        return seconds(size, [](const CostLine& line) { return line; });
     }
     /// The same while this number of processes of the node send: what they inject together may take longer than a line.
     /// A line is what one process gets.
     [[nodiscard]] double time(Bytes size, std::uint32_t processes) const {
-        const double shared = processes > 1 ? processes * costs_.node_beta : 0;
-        return seconds(size, [shared](const CostLine& line) { return std::max(line.beta, shared); });
+        if (processes <= 1) return time(size);
+        const CostLine shared{processes * costs_.node_alpha, processes * costs_.node_beta};
+        return seconds(size, [&](const CostLine& line) {
+            return CostLine{std::max(line.alpha, shared.alpha), std::max(line.beta, shared.beta)};
+        });
     }
     /// Until a message alone has arrived.
     [[nodiscard]] double arrival(Bytes size) const { return costs_.latency + time(size); }
     [[nodiscard]] bool sends_from_nic() const { return costs_.beta_em > 0; }
-    /// As `time`, sent from the memory of the network card. Throws Error unless it sends from there.
-    [[nodiscard]] double nic_time(Bytes size) const;
+    /// As `time`, sent from the memory of the network card, which the processes of a node share. Throws Error unless it
+    /// sends from there.
+    [[nodiscard]] double nic_time(Bytes size, std::uint32_t processes = 1) const;
 
     /// CPU seconds of both ends.
     [[nodiscard]] double cpu(Bytes size) const { return send_cpu(size) + receive_cpu(size); }
@@ -72,12 +80,29 @@ class NetworkModel {
     [[nodiscard]] double receive_cpu(Bytes size) const {
         return costs_.receive_cpu + static_cast<double>(size.value) * costs_.receive_cpu_per_byte;
     }
-    /// To copy these bytes out of these messages into one, or back.
-    [[nodiscard]] double copy(Bytes size, double messages = 0) const {
-        return messages * costs_.combine + static_cast<double>(size.value) * costs_.gamma;
+    /// To copy these bytes, of this number of blocks, into one message, or back.
+    [[nodiscard]] double copy(Bytes size, double blocks = 0) const {
+        return blocks * costs_.combine + static_cast<double>(size.value) * costs_.gamma;
+    }
+    /// As `time`, on a way of this latency and bandwidth, where a packet leaves when the one before has been answered; 0
+    /// where none waits.
+    [[nodiscard]] double in_packets(Bytes size, double way, double bandwidth) const {
+        if (costs_.packet <= 0) return 0;
+        const double packet = costs_.packet / bandwidth + 2 * way;
+        return time(Bytes{0}) + static_cast<double>(size.value) / costs_.packet * packet;
     }
     /// To bring this number of bytes into the memory of the network card.
     [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
+
+    /// Until all ranks know that all have come: the rounds of a dissemination, by the network card itself where the
+    /// model says what one of them then takes. `way` is what its messages take longer than between neighbors.
+    [[nodiscard]] double barrier(std::size_t ranks, double way = 0) const {
+        const double message = std::max(arrival(Bytes{0}), cpu(Bytes{0}));
+        return barrier_rounds(ranks) * (way + (costs_.barrier_round > 0 ? costs_.barrier_round : message));
+    }
+    [[nodiscard]] double barrier_cpu(std::size_t ranks) const {
+        return costs_.barrier_round > 0 ? 0 : barrier_rounds(ranks) * cpu(Bytes{0});
+    }
 
     [[nodiscard]] const std::vector<CostLine>& lines() const { return lines_; }
     [[nodiscard]] bool takes_largest() const { return largest_; }
@@ -86,10 +111,15 @@ class NetworkModel {
    private:
     NetworkModel(std::vector<CostLine> lines, const MessageCosts& costs, bool largest);
 
-    template <class Beta>
-    [[nodiscard]] double seconds(Bytes size, Beta beta) const {
+    [[nodiscard]] static double barrier_rounds(std::size_t ranks) {
+        return ranks > 1 ? static_cast<double>(std::bit_width(ranks - 1)) : 0;
+    }
+    /// On the line of the size, each of which is changed first.
+    template <class Change>
+    [[nodiscard]] double seconds(Bytes size, Change change) const {
         const auto at = [&](const CostLine& line) {
-            return line.alpha + static_cast<double>(size.value) * beta(line);
+            const CostLine changed = change(line);
+            return changed.alpha + static_cast<double>(size.value) * changed.beta;
         };
         if (!largest_) {
             std::size_t i = 0;

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from topoloom.cli import complete
+
 _GRID: Any = typer.Option(
     "--grid",
     metavar="AxBxC",
@@ -23,6 +25,16 @@ Bytes = Annotated[
     str,
     typer.Option(
         "--bytes", metavar="SIZE", help="Size of a message: 1024, 64KiB, 1.5MB."
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="What a message costs: a name from 'topoloom model list' or a file of "
+        "'topoloom model fit'.",
+        autocompletion=complete.models,
     ),
 ]
 Root = Annotated[

@@ -24,7 +24,7 @@ from topoloom.cli.options.machines import (
     LimitOptions,
     MaybeMachineText,
 )
-from topoloom.cli.options.messages import Bytes, Ranks, Root
+from topoloom.cli.options.messages import Bytes, Model, Ranks, Root
 from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
@@ -53,16 +53,16 @@ def command(
             help="For many-to-many: each rank sends to the next D ones.",
         ),
     ] = None,
-    model: Annotated[
-        str | None,
+    demand: Annotated[
+        Path | None,
         typer.Option(
-            "--model",
-            metavar="MODEL",
-            help="What a message costs: a name from 'topoloom model list' or a file "
-            "of 'topoloom model fit'. Default: the costs of the machine.",
-            autocompletion=complete.models,
+            "--demand",
+            metavar="FILE",
+            help="For many-to-many: a pattern or a matrix, who sends how many bytes "
+            "to whom; instead of --bytes and --degree.",
         ),
     ] = None,
+    model: Model = None,
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
@@ -115,7 +115,8 @@ def command(
 
     A schedule sends in rounds, each of which waits for the one before: it takes the
     latency of a message, and as long as the rank with the most to send; on a machine
-    also as long as the busiest link or port.
+    also as long as the busiest link or port. Without a model messages cost what the
+    machine says.
 
     \b
     time        seconds of all rounds
@@ -133,6 +134,7 @@ def command(
       topoloom collective allreduce -n 1024 --model hdr --decisions table.json
       topoloom collective many-to-many -n 256 --bytes 76 --degree 64 \\
           --model qsnet --figure over-degree.svg --over degree
+      topoloom collective many-to-many -n 256 --demand p.npz --model hdr
       topoloom collective bcast -n 8 --model hdr --rounds binomial.svg
     """
     import json
@@ -157,7 +159,7 @@ def command(
     from topoloom.tasks.problem import Where
 
     at_least("--threads", threads, 0)
-    call = read_call(operation, ranks, parse_bytes(amount), root, degree)
+    call = read_call(operation, ranks, parse_bytes(amount), root, degree, demand)
     if (output is not None) > order_ranks:
         raise Error("-o writes the placement that --order-ranks finds; add that")
     where = Where(*allowed, seed, limits.order(launcher))
@@ -218,6 +220,9 @@ def _print(found: RankedCollective, written: list[Path | None]) -> None:
     call, setting, ranked = found.call, found.setting, found.ranked
     on = f" on {setting.machine_title}" if setting.machine_title else ""
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
+    if call.demand is not None:
+        pairs = counted(call.demand.edge_count, "pair")
+        size = f" of {format_bytes(call.demand.total_bytes)} between {pairs}"
     title = f"{call.operation}{size} among {counted(call.ranks, 'rank')}{on}"
     facts = [("messages cost", setting.model_name)]
     if setting.unused:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.messages import Bytes, Model
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ def command(
         Path | None,
         output_option("With --find: write the nodes in that order, for --allocation."),
     ] = None,
+    model: Model = None,
+    amount: Bytes = "256KiB",
+    figure: Figure = None,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -65,6 +69,7 @@ def command(
     subtrees of a fat tree that messages enter from several, and how many of them may
              meet on one link; where there are none, no two meet whichever routes
              they take, so that adaptive routing has nothing to avoid
+    bandwidth in and out of a node, with --model and --bytes, after each of the two
 
     For prefix sends --find any-ascent also names positions with gaps, between which
     they meet nowhere, in more rounds.
@@ -75,17 +80,34 @@ def command(
       topoloom steps k-shift --machine fattree:4:4:4:4 --allocation nodes.txt
       topoloom steps 'k-shift(k=4)' --machine fattree:4:4:4 --allocate 50 \\
           --find routes -o order.txt
+      topoloom steps shift -m fattree:4:4:4,bandwidth=340MB/s --model qsnet \\
+          --bytes 256KiB --figure shifts.svg
     """
     from topoloom._core import Allocation, Error
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.console import print_facts, print_json
+    from topoloom.figure.page import check_figure
+    from topoloom.figure.steps import draw_steps
+    from topoloom.model.named import load_model
+    from topoloom.support.units import format_bytes, parse_bytes
     from topoloom.tasks.collectives.steps import find_contention
     from topoloom.tasks.problem import Where, load_nodes
 
     if output is not None and find is None:
         raise Error("-o writes the order that --find finds; give both")
+    if figure is not None:
+        if model is None:
+            raise Error("--figure draws bandwidths; name a --model")
+        check_figure(figure)
+    costs = load_model(model).model if model is not None else None
+    size = parse_bytes(amount)
     given, _ = load_nodes(machine, Where(*allowed, seed))
-    judged = find_contention(given.allocation, steps, find, seed)
+    judged = find_contention(
+        given.allocation, steps, find, seed, model=costs, size=size
+    )
+    if figure is not None:
+        title = f"{steps}, {judged.ranks} ranks, {format_bytes(size)}, {model}"
+        draw_steps(figure, judged.rates, title)
     if output is not None and judged.found is not None:
         ordered = given.part(Allocation(judged.machine, judged.found.nodes))
         title = f"{judged.ranks} nodes, in order for {steps}"
@@ -94,28 +116,33 @@ def command(
         print_json(judged.document())
     else:
         _print(steps, judged)
-        if output is not None:
-            print_facts([("written", str(output))])
+        print_facts([], written=[output, figure])
 
 
 def _print(steps: str, judged: Contention) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.number_ranges import compress_ranges
-    from topoloom.support.units import format_count
+    from topoloom.support.units import format_bandwidth, format_count
 
     found = judged.steps
     met = [fact for fact in found if fact.meets]
     listed = (found if len(found) <= MAX_LISTED else met)[:MAX_LISTED]
     tree = found and found[0].ascent is not None
-    columns = ["step", "rounds", "links", "most"] + (
-        ["subtrees", "most"] if tree else []
-    )
+    rated = found and found[0].rate is not None
+    columns = ["step", "rounds"]
+    for places in ("links", "subtrees") if tree else ("links",):
+        columns += [places, "most", *(["bandwidth"] if rated else [])]
     rows = []
     for fact in listed:
         cells = [fact.name, str(fact.rounds)]
-        for meetings in (fact.routes, fact.ascent):
+        for meetings, rate in (
+            (fact.routes, fact.rate),
+            (fact.ascent, fact.ascent_rate),
+        ):
             if meetings is not None:
                 cells += [str(meetings.places), format_count(meetings.most)]
+            if rate is not None:
+                cells.append(format_bandwidth(rate))
         rows.append(cells)
     print_facts([], f"{steps}, {judged.ranks} ranks on {judged.machine.name}")
     print_table(columns, rows)

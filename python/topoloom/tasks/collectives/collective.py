@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import CommGraph, Error, NetworkModel
+from topoloom.graphs.graph_file import load_graph
 from topoloom.machines.node_toml import write_port
 from topoloom.model.named import load_model
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
@@ -24,6 +25,7 @@ from topoloom.schedules.choose import (
 from topoloom.schedules.decisions import decide_by_ranks, decision_table
 from topoloom.schedules.together import Together, optimize_together
 from topoloom.support.checks import at_least
+from topoloom.support.units import counted
 from topoloom.tasks.problem import (
     Where,
     check_fit,
@@ -70,8 +72,10 @@ class RankedCollective:
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         names = ("time", "cpu", "congestion", "rounds", "messages", "bytes")
+        call, demand = self.call, self.call.demand
         document: dict[str, Any] = {
-            **self.call._asdict(),
+            **{key: value for key, value in call._asdict().items() if key != "demand"},
+            **({} if demand is None else {"pairs": demand.edge_count}),
             "model": self.setting.model_name,
             "machine": self.setting.machine_name or None,
             "usual": self.usual,
@@ -115,6 +119,8 @@ class RankedCollective:
     def decisions(self, threads: int = 0) -> dict[str, Any]:
         """Make the decision table, of all powers of two up to the ranks if it can."""
         setting = self.setting
+        if self.call.demand is not None:
+            raise Error("a demand has its own bytes; there is nothing to decide")
         found = decide_by_ranks(self.call, setting.model, setting.slots, threads)
         return decision_table(
             self.call.operation, found, setting.model_name, setting.machine_name
@@ -122,22 +128,48 @@ class RankedCollective:
 
 
 def read_call(
-    operation: str, ranks: int, size: int, root: int = 0, degree: int | None = None
+    operation: str,
+    ranks: int,
+    size: int,
+    root: int = 0,
+    degree: int | None = None,
+    demand: str | Path | None = None,
 ) -> Call:
-    """Check what is asked of a collective."""
+    """Check what is asked of a collective.
+
+    `demand`, a file of a communication graph, says who wants how many bytes of whom in
+    a many-to-many, instead of a size and a degree.
+    """
     at_least("ranks", ranks, 1)
     at_least("root", root, 0)
     name = read_operation(operation)
     many = name.startswith("many-to-many")
+    if demand is not None:
+        return _demanded(name, ranks, degree, demand)
     if many and degree is None:
         raise Error(
-            f"{name} needs a degree: to how many of the next ranks each rank sends"
+            f"{name} needs a degree, to how many of the next ranks each rank sends, or "
+            "a demand"
         )
     if degree is not None:
         at_least("degree", degree, 1)
         if not many:
             raise Error(f"a degree is for many-to-many, not for {name}")
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
+
+
+def _demanded(name: str, ranks: int, degree: int | None, demand: str | Path) -> Call:
+    if not name.startswith("many-to-many"):
+        raise Error(f"a demand is for many-to-many, not for {name}")
+    if degree is not None:
+        raise Error("give a demand or a degree; a demand names every pair")
+    graph = load_graph(demand)
+    if graph.rank_count != ranks:
+        raise Error(
+            f"{demand} is of {counted(graph.rank_count, 'rank')}, not of {ranks}; say "
+            "that there are as many"
+        )
+    return Call(name, ranks, 0, demand=graph)
 
 
 def read_setting(

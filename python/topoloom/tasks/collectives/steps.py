@@ -14,6 +14,7 @@ from topoloom._core import (
     Error,
     Machine,
     Meetings,
+    NetworkModel,
     Step,
     find_free_order,
     meetings_any_ascent,
@@ -23,6 +24,7 @@ from topoloom._core import (
 )
 from topoloom.support.nearest import unknown_name
 from topoloom.support.plain_text import is_number
+from topoloom.tasks.collectives.step_rates import StepRates
 
 #: Where messages may meet: what an order is found for.
 MEETINGS = ("routes", "any-ascent")
@@ -36,6 +38,8 @@ class StepContention:
     rounds: int
     routes: Meetings
     ascent: Meetings | None  # of a fat tree, whichever routes they take
+    rate: float | None = None  # bytes per second in and out of a node, on the routes
+    ascent_rate: float | None = None  # the same, whichever routes they take
 
     @property
     def meets(self) -> bool:
@@ -53,6 +57,10 @@ class StepContention:
         if self.ascent is not None:
             facts["subtrees"] = self.ascent.places
             facts["most_on_any_ascent"] = self.ascent.most
+        if self.rate is not None:
+            facts["bytes_per_second"] = self.rate
+        if self.ascent_rate is not None:
+            facts["bytes_per_second_on_any_ascent"] = self.ascent_rate
         return facts
 
 
@@ -75,6 +83,19 @@ class Contention:
     found: FreeOrder | None = None
     gaps: list[int | None] | None = None  # nodes by position; exchanges meet nowhere
 
+    @property
+    def rates(self) -> dict[str, list[float]]:
+        """Bytes per second of every step, by where its messages meet."""
+        found = {
+            "on the routes": [one.rate for one in self.steps],
+            "any ascent": [one.ascent_rate for one in self.steps],
+        }
+        return {
+            where: [rate for rate in rates if rate is not None]
+            for where, rates in found.items()
+            if None not in rates
+        }
+
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         document: dict[str, Any] = {
@@ -90,27 +111,40 @@ class Contention:
 
 
 def find_contention(
-    allocation: Allocation, steps: str | Path, find: str | None = None, seed: int = 1
+    allocation: Allocation,
+    steps: str | Path,
+    find: str | None = None,
+    seed: int = 1,
+    *,
+    model: NetworkModel | None = None,
+    size: int = 1024,
 ) -> Contention:
     """Judge steps between ranks that are numbered as the nodes, one on each.
 
     Steps are ``shift``, ``prefix``, ``quarter``, a schedule of an all-gather, or a file
     with messages. To `find` an order that avoids contention, name one of `MEETINGS`.
+    With a `model` steps also have the bandwidth of messages of `size` bytes.
     """
     if find is not None and find not in MEETINGS:
         raise Error(unknown_name("kind of routes", find, MEETINGS))
     machine, nodes = allocation.machine, allocation.nodes.tolist()
     named = list(_named_steps(str(steps), len(nodes)))
     is_fat_tree = "least-loaded" in tree_kinds(machine)
-    judged = [
-        StepContention(
-            name,
-            step.rounds,
-            meetings_on_routes(machine, step, nodes),
-            meetings_any_ascent(machine, step, nodes) if is_fat_tree else None,
+    rates = StepRates(machine, nodes, size, model) if model is not None else None
+    judged = []
+    for name, step in named:
+        routes = meetings_on_routes(machine, step, nodes)
+        ascent = meetings_any_ascent(machine, step, nodes) if is_fat_tree else None
+        judged.append(
+            StepContention(
+                name,
+                step.rounds,
+                routes,
+                ascent,
+                rates.rate(step, routes.most) if rates else None,
+                rates.rate(step, ascent.most) if rates and ascent else None,
+            )
         )
-        for name, step in named
-    ]
     found, gaps = None, None
     if find is not None:
         order, rounds, fewest = find_free_order(

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bandwidth of every step of a schedule, where its messages meet on links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from topoloom.figure.page import page
+from topoloom.figure.style import AFTER, BEFORE
+
+#: By route: colors, and dashes so that no meaning depends on them alone.
+_LOOKS = ((AFTER, "-"), (BEFORE, "--"))
+
+
+def draw_steps(
+    path: str | Path, rates: Mapping[str, Sequence[float]], title: str
+) -> None:
+    """Draw bytes per second over the steps, the first of which is 1: a line of each.
+
+    Takes and raises what `page` does.
+    """
+    with page(path, (6.4, 3.2)) as figure:
+        figure.set_layout_engine("constrained")
+        axes = figure.subplots()
+        for (name, of_steps), (color, style) in zip(
+            rates.items(), _LOOKS, strict=False
+        ):
+            axes.plot(
+                range(1, len(of_steps) + 1),
+                [rate / 1e6 for rate in of_steps],
+                style,
+                color=color,
+                linewidth=1.1,
+                label=name,
+            )
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("step")
+        axes.set_ylabel("MB/s in and out of a node")
+        axes.legend(frameon=False, loc="lower right", fontsize=8)
+        axes.set_title(title, loc="left")

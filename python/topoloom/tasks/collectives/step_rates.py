@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How fast nodes exchange in a step whose messages meet on links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from topoloom._core import Error, Machine, NetworkModel, Step
+
+
+class StepRates:
+    """Bytes per second in and out of a node, by what a message costs and its links.
+
+    A message takes the latency of its route and the longest of its gap, from the memory
+    of the network card if the model sends from there; its packets, if each waits for
+    the answer to the one before; and its share of a link on which several meet.
+    """
+
+    def __init__(
+        self, machine: Machine, nodes: Sequence[int], size: int, model: NetworkModel
+    ) -> None:
+        if not machine.has_bandwidths:
+            raise Error(
+                f"the links of {machine.name} have no bandwidth; add one, as in "
+                "fattree:4:4:4,bandwidth=340MB/s"
+            )
+        if size < 1:
+            raise Error("messages of 0 bytes have no bandwidth; give their size")
+        self._machine, self._nodes, self._size = machine, nodes, size
+        self._model = model
+        self._gap = model.nic_time(size) if model.sends_from_nic else model.time(size)
+        self._links: dict[int, tuple[float, float]] = {}
+
+    def rate(self, step: Step, most: float) -> float:
+        """Bytes per second of a step in which `most` messages meet on one link."""
+        ways = {
+            self._way(self._nodes[start], self._nodes[end])
+            for start, end in step.messages
+        }
+        if not ways:
+            return 0.0
+        return 2 * self._size / max(self._seconds(*way, most) for way in ways)
+
+    def _seconds(self, latency: float, bandwidth: float, most: float) -> float:
+        size, model = self._size, self._model
+        shared = model.time(0) + max(1.0, most) * size / bandwidth
+        packets = model.in_packets(size, latency, bandwidth)
+        return model.costs.latency + latency + max(self._gap, shared, packets)
+
+    def _way(self, start: int, end: int) -> tuple[float, float]:
+        """Latency and narrowest bandwidth of a route."""
+        latency, bandwidth = 0.0, math.inf
+        for link, share in self._machine.route(start, end):
+            if link not in self._links:
+                machine = self._machine
+                self._links[link] = machine.latency(link), machine.bandwidth(link)
+            latency += share * self._links[link][0]
+            bandwidth = min(bandwidth, self._links[link][1])
+        return round(latency, 15), bandwidth

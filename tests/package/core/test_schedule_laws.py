@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What schedules cost, counted, beside the equations of their source and each other."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from topoloom import Allocation, Machine
+from topoloom.model import MessageCosts, NetworkModel, load_model
+from topoloom.model.named import model_names
+from topoloom.schedules import (
+    CombiningCosts,
+    all_gather_time,
+    all_to_all_time,
+    many_to_many_time,
+    nic_all_gather_time,
+    relay_all_gather_time,
+)
+from topoloom.schedules.choose import (
+    Call,
+    RankSlots,
+    cost_of,
+    operations,
+    rank_schedules,
+    schedule_names,
+)
+from topoloom.schedules.together import block_order
+
+ALPHA, BETA, GAMMA, DELTA, BETA_EM = 11e-6, 8e-9, 4e-9, 3.5e-9, 3.3e-9
+COSTS = CombiningCosts(
+    alpha=ALPHA, beta=BETA, gamma=GAMMA, delta=DELTA, beta_em=BETA_EM
+)
+SQUARES, CUBES, POWERS = (9, 16, 25, 64, 225), (27, 64, 125), (2, 8, 64, 256)
+SIZES = (0, 1, 76, 1375, 100_000)
+
+
+def model_of(line: tuple[float, float] = (ALPHA, BETA), **costs: float) -> NetworkModel:
+    """One line, and what else a message costs."""
+    given = MessageCosts()
+    for name, value in costs.items():
+        setattr(given, name, value)
+    return NetworkModel.regimes([(*line, None)], given)
+
+
+MAIN = model_of(gamma=GAMMA)
+CARD = model_of(gamma=GAMMA, delta=DELTA, beta_em=BETA_EM)
+
+
+def time_of(
+    operation: str, ranks: int, size: int, name: str, model: NetworkModel
+) -> float:
+    return cost_of(Call(operation, ranks, size), name, model).time
+
+
+@pytest.mark.parametrize(
+    ("strategy", "numbers"),
+    [
+        ("direct", (2, 3, 64, 100)),
+        ("mesh", SQUARES),
+        ("grid", CUBES),
+        ("hypercube", POWERS),
+    ],
+)
+def test_full_shapes_cost_what_their_equations_say(
+    strategy: str, numbers: tuple[int, ...]
+) -> None:
+    """Equations 3.1 to 3.11 and 3.14 to 3.16, without their last, unreadable, term."""
+    exchange = "cyclic" if strategy == "direct" else strategy
+    gather = "hypercube-direct(direct=0)" if strategy == "hypercube" else exchange
+    for ranks in numbers:
+        for size in SIZES:
+            sent = time_of("all-to-all", ranks, size, exchange, MAIN)
+            assert sent == pytest.approx(all_to_all_time(strategy, ranks, size, COSTS))
+            gathered = time_of("all-gather", ranks, size, gather, MAIN)
+            equation = all_gather_time(strategy, ranks, size, COSTS)
+            assert gathered == pytest.approx(equation)
+            gathered = time_of("all-gather", ranks, size, gather, CARD)
+            if strategy != "hypercube":
+                equation = nic_all_gather_time(strategy, ranks, size, COSTS)
+            assert gathered == pytest.approx(equation)
+
+
+@pytest.mark.parametrize("direct", [1, 2, 3])
+def test_the_hybrid_hypercube_costs_its_equation(direct: int) -> None:
+    name = f"hypercube-direct(direct={direct})"
+    for ranks in (8, 64, 256):
+        for size in SIZES:
+            found = time_of("all-gather", ranks, size, name, CARD)
+            equation = nic_all_gather_time(
+                "hypercube", ranks, size, COSTS, direct=direct
+            )
+            assert found == pytest.approx(equation)
+            printed = nic_all_gather_time(
+                "hypercube", ranks, size, COSTS, direct=direct, printed=True
+            )
+            assert printed - equation == pytest.approx((ranks - 1) * size * GAMMA)
+
+
+@pytest.mark.parametrize(("strategy", "axes"), [("mesh", 2), ("grid", 3)])
+def test_what_is_printed_of_a_full_mesh_is_a_few_messages_and_blocks_more(
+    strategy: str, axes: int
+) -> None:
+    for side in (2, 5, 8):
+        ranks = side**axes
+        for size in SIZES:
+            counted = nic_all_gather_time(strategy, ranks, size, COSTS)
+            printed = nic_all_gather_time(strategy, ranks, size, COSTS, printed=True)
+            blocks = sum(side**axis for axis in range(axes - 1))
+            more = axes * ALPHA + size * BETA_EM - blocks * size * DELTA
+            assert printed - counted == pytest.approx(more)
+
+
+@pytest.mark.parametrize("name", ["k-prefix", "k-shift"])
+def test_relays_cost_their_equation_and_a_barrier_after_all_rounds_but_the_last(
+    name: str,
+) -> None:
+    """Equations 4.3, 4.5 and 4.6."""
+    for ranks in (8, 64, 144):
+        for k in (1, 2, 4, 8):
+            for barrier, rounds in (("message", ranks - 1), ("stop", ranks // k)):
+                text = f"{name}(k={k},barrier={barrier})"
+                for size in SIZES:
+                    found = time_of("all-gather", ranks, size, text, CARD)
+                    waits = (rounds - 1) * CARD.barrier(ranks)
+                    equation = relay_all_gather_time(ranks, k, size, COSTS)
+                    if k == 1 and barrier == "stop":
+                        waits = (ranks - 2) * CARD.barrier(ranks)
+                    assert found == pytest.approx(equation + waits)
+
+
+def test_a_barrier_is_a_dissemination_unless_the_card_does_it() -> None:
+    late = model_of(latency=3e-6)
+    card = model_of(latency=3e-6, barrier_round=2e-6)
+    for ranks in (1, 2, 3, 64, 100, 1024):
+        rounds = math.ceil(math.log2(ranks))
+        alone = time_of("barrier", ranks, 0, "dissemination", late)
+        assert late.barrier(ranks) == pytest.approx(alone)
+        assert card.barrier(ranks) == pytest.approx(rounds * 2e-6)
+
+
+def test_a_many_to_many_costs_no_more_than_its_equations() -> None:
+    """Equations 3.17 to 3.20; a phase takes as long as its fullest rank."""
+    for ranks, degree in ((64, 8), (64, 32), (256, 64)):
+        for size in SIZES:
+            call = Call("many-to-many", ranks, size, 0, degree)
+            for one in rank_schedules(call, MAIN):
+                full = degree if one.name == "direct" else 2 * degree
+                printed = one.name == "hypercube"
+                most = many_to_many_time(
+                    one.name, ranks, full, size, COSTS, printed=printed
+                )
+                if printed:
+                    most += math.log2(ranks) * degree * size * GAMMA
+                assert one.cost.time <= most * (1 + 1e-9), (one, call)
+                if one.name == "direct":
+                    assert one.cost.time == pytest.approx(most)
+
+
+def test_blocks_that_are_combined_cost_their_overhead_and_others_none() -> None:
+    """A rank that sends one message per round copies before it; others meanwhile."""
+    dear = model_of(gamma=GAMMA, combine=2.5e-6)
+    for ranks in (8, 64, 256):
+        rounds = math.log2(ranks)
+        for name in ("hypercube", "bruck"):
+            more = time_of("all-to-all", ranks, 76, name, dear)
+            more -= time_of("all-to-all", ranks, 76, name, MAIN)
+            assert more == pytest.approx(rounds * ranks / 2 * 2.5e-6)
+        for name in ("cyclic", "pairwise", "at-once"):
+            same = time_of("all-to-all", ranks, 76, name, dear)
+            assert same == time_of("all-to-all", ranks, 76, name, MAIN)
+
+
+def random_models(count: int) -> Iterator[NetworkModel]:
+    rng = random.Random(5)
+    for _ in range(count):
+        scale = [10 ** rng.uniform(-7, -5) for _ in range(5)]
+        each = [10 ** rng.uniform(-10, -8) for _ in range(5)]
+        yield model_of(
+            (scale[0], each[0]),
+            send_cpu=scale[1],
+            receive_cpu=scale[2],
+            latency=rng.choice((0, scale[3])),
+            combine=scale[4],
+            gamma=each[1],
+            send_cpu_per_byte=each[2],
+            beta_em=rng.choice((0, each[3])),
+            delta=each[4],
+            barrier_round=rng.choice((0, scale[3])),
+        )
+
+
+@pytest.mark.parametrize("operation", operations())
+def test_the_cpu_is_never_busy_for_longer_than_it_takes(operation: str) -> None:
+    machine = Machine("torus:4x4,bandwidth=10GB/s+node:2,bandwidth=10GB/s")
+    allocation = Allocation.whole(machine)
+    for model in random_models(12):
+        for ranks, size in ((2, 8), (13, 300), (32, 50_000)):
+            degree = min(5, ranks - 1) if operation.startswith("many") else None
+            size = 0 if operation == "barrier" else size
+            call = Call(operation, ranks, size, 0, degree)
+            slots = RankSlots(allocation, block_order(call, allocation))
+            for name in schedule_names(call):
+                for at in (None, slots):
+                    cost = cost_of(call, name, model, at)
+                    assert cost.cpu <= cost.time * (1 + 1e-12), (name, call, at)
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_a_rank_that_sends_and_receives_has_time_for_both(name: str) -> None:
+    model = load_model(name).model
+    for size in (0, 1, 64, 288, 289, 2048, 2049, 65_536, 1 << 20):
+        assert model.cpu(size) <= model.time(size)
+
+
+def test_half_a_two_way_step_is_the_cpu_time_of_one_end() -> None:
+    """Tables 2.4 and 2.5, 2.10 and 2.11: what one end takes, and what both take."""
+    one_end = {
+        "qsnet": [(16, 5.59), (64, 5.29), (1024, 6.04), (4096, 6.69)],
+        "myrinet": [(16, 0.7), (64, 0.7), (1024, 0.9), (16_384, 3.0)],
+    }
+    both = {
+        "qsnet": [(16, 11.5), (64, 11.99), (1024, 12.6), (4096, 13.47)],
+        "myrinet": [(16, 1.2), (64, 1.2), (1024, 1.6), (16_384, 6.1)],
+    }
+    for name in one_end:
+        model = load_model(name).model
+        for size, microseconds in one_end[name]:
+            assert 1e6 * model.send_cpu(size) == pytest.approx(microseconds, rel=0.2)
+        for size, microseconds in both[name]:
+            assert 1e6 * model.cpu(size) == pytest.approx(microseconds, rel=0.2)
+
+
+def test_processes_of_a_node_wait_for_each_others_messages() -> None:
+    """Table 2.5: four processes take more than twice the time for a short message."""
+    shared = model_of(node_alpha=7e-6, node_beta=2e-9)
+    for size in SIZES:
+        for processes in (1, 2, 4, 16):
+            alpha = max(ALPHA, processes * 7e-6) if processes > 1 else ALPHA
+            beta = max(BETA, processes * 2e-9) if processes > 1 else BETA
+            expected = alpha + size * beta
+            assert shared.time(size, processes) == pytest.approx(expected)
+    qsnet = load_model("qsnet").model
+    for size, microseconds in ((64, 31.81), (256, 41.37), (4096, 154.1)):
+        found = 1e6 * qsnet.time(size, 4)
+        assert found == pytest.approx(microseconds, rel=0.16)
+
+
+def test_packets_that_wait_for_answers_slow_long_ways_down() -> None:
+    """A message of 100 packets that goes one link waits for 100 answers."""
+    allocation = Allocation.whole(Machine("torus:16,bandwidth=1GB/s,latency=1us"))
+    call = Call("all-gather", 16, 32_000)
+    slots = RankSlots(allocation, block_order(call, allocation))
+    free, waiting = (
+        cost_of(call, "ring", model_of((1e-6, 1e-9), packet=packet), slots).time
+        for packet in (0, 320)
+    )
+    assert waiting - free == pytest.approx(15 * 100 * 2 * 1e-6)
+
+
+def test_on_qsnet_each_schedule_pays_for_its_own() -> None:
+    model = load_model("qsnet").model
+    gathers = ("ring", "cyclic", "k-prefix", "k-shift(k=4)", "mesh")
+    times = {
+        name: time_of("all-gather", 64, 256 << 10, name, model) for name in gathers
+    }
+    assert len(set(times.values())) == len(times)
+    assert times["ring"] / times["k-prefix"] == pytest.approx(2, rel=0.1)
+
+    sparse = Call("many-to-many", 2048, 76, 0, 32)
+    names = [one.name for one in rank_schedules(sparse, model)]
+    assert names[0] == "direct"
+    assert set(names) == {"direct", "hypercube", "grid", "mesh"}
