@@ -54,14 +54,19 @@ STEPS = {
 #: Bytes of a message that counts as 1, so that sizes are whole with one decimal.
 UNIT = 10
 NODES = (
-    "which nodes the job had is not known; ours are taken from blocks of 2x2x2 routers"
+    "which nodes the job had is not known; of 24 orders of nodes tried, ours come "
+    "nearest to the printed D and X"
 )
-NO_LINK = (
-    "both halves of a column send 2 messages over every link between them, so that no "
-    "mean over loaded links is below X"
+AT_LEAST = (
+    "a loaded link has at least 2 messages here, so that no mean over loaded links "
+    "comes to less"
 )
-RELATIVE = "from the measured dm times ours of the busiest link's load over dm's"
-NODE_COST = f"{RELATIVE}; what stays inside a node costs nothing"
+RELATIVE = (
+    "the time measured with dm, times the ratio of our loads of the busiest link over "
+    "all levels; which nodes the job had is not known"
+)
+IN_NODE = f"{RELATIVE}, and what stays inside a router costs nothing"
+OF_LOADS = "ours of our loads of the busiest link; ranks also wait for each other"
 
 
 def rows() -> Iterator[Ours]:
@@ -95,8 +100,8 @@ def measure(machine: Machine, n: int, order: str, group: str, size: float) -> Ju
 def job(machine: Machine, n: int) -> Allocation:
     """Allocate the nodes of a grid: blocks of 2x2x2 routers along x, then y, then z.
 
-    Cray's scheduler hands nodes out by such blocks. The first router's other node is
-    another job's, as where columns of two nodes need a link.
+    The first router's other node is another job's, as where columns of two nodes need
+    a link.
     """
     x, y, z = (range(0, extent, 2) for extent in ROUTERS)
     inside = list(product(range(2), repeat=3))
@@ -159,14 +164,14 @@ def _measured(
             ("X", round(it.congestion_max * capacity)),
         ):
             split = (text, name, order, group) == (HOPPER, "T", "bcm", "column")
-            note = NO_LINK if split else NODES
+            note = AT_LEAST if split else NODES
             yield Ours(SOURCE, table, row, f"{name} {column}", value, note, within=0.2)
 
 
 def _times(table: str, row: str, text: str, problem: str, order: str) -> Iterator[Ours]:
     for column, group in GROUPS.items():
-        ours = _seconds(text, problem, order, group)
-        note = NODE_COST if group == "column" else RELATIVE
+        ours = round(_seconds(text, problem, order, group), 1)
+        note = IN_NODE if group == "column" else RELATIVE
         yield Ours(SOURCE, table, row, f"t_comm {column}", ours, note, within=0.2)
 
 
@@ -197,7 +202,7 @@ def _speed_ups() -> Iterator[Ours]:
         sent = _communication(problem, order)
         took = total * (1 - share) + sent
         best = max(best, total / took)
-        name, note = order.upper(), NODE_COST
+        name, note = order.upper(), IN_NODE
         gain = round(total / took, 2)
         part = round(100 * sent / took)
         column = f"{name} speed-up"
@@ -205,7 +210,7 @@ def _speed_ups() -> Iterator[Ours]:
         yield Ours(SOURCE, table, f"{name} comm %", problem, part, note, within=0.2)
     table = "in text: machine and run"
     up_to = "overall speed-up, up to"
-    yield Ours(SOURCE, table, up_to, "value", round(best, 2), NODE_COST, within=0.2)
+    yield Ours(SOURCE, table, up_to, "value", round(best, 2), IN_NODE, within=0.2)
 
 
 def _shares() -> Iterator[Ours]:
@@ -217,9 +222,8 @@ def _shares() -> Iterator[Ours]:
         strict=True,
     ):
         share = round(100 * part / sum(sent))
-        note = "ours of the busiest link's load; ranks also wait for each other"
         table = "in text: machine and run"
-        yield Ours(SOURCE, table, name, "value", share, note, within=0.2)
+        yield Ours(SOURCE, table, name, "value", share, OF_LOADS, within=0.2)
 
 
 def _figure(order: str) -> str:
