@@ -31,7 +31,7 @@ class Pattern:
     phases
         Makes the phases that the graph is the sum of, if there are several.
     phase_names
-        Tells what they are called, if that says more than their numbers.
+        Names them, if that says more than their numbers.
     """
 
     summary: str
