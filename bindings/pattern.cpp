@@ -303,7 +303,17 @@ void bind_pattern(nb::module_& m) {
                                        Bytes{bytes});
         },
         "rows"_a, "order"_a, "group"_a, "bytes"_a = 1,
-        "What the column, row or orthogonalization groups send down binomial trees from the diagonal.");
+        "What the groups send along binomial trees from the diagonal. group: column, row, "
+        "orthogonalization,\n"
+        "column-reduction, row-reduction, gather or all-reduce.");
+    m.def(
+        "triangular_levels",
+        [](std::uint32_t rows, std::string_view order, std::string_view group, std::int64_t bytes) {
+            return triangular_levels(rows, parse_triangular_order(order), parse_triangular_group(group),
+                                     Bytes{bytes});
+        },
+        "rows"_a, "order"_a, "group"_a, "bytes"_a = 1,
+        "The same messages, a graph for each level of the trees: one after another.");
     m.def("hybrid_rows", &hybrid_rows, "rows"_a, "threads"_a,
           "Rows of a triangular grid whose ranks have this number of threads: the nearest odd number.");
     m.def(

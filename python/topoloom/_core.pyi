@@ -216,7 +216,13 @@ def triangular_grid(rows: int, order: str) -> list[tuple[int, int]]:
 
 def triangular_messages(rows: int, order: str, group: str, bytes: int = 1) -> CommGraph:
     """
-    What the column, row or orthogonalization groups send down binomial trees from the diagonal.
+    What the groups send along binomial trees from the diagonal. group: column, row, orthogonalization,
+    column-reduction, row-reduction, gather or all-reduce.
+    """
+
+def triangular_levels(rows: int, order: str, group: str, bytes: int = 1) -> list[CommGraph]:
+    """
+    The same messages, a graph for each level of the trees: one after another.
     """
 
 def hybrid_rows(rows: int, threads: int) -> int:

@@ -11,6 +11,7 @@ from topoloom._core import (
     ring as ring,
     stencil as stencil,
     triangular_grid as triangular_grid,
+    triangular_levels as triangular_levels,
     triangular_messages as triangular_messages,
 )
 from topoloom.graphs.axes import (

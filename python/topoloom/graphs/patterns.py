@@ -31,7 +31,7 @@ class Pattern:
     phases
         Makes the phases that the graph is the sum of, if there are several.
     phase_names
-        What they are called, if that says more than their numbers.
+        Names them, if that says more than their numbers.
     """
 
     summary: str
@@ -39,7 +39,7 @@ class Pattern:
     size: Literal["ranks", "grid", "rows", "cells"] = "ranks"
     reads: tuple[str, ...] = ("bytes",)
     phases: Callable[[Request], list[CommGraph]] | None = None
-    phase_names: tuple[str, ...] = ()
+    phase_names: Callable[[Request], list[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Request:
     degree: float = 8.0
     order: str = "bcm"
     threads: int = 1
+    groups: Sequence[str] = ("column", "row", "orthogonalization")
+    levels: bool = False
     seed: int = 1
 
 
@@ -87,14 +89,48 @@ def _rounds(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
     return make
 
 
-def _triangular_phases(request: Request) -> list[CommGraph]:
-    """Broadcasts in columns, then in rows, then what orthogonalization scatters."""
+#: Bytes that an all-reduce sums: a projection on each vector of 99 iterations.
+_PROJECTIONS = 99 * 8
+#: What the phases of a triangular grid are called, by group.
+_TRIANGULAR = {
+    "column": "column broadcasts",
+    "row": "row broadcasts",
+    "column-reduction": "column reductions",
+    "row-reduction": "row reductions",
+    "orthogonalization": "orthogonalization",
+    "all-reduce": "all-reduce",
+    "gather": "gather",
+}
+
+
+def _triangular_levels(request: Request, group: str) -> list[CommGraph]:
+    """Make the messages of one kind of groups, level by level if so requested."""
     rows = _core.hybrid_rows(request.rows, request.threads)
     # As many unknowns in fewer pieces.
     piece = request.bytes * request.rows // rows
+    amount = _PROJECTIONS if group == "all-reduce" else piece
+    make = (rows, request.order, group, amount)
+    if request.levels:
+        return _core.triangular_levels(*make)
+    return [_core.triangular_messages(*make)]
+
+
+def _triangular_phases(request: Request) -> list[CommGraph]:
+    """Make what the groups send, one after another."""
     return [
-        _core.triangular_messages(rows, request.order, group, piece)
-        for group in ("column", "row", "orthogonalization")
+        phase
+        for group in request.groups
+        for phase in _triangular_levels(request, group)
+    ]
+
+
+def _triangular_names(request: Request) -> list[str]:
+    if not request.levels:
+        return [_TRIANGULAR[group] for group in request.groups]
+    return [
+        f"{_TRIANGULAR[group]}, level {level}"
+        for group in request.groups
+        for level, _ in enumerate(_triangular_levels(request, group), start=1)
     ]
 
 
@@ -159,9 +195,9 @@ PATTERNS = {
         "groups of a triangular grid with --rows, for symmetric matrices (--order)",
         lambda r: add_phases(_triangular_phases(r)),
         "rows",
-        ("bytes", "order", "threads"),
+        ("bytes", "order", "threads", "groups"),
         _triangular_phases,
-        phase_names=("column broadcasts", "row broadcasts", "orthogonalization"),
+        phase_names=_triangular_names,
     ),
     "molecular-dynamics": Pattern(
         "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",

@@ -78,4 +78,5 @@ def generate_pattern(
     if not with_phases:
         return MadePattern(name, graph)
     phases = make_phases(name, request)
-    return MadePattern(name, graph, phases, PATTERNS[name].phase_names)
+    tell = PATTERNS[name].phase_names
+    return MadePattern(name, graph, phases, tell(request) if phases and tell else ())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +19,8 @@ using enum TriangularOrder;
 constexpr std::array orders{dm, cm, bdm, bcm};
 constexpr std::array groups{TriangularGroup::column, TriangularGroup::row,
                             TriangularGroup::orthogonalization};
+constexpr std::array backward{TriangularGroup::column_reduction, TriangularGroup::row_reduction,
+                              TriangularGroup::gather};
 
 /// As figure 4 prints it: ranks from 1, rows separated by |.
 std::string picture(std::uint32_t rows, TriangularOrder order) {
@@ -45,6 +48,21 @@ std::vector<std::vector<std::uint32_t>> members(std::uint32_t rows, TriangularOr
         const std::uint32_t shared = balanced.contains({i, j}) ? j : i;
         const std::array<std::uint32_t, 3> of_kind{j, i, shared};
         found[of_kind[static_cast<std::size_t>(group)]].push_back(u);
+    }
+    return found;
+}
+
+using Messages = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
+
+/// Bytes by sender and receiver, or the other way round.
+Messages messages_of(const CommGraph& graph, bool back = false) {
+    Messages found;
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        for (const Edge edge : graph.sends(u)) {
+            const auto pair =
+                back ? std::pair{edge.peer.value, u.value} : std::pair{u.value, edge.peer.value};
+            found[pair] += edge.bytes.value;
+        }
     }
     return found;
 }
@@ -108,6 +126,63 @@ TEST_CASE("messages go down a binomial tree from the diagonal of every group") {
                 }
             }
             CHECK(graph.edge_count() == edges);
+        }
+    }
+}
+
+TEST_CASE("reductions and the gather send back what broadcasts and the scatter sent") {
+    for (const TriangularOrder order : orders) {
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            const auto there = triangular_messages(9, order, groups[i], Bytes{1000});
+            const auto back = triangular_messages(9, order, backward[i], Bytes{1000});
+            CHECK(messages_of(there) == messages_of(back, true));
+        }
+    }
+}
+
+TEST_CASE("levels add up to the messages, and no rank receives what it has already passed on") {
+    const auto all = {
+        groups[0], groups[1], groups[2], backward[0], backward[1], backward[2], TriangularGroup::all_reduce};
+    for (const TriangularOrder order : orders) {
+        for (const TriangularGroup group : all) {
+            const bool up = std::ranges::find(backward, group) != backward.end();
+            Messages sum;
+            std::set<std::uint32_t> sent, received;
+            for (const CommGraph& level : triangular_levels(11, order, group, Bytes{1000})) {
+                std::set<std::uint32_t> senders, receivers;
+                for (const auto& [pair, bytes] : messages_of(level)) {
+                    sum[pair] += bytes;
+                    CHECK(senders.insert(pair.first).second);  // one message at a time
+                    CHECK(receivers.insert(pair.second).second);
+                }
+                if (group == TriangularGroup::all_reduce) continue;
+                for (const std::uint32_t u : receivers) CHECK(!sent.contains(u));
+                for (const std::uint32_t u : senders) CHECK((!up || !sent.contains(u)));
+                sent.merge(senders);
+            }
+            CHECK(sum == messages_of(triangular_messages(11, order, group, Bytes{1000})));
+        }
+    }
+}
+
+TEST_CASE("after the levels of an all-reduce every rank has the sum of all, once") {
+    for (const TriangularOrder order : orders) {
+        for (const std::uint32_t rows : {1U, 3U, 7U}) {
+            const std::size_t ranks = triangular_grid(rows, order).size();
+            std::vector<std::uint64_t> sum(ranks);
+            for (std::size_t u = 0; u < ranks; ++u) sum[u] = std::uint64_t{1} << u;
+            const auto levels = triangular_levels(rows, order, TriangularGroup::all_reduce, Bytes{8});
+            for (std::size_t level = 0; level < levels.size(); ++level) {
+                const bool down = level >= levels.size() / 2;
+                const std::vector<std::uint64_t> before = sum;
+                for (const auto& [pair, bytes] : messages_of(levels[level])) {
+                    CHECK(bytes == 8);
+                    if (!down) CHECK((before[pair.second] & before[pair.first]) == 0);
+                    sum[pair.second] = down ? before[pair.first] : sum[pair.second] | before[pair.first];
+                }
+            }
+            const std::uint64_t everyone = (std::uint64_t{1} << ranks) - 1;
+            CHECK(std::ranges::all_of(sum, [&](std::uint64_t s) { return s == everyone; }));
         }
     }
 }

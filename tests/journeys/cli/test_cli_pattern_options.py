@@ -23,6 +23,7 @@ OTHERS: dict[str, tuple[list[str], Any]] = {
     "degree": (["--average-degree", "3"], 3.0),
     "order": (["--order", "dm"], "dm"),
     "threads": (["--threads-per-rank", "2"], 2),
+    "groups": (["--groups", "row,gather"], ("row", "gather")),
     "seed": (["--seed", "7"], 7),
 }
 

@@ -22,6 +22,23 @@ def test_groups_of_a_triangular_grid_are_judged_one_by_one(topoloom: Command) ->
     assert rows["congestion_max"] > 0
 
 
+def test_levels_of_the_trees_of_a_triangular_grid_are_phases(
+    topoloom: Command,
+) -> None:
+    groups = ["--groups", "row,row-reduction"]
+    words = ["triangular", "--rows", "9", *groups, "--phases", "--levels"]
+    assert "phases    6" in topoloom("pattern", *words, "-o", "p.npz").out
+    shown = topoloom("judge", "p.npz", "-m", "torus:4x4x4", "--json").json
+    assert shown["phase_names"][:2] == [
+        "row broadcasts, level 1",
+        "row broadcasts, level 2",
+    ]
+    hop_bytes = [level["hop_bytes"] for level in shown["phases"]]
+    # Reductions send back what was broadcast, the last first.
+    assert sum(hop_bytes[:3]) == sum(hop_bytes[3:])
+    assert hop_bytes[:3] == hop_bytes[:2:-1]
+
+
 def test_molecular_dynamics_goes_into_bricks(topoloom: Command) -> None:
     made = topoloom("pattern", "molecular-dynamics", "-o", "p.npz")
     assert "ranks     2,160" in made.out  # 6 x 6 x 4 cells, and 14 computes each
@@ -46,6 +63,8 @@ def test_molecular_dynamics_goes_into_bricks(topoloom: Command) -> None:
         (["triangular", "--rows", "6"], "the nearest are 5 and 7"),
         (["triangular", "--rows", "0"], "--rows must be 1 or more"),
         (["triangular", "--rows", "5", "--order", "bmc"], "no order 'bmc'"),
+        (["triangular", "--rows", "5", "--groups", "row,col"], "no group 'col'"),
+        (["triangular", "--rows", "5", "--levels"], "--levels makes no difference"),
         (
             ["triangular", "--rows", "5", "--threads-per-rank", "0"],
             "--threads-per-rank must be 1",

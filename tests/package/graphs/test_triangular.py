@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 
 from topoloom import Allocation, Judgement, Machine, judge, load_machine, place
-from topoloom.graphs import triangular_messages
+from topoloom.graphs import triangular_levels, triangular_messages
 from topoloom.graphs.patterns import Request, make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
+from topoloom.tasks.pattern import generate_pattern
 
+GROUPS = (
+    "column",
+    "row",
+    "column-reduction",
+    "row-reduction",
+    "orthogonalization",
+    "all-reduce",
+    "gather",
+)
 #: Links along y have half the bandwidth, which is 1 along x and z. The paper counts
 #: the links between routers alone.
 HOPPER = Machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:6:2:2")
@@ -104,3 +114,41 @@ def test_threads_make_fewer_rows_of_larger_pieces() -> None:
     columns = make_phases("triangular", request)[0]
     assert columns.rank_count == 39 * 40 // 2
     assert set(np.asarray(columns.bytes).tolist()) == {1000 * 95 // 39}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("order", ["dm", "cm", "bdm", "bcm"])
+def test_levels_add_up_and_take_at_least_as_long_as_all_at_once(
+    order: str, group: str
+) -> None:
+    levels = triangular_levels(23, order, group, 100)
+    whole = triangular_messages(23, order, group, 100)
+    assert np.array_equal(edge_rows(add_phases(levels)), edge_rows(whole))
+    where = Allocation(HOPPER, list(range(1, 13)))
+    slots = place(whole, where, mapper="block").placement
+    one_by_one = [judge(level, where, slots) for level in levels]
+    at_once = judge(whole, where, slots)
+    congestion = [it.congestion_max for it in one_by_one]
+    assert max(congestion) <= at_once.congestion_max <= sum(congestion)
+    assert sum(it.hop_bytes for it in one_by_one) == at_once.hop_bytes
+    # A rank sends and receives one message at a time.
+    for level in levels:
+        source, target = edge_rows(level)[:, :2].T
+        assert len(set(source)) == len(source)
+        assert len(set(target)) == len(target)
+
+
+def test_phases_follow_the_groups_asked_for_and_are_named_by_level() -> None:
+    groups = ("row-reduction", "all-reduce")
+    request = Request(ranks=0, bytes=1000, rows=9, groups=groups, levels=True)
+    made = generate_pattern("triangular", request, with_phases=True)
+    # 5 ranks in a row, 9 groups: 3 and 4 levels, up and down.
+    names = [f"row reductions, level {level}" for level in (1, 2, 3)]
+    names += [f"all-reduce, level {level}" for level in range(1, 15)]
+    assert list(made.phase_names) == names
+    alone = [triangular_levels(9, "bcm", "row-reduction", 1000)]
+    alone += [triangular_levels(9, "bcm", "all-reduce", 99 * 8)]
+    for phase, level in zip(
+        made.phases, [it for one in alone for it in one], strict=True
+    ):
+        assert np.array_equal(edge_rows(phase), edge_rows(level))

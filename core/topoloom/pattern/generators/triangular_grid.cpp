@@ -2,6 +2,7 @@
 #include "topoloom/pattern/generators/triangular_grid.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -34,10 +35,104 @@ std::uint32_t balanced_column(TriangularCell cell, std::uint32_t rows) {
 }
 
 std::uint32_t group_of(TriangularCell cell, std::uint32_t rows, TriangularGroup group) {
-    if (group == TriangularGroup::column) return cell.column;
-    if (group == TriangularGroup::row) return cell.row;
+    using enum TriangularGroup;
+    if (group == column || group == column_reduction) return cell.column;
+    if (group == row || group == row_reduction) return cell.row;
     return balanced_column(cell, rows);
 }
+
+/// Levels of a binomial tree.
+std::uint32_t depth(std::uint32_t size) { return static_cast<std::uint32_t>(std::bit_width(size - 1)); }
+
+/// Who sends what at which level of the trees of one kind of groups.
+class Trees {
+   public:
+    Trees(std::uint32_t rows, TriangularOrder order, TriangularGroup group)
+        : group_(group), first_(rows + 1, 0), root_(rows) {
+        const std::vector<TriangularCell> cells = triangular_grid(rows, order);
+        for (const TriangularCell cell : cells) ++first_[group_of(cell, rows, group) + 1];
+        deepest_ = depth(*std::ranges::max_element(first_));
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+        members_.resize(cells.size());
+        place_.resize(cells.size());
+        for (const Rank u : ids<Rank>(cells.size())) {
+            const TriangularCell cell = cells[u.value];
+            const std::uint32_t g = group_of(cell, rows, group);
+            group_of_.push_back(g);
+            if (cell.row == cell.column) root_[g] = next[g] - first_[g];
+            place_[u.value] = next[g] - first_[g];
+            members_[next[g]++] = u;
+        }
+    }
+
+    [[nodiscard]] std::size_t rank_count() const { return members_.size(); }
+
+    [[nodiscard]] std::uint32_t levels() const {
+        return group_ == TriangularGroup::all_reduce ? 2 * (deepest_ + depth(groups())) : deepest_;
+    }
+
+    /// Calls add(peer, bytes, level) for every message of u.
+    template <class Add>
+    void sends(Rank u, Bytes bytes, const Add& add) const {
+        using enum TriangularGroup;
+        const std::uint32_t g = group_of_[u.value];
+        const std::uint32_t size = first_[g + 1] - first_[g];
+        const std::uint32_t relative = (place_[u.value] + size - root_[g]) % size;
+        const auto member = [&](std::uint32_t v) { return members_[first_[g] + (v + root_[g]) % size]; };
+        const std::int64_t part = bytes.value / size + (bytes.value % size != 0 ? 1 : 0);
+        const auto within = [&](std::uint32_t level) {
+            return [&, level](std::uint32_t peer, std::uint32_t waiting, std::uint32_t step) {
+                const bool parts = group_ == orthogonalization || group_ == gather;
+                add(member(peer), parts ? Bytes{part * waiting} : bytes, level + step);
+            };
+        };
+        if (group_ == column_reduction || group_ == row_reduction || group_ == gather) {
+            up(relative, size, within(0));
+        } else if (group_ != all_reduce) {
+            down(relative, size, within(0));
+        } else {
+            up(relative, size, within(0));
+            if (relative == 0) {
+                const auto across = [&](std::uint32_t level) {
+                    return [&, level](std::uint32_t peer, std::uint32_t, std::uint32_t step) {
+                        add(members_[first_[peer] + root_[peer]], bytes, level + step);
+                    };
+                };
+                up(g, groups(), across(deepest_));
+                down(g, groups(), across(deepest_ + depth(groups())));
+            }
+            down(relative, size, within(deepest_ + 2 * depth(groups())));
+        }
+    }
+
+   private:
+    [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(root_.size()); }
+
+    /// Calls use(child, ranks that wait for it, level) for the children of relative rank v.
+    template <class Use>
+    static void down(std::uint32_t v, std::uint32_t size, const Use& use) {
+        std::uint32_t level = depth(size);
+        for (std::uint32_t bit = 1; v + bit < size && (v & bit) == 0; bit *= 2)
+            use(v + bit, std::min(bit, size - v - bit), --level);
+    }
+
+    /// Calls use(parent, ranks that v speaks for, level) but for the root.
+    template <class Use>
+    static void up(std::uint32_t v, std::uint32_t size, const Use& use) {
+        if (v == 0) return;
+        const auto level = static_cast<std::uint32_t>(std::countr_zero(v));
+        use(v & (v - 1), std::min(1U << level, size - v), level);
+    }
+
+    TriangularGroup group_;
+    std::uint32_t deepest_ = 0;
+    std::vector<std::uint32_t> first_;     // of a group among the members of all
+    std::vector<std::uint32_t> root_;      // place of the rank on the diagonal
+    std::vector<Rank> members_;            // group by group
+    std::vector<std::uint32_t> place_;     // of a rank among the members of its group
+    std::vector<std::uint32_t> group_of_;  // of a rank
+};
 
 /// The one of those names that the text is, by its number.
 template <class Kind>
@@ -54,7 +149,9 @@ TriangularOrder parse_triangular_order(std::string_view text) {
 }
 
 TriangularGroup parse_triangular_group(std::string_view text) {
-    return parse<TriangularGroup>("group", text, {"column", "row", "orthogonalization"});
+    return parse<TriangularGroup>(
+        "group", text,
+        {"column", "row", "orthogonalization", "column-reduction", "row-reduction", "gather", "all-reduce"});
 }
 
 std::vector<TriangularCell> triangular_grid(std::uint32_t rows, TriangularOrder order) {
@@ -80,32 +177,26 @@ std::vector<TriangularCell> triangular_grid(std::uint32_t rows, TriangularOrder 
 }
 
 CommGraph triangular_messages(std::uint32_t rows, TriangularOrder order, TriangularGroup group, Bytes bytes) {
-    const std::vector<TriangularCell> cells = triangular_grid(rows, order);
-    check_pattern("triangular grid", cells.size(), bytes);
-    std::vector<std::uint32_t> first(rows + 1, 0);
-    for (const TriangularCell cell : cells) ++first[group_of(cell, rows, group) + 1];
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<Rank> members(cells.size());
-    std::vector<std::uint32_t> place(cells.size());  // of a rank among the members of its group
-    std::vector<std::uint32_t> root(rows);           // place of the rank on the diagonal
-    std::vector<std::uint32_t> count(rows, 0);
-    for (const Rank u : ids<Rank>(cells.size())) {
-        const std::uint32_t g = group_of(cells[u.value], rows, group);
-        if (cells[u.value].row == cells[u.value].column) root[g] = count[g];
-        place[u.value] = count[g]++;
-        members[first[g] + place[u.value]] = u;
-    }
-    return CommGraph::from_rows(cells.size(), [&](Rank u, const auto& add) {
-        const std::uint32_t g = group_of(cells[u.value], rows, group);
-        const std::uint32_t size = count[g];
-        const std::uint32_t relative = (place[u.value] + size - root[g]) % size;
-        const std::int64_t part = bytes.value / size + (bytes.value % size != 0 ? 1 : 0);
-        for (std::uint32_t bit = 1; relative + bit < size && (relative & bit) == 0; bit *= 2) {
-            const std::uint32_t waiting = std::min(bit, size - relative - bit);
-            const Rank peer = members[first[g] + (relative + bit + root[g]) % size];
-            add(Edge{peer, group == TriangularGroup::orthogonalization ? Bytes{part * waiting} : bytes});
-        }
+    const Trees trees(rows, order, group);
+    check_pattern("triangular grid", trees.rank_count(), bytes);
+    return CommGraph::from_rows(trees.rank_count(), [&](Rank u, const auto& add) {
+        trees.sends(u, bytes, [&](Rank peer, Bytes sent, std::uint32_t) { add(Edge{peer, sent}); });
     });
+}
+
+std::vector<CommGraph> triangular_levels(std::uint32_t rows, TriangularOrder order, TriangularGroup group,
+                                         Bytes bytes) {
+    const Trees trees(rows, order, group);
+    check_pattern("triangular grid", trees.rank_count(), bytes);
+    std::vector<CommGraph> levels;
+    for (std::uint32_t wanted = 0; wanted < trees.levels(); ++wanted) {
+        levels.push_back(CommGraph::from_rows(trees.rank_count(), [&](Rank u, const auto& add) {
+            trees.sends(u, bytes, [&](Rank peer, Bytes sent, std::uint32_t level) {
+                if (level == wanted) add(Edge{peer, sent});
+            });
+        }));
+    }
+    return levels;
 }
 
 std::uint32_t hybrid_rows(std::uint32_t rows, std::uint32_t threads) {

@@ -19,11 +19,21 @@ namespace topoloom {
 /// Balanced grids hold each unordered pair of a row and a column once; every row and column has (n + 1) / 2 ranks.
 enum class TriangularOrder { dm, cm, bdm, bcm };
 
-/// Who talks: the ranks of a column, those of a row, or those that share a piece of the vectors in orthogonalization:
-/// the columns of the balanced grid, whatever the order.
-enum class TriangularGroup { column, row, orthogonalization };
+/// Who talks, and what is sent. Ranks of a column or of a row broadcast a piece of the vector, and reduce one to the
+/// diagonal. Those that share a piece in orthogonalization, the columns of the balanced grid whatever the order, scatter
+/// it (orthogonalization) and gather it; all ranks sum projections, first in these groups and then across them.
+enum class TriangularGroup {
+    column,
+    row,
+    orthogonalization,
+    column_reduction,
+    row_reduction,
+    gather,
+    all_reduce
+};
 
-/// Reads dm, cm, bdm or bcm; column, row or orthogonalization. Throws Error for anything else.
+/// Reads dm, cm, bdm or bcm; column, row, orthogonalization, column-reduction, row-reduction, gather or all-reduce.
+/// Throws Error for anything else.
 [[nodiscard]] TriangularOrder parse_triangular_order(std::string_view text);
 [[nodiscard]] TriangularGroup parse_triangular_group(std::string_view text);
 
@@ -38,13 +48,20 @@ struct TriangularCell {
 /// Problems, Euro-Par 2012, fig. 4.
 [[nodiscard]] std::vector<TriangularCell> triangular_grid(std::uint32_t rows, TriangularOrder order);
 
-/// The messages down a binomial tree in every group: from the rank on the diagonal, which is relative rank 0, to the
+/// The messages along a binomial tree in every group: from the rank on the diagonal, which is relative rank 0, to the
 /// others, numbered as they come after it, wrapping around to it again; relative rank v gets its message from v without
 /// its lowest set bit. Columns and rows broadcast `bytes`, a piece of the vector; orthogonalization scatters them, so
-/// that a message holds as many equal parts, rounded up, as ranks wait for it. A reduction or gather sends the same
-/// back. Throws Error as above, and for bytes < 0. O(ranks). Source: ibid., sec. 4.
+/// that a message holds as many equal parts, rounded up, as ranks wait for it. Reductions and the gather send the same
+/// back. The all-reduce sends `bytes`, projections, up the trees of the orthogonalization groups, up and down one of
+/// their roots, that of column 0 first, and back down. Throws Error as above, and for bytes < 0. O(ranks). Source:
+/// ibid., sec. 4.
 [[nodiscard]] CommGraph triangular_messages(std::uint32_t rows, TriangularOrder order, TriangularGroup group,
                                             Bytes bytes);
+
+/// The same messages by the level of the tree they are sent at, all groups from the first level on: down a tree the
+/// highest bit of a relative rank is first, up the lowest. They add up to triangular_messages(). O(ranks * levels).
+[[nodiscard]] std::vector<CommGraph> triangular_levels(std::uint32_t rows, TriangularOrder order,
+                                                       TriangularGroup group, Bytes bytes);
 
 /// Rows when every rank has `threads` cores: the odd number nearest to rows / sqrt(threads), so that as many cores are
 /// in use; with one thread all of them. Throws Error for no rows or threads.

@@ -77,6 +77,16 @@ def command(
             help="Cores of a rank of a triangular grid: rows get fewer by the root.",
         ),
     ] = 1,
+    groups: Annotated[
+        str,
+        typer.Option(
+            "--groups",
+            metavar="NAME,...",
+            help="Who sends what in a triangular grid, in this order: column, row, "
+            "column-reduction, row-reduction, orthogonalization (a scatter), "
+            "all-reduce, gather.",
+        ),
+    ] = "column,row,orthogonalization",
     seed: Seed = 1,
     with_phases: Annotated[
         bool,
@@ -84,6 +94,13 @@ def command(
             "--phases",
             help="Also write which round each message is sent in: of bruck, binomial "
             "and recursive-doubling; or in which group: of triangular.",
+        ),
+    ] = False,
+    levels: Annotated[
+        bool,
+        typer.Option(
+            "--levels",
+            help="With --phases: each level of a group's trees is a phase of its own.",
         ),
     ] = False,
     kind: Annotated[
@@ -108,6 +125,7 @@ def command(
       topoloom pattern random-geometric -n 1000 --average-degree 6 --seed 3 -o p.npz
       topoloom pattern bruck --ranks 64 --phases -o p.npz
       topoloom pattern triangular --rows 23 --order bcm --phases -o p.npz
+      topoloom pattern triangular --rows 23 --groups row --phases --levels -o p.npz
       topoloom pattern molecular-dynamics --cells 7x7x5 -o p.npz
       topoloom pattern import matrix.mtx -o p.npz
       topoloom pattern import p.npz               look at a graph
@@ -136,10 +154,14 @@ def command(
             degree=degree,
             order=order,
             threads=threads,
+            groups=groups.split(","),
+            levels=levels,
             seed=seed,
         )
         known = PATTERNS[name]
         phased = ["with_phases"] if known.phases is not None else []
+        if with_phases and "groups" in known.reads:
+            phased.append("levels")
         _refuse_idle(context, name, [known.size, *known.reads, *phased])
         made = generate_pattern(name, request, with_phases)
     if output is not None:
