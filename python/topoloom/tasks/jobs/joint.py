@@ -290,4 +290,10 @@ def _union(graphs: Sequence[CommGraph]) -> CommGraph:
             np.concatenate([getattr(graph, name) for graph in graphs])
             for name in ("bytes", "messages", "load", "self_bytes", "self_messages")
         ),
+        np.concatenate(
+            [
+                graph.proxied + np.uint32(at)
+                for graph, at in zip(graphs, ranks, strict=True)
+            ]
+        ),
     )
