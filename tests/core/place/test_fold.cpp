@@ -115,7 +115,8 @@ TEST_CASE("onto is refused where it does not name every axis once, or does not f
     const auto fails = [&](const std::string& onto, const std::string& message,
                            const std::string& machine = "torus:2x4x4") {
         CAPTURE(onto);
-        CHECK_THROWS_WITH_AS(hops(machine, graph, "fold(onto=" + onto + ")"), message.c_str(), Error);
+        CHECK_THROWS_WITH_AS(hops(machine, graph, "fold(grid=16x16;onto=" + onto + ")"), message.c_str(),
+                             Error);
     };
     fails("x+yw", "fold: onto=x+yw names the axis 'w'; the machine has xyz");
     fails("x+yx", "fold: onto=x+yx names the axis x twice; once is enough");
@@ -125,6 +126,20 @@ TEST_CASE("onto is refused where it does not name every axis once, or does not f
           "by '+'");
     fails("yzx+",
           "fold: onto=yzx+ lays 16x16 cells onto 32x1 routers, which does not divide them; leave out onto");
+    CHECK_THROWS_WITH_AS(hops("torus:2x4x4", graph, "fold(onto=x+zy)"),
+                         "fold: onto=x+zy is for the axes of a grid in their order; name it, as in "
+                         "fold(grid=64x1024;onto=x+zy)",
+                         Error);
+    fails(
+        "x+",
+        "fold: the slots are not a complete torus or mesh that onto=x+ could lay the grid along; leave out "
+        "onto",
+        "graph:16+0:" + [] {
+            std::string ring;
+            for (int i = 0; i < 16; ++i)
+                ring += (i > 0 ? "," : "") + std::to_string(i) + "-" + std::to_string((i + 1) % 16);
+            return ring;
+        }());
 }
 
 TEST_CASE("on a few slots no placement is better") {

@@ -114,7 +114,7 @@ std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, Want
     if (!anyhow)
         fail("fold: ", extents_text(wanted.boxes), " boxes do not fold onto these slots; leave out boxes");
     if (!wanted.onto.empty())
-        fail("fold: the slots are no whole torus or mesh that onto=", wanted.onto,
+        fail("fold: the slots are not a complete torus or mesh that onto=", wanted.onto,
              " could lay the grid along; leave out onto");
     return fold_anyhow(problem, grid);
 }
@@ -122,6 +122,10 @@ std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, Want
 }  // namespace
 
 Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options) {
+    if (!options.onto.empty() && options.grid.empty())
+        fail("fold: onto=", options.onto,
+             " is for the axes of a grid in their order; name it, as in "
+             "fold(grid=64x1024;onto=x+zy)");
     const RankGrid grid = rank_grid(problem, options.grid, "fold");
     check_boxes(problem, grid, options.boxes);
     if (auto folded = fold(problem, grid, {options.boxes, options.reflect, options.onto}, meter))

@@ -20,8 +20,7 @@ struct FoldOptions : GridOptions {
         field("reflect", reflect, Choices{"no", "yes"},
               "run every other fold backwards, so that no step jumps");
         field("onto", onto,
-              "axes of the torus for each axis of the grid, the slowest first, such as x+zy; none: whichever "
-              "are best");
+              "axes of the torus for each axis of `grid`, the slowest first, such as x+zy; none: the best");
     }
 };
 

@@ -83,25 +83,26 @@ struct Anywhere {
 /// A placement, or the rank that found no slot.
 template <class Space>
 std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, const Patches& patches,
-                                   Meter& meter) {
+                                   bool equally_far, Meter& meter) {
     using Point = typename Space::Point;
     const Allocation& allocation = problem.allocation();
     const auto mass = problem.capacity().masses();
     std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
                                        problem.capacity().capacities().end());
     BrickShells<Space> shells(space, allocation, capacity);
-    ProxySlots<Space> proxies(space, allocation, problem.graph().proxied(), patches.count(), capacity);
+    ProxySlots<Space> proxies(space, allocation, problem.graph().proxied(), patches.count(), capacity,
+                              equally_far);
     std::optional<SpareSlots<Space>> everywhere;  // made when first needed
-    const auto find = [&](std::span<const Point> near, std::int64_t wanted,
+    const auto find = [&](std::span<const Point> near, bool anywhere, std::int64_t wanted,
                           std::uint64_t& evaluated) -> std::optional<Position> {
-        if (!meter.exhausted()) {
+        anywhere = anywhere || meter.exhausted();
+        if (!anywhere) {
             if (const auto found = shells.nearest(near, wanted, evaluated)) return found;
         }
         if (!everywhere) everywhere.emplace(space, allocation, capacity);
         const std::vector<std::uint64_t> weights(near.size(), 1);
-        const auto found = meter.exhausted()
-                               ? everywhere->nearest(Anywhere{}, wanted, evaluated)
-                               : everywhere->nearest(make_pull(space, near, weights), wanted, evaluated);
+        const auto found = anywhere ? everywhere->nearest(Anywhere{}, wanted, evaluated)
+                                    : everywhere->nearest(make_pull(space, near, weights), wanted, evaluated);
         return found ? std::optional(found->position) : std::nullopt;
     };
     std::vector<Slot> slot_of_rank(problem.rank_count());
@@ -111,7 +112,7 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
         const auto by_proxies = proxies.nearest(sources, mass[u.value], evaluated);
         auto found = by_proxies ? std::optional(by_proxies->position) : std::nullopt;
         if (!by_proxies || by_proxies->cost > 0) {
-            const auto in_brick = find(near, mass[u.value], evaluated);
+            const auto in_brick = find(near, equally_far && !sources.empty(), mass[u.value], evaluated);
             if (in_brick && (!by_proxies || proxies.at(*in_brick, sources).better_than(*by_proxies)))
                 found = in_brick;
         }
@@ -129,7 +130,7 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
         const Rank patch = patches.patch_of_cell[cell];
         const auto home = settle(patch, wanted, {});
         if (!home) return patch;
-        proxies.add(patch, *home);
+        proxies.add_home(patch, *home);
     }
     std::vector<std::pair<std::int64_t, Rank>> computes;  // by mass, negated, so that the heaviest come first
     for (const Rank u : ids<Rank>(problem.rank_count())) {
@@ -153,9 +154,10 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
     return Placement(allocation, std::move(slot_of_rank), use);
 }
 
-std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, Meter& meter) {
+std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, bool equally_far,
+                                   Meter& meter) {
     return with_space(problem.machine(),
-                      [&](const auto& space) { return fill(space, problem, patches, meter); });
+                      [&](const auto& space) { return fill(space, problem, patches, equally_far, meter); });
 }
 
 }  // namespace
@@ -167,7 +169,7 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
         fail(
             "bricks: no patches and computes are recognized; say which ranks are patches, as in "
             "bricks(cells=6x6x4)");
-    auto placed = fill(problem, *patches, meter);
+    auto placed = fill(problem, *patches, options.equally_far, meter);
     if (const Rank* rank = std::get_if<Rank>(&placed)) {
         fail("rank ", rank->value, " of load ", problem.graph().load(*rank),
              " fits on no slot any more; allow more imbalance or larger capacities");
@@ -178,7 +180,7 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
 std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter) {
     const std::optional<Patches> patches = recognize_patches(problem);
     if (!patches) return std::nullopt;
-    auto placed = fill(problem, *patches, meter);
+    auto placed = fill(problem, *patches, false, meter);
     if (std::holds_alternative<Rank>(placed)) return std::nullopt;
     return std::get<Placement>(std::move(placed));
 }

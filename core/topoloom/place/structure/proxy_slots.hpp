@@ -36,10 +36,12 @@ class ProxySlots {
         }
     };
 
-    /// `proxied` patches need one message for each slot; `capacity` has one entry for each, and must live longer.
+    /// `proxied` patches need one message for each slot; `capacity` has one entry for each, and must live longer. With
+    /// `equally_far` all slots but a patch's own are at distance 1.
     ProxySlots(const Space& space, const Allocation& allocation, std::span<const Rank> proxied,
-               std::size_t patches, std::span<const std::int64_t> capacity)
+               std::size_t patches, std::span<const std::int64_t> capacity, bool equally_far)
         : space_(space),
+          equally_far_(equally_far),
           capacity_(capacity),
           is_proxied_(patches, 0),
           of_patch_(patches),
@@ -50,7 +52,13 @@ class ProxySlots {
         }
     }
 
-    /// To be called when the patch, or one of its computes, is there.
+    /// To be called when the patch is there.
+    void add_home(Rank patch, Position position) {
+        if (equally_far_) of_patch_[patch.value].push_back(position);
+        add(patch, position);
+    }
+
+    /// To be called when one of its computes is there.
     void add(Rank patch, Position position) {
         if (is_proxied_[patch.value] == 0) return;
         std::vector<Position>& slots = of_patch_[patch.value];
@@ -89,7 +97,8 @@ class ProxySlots {
 
    private:
     [[nodiscard]] std::uint64_t hop_bytes(const Source<Point>& source, Position position) const {
-        return source.bytes * space_.distance(source.at, points_[position.value]);
+        return equally_far_ ? source.bytes
+                            : source.bytes * space_.distance(source.at, points_[position.value]);
     }
     void for_each_slot(std::span<const Source<Point>> sources, const auto& use) const {
         for (const Source<Point>& source : sources) {
@@ -98,6 +107,7 @@ class ProxySlots {
     }
 
     const Space& space_;
+    bool equally_far_;
     std::span<const std::int64_t> capacity_;
     std::vector<char> is_proxied_;
     std::vector<std::vector<Position>> of_patch_;
