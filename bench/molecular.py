@@ -15,14 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from published.molecular import CELLS, TORI
-from topoloom import Allocation, Machine, Placement, Sharing, judge, place
+from published.molecular import CELLS, NAIVE, TORI, imbalance
+from topoloom import Allocation, Machine, Sharing, judge, place
 from topoloom.graphs import molecular_dynamics
 
 PROCESSORS = (512, 1024, 2048, 4096)
-IMBALANCE = 0.5
-FLAT = "bricks, all equally far"
-WAYS = ("block", FLAT, "bricks", "multisection", "auto(effort=fast)")
+WAYS = ("block", NAIVE, "bricks", "multisection", "auto(effort=fast)")
 
 
 def measure() -> list[dict[str, Any]]:
@@ -32,20 +30,17 @@ def measure() -> list[dict[str, Any]]:
     for processors in PROCESSORS:
         torus = Machine(f"torus:{TORI[processors]}")
         where = Allocation(torus, list(range(processors)))
-        flat = Machine(f"tree:{processors}")
-        anywhere = Allocation(flat, list(range(processors)))
         average = np.asarray(graph.load).sum() / processors
         for way in WAYS:
             start = process_time()
             placement = place(
                 graph,
-                anywhere if way == FLAT else where,
-                mapper=way.partition(",")[0],
-                sharing=Sharing(IMBALANCE),
+                where,
+                mapper=way,
+                sharing=Sharing(imbalance(graph, processors)),
             ).placement
             seconds = process_time() - start
-            on_torus = Placement(where, placement.slots, shared=True)
-            judged = judge(graph, where, on_torus)
+            judged = judge(graph, where, placement)
             results.append(
                 {
                     "processors": processors,
@@ -88,7 +83,7 @@ def draw(results: list[dict[str, Any]], file: Path) -> None:
         _draw_shells(left, AFTER, TEXT)
         looks: dict[str, dict[str, Any]] = {
             "block": {"color": "#999999", "linestyle": ":"},
-            FLAT: {"color": BEFORE, "marker": "o", "linestyle": "--"},
+            NAIVE: {"color": BEFORE, "marker": "o", "linestyle": "--"},
             "multisection": {"color": "#35978f", "marker": "D", "linestyle": "-."},
             "bricks": {"color": AFTER, "marker": "s"},
             "auto(effort=fast)": {"color": "#80b1d3", "marker": "^"},

@@ -47,8 +47,12 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
         require_sum(phases, graph);
         const Capacity capacity(graph, allocation, sharing.value_or(Sharing{}));
         std::vector<std::uint32_t> ranks_on_slots;
-        if (!capacity.one_rank_per_slot())
-            ranks_on_slots = max_ranks_on_slots(capacity.masses(), capacity.capacities());
+        const bool shared = !capacity.one_rank_per_slot();
+        if (shared && !graph.proxied().empty())
+            fail(
+                "no bounds are known for ranks that share slots and send through proxies; make the pattern "
+                "without proxies");
+        if (shared) ranks_on_slots = max_ranks_on_slots(capacity.masses(), capacity.capacities());
         const BoundProblem problem(graph, allocation, std::move(ranks_on_slots), threads);
         Meter meter(budget);
         Bounds found;

@@ -32,6 +32,10 @@ class HeldEvaluator {
         : measured_(named(objective), phases, background) {
         for (const CommGraph* const phase : phases) phases_.push_back(nb::find(*phase));
         placement.require_on(allocation);
+        if (placement.use() == SlotUse::shared && !graph.proxied().empty())
+            fail(
+                "an Evaluator counts every message, but this pattern sends through proxies where ranks share "
+                "slots; judge whole placements instead");
         evaluator_.emplace(graph, allocation, placement,
                            measured_.for_use(graph, allocation, placement.use()));
     }

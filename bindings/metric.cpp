@@ -11,8 +11,10 @@
 #include "arrays.hpp"
 #include "in_python.hpp"
 #include "rooms.hpp"
+#include "topoloom/base/error.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
 #include "topoloom/metric/judge.hpp"
+#include "topoloom/metric/proxies.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {
@@ -126,6 +128,17 @@ void bind_metric(nb::module_& m) {
     m.def("allocation_shape", &shape_of, "allocation"_a, "threads"_a = 0,
           nb::call_guard<nb::gil_scoped_release>(),
           "Follows the routes between all pairs of nodes: O(nodes^2 * route).");
+    m.def(
+        "through_proxies",
+        [](const CommGraph& graph, const Placement& placement) {
+            if (placement.slots().size() != graph.rank_count())
+                fail("the pattern has ", graph.rank_count(), " ranks, but the placement has ",
+                     placement.slots().size());
+            return through_proxies(graph, placement.slots());
+        },
+        "graph"_a, "placement"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "What is sent where slots need the data of proxied ranks once: a graph without proxied ranks, that\n"
+        "`judge` measures the same.");
     m.def("judge", &judge_allocated, "graph"_a, "allocation"_a, "placement"_a, "hottest"_a = 10,
           "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
           "Measures a placement in one pass over the messages.");

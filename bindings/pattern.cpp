@@ -45,21 +45,32 @@ std::vector<double> load_of(const std::optional<Numbers>& load) {
     return load ? copy_of<double>(*load, "load") : std::vector<double>{};
 }
 
+CommGraph with_proxies(CommGraph graph, const std::optional<Ids>& proxied) {
+    const std::span<const Rank> ranks =
+        proxied ? elements<Rank>(*proxied, "proxied") : std::span<const Rank>{};
+    return std::move(graph).with_proxies({ranks.begin(), ranks.end()});
+}
+
 CommGraph from_edges(std::size_t rank_count, const Ids& source, const Ids& target, const Integers& bytes,
-                     const std::optional<Integers>& messages, const std::optional<Numbers>& load) {
-    return CommGraph::from_edges(rank_count, elements<Rank>(source, "source"),
-                                 elements<Rank>(target, "target"), elements<Bytes>(bytes, "bytes"),
-                                 elements_or_none<std::int64_t>(messages, "messages"), load_of(load));
+                     const std::optional<Integers>& messages, const std::optional<Numbers>& load,
+                     const std::optional<Ids>& proxied) {
+    return with_proxies(
+        CommGraph::from_edges(rank_count, elements<Rank>(source, "source"), elements<Rank>(target, "target"),
+                              elements<Bytes>(bytes, "bytes"),
+                              elements_or_none<std::int64_t>(messages, "messages"), load_of(load)),
+        proxied);
 }
 
 CommGraph from_csr(const Given<std::uint64_t>& first, const Ids& peer, const Integers& bytes,
                    const std::optional<Integers>& messages, const std::optional<Numbers>& load,
-                   const std::optional<Integers>& self_bytes, const std::optional<Integers>& self_messages) {
-    return CommGraph::from_csr(elements<std::uint64_t>(first, "first"), elements<Rank>(peer, "peer"),
-                               elements<Bytes>(bytes, "bytes"),
-                               elements_or_none<std::int64_t>(messages, "messages"), load_of(load),
-                               elements_or_none<Bytes>(self_bytes, "self_bytes"),
-                               elements_or_none<std::int64_t>(self_messages, "self_messages"));
+                   const std::optional<Integers>& self_bytes, const std::optional<Integers>& self_messages,
+                   const std::optional<Ids>& proxied) {
+    return with_proxies(CommGraph::from_csr(elements<std::uint64_t>(first, "first"),
+                                            elements<Rank>(peer, "peer"), elements<Bytes>(bytes, "bytes"),
+                                            elements_or_none<std::int64_t>(messages, "messages"),
+                                            load_of(load), elements_or_none<Bytes>(self_bytes, "self_bytes"),
+                                            elements_or_none<std::int64_t>(self_messages, "self_messages")),
+                        proxied);
 }
 
 CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t points,
@@ -176,7 +187,8 @@ void make_graphs_values(nb::class_<CommGraph>& graph) {
         return add(self.attr("first"), self.attr("peer"), self.attr("bytes"), self.attr("messages"),
                    unless_empty(g.all_loads().empty(), "load"),
                    unless_empty(g.all_self_bytes().empty(), "self_bytes"),
-                   unless_empty(g.all_self_messages().empty(), "self_messages"));
+                   unless_empty(g.all_self_messages().empty(), "self_messages"),
+                   unless_empty(g.proxied().empty(), "proxied"));
     });
 }
 
@@ -187,7 +199,7 @@ void bind_pattern(nb::module_& m) {
                                 "Who sends how many bytes in how many messages to whom; directed, sparse.");
     graph.def("_repr_html_", shown_by<CommGraph>("graph_html"))
         .def_static("from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
-                    "messages"_a = nb::none(), "load"_a = nb::none(),
+                    "messages"_a = nb::none(), "load"_a = nb::none(), "proxied"_a = nb::none(),
                     "A graph from its edges: i goes from source[i] to target[i].\n\n"
                     "Duplicates are summed; what ranks send to themselves is kept apart.\n\n"
                     "Parameters\n"
@@ -201,7 +213,9 @@ void bind_pattern(nb::module_& m) {
                     "messages : array of int, shape (m,), default 1 each\n"
                     "    At least 0.\n"
                     "load : array of float, shape (ranks,), default 1 each\n"
-                    "    Compute weights of ranks, finite and at least 0.\n\n"
+                    "    Compute weights of ranks, finite and at least 0.\n"
+                    "proxied : array of int, default none\n"
+                    "    Ranks whose data a slot needs once, however many of its ranks want it.\n\n"
                     "Raises\n"
                     "------\n"
                     "topoloom.Error\n"
@@ -210,6 +224,7 @@ void bind_pattern(nb::module_& m) {
                     "    integers, not finite or too large, by the first such number.")
         .def_static("from_csr", &from_csr, "first"_a, "peer"_a, "bytes"_a, "messages"_a = nb::none(),
                     "load"_a = nb::none(), "self_bytes"_a = nb::none(), "self_messages"_a = nb::none(),
+                    "proxied"_a = nb::none(),
                     "A graph from compressed rows, as in a SciPy csr_array.\n\n"
                     "Duplicates are summed; what ranks send to themselves is kept apart.\n\n"
                     "Parameters\n"
@@ -225,7 +240,9 @@ void bind_pattern(nb::module_& m) {
                     "load : array of float, shape (ranks,), default 1 each\n"
                     "    Compute weights of ranks, finite and at least 0.\n"
                     "self_bytes, self_messages : array of int, shape (ranks,), default 0 each\n"
-                    "    What ranks send to themselves.\n\n"
+                    "    What ranks send to themselves.\n"
+                    "proxied : array of int, default none\n"
+                    "    Ranks whose data a slot needs once, however many of its ranks want it.\n\n"
                     "Raises\n"
                     "------\n"
                     "topoloom.Error\n"
@@ -269,6 +286,10 @@ void bind_pattern(nb::module_& m) {
                 return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_messages(u); });
             },
             nb::sig("def self_messages(self) -> numpy.typing.NDArray[numpy.int64]"))
+        .def_prop_ro(
+            "proxied",
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).proxied(), g); },
+            "uint32 array: ranks whose data a slot needs once, however many of its ranks want it.")
         .def("symmetric", &CommGraph::symmetric, Unlocked(),
              "Both directions of every pair, each with the sum of the two.");
     add_conversions(graph);
@@ -320,7 +341,8 @@ void bind_pattern(nb::module_& m) {
         "molecular_cells", [](double width) { return molecular_cells(apoa1, width); }, "width"_a = 16.0,
         "Cells of the ApoA1 benchmark's box that are at least this number of angstroms wide.");
     m.def("molecular_dynamics", &molecular_dynamics, "cells"_a, "atoms"_a = apoa1.atoms, "seed"_a = 1,
-          Unlocked(), "Patches, the cells in order, and then a compute for every pair that interacts.");
+          "proxies"_a = true, Unlocked(),
+          "Patches, the cells in order, and then a compute for every pair that interacts.");
 
     m.def("read_metis", [](const nb::bytes& data) { return read_metis(text_of(data)); }, "data"_a);
     m.def(

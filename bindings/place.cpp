@@ -15,6 +15,7 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/choose_nodes.hpp"
+#include "topoloom/metric/proxies.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 #include "value_like.hpp"
@@ -76,13 +77,20 @@ std::string repr_of(const Found& found) {
     return text + ")";
 }
 
+/// What is sent where ranks share slots: use(graph), of the messages through proxies where there are any.
+double of_what_is_sent(const CommGraph& graph, const Placement& placement, const auto& use) {
+    const bool sent_once = placement.use() == SlotUse::shared && !graph.proxied().empty();
+    return sent_once ? use(through_proxies(graph, placement.slots())) : use(graph);
+}
+
 double value_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
                 const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
                 const std::optional<Numbers>& background) {
     const Measured measured(named(objective), std::move(phases), background);
     const nb::gil_scoped_release released;
     placement.require_on(allocation);
-    return measured.value(graph, allocation, placement);
+    return of_what_is_sent(
+        graph, placement, [&](const CommGraph& sent) { return measured.value(sent, allocation, placement); });
 }
 
 /// Of a placement that a machine's bandwidths allow to be timed.
@@ -91,7 +99,9 @@ double time_of(const CommGraph& graph, const Allocation& allocation, const Place
     const Measured measured(NamedObjective("time"), std::move(phases), background);
     const nb::gil_scoped_release released;
     placement.require_on(allocation);
-    return measured.time(allocation.machine(), graph, placement);
+    return of_what_is_sent(graph, placement, [&](const CommGraph& sent) {
+        return measured.time(allocation.machine(), sent, placement);
+    });
 }
 
 std::pair<NamedObjective, std::string> choice_of(const CommGraph& graph, const Allocation& allocation,

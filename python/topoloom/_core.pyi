@@ -21,7 +21,7 @@ class CommGraph:
     """
 
     @staticmethod
-    def from_edges(rank_count: int, source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> CommGraph:
+    def from_edges(rank_count: int, source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, proxied: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> CommGraph:
         """
         A graph from its edges: i goes from source[i] to target[i].
 
@@ -39,6 +39,8 @@ class CommGraph:
             At least 0.
         load : array of float, shape (ranks,), default 1 each
             Compute weights of ranks, finite and at least 0.
+        proxied : array of int, default none
+            Ranks whose data a slot needs once, however many of its ranks want it.
 
         Raises
         ------
@@ -48,7 +50,7 @@ class CommGraph:
         """
 
     @staticmethod
-    def from_csr(first: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], peer: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, self_bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, self_messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> CommGraph:
+    def from_csr(first: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], peer: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, self_bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, self_messages: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, proxied: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> CommGraph:
         """
         A graph from compressed rows, as in a SciPy csr_array.
 
@@ -68,6 +70,8 @@ class CommGraph:
             Compute weights of ranks, finite and at least 0.
         self_bytes, self_messages : array of int, shape (ranks,), default 0 each
             What ranks send to themselves.
+        proxied : array of int, default none
+            Ranks whose data a slot needs once, however many of its ranks want it.
 
         Raises
         ------
@@ -120,6 +124,12 @@ class CommGraph:
 
     @property
     def self_messages(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def proxied(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """
+        uint32 array: ranks whose data a slot needs once, however many of its ranks want it.
+        """
 
     def symmetric(self) -> CommGraph:
         """Both directions of every pair, each with the sum of the two."""
@@ -235,7 +245,7 @@ def molecular_cells(width: float = 16.0) -> list[int]:
     Cells of the ApoA1 benchmark's box that are at least this number of angstroms wide.
     """
 
-def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1) -> CommGraph:
+def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1, proxies: bool = True) -> CommGraph:
     """
     Patches, the cells in order, and then a compute for every pair that interacts.
     """
@@ -791,6 +801,12 @@ class AllocationShape:
 
 def allocation_shape(allocation: Allocation, threads: int = 0) -> AllocationShape:
     """Follows the routes between all pairs of nodes: O(nodes^2 * route)."""
+
+def through_proxies(graph: CommGraph, placement: Placement) -> CommGraph:
+    """
+    What is sent where slots need the data of proxied ranks once: a graph without proxied ranks, that
+    `judge` measures the same.
+    """
 
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""

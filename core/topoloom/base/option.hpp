@@ -34,8 +34,8 @@ inline constexpr Range extent_range{1, 2147483647};
 struct OptionInfo {
     std::string name;
     std::string standard;  // the value when not given
-    Range range;           // of numbers, and of the extents of a grid
-    Choices choices;       // of words; empty: a number
+    Range range;           // of numbers, and of the extents of a grid; {0, 0}: a text
+    Choices choices;       // of words; empty: a number or a text
     std::string help;
 };
 
@@ -56,6 +56,9 @@ class OptionLister {
     }
     void operator()(std::string_view name, const Extents& value, std::string_view help) {
         list_.push_back({std::string(name), extents_text(value), extent_range, {}, std::string(help)});
+    }
+    void operator()(std::string_view name, const std::string& value, std::string_view help) {
+        list_.push_back({std::string(name), value, {}, {}, std::string(help)});
     }
     [[nodiscard]] const std::vector<OptionInfo>& list() const { return list_; }
 

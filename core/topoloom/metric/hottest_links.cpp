@@ -7,6 +7,7 @@
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/judge.hpp"
+#include "topoloom/metric/proxies.hpp"
 
 namespace topoloom {
 
@@ -60,6 +61,10 @@ void with_routes(const Machine& machine, const Judgement& judgement, const auto&
 std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine, const Placement& placement,
                                    const Judgement& judgement, std::size_t count, int threads) {
     require_placed(graph, machine, placement.slots());
+    if (!graph.proxied().empty()) {
+        const CommGraph sent = through_proxies(graph, placement.slots());
+        return hottest_links(sent, machine, placement, judgement, count, threads);
+    }
     std::vector<HotLink> hot = most_congested(machine, judgement, count);
     // Nearly all links that a route visits are not hot: a byte shows this, and only the few others are looked up.
     std::vector<char> is_hot(machine.link_count(), 0);

@@ -10,6 +10,7 @@
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/adaptive_split.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/proxies.hpp"
 #include "topoloom/metric/route_loads.hpp"
 
 namespace topoloom {
@@ -198,6 +199,8 @@ void measure_loads(const T& network, Judgement& result) {
 
 Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement, int threads) {
     require_placed(graph, machine, placement.slots());
+    if (!graph.proxied().empty())
+        return judge(through_proxies(graph, placement.slots()), machine, placement, threads);
     require_exact_hop_bytes(graph, machine);
     require_exact_dilation(graph, machine);
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);

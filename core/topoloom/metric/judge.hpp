@@ -33,7 +33,7 @@ struct Judgement {
 };
 
 /// Loads are exact while all bytes together stay below 2^53, but for shares such as a third. Throws Error where
-/// hop-bytes would not fit 64 bits. O(edges * axes) on a torus, O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
+/// hop-bytes would not fit 64 bits. Messages of proxied ranks are those of through_proxies(). O(edges * axes) on a torus, O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
 [[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement,
                               int threads = 0);
 

@@ -251,6 +251,16 @@ CommGraph CommGraph::take_over(CommRows rows) {
     return graph;
 }
 
+CommGraph CommGraph::with_proxies(std::vector<Rank> proxied) && {
+    std::ranges::sort(proxied);
+    if (!proxied.empty() && proxied.back().value >= rank_count())
+        fail("rank ", proxied.back().value, " cannot be proxied: there are only ", rank_count(), " ranks");
+    if (const auto twice = std::ranges::adjacent_find(proxied); twice != proxied.end())
+        fail("rank ", twice->value, " is named twice among the proxied ranks");
+    proxied_ = std::move(proxied);
+    return std::move(*this);
+}
+
 std::optional<CommGraph> CommGraph::doubled() const {
     CommRows rows;
     rows.bytes.reserve(edge_count());

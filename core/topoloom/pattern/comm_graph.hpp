@@ -85,12 +85,18 @@ class CommGraph {
         return self_messages_.empty() ? 0 : self_messages_[u.value];
     }
 
+    /// Ranks whose data a slot needs once, however many of its ranks want it, ascending: a proxy there passes it on, and
+    /// what these ranks return comes back as one message. See through_proxies(). None unless given.
+    [[nodiscard]] std::span<const Rank> proxied() const { return proxied_; }
+    /// The same graph with these; in any order. Throws Error for ranks out of range or named twice.
+    [[nodiscard]] CommGraph with_proxies(std::vector<Rank> proxied) &&;
+
     /// Totals over all edges, without messages to oneself.
     [[nodiscard]] Bytes total_bytes() const { return total_bytes_; }
     [[nodiscard]] std::int64_t total_messages() const { return total_messages_; }
 
     /// Both directions of every pair, each with the bytes and messages of the two together: what
-    /// distance-based objectives need. Messages to oneself and loads stay as they are. O(edges).
+    /// distance-based objectives need. Messages to oneself and loads stay as they are, no rank is proxied. O(edges).
     [[nodiscard]] CommGraph symmetric() const;
     /// How many edges that has, without making it. O(edges * log degree).
     [[nodiscard]] std::size_t symmetric_edge_count() const;
@@ -133,6 +139,7 @@ class CommGraph {
     std::vector<double> load_;
     BigVector<Bytes> self_bytes_;
     BigVector<std::int64_t> self_messages_;
+    std::vector<Rank> proxied_;
     Bytes total_bytes_;
     std::int64_t total_messages_ = 0;
 };

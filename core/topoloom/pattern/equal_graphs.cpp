@@ -14,6 +14,7 @@ bool are_equal(const CommGraph& a, const CommGraph& b) {
            std::ranges::equal(a.all_messages(), b.all_messages()) &&
            std::ranges::equal(a.all_self_bytes(), b.all_self_bytes()) &&
            std::ranges::equal(a.all_self_messages(), b.all_self_messages()) &&
+           std::ranges::equal(a.proxied(), b.proxied()) &&
            std::ranges::all_of(ids<Rank>(a.rank_count()), same_load);
 }
 

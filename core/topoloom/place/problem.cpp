@@ -9,6 +9,7 @@
 #include "topoloom/base/memory.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
+#include "topoloom/metric/proxies.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 
 namespace topoloom {
@@ -122,7 +123,9 @@ MeasuredObjective Problem::objective_on_links() const {
 }
 
 std::int64_t Problem::value(std::span<const Slot> slot_of_rank) const {
-    const std::int64_t bytes = hop_bytes(graph_, machine(), slot_of_rank, threads_);
+    const std::int64_t bytes =
+        uses_proxies() ? hop_bytes(through_proxies(graph_, slot_of_rank), machine(), slot_of_rank, threads_)
+                       : hop_bytes(graph_, machine(), slot_of_rank, threads_);
     return migration_ ? bytes + migration_cost(*migration_, machine(), slot_of_rank) : bytes;
 }
 
@@ -142,6 +145,8 @@ TimeParts Problem::parts_of_time(std::span<const Slot> slot_of_rank) const {
     if (!machine().has_bandwidths()) return {};
     MeasuredObjective objective = objective_on_links();
     objective.mix = objective_of(ObjectiveKind::time);
+    const CommGraph sent = uses_proxies() ? through_proxies(graph_, slot_of_rank) : CommGraph{};
+    if (uses_proxies()) objective.phases = {&sent};
     return time_parts(machine(), objective, slot_of_rank);
 }
 

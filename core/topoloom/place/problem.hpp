@@ -51,7 +51,8 @@ class Problem {
     [[nodiscard]] bool is_for_hop_bytes() const { return objective_ == nullptr; }
     /// The objective on links; congestion where the problem is for hop-bytes.
     [[nodiscard]] MeasuredObjective objective_on_links() const;
-    /// Hop-bytes, and those of moving the ranks. O(edges), on all cores.
+    /// Hop-bytes of what is sent, through proxies where ranks share slots, and those of moving the ranks. O(edges), on all
+    /// cores.
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
     /// What placements are compared by: value(), or the objective first. O(edges * hops).
     [[nodiscard]] CongestionKey key(std::span<const Slot> slot_of_rank) const;
@@ -62,6 +63,10 @@ class Problem {
     /// Whether busy links and nodes take most of that time, not startups and latencies.
     [[nodiscard]] bool is_busy(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
+    /// Whether what is sent depends on which ranks share a slot: searches that count every message are then too careful.
+    [[nodiscard]] bool uses_proxies() const {
+        return !graph_.proxied().empty() && !capacity_.one_rank_per_slot();
+    }
 
     /// graph().symmetric(), made when first asked for; copies of the problem share it. Throws Error where a search would
     /// need more memory than there is.

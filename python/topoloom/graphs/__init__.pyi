@@ -10,6 +10,7 @@ from topoloom._core import (
     recursive_doubling as recursive_doubling,
     ring as ring,
     stencil as stencil,
+    through_proxies as through_proxies,
     triangular_grid as triangular_grid,
     triangular_levels as triangular_levels,
     triangular_messages as triangular_messages,

@@ -2,7 +2,8 @@
 """Communication graphs as ``.npz``: what `scipy.sparse.load_npz` reads, and more.
 
 ``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's.
-Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages`` and the pair
+Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``, where ranks
+are proxied ``proxied``, and the pair
 ``topoloom_format``, ``topoloom_version``. Anything else is kept as an extra array.
 """
 
@@ -32,6 +33,7 @@ _OURS = {
     "load",
     "self_bytes",
     "self_messages",
+    "proxied",
     "topoloom_format",
     "topoloom_version",
 }
@@ -58,6 +60,8 @@ def save_npz(
         "topoloom_format": np.array(FORMAT),
         "topoloom_version": np.array(VERSION),
     }
+    if len(proxied := np.asarray(graph.proxied)):
+        arrays["proxied"] = proxied.astype(np.int64)
     arrays.update({name: np.asarray(value) for name, value in extra.items()})
     with replacing(path) as stream:
         np.savez(stream, allow_pickle=False, **arrays)
@@ -131,7 +135,17 @@ def _own_graph(arrays: _Arrays) -> CommGraph:
         load.astype(np.float64),
         _whole(arrays, "self_bytes"),
         _whole(arrays, "self_messages"),
+        _proxied(arrays, count),
     )
+
+
+def _proxied(arrays: _Arrays, count: int) -> NDArray[np.uint32] | None:
+    if "proxied" not in arrays:
+        return None
+    ranks = _whole(arrays, "proxied")
+    if ranks.size and ranks.max() >= count:
+        raise Error(f"'proxied' names rank {ranks.max()}, but there are {count} ranks")
+    return ranks.astype(np.uint32)
 
 
 def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:

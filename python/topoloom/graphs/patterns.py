@@ -59,6 +59,7 @@ class Request:
     groups: Sequence[str] = ("column", "row", "orthogonalization")
     levels: bool = False
     seed: int = 1
+    proxies: bool = True
 
 
 def _stencil(axes: int | None, points: int | None) -> Callable[[Request], CommGraph]:
@@ -141,7 +142,9 @@ def _molecular_dynamics(request: Request) -> CommGraph:
             f"got {'x'.join(map(str, request.cells))}"
         )
     x, y, z = request.cells
-    return _core.molecular_dynamics((x, y, z), seed=request.seed)
+    return _core.molecular_dynamics(
+        (x, y, z), seed=request.seed, proxies=request.proxies
+    )
 
 
 _GRID = ("bytes", "periodic")
@@ -203,7 +206,7 @@ PATTERNS = {
         "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",
         _molecular_dynamics,
         "cells",
-        ("seed",),
+        ("seed", "proxies"),
     ),
 }
 

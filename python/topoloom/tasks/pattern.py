@@ -50,6 +50,7 @@ class MadePattern(NamedTuple):
             "edges": graph.edge_count,
             "bytes": int(graph.total_bytes),
             "messages": int(graph.total_messages),
+            "proxied": len(graph.proxied),
             "phases": len(self.phases) or 1,
             "self_bytes": int(np.asarray(graph.self_bytes).sum()),
             "peers_average": float(degrees.mean()) if len(degrees) else 0.0,

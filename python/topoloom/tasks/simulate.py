@@ -17,6 +17,7 @@ from topoloom._core import (
     judge,
     objective_value,
     predicted_time,
+    through_proxies,
 )
 from topoloom.graphs.phases import edge_rows
 from topoloom.simulate import Simulate
@@ -119,6 +120,10 @@ def simulate_placements(
     results = []
     for number, case in enumerate(cases, start=1):
         with waiting(f"simulating {number}/{len(cases)} {case.file or DEFAULT}"):
-            seconds = simulate(first.allocation.machine, case.node_of_rank(), phases)
-        results.append(case.result(first.graph, phases, seconds))
+            sent = [
+                through_proxies(phase, case.placement) if len(phase.proxied) else phase
+                for phase in phases
+            ]
+            seconds = simulate(first.allocation.machine, case.node_of_rank(), sent)
+        results.append(case.result(first.graph, sent, seconds))
     return results

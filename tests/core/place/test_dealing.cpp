@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "topoloom/machine/text/machine_text.hpp"
@@ -104,6 +105,24 @@ TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every ax
             return std::array{*layers[box][0].begin(), *layers[box][1].begin(), *layers[box][2].begin()};
         };
         CHECK(first(s - 1) < first(s));
+    }
+}
+
+TEST_CASE("boxes on random slots are the same boxes, each on another slot by chance") {
+    for (const Extents& extents : {Extents{13, 7, 10}, Extents{24, 24}, Extents{100}}) {
+        const Setting setting(extents, "torus:4x6", 1);
+        const std::string grid = "grid=" + extents_text(extents);
+        const auto in_order = setting.places("box(" + grid + ")");
+        const auto random = setting.places("box(" + grid + ";slots=random)");
+        CHECK(random != in_order);
+        std::map<std::size_t, std::set<std::size_t>> slots_of_box;
+        std::set<std::size_t> slots;
+        for (std::size_t r = 0; r < random.size(); ++r) {
+            slots_of_box[in_order[r]].insert(random[r]);
+            slots.insert(random[r]);
+        }
+        CHECK(slots.size() == slots_of_box.size());
+        for (const auto& [_, found] : slots_of_box) CHECK(found.size() == 1);
     }
 }
 

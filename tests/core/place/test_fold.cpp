@@ -3,7 +3,9 @@
 #include <doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string>
 
 #include "../machine/machines.hpp"
 #include "renumbered.hpp"
@@ -50,6 +52,12 @@ TEST_CASE("hops of stencils are those of Bhatele and Kale, tables 4 and 5") {
     CHECK(hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
     CHECK(hops("torus:8x8x8", large, "round-robin") == 149'504);
     CHECK(hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
+    // Planes of z with y inside, where the extents differ
+    const std::string planes = "fold(reflect=no;onto=x+zy;";
+    CHECK(hops("torus:8x8x16", large, planes + "grid=64x1024)") == 34'816);
+    CHECK(hops("torus:8x8x16", small, planes + "grid=32x512)") == 17'408);
+    CHECK(hops("torus:8x32x16", large, planes + "grid=64x1024)") == 83'968);
+    CHECK(hops("torus:16x32x16", small, planes + "grid=32x512)") == 50'176);
     // Reflected folds save the route back, and other cuts more.
     CHECK(hops("torus:8x8x8", large, "fold") == 24'576);
     CHECK(hops("torus:8x16x16", large, "fold") == 49'152);
@@ -71,6 +79,67 @@ TEST_CASE("a grid on a machine of its own shape goes one hop per message, howeve
         CHECK(hops(text, graph, "fold(grid=" + extents_text(extents) + ")") == graph.total_bytes().value);
         CHECK(hops(text, renumbered(graph, 3), "fold") == graph.total_bytes().value);
     }
+}
+
+TEST_CASE("onto says along which axes a grid lies, the slowest first") {
+    struct Example {
+        std::string onto;
+        Extents routers;
+        std::array<std::array<std::uint32_t, 3>, 2> stride;  // of x, y and z along each axis of the grid
+    };
+    const Machine machine = make_machine("torus:2x3x5+node:2");
+    const Allocation allocation = Allocation::whole(machine);
+    for (const auto& [onto, routers, stride] : {Example{"x+zy", {2, 15}, {{{1, 0, 0}, {0, 1, 3}}}},
+                                                Example{"x+yz", {2, 15}, {{{1, 0, 0}, {0, 5, 1}}}},
+                                                Example{"zx+y", {10, 3}, {{{1, 0, 2}, {0, 1, 0}}}},
+                                                Example{"+yxz", {1, 30}, {{{0, 0, 0}, {5, 10, 1}}}}}) {
+        CAPTURE(onto);
+        const Extents cells{routers[0] * 4, routers[1] * 4};
+        const CommGraph graph = grid_of(cells, true);
+        const Problem problem(graph, allocation, 1, 1, {.imbalance = 0});
+        const std::string mapper = "fold(grid=" + extents_text(cells) + ";reflect=no;onto=" + onto + ")";
+        const Placement placed = place(problem, mapper).placement;
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            const auto at = machine.coordinates(machine.node(placed[u]));
+            for (std::size_t axis = 0; axis < 2; ++axis) {
+                std::uint32_t along = 0;
+                for (std::size_t d = 0; d < 3; ++d) along += stride[axis][d] * at[d];
+                REQUIRE(along == (axis == 0 ? u.value / cells[1] : u.value % cells[1]) / 4);
+            }
+        }
+    }
+}
+
+TEST_CASE("onto is refused where it does not name every axis once, or does not fit") {
+    const CommGraph graph = grid_of({16, 16}, true);
+    const auto fails = [&](const std::string& onto, const std::string& message,
+                           const std::string& machine = "torus:2x4x4") {
+        CAPTURE(onto);
+        CHECK_THROWS_WITH_AS(hops(machine, graph, "fold(grid=16x16;onto=" + onto + ")"), message.c_str(),
+                             Error);
+    };
+    fails("x+yw", "fold: onto=x+yw names the axis 'w'; the machine has xyz");
+    fails("x+yx", "fold: onto=x+yx names the axis x twice; once is enough");
+    fails("x+y", "fold: onto=x+y leaves out the axis z of the machine");
+    fails("xyz",
+          "fold: onto=xyz is for a grid of 1 axis, and the ranks' grid has 2; give a part for each, joined "
+          "by '+'");
+    fails("yzx+",
+          "fold: onto=yzx+ lays 16x16 cells onto 32x1 routers, which does not divide them; leave out onto");
+    CHECK_THROWS_WITH_AS(hops("torus:2x4x4", graph, "fold(onto=x+zy)"),
+                         "fold: onto=x+zy is for the axes of a grid in their order; name it, as in "
+                         "fold(grid=64x1024;onto=x+zy)",
+                         Error);
+    fails(
+        "x+",
+        "fold: the slots are not a complete torus or mesh that onto=x+ could lay the grid along; leave out "
+        "onto",
+        "graph:16+0:" + [] {
+            std::string ring;
+            for (int i = 0; i < 16; ++i)
+                ring += (i > 0 ? "," : "") + std::to_string(i) + "-" + std::to_string((i + 1) % 16);
+            return ring;
+        }());
 }
 
 TEST_CASE("on a few slots no placement is better") {
@@ -110,8 +179,13 @@ TEST_CASE("a plan knows its hop-bytes where boxes are equal") {
                     const RankGrid grid = rank_grid(problem, extents, "fold");
                     const auto slots = grid::slot_grid(allocation, allocation.slot_count());
                     REQUIRE(slots);
-                    const auto plan = grid::plan_fold(
-                        {grid, *slots, machine.inside().hop_weight, 2 * machine.inside().host, reflect, {}});
+                    const auto plan = grid::plan_fold({grid,
+                                                       *slots,
+                                                       machine.inside().hop_weight,
+                                                       2 * machine.inside().host,
+                                                       reflect,
+                                                       {},
+                                                       {}});
                     REQUIRE(plan);
                     const auto placed = grid::place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
                     REQUIRE(placed);

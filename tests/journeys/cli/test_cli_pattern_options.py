@@ -25,6 +25,7 @@ OTHERS: dict[str, tuple[list[str], Any]] = {
     "threads": (["--threads-per-rank", "2"], 2),
     "groups": (["--groups", "row,gather"], ("row", "gather")),
     "seed": (["--seed", "7"], 7),
+    "proxies": (["--no-proxies"], False),
 }
 
 
@@ -43,7 +44,8 @@ def words(name: str) -> list[str]:
 
 
 def edges(graph: CommGraph) -> list[list[int]]:
-    return [list(map(int, a)) for a in (graph.first, graph.peer, graph.bytes)]
+    arrays = (graph.first, graph.peer, graph.bytes, graph.proxied)
+    return [list(map(int, a)) for a in arrays]
 
 
 @pytest.mark.parametrize("name", PATTERNS)

@@ -52,6 +52,9 @@ def test_molecular_dynamics_goes_into_bricks(topoloom: Command) -> None:
     assert hop_bytes["bricks"] < 0.4 * hop_bytes["block"]
     # The recognized grid may be transposed, and is then cut elsewhere.
     assert hop_bytes["bricks(cells=6x6x4)"] < 1.1 * hop_bytes["bricks"]
+    topoloom("pattern", "molecular-dynamics", "--no-proxies", "-o", "p.npz")
+    copies = topoloom("map", *where, "--mapper", "bricks").json["values"]
+    assert hop_bytes["bricks"] < copies["hop_bytes"]
     average = 13.5 * 92224**2 / 144 / 512
     assert found["bricks"]["load_max"] < 1.52 * average
 

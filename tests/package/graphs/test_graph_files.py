@@ -35,9 +35,12 @@ def test_a_saved_graph_is_read_back_whole(tmp_path: Path) -> None:
         np.array([10, 20, 5, 7]),
         np.array([1, 2, 9, 3]),
         np.array([1.0, 2.5, 3.0, 4.0]),
+        proxied=np.array([3, 1], dtype=np.uint32),
     )
     save_graph(tmp_path / "g.npz", graph, {"phase_1": np.arange(3)})
     again, extra = load_npz(tmp_path / "g.npz")
+    assert again == graph
+    assert again.proxied.tolist() == [1, 3]
     for name in ("first", "peer", "bytes", "messages", "load"):
         assert getattr(again, name).tolist() == getattr(graph, name).tolist()
     assert again.self_bytes.tolist() == [0, 0, 5, 0]
@@ -299,6 +302,8 @@ def test_wrong_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
         ({"load": -good["load"]}, ""),
         ({"indices": np.zeros_like(good["indices"])}, ""),
         ({"data": np.array(["a"] * 8)}, "numbers"),
+        ({"proxied": np.array([1, 4])}, "'proxied' names rank 4"),
+        ({"proxied": np.array([1, 1])}, "rank 1 is named twice"),
     ]
     for change, message in changes:
         with file.open("wb") as stream:

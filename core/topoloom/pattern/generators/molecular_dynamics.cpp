@@ -60,7 +60,7 @@ Cells molecular_cells(const MolecularSystem& system, double width) {
     return cells;
 }
 
-CommGraph molecular_dynamics(const Cells& cells, std::size_t atoms, std::uint64_t seed) {
+CommGraph molecular_dynamics(const Cells& cells, std::size_t atoms, std::uint64_t seed, bool proxies) {
     const std::uint32_t patches = count_patches(cells);
     std::vector<double> load(patches, 0);
     Rng rng(seed);
@@ -83,7 +83,8 @@ CommGraph molecular_dynamics(const Cells& cells, std::size_t atoms, std::uint64_
                                           : load[patch] * load[other]);
         }
     }
-    return CommGraph::from_edges(load.size(), sources, peers, bytes, {}, load);
+    CommGraph graph = CommGraph::from_edges(load.size(), sources, peers, bytes, {}, load);
+    return proxies ? std::move(graph).with_proxies(id_list<Rank>(patches)) : graph;
 }
 
 }  // namespace topoloom

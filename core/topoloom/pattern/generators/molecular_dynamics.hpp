@@ -26,10 +26,12 @@ inline constexpr MolecularSystem apoa1{92'224, {108.86, 108.86, 77.76}};
 /// First a rank for every cell, row-major: a patch; then a rank for every pair that interacts: a compute. Pairs are a
 /// patch and itself, and two patches that are among each other's 26 neighbors, by the first patch and then by the
 /// second. A patch sends a position of 24 bytes per atom to each of its computes, which sends as large forces back.
-/// Load of a compute: pairs of atoms; of a patch: atoms. Atoms are spread uniformly, drawn from the seed. Throws Error
-/// for cells without extent and 2^31 or more ranks. Memory and time O(atoms + ranks). Source: A. Bhatele, L. V. Kale,
+/// Load of a compute: pairs of atoms; of a patch: atoms. Atoms are spread uniformly, drawn from the seed. With proxies the
+/// patches are CommGraph::proxied(), since NAMD sends a patch once to each process, and the forces of its computes there
+/// come back added up; without, every compute gets a copy of its own. Throws Error for cells without extent and 2^31 or
+/// more ranks. Memory and time O(atoms + ranks). Source: A. Bhatele, L. V. Kale,
 /// Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008, sec. 5.
 [[nodiscard]] CommGraph molecular_dynamics(const std::array<std::uint32_t, 3>& cells, std::size_t atoms,
-                                           std::uint64_t seed);
+                                           std::uint64_t seed, bool proxies = true);
 
 }  // namespace topoloom

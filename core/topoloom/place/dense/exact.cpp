@@ -135,6 +135,8 @@ SharingProof improve_sharing(const Problem& problem, const Placement& start, Met
 }
 
 Placement place_exact(const Problem& problem, Meter& meter) {
+    if (problem.uses_proxies())
+        fail("exact counts every message, but this pattern sends through proxies; use another mapper");
     if (!problem.capacity().one_rank_per_slot()) return place_sharing(problem, meter);
     if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
     const MeasuredObjective objective = problem.objective_on_links();

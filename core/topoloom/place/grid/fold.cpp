@@ -38,12 +38,35 @@ std::optional<Placement> halve(const Problem& problem, const GridPattern& patter
     return shared::try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
+/// What is wanted of a fold; all that is left out is chosen.
+struct Wanted {
+    Extents boxes;
+    bool reflect = true;
+    std::string onto;
+};
+
+LaidAxes axes_wanted(const RankGrid& grid, const SlotGrid& slots, const Wanted& wanted) {
+    if (wanted.onto.empty()) return {};
+    LaidAxes laid = read_laid_axes(wanted.onto, grid.axes(), slots.extent.size());
+    const Extents routers = laid_extents(laid, slots.extent);
+    const Extents& boxes = wanted.boxes.empty() ? grid.extents : wanted.boxes;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+        const bool whole = wanted.boxes.empty() ? boxes[i] >= routers[i] : boxes[i] % routers[i] == 0;
+        if (!whole)
+            fail("fold: onto=", wanted.onto, " lays ", extents_text(boxes),
+                 wanted.boxes.empty() ? " cells" : " boxes", " onto ", extents_text(routers),
+                 " routers, which does not divide them; leave out onto");
+    }
+    return laid;
+}
+
 std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid, std::size_t count,
-                                    const Extents& boxes, bool reflect) {
+                                    const Wanted& wanted) {
     const auto slots = slot_grid(problem.allocation(), count);
     if (!slots) return std::nullopt;
     const NodeInside& inside = problem.machine().inside();
-    const auto plan = plan_fold({grid, *slots, inside.hop_weight, 2 * inside.host, reflect, boxes});
+    const auto plan = plan_fold({grid, *slots, inside.hop_weight, 2 * inside.host, wanted.reflect,
+                                 wanted.boxes, axes_wanted(grid, *slots, wanted)});
     if (!plan) return std::nullopt;
     return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
 }
@@ -58,7 +81,7 @@ std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& gri
     };
     // A few slots stay empty, evenly spread.
     if (problem.capacity().one_rank_per_slot())
-        best = fold_boxes(problem, grid, problem.allocation().slot_count(), {}, true);
+        best = fold_boxes(problem, grid, problem.allocation().slot_count(), {});
     const bool few = problem.rank_count() <= max_weighed;
     if (best && !few) return best;
     offer(halve(problem, pattern, CutChoice::by_shape));
@@ -81,28 +104,37 @@ void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& bo
     }
 }
 
-std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, const Extents& boxes,
-                              bool reflect, Meter& meter) {
+std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, Wanted wanted, Meter& meter) {
     meter.spend(problem.rank_count());
     const bool alone = problem.capacity().one_rank_per_slot();
     const std::size_t count = alone ? problem.rank_count() : problem.allocation().slot_count();
-    if (auto folded = fold_boxes(problem, grid, count, alone ? grid.extents : boxes, reflect)) return folded;
-    if (!boxes.empty())
-        fail("fold: ", extents_text(boxes), " boxes do not fold onto these slots; leave out boxes");
+    const bool anyhow = wanted.boxes.empty();
+    if (alone) wanted.boxes = grid.extents;
+    if (auto folded = fold_boxes(problem, grid, count, wanted)) return folded;
+    if (!anyhow)
+        fail("fold: ", extents_text(wanted.boxes), " boxes do not fold onto these slots; leave out boxes");
+    if (!wanted.onto.empty())
+        fail("fold: the slots are not a complete torus or mesh that onto=", wanted.onto,
+             " could lay the grid along; leave out onto");
     return fold_anyhow(problem, grid);
 }
 
 }  // namespace
 
 Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options) {
+    if (!options.onto.empty() && options.grid.empty())
+        fail("fold: onto=", options.onto,
+             " is for the axes of a grid in their order; name it, as in "
+             "fold(grid=64x1024;onto=x+zy)");
     const RankGrid grid = rank_grid(problem, options.grid, "fold");
     check_boxes(problem, grid, options.boxes);
-    if (auto folded = fold(problem, grid, options.boxes, options.reflect, meter)) return *std::move(folded);
+    if (auto folded = fold(problem, grid, {options.boxes, options.reflect, options.onto}, meter))
+        return *std::move(folded);
     shared::fail_to_fit();
 }
 
 std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
-    return fold(problem, grid, {}, true, meter);
+    return fold(problem, grid, {}, meter);
 }
 
 MapperEntry fold_mapper() {

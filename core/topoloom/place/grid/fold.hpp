@@ -2,6 +2,8 @@
 // A grid of ranks folded onto the machine: boxes of it to routers, nodes and cores, so that neighbors are near.
 #pragma once
 
+#include <string>
+
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
@@ -10,12 +12,15 @@ namespace topoloom::grid {
 struct FoldOptions : GridOptions {
     Extents boxes;
     bool reflect = true;
+    std::string onto;
     void visit(auto& field) {
         GridOptions::visit(field);
         field("boxes", boxes,
               "shared slots: boxes along every axis, one per slot; none: those of fewest hop-bytes");
         field("reflect", reflect, Choices{"no", "yes"},
               "run every other fold backwards, so that no step jumps");
+        field("onto", onto,
+              "axes of the torus for each axis of `grid`, the slowest first, such as x+zy; none: the best");
     }
 };
 
@@ -24,8 +29,10 @@ struct FoldOptions : GridOptions {
 /// sockets and cores; a tree is cut from the top. With a slot for every rank, boxes are single cells. Exact counts of
 /// hops decide, so on a machine of the grid's own shape every step is one hop. Where the allocation is ragged, or the
 /// grid does not fit it, both are halved side by side instead. O(ranks log ranks).
+/// With `onto` it searches no foldings: a plane x+zy has its short axis along x, its long one along the planes of z and
+/// inside each plane along y.
 /// Bhatele, Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008, sec. 4: their foldings of
-/// a plane onto a torus are those without reflection.
+/// a plane onto a torus are those without reflection, x+zy with y inside.
 [[nodiscard]] Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options);
 
 /// The same for a grid that is known already, with the standard options; none where the ranks do not fit.

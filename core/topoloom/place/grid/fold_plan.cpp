@@ -65,7 +65,9 @@ class FoldSearch {
             for (std::size_t i = 0; i < axes_; ++i) least += planes_[i].cut(cut[i]);
             cuts_.push_back({least * (task_.hop_weight + task_.to_routers), cut});
         };
-        if (task_.boxes.empty()) {
+        if (!task_.onto.empty()) {
+            add(laid_extents(task_.onto, task_.slots.extent));
+        } else if (task_.boxes.empty()) {
             for_each_filling(routers, task_.grid.extents, add);
         } else {
             for_each_factorization(routers, task_.boxes, Factors::dividing, add);
@@ -73,16 +75,35 @@ class FoldSearch {
         std::ranges::stable_sort(cuts_, {}, &Cut::least);
     }
 
-    void try_cut(const Extents& routers) {
-        ++tried_;
+    /// The one folding that is asked for.
+    [[nodiscard]] Folding laid_folding() const {
+        Folding folding;
+        for (std::uint32_t i = 0; i < axes_; ++i) {
+            std::uint32_t below = 1;
+            for (auto axis = task_.onto[i].rbegin(); axis != task_.onto[i].rend(); ++axis) {
+                const std::uint32_t size = task_.slots.extent[*axis];
+                folding.digits.push_back(
+                    {.pattern_axis = i, .machine_axis = *axis, .size = size, .below = below});
+                below *= size;
+            }
+        }
+        return folding;
+    }
+
+    [[nodiscard]] std::vector<Folding> foldings(const Extents& routers) const {
+        if (!task_.onto.empty()) return {laid_folding()};
         std::vector<FoldedAxis> axes;
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool ring = planes_[i].around > 0 && routers[i] > 2;
             axes.push_back({routers[i], ring ? AxisKind::ring : AxisKind::path, planes_[i].cut(routers[i])});
         }
+        return list_foldings(axes, task_.slots.extent, task_.slots.wraps, foldings_kept, foldings_seen);
+    }
+
+    void try_cut(const Extents& routers) {
+        ++tried_;
         Best found;
-        for (Folding& folding :
-             list_foldings(axes, task_.slots.extent, task_.slots.wraps, foldings_kept, foldings_seen)) {
+        for (const Folding& folding : foldings(routers)) {
             const auto offer = [&](Reflection reflection) {
                 const double hops = hop_bytes(routers, folding, reflection);
                 if (hops < found.hop_bytes) found = {routers, {}, {}, folding, reflection, hops};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topoloom/place/grid/grid_boxes.hpp"
+#include "topoloom/place/grid/laid_axes.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 
 namespace topoloom::grid {
@@ -25,6 +26,7 @@ struct FoldTask {
     std::uint32_t to_routers;  // what messages between routers cost beside hops: the links of their nodes
     bool reflect;
     Extents boxes;  // if they are given; else any, one for every slot
+    LaidAxes onto;  // if they are given; else whichever are best
 };
 
 /// Of the plans that are tried, the one with the fewest hop-bytes; none where the boxes don't fold onto the machine.

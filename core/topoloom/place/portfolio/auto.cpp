@@ -204,6 +204,8 @@ Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits
     if (problem.allocation().slot_count() >= 64) sections.islands = limits.islands_of_many;
     best.offer(multilevel::place_multisection(problem, meter, sections));
     if (auto bricks = structure::place_recognized_bricks(problem, meter)) {
+        // Refinement counts every message, and may spoil what is sent through proxies.
+        if (problem.uses_proxies()) best.offer(*bricks);
         best.offer(
             multilevel::refine_shared(problem, *std::move(bricks), meter, {.cycles = limits.brick_cycles}));
     }
@@ -226,7 +228,7 @@ Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits
         problem.capacity().masses().end()) {
         best.offer(simple::place_block(problem, meter));
     }
-    search_all_sharings(problem, best, meter, limits.exact_work);
+    if (!problem.uses_proxies()) search_all_sharings(problem, best, meter, limits.exact_work);
     return best.placement();
 }
 

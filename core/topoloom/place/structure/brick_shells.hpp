@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The brick that two points span on a torus or mesh, and the shells around it: where capacity is left nearest to both.
+// The brick that points span on a torus or mesh, and the shells around it: where capacity is left nearest to all.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,7 @@ class BrickShells {
    public:
     BrickShells(const Space&, const Allocation&, std::span<const std::int64_t>) {}
     void update(Position) {}
-    [[nodiscard]] std::optional<Position> nearest(const auto&, const auto&, std::int64_t,
-                                                  std::uint64_t&) const {
+    [[nodiscard]] std::optional<Position> nearest(const auto&, std::int64_t, std::uint64_t&) const {
         return std::nullopt;
     }
 };
@@ -63,11 +62,12 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         most_[router] = max_capacity(router);
     }
 
-    /// The slot of least distances to both points that has capacity left for the mass; among equals the one with the most.
-    /// None where that is not near the brick. Adds the routers looked at to `evaluated`.
-    [[nodiscard]] std::optional<Position> nearest(const Point& a, const Point& b, std::int64_t mass,
+    /// The slot in the brick, or in the first shell around it, that has capacity left for the mass; of these the one with
+    /// the most. For one or two points that is the least sum of distances. None where there is none near the brick. Adds
+    /// the routers looked at to `evaluated`.
+    [[nodiscard]] std::optional<Position> nearest(std::span<const Point> points, std::int64_t mass,
                                                   std::uint64_t& evaluated) const {
-        const Brick brick = span(a, b);
+        const Brick brick = span(points);
         Best best{no_index, mass - 1, 0};
         for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
             look(brick, 0, out, 0, best);
@@ -104,25 +104,40 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         return most;
     }
 
-    [[nodiscard]] Brick span(const Point& a, const Point& b) const {
+    /// The shortest arc of a ring, or stretch of a row, that holds all these coordinates.
+    struct Arc {
+        std::int32_t low;
+        std::int32_t length;
+    };
+    [[nodiscard]] Arc arc_of(std::span<const Point> points, std::uint32_t axis) const {
+        const auto [extent, wraps, stride] = axis_[axis];
+        std::vector<std::int32_t> at;
+        for (const Point& point : points) at.push_back(static_cast<std::int32_t>(point.at[axis]));
+        std::ranges::sort(at);
+        Arc arc{at.front(), at.back() - at.front() + 1};
+        if (!wraps) return arc;
+        for (std::size_t i = 1; i < at.size(); ++i) {
+            const std::int32_t others = extent - (at[i] - at[i - 1]) + 1;
+            if (others < arc.length) arc = {at[i], others};
+        }
+        return arc;
+    }
+
+    [[nodiscard]] Brick span(std::span<const Point> points) const {
+        const bool pair = points.size() <= 2;
         Brick brick{};
         brick.shells = 16;
         std::uint64_t routers = 1;
         for (std::uint32_t axis = 0; axis < axes_; ++axis) {
             const auto [extent, wraps, stride] = axis_[axis];
-            const auto [low, high] = std::minmax<std::int32_t>({a.at[axis], b.at[axis]});
-            brick.low[axis] = low;
-            const std::int32_t apart = high - low;
-            brick.length[axis] = apart + 1;
-            if (wraps && 2 * apart == extent) {  // both directions are short
+            const Arc arc = arc_of(points, axis);
+            brick.low[axis] = arc.low;
+            brick.length[axis] = arc.length;
+            if (wraps && pair && 2 * (arc.length - 1) == extent) {  // both directions are short
                 brick.length[axis] = extent;
             } else if (wraps && extent > 1) {
-                if (2 * apart > extent) {
-                    brick.low[axis] = high;
-                    brick.length[axis] = extent - apart + 1;
-                }
-                // The far side of a ring costs no more than going around it.
-                const std::int32_t saved = extent - 2 * (brick.length[axis] - 1);
+                // Of two points the far side of a ring costs no more than going around it.
+                const std::int32_t saved = extent - (pair ? 2 * (arc.length - 1) : arc.length - 1);
                 brick.shells = std::min(brick.shells, (saved + 1) / 2);
             }
             routers *= static_cast<std::uint64_t>(brick.length[axis]);

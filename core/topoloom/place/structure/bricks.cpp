@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
@@ -15,19 +16,20 @@
 #include "topoloom/place/state/spare_slots.hpp"
 #include "topoloom/place/structure/brick_shells.hpp"
 #include "topoloom/place/structure/patch_halving.hpp"
+#include "topoloom/place/structure/proxy_slots.hpp"
 
 namespace topoloom::structure {
 
 namespace {
 
-/// The first rank that is neither one of the patches, which talk to computes only, nor a compute of one or two; none
-/// where all are.
-std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches) {
+/// The first rank that is neither one of the patches, which talk to computes only, nor a compute of one to `most` of them;
+/// none where all are.
+std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches, std::size_t most) {
     for (const Rank u : ids<Rank>(symmetric.rank_count())) {
         const auto peers = symmetric.peers(u);
         const bool fits = u.value < patches
                               ? peers.empty() || peers.front().value >= patches
-                              : !peers.empty() && peers.size() <= 2 && peers.back().value < patches;
+                              : !peers.empty() && peers.size() <= most && peers.back().value < patches;
         if (!fits) return u;
     }
     return std::nullopt;
@@ -45,9 +47,11 @@ CommGraph patch_graph(const CommGraph& symmetric, std::size_t patches) {
 }
 
 std::optional<Patches> recognize_patches(const Problem& problem) {
+    // The cells around a corner of the box: of patterns with more, other shapes are likelier.
+    constexpr std::size_t most = 8;
     const CommGraph& graph = problem.symmetric();
     const auto peers = graph.peers(Rank{0});
-    if (peers.empty() || odd_rank(graph, peers.front().value)) return std::nullopt;
+    if (peers.empty() || odd_rank(graph, peers.front().value, most)) return std::nullopt;
     std::optional<GridPattern> pattern =
         recognize(patch_graph(graph, peers.front().value), problem.threads());
     if (!pattern) return std::nullopt;
@@ -60,10 +64,10 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
         fail("bricks: cells of ", extents_text(cells), " leave none of the ", problem.rank_count(),
              " ranks for computes; patches come first, computes follow");
     }
-    if (const auto odd = odd_rank(problem.symmetric(), count)) {
+    if (const auto odd = odd_rank(problem.symmetric(), count, count)) {
         fail("bricks: rank ", odd->value, " is not a ", odd->value < count ? "patch" : "compute",
              ": with cells of ", extents_text(cells), " the first ", count,
-             " ranks talk to none of each other, and every further one to one or two of these");
+             " ranks talk to none of each other, and every further one to some of these only");
     }
     Patches patches{cells, {}};
     for (const Rank patch : ids<Rank>(count)) patches.patch_of_cell.push_back(patch);
@@ -79,44 +83,54 @@ struct Anywhere {
 /// A placement, or the rank that found no slot.
 template <class Space>
 std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, const Patches& patches,
-                                   Meter& meter) {
+                                   bool equally_far, Meter& meter) {
     using Point = typename Space::Point;
     const Allocation& allocation = problem.allocation();
     const auto mass = problem.capacity().masses();
     std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
                                        problem.capacity().capacities().end());
     BrickShells<Space> shells(space, allocation, capacity);
+    ProxySlots<Space> proxies(space, allocation, problem.graph().proxied(), patches.count(), capacity,
+                              equally_far);
     std::optional<SpareSlots<Space>> everywhere;  // made when first needed
-    const auto find = [&](std::span<const Point> near, std::int64_t wanted,
+    const auto find = [&](std::span<const Point> near, bool anywhere, std::int64_t wanted,
                           std::uint64_t& evaluated) -> std::optional<Position> {
-        if (!meter.exhausted()) {
-            if (const auto found = shells.nearest(near.front(), near.back(), wanted, evaluated)) return found;
+        anywhere = anywhere || meter.exhausted();
+        if (!anywhere) {
+            if (const auto found = shells.nearest(near, wanted, evaluated)) return found;
         }
         if (!everywhere) everywhere.emplace(space, allocation, capacity);
-        const std::array<std::uint64_t, 2> weights{1, 1};
-        const auto found =
-            meter.exhausted()
-                ? everywhere->nearest(Anywhere{}, wanted, evaluated)
-                : everywhere->nearest(make_pull(space, near, std::span(weights).first(near.size())), wanted,
-                                      evaluated);
+        const std::vector<std::uint64_t> weights(near.size(), 1);
+        const auto found = anywhere ? everywhere->nearest(Anywhere{}, wanted, evaluated)
+                                    : everywhere->nearest(make_pull(space, near, weights), wanted, evaluated);
         return found ? std::optional(found->position) : std::nullopt;
     };
     std::vector<Slot> slot_of_rank(problem.rank_count());
-    const auto settle = [&](Rank u, std::span<const Point> near) {
+    const auto settle = [&](Rank u, std::span<const Point> near,
+                            std::span<const Source<Point>> sources) -> std::optional<Position> {
         std::uint64_t evaluated = 0;
-        const auto found = find(near, mass[u.value], evaluated);
+        const auto by_proxies = proxies.nearest(sources, mass[u.value], evaluated);
+        auto found = by_proxies ? std::optional(by_proxies->position) : std::nullopt;
+        if (!by_proxies || by_proxies->cost > 0) {
+            const auto in_brick = find(near, equally_far && !sources.empty(), mass[u.value], evaluated);
+            if (in_brick && (!by_proxies || proxies.at(*in_brick, sources).better_than(*by_proxies)))
+                found = in_brick;
+        }
         meter.spend(evaluated);
-        if (!found) return false;
+        if (!found) return std::nullopt;
         capacity[found->value] -= mass[u.value];
         shells.update(*found);
         if (everywhere) everywhere->take(*found, mass[u.value]);
         slot_of_rank[u.value] = allocation.slots()[found->value];
-        return true;
+        return found;
     };
     const std::vector<Position> position_of_cell = halve_together(problem, patches);
     for (std::size_t cell = 0; cell < patches.count(); ++cell) {
         const std::array wanted{space.point(allocation.slots()[position_of_cell[cell].value])};
-        if (!settle(patches.patch_of_cell[cell], wanted)) return patches.patch_of_cell[cell];
+        const Rank patch = patches.patch_of_cell[cell];
+        const auto home = settle(patch, wanted, {});
+        if (!home) return patch;
+        proxies.add_home(patch, *home);
     }
     std::vector<std::pair<std::int64_t, Rank>> computes;  // by mass, negated, so that the heaviest come first
     for (const Rank u : ids<Rank>(problem.rank_count())) {
@@ -124,19 +138,26 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
     }
     std::ranges::sort(computes);
     std::vector<Point> near;
+    std::vector<Source<Point>> sources;
     for (const auto& [_, u] : computes) {
         near.clear();
-        for (const Rank patch : problem.symmetric().peers(u))
-            near.push_back(space.point(slot_of_rank[patch.value]));
-        if (!settle(u, near)) return u;
+        sources.clear();
+        for (const Edge edge : problem.symmetric().sends(u)) {
+            near.push_back(space.point(slot_of_rank[edge.peer.value]));
+            sources.push_back({edge.peer, near.back(), static_cast<std::uint64_t>(edge.bytes.value)});
+        }
+        const auto position = settle(u, near, sources);
+        if (!position) return u;
+        for (const Source<Point>& source : sources) proxies.add(source.patch, *position);
     }
     const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
     return Placement(allocation, std::move(slot_of_rank), use);
 }
 
-std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, Meter& meter) {
+std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, bool equally_far,
+                                   Meter& meter) {
     return with_space(problem.machine(),
-                      [&](const auto& space) { return fill(space, problem, patches, meter); });
+                      [&](const auto& space) { return fill(space, problem, patches, equally_far, meter); });
 }
 
 }  // namespace
@@ -148,7 +169,7 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
         fail(
             "bricks: no patches and computes are recognized; say which ranks are patches, as in "
             "bricks(cells=6x6x4)");
-    auto placed = fill(problem, *patches, meter);
+    auto placed = fill(problem, *patches, options.equally_far, meter);
     if (const Rank* rank = std::get_if<Rank>(&placed)) {
         fail("rank ", rank->value, " of load ", problem.graph().load(*rank),
              " fits on no slot any more; allow more imbalance or larger capacities");
@@ -159,7 +180,7 @@ Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions
 std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter) {
     const std::optional<Patches> patches = recognize_patches(problem);
     if (!patches) return std::nullopt;
-    auto placed = fill(problem, *patches, meter);
+    auto placed = fill(problem, *patches, false, meter);
     if (std::holds_alternative<Rank>(placed)) return std::nullopt;
     return std::get<Placement>(std::move(placed));
 }

@@ -47,6 +47,14 @@ def command(
             help="Cells of molecular-dynamics; default: 16 angstrom wide.",
         ),
     ] = None,
+    proxies: Annotated[
+        bool,
+        typer.Option(
+            "--proxies/--no-proxies",
+            help="Whether a patch of molecular-dynamics is sent once to each slot, "
+            "not to each compute.",
+        ),
+    ] = True,
     amount: Bytes = "1024",
     periodic: Annotated[
         bool,
@@ -157,6 +165,7 @@ def command(
             groups=groups.split(","),
             levels=levels,
             seed=seed,
+            proxies=proxies,
         )
         known = PATTERNS[name]
         phased = ["with_phases"] if known.phases is not None else []
@@ -239,6 +248,10 @@ def _print(title: str, facts: dict[str, Any], output: Path | None) -> None:
         ),
         ("bytes", f"{format_bytes(facts['bytes'])} in {facts['messages']:,} messages"),
     ]
+    if facts["proxied"]:
+        rows.append(
+            ("proxied", f"{facts['proxied']:,} ranks, whose data goes to a slot once")
+        )
     if facts["phases"] > 1:
         rows.append(("phases", f"{facts['phases']:,}"))
     if facts["self_bytes"]:

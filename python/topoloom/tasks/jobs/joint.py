@@ -286,8 +286,14 @@ def _union(graphs: Sequence[CommGraph]) -> CommGraph:
     return CommGraph.from_csr(
         np.concatenate([*firsts, [np.uint64(edges[-1])]]),
         np.concatenate(peers),
-        *(
-            np.concatenate([getattr(graph, name) for graph in graphs])
+        **{
+            name: np.concatenate([getattr(graph, name) for graph in graphs])
             for name in ("bytes", "messages", "load", "self_bytes", "self_messages")
+        },
+        proxied=np.concatenate(
+            [
+                graph.proxied + np.uint32(at)
+                for graph, at in zip(graphs, ranks, strict=True)
+            ]
         ),
     )
