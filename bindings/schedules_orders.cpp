@@ -114,15 +114,17 @@ void bind_schedules_orders(nb::module_& m) {
         "random.");
     m.def(
         "binomial_scatter_steps",
-        [](const Costs& costs, const Ids& order, std::uint32_t channels, double p) {
+        [](const Costs& costs, const Ids& order, std::uint32_t channels, const CostGroups* groups) {
             const CostMatrix matrix = matrix_of(costs);
-            return binomial_scatter_steps(matrix, find_cost_groups(matrix, p), elements<Rank>(order, "order"),
-                                          channels);
+            if (groups != nullptr && groups->of.size() != matrix.size())
+                fail("groups of ", groups->of.size(), " processes, but costs of ", matrix.size());
+            return binomial_scatter_steps(matrix, groups != nullptr ? *groups : find_cost_groups(matrix),
+                                          elements<Rank>(order, "order"), channels);
         },
-        "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1, "p"_a = 0.01,
-        "Seconds of every step of a binomial scatter of one block to each, where costs are of a block; p is "
-        "that "
-        "of find_cost_groups().");
+        "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1, "groups"_a = nb::none(),
+        "Seconds of every step of a binomial scatter of one block to each, where costs are of a block; "
+        "without "
+        "groups of find_cost_groups() it finds them.");
     m.def(
         "grid_line_messages",
         [](const Extents& extents, std::string_view operation, std::int64_t bytes, std::uint32_t root,

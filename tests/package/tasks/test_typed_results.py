@@ -20,7 +20,7 @@ from topoloom import (
     save_placement,
 )
 from topoloom.graphs import parse_mesh, parse_traffic, stencil
-from topoloom.model import fit_file, load_model, load_pair_curve, predict_times
+from topoloom.model import fit_file, load_model, load_pair_curves, predict_times
 from topoloom.tasks import (
     LineSpeeds,
     Where,
@@ -79,7 +79,7 @@ SAME: dict[str, Callable[[], Any]] = {
     "grid x.json --grid 4x4 --inner-bandwidth 100GB/s": lambda: measure_grid(
         load_placement("x.json"), [4, 4], LineSpeeds(inner_bandwidth=100e9)
     ),
-    "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curve(
+    "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curves(
         "pairs.csv", 8 << 20
     ),
     "model fit pings.csv": lambda: fit_file("pings.csv"),

@@ -9,7 +9,7 @@ namespace topoloom {
 
 /// Distances between things: their sum and their number for each two, row by row.
 struct Distances {
-    explicit Distances(std::size_t size) : size(size), sum(size * size, 0), count(size * size, 0) {}
+    explicit Distances(std::size_t things) : size(things), sum(size * size, 0), count(size * size, 0) {}
 
     void add(std::size_t a, std::size_t b, double distance) {
         for (const std::size_t at : {a * size + b, b * size + a}) {
