@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import topoloom
 from published.binomial_orders import POWER7, RA
@@ -14,8 +15,42 @@ from topoloom import schedules
 def test_groups_of_measured_machines_come_out() -> None:
     found = schedules.find_cost_groups(RA)
     assert found.of == [0, 1, 0, 0, 1, 0, 1, 1]
-    assert min(found.t) > 20
+    assert [group.members for group in found.groups] == [[0, 2, 3, 5], [1, 4, 6, 7]]
+    assert [f"{group.p:.1e}" for group in found.groups] == ["2.5e-23", "4.1e-19"]
     assert schedules.find_cost_groups(POWER7).of == [0, 1, 0, 0, 0, 1, 0]
+
+
+def test_p_is_that_of_a_library_of_statistics() -> None:
+    rng = np.random.default_rng(1)
+    socket, domain = np.arange(16) // 8, np.arange(16) // 4
+    for gap in (0.5, 1, 10):
+        levels = 12 - 2.0 * np.equal.outer(socket, socket)
+        costs = levels - gap * np.equal.outer(domain, domain)
+        costs += rng.uniform(0, 0.3, costs.shape)
+        np.fill_diagonal(costs, 0)
+        sockets = schedules.find_cost_groups(costs).groups
+        assert [len(group.groups) for group in sockets] == [2, 2]
+        for group in sockets:
+            inside = costs[np.ix_(group.members, group.members)]
+            inside = inside[~np.eye(8, dtype=bool)]
+            others = np.setdiff1d(np.arange(16), group.members)
+            into = costs[np.ix_(others, group.members)].ravel()
+            t, p = stats.ttest_ind(into, inside)
+            assert (group.t, group.p) == pytest.approx((t, p))
+            assert group.into.sigma == pytest.approx(into.std(ddof=1))
+            assert (group.inside.n, group.into.n) == (56, 64)
+
+
+def test_a_smaller_p_finds_fewer_groups() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        costs = rng.uniform(1, 1.5, (8, 8))
+        costs[np.equal.outer(np.arange(8) % 2, np.arange(8) % 2)] -= 0.25
+        found = [
+            schedules.find_cost_groups(np.abs(costs), p=p).count
+            for p in (0.3, 0.01, 1e-4, 1e-12)
+        ]
+        assert found == sorted(found, reverse=True)
 
 
 def test_a_slow_edge_pays_only_where_it_is_much_slower() -> None:
@@ -31,6 +66,11 @@ def test_a_slow_edge_pays_only_where_it_is_much_slower() -> None:
 def test_arguments_that_cannot_be_are_refused() -> None:
     with pytest.raises(topoloom.Error, match="2 by 3"):
         schedules.find_cost_groups(np.ones((2, 3)))
+    with pytest.raises(topoloom.Error, match="p is 0"):
+        schedules.find_cost_groups(RA, p=0)
+    few = schedules.find_cost_groups(POWER7)
+    with pytest.raises(topoloom.Error, match="groups of 7 processes, but costs of 8"):
+        schedules.binomial_scatter_steps(RA, list(range(8)), groups=few)
     with pytest.raises(topoloom.Error, match="fastest-edge-first"):
         schedules.binomial_order(RA, "fastest")
     with pytest.raises(topoloom.Error, match="direct"):
