@@ -16,8 +16,8 @@ struct Sample {
 };
 
 /// Leaves out values that lie above the median by more than ten times 1.4826 times the median deviation, or ten times 1 %
-/// of the median, whichever is more; none of fewer than three, and none at all where they are more than one and more than
-/// a fifth, for then they are no outliers.
+/// of the median, whichever is more; none of fewer than three, and none where more than one and more than a fifth lie
+/// there.
 [[nodiscard]] Sample summarize(std::vector<double> values);
 
 /// Student's test that two samples have one mean, with pooled variance.

@@ -16,8 +16,8 @@ from topoloom.model.samples import Values
 #: Times as long as one pair alone above which pairs have slowed each other down: midway
 #: between as long and twice as long.
 SLOWED = 2**0.5
-#: How far the total may fall short of that of so many channels, in those of one. One
-#: channel carries half as much again with two pairs (C. Karlsson 2012, sec. 3.7).
+#: How far the total of c channels may fall short of c times that of one pair.
+#: One channel carries half as much again with two pairs (C. Karlsson 2012, sec. 3.7).
 SHORT = 0.25
 #: Standard errors by which a time must exceed that.
 ERRORS = 2.0
@@ -63,9 +63,8 @@ class PairCurve:
 
         With it, and with every smaller number that was measured, the slowest pair takes
         at most 1.41 times as long as one pair alone, or longer only by less than two
-        standard errors; and pairs, so many or others, exchange in all as much as so
-        many alone would, less a quarter of one: c channels carry c times as much
-        (C. Karlsson 2012, sec. 3.7).
+        standard errors. And c channels carry c times as much as one (C. Karlsson 2012,
+        sec. 3.7): some number of pairs exchanges c - 1/4 times what one does.
         """
         steady, error = self.steady_seconds, self._errors
         most = self.node_bandwidth * float(steady[0]) / self.size

@@ -46,7 +46,7 @@ TEST_CASE("tails fall with t and with freedom, where no double holds them too") 
     }
 }
 
-TEST_CASE("a far outlier leaves the mean where it was; values that spread are no outliers") {
+TEST_CASE("a far outlier leaves the mean where it was; values that spread are kept") {
     const Sample clean = summarize({30, 31, 32, 33, 34});
     CHECK(clean.mean == doctest::Approx(32));
     CHECK(clean.sigma == doctest::Approx(std::sqrt(2.5)));

@@ -153,7 +153,7 @@ TEST_CASE("costs without spread, as of models, are split by any difference but t
     CHECK(find_cost_groups(CostMatrix(6, std::vector<double>(36, 0))).count == 1);
 }
 
-TEST_CASE("few processes are no groups of two") {
+TEST_CASE("three processes make one group") {
     for (std::size_t size = 1; size < 4; ++size) {
         std::vector<double> seconds(size * size, 1);
         seconds.back() = 9;
@@ -217,7 +217,7 @@ TEST_CASE("one outlier of 200 times changes neither groups nor means") {
     }
 }
 
-TEST_CASE("a p that is no probability is refused") {
+TEST_CASE("p must be a probability") {
     for (const double p : {0.0, 1.0, -0.1, std::nan("")})
         CHECK_THROWS_AS((void)find_cost_groups(CostMatrix(1, {0}), p), Error);
 }

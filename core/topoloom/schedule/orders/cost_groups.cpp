@@ -121,7 +121,7 @@ void move_to_nearest(const Pairs& pairs, Parts& parts) {
     renumber(parts);
 }
 
-/// At most how many ways there are to put things in so many groups; its logarithm.
+/// At most how many ways there are to put things in this number of groups; its logarithm.
 double log_ways(std::size_t things, std::uint32_t groups) {
     return static_cast<double>(things) * std::log(groups) - std::lgamma(groups + 1.0);
 }

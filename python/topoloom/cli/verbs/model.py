@@ -73,8 +73,8 @@ def command(
               and until the first has arrived
     fit       fit a model to measured times: a CSV file with the header size,time
     channels  how many messages of a node travel at once as fast as one: a CSV file
-              with the header pairs,time: of so many pairs at once, the time of the
-              slowest; or pairs,run,time, and pattern, as the documentation says
+              with the header pairs,time: how long the slowest of pairs takes that
+              exchange at once; columns run and pattern tell samples apart
 
     \b
     Examples:
