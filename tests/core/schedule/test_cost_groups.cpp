@@ -217,6 +217,19 @@ TEST_CASE("one outlier of 200 times changes neither groups nor means") {
     }
 }
 
+TEST_CASE("costs that no double can add do not split") {
+    Rng rng(13);
+    const Drawn machine = draw_machine({2}, 4, {32, 30}, rng);
+    const CostMatrix costs = measure(machine, 0.5, Noise::even, 0, rng);
+    for (const double factor : {1e-300, 1e306}) {
+        std::vector<double> seconds;
+        for (const Rank from : ids<Rank>(8)) {
+            for (const Rank to : ids<Rank>(8)) seconds.push_back(factor * costs(from, to));
+        }
+        CHECK(find_cost_groups(CostMatrix(8, seconds)).count <= 2);
+    }
+}
+
 TEST_CASE("p must be a probability") {
     for (const double p : {0.0, 1.0, -0.1, std::nan("")})
         CHECK_THROWS_AS((void)find_cost_groups(CostMatrix(1, {0}), p), Error);

@@ -191,7 +191,7 @@ class Splitter {
         const StudentTest whole = student_test(summarize(std::move(across)), summarize(std::move(inside)));
         parts.log_chance = whole.log_p + log_ways(things.count, parts.count) + std::log(things.count);
         const double share = static_cast<double>(pairs.size()) / static_cast<double>(costs_.size());
-        if (whole.t <= 0 || parts.log_chance > std::log(p_ * share)) return false;
+        if (!(whole.t > 0 && parts.log_chance <= std::log(p_ * share))) return false;
         for (std::uint32_t group = 0; group < parts.count; ++group) {
             if (inside_of[group].empty()) {
                 if (things.count == pairs.size()) return false;  // a process alone
@@ -199,7 +199,7 @@ class Splitter {
             }
             const StudentTest own =
                 student_test(summarize(std::move(into[group])), summarize(std::move(inside_of[group])));
-            if (own.t <= 0 || own.log_p > std::log(p_)) return false;
+            if (!(own.t > 0 && own.log_p <= std::log(p_))) return false;
         }
         return true;
     }
