@@ -41,6 +41,59 @@ def test_p_is_that_of_a_library_of_statistics() -> None:
             assert (group.inside.n, group.into.n) == (56, 64)
 
 
+#: Socket and L3 domain of every process, of nodes that are not all alike.
+RAGGED = {
+    "sockets of three sizes": [(0,)] * 3 + [(1,)] * 8 + [(2,)] * 5,
+    "domains in one socket": [(0, 0)] * 4 + [(0, 1)] * 4 + [(1, 0)] * 8,
+    "domains of four sizes": [(0, 0)] * 2 + [(0, 1)] * 6 + [(1, 0)] * 4 + [(1, 1)] * 3,
+    "most on one socket": [(0, n // 4) for n in range(12)] + [(1, 0)] * 4,
+    "one alone on a socket": [(0,)] * 15,
+}
+
+
+@pytest.mark.parametrize("node", RAGGED)
+def test_groups_of_unlike_sizes_are_found_through_outliers(node: str) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        places = [RAGGED[node][i] for i in rng.permutation(len(RAGGED[node]))]
+        if node == "one alone on a socket":
+            places.insert(3, (1,))
+        size = len(places)
+        shared = np.array(
+            [[sum(np.cumprod(np.equal(a, b))) for a in places] for b in places]
+        )
+        costs = 20 - 5.0 * shared + rng.exponential(0.4, (size, size))
+        costs *= np.where(rng.random((size, size)) < 0.03, 100, 1)
+        found = schedules.find_cost_groups(costs)
+        assert shape(found.groups, places) == planted(node)
+
+
+def shape(groups: list[schedules.CostGroup], places: list[tuple[int, ...]]) -> object:
+    """Say which places the groups have."""
+    return sorted(
+        (
+            sorted(places[member] for member in group.members),
+            shape(group.groups, places),
+        )
+        for group in groups
+    )
+
+
+def planted(node: str) -> object:
+    places = sorted(RAGGED[node])
+    if node == "one alone on a socket":  # a group of one has no messages inside
+        return []
+
+    def parts(of: list[tuple[int, ...]], level: int) -> object:
+        keys = sorted({place[: level + 1] for place in of})
+        if len(keys) < 2 or len(of[0]) <= level:
+            return []
+        inside = [[p for p in of if p[: level + 1] == key] for key in keys]
+        return [(one, parts(one, level + 1)) for one in inside]
+
+    return parts(places, 0)
+
+
 def test_a_smaller_p_finds_fewer_groups() -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
