@@ -29,7 +29,7 @@ ROUND_TRIPS = {
     # The text does not say; the second pair adds 18 %.
     "Jaguar internal": ("7.5703 12.853 13.816 14.883 18.028 17.098", 1),
     # The text does not say; eight pairs exchange six times what one does.
-    "BlueDrop, group 1": ("0.33 0.44 0.48 0.44 0.42 0.42 0.44 0.45", 6),
+    "BlueDrop, group 1": ("0.33 0.44 0.48 0.44 0.42 0.46 0.44 0.45", 6),
     "BlueDrop, group 2": ("0.34 0.46 0.42 0.43 0.42 0.43 0.47 0.46", 6),
     # The text does not say; more pairs slow down gradually, and the tenth count is
     # an outlier that would be 12 channels.
