@@ -69,14 +69,43 @@ std::vector<std::vector<Message>> messages_of(const Extents& extents, Operation 
 }  // namespace
 
 void bind_schedules_orders(nb::module_& m) {
+    nb::class_<Sample>(m, "CostSample", "Costs without outliers, those far above the median.")
+        .def_ro("mean", &Sample::mean)
+        .def_ro("sigma", &Sample::sigma, "Their standard deviation, with n - 1.")
+        .def_ro("n", &Sample::count, "How many are left.")
+        .def_ro("outliers", &Sample::outliers, "How many were left out.");
+    nb::class_<CostGroup>(m, "CostGroup", "A group of processes beside others.")
+        .def_prop_ro(
+            "members",
+            [](const CostGroup& group) {
+                std::vector<std::uint32_t> members;
+                for (const Rank member : group.members) members.push_back(member.value);
+                return members;
+            },
+            "Its processes, ascending.")
+        .def_ro("inside", &CostGroup::inside, "Messages from each of them to each other.")
+        .def_ro("into", &CostGroup::into, "Messages to them from the groups beside it.")
+        .def_prop_ro(
+            "t", [](const CostGroup& group) { return group.test.t; },
+            "Student's t of what comes in against what stays inside, with pooled variance.")
+        .def_prop_ro(
+            "p", [](const CostGroup& group) { return group.test.p(); },
+            "The two-sided probability of that t if both had one mean.")
+        .def_ro("chance", &CostGroup::chance,
+                "At most how probable its own groups are if it is homogeneous; 1 without any.")
+        .def_ro("groups", &CostGroup::groups, "The groups in it; none if it is homogeneous.");
     nb::class_<CostGroups>(m, "CostGroups", "Processes that are nearer to each other than to others.")
-        .def_ro("of", &CostGroups::of, "The group of every process, numbered by their lowest ones.")
-        .def_ro("count", &CostGroups::count)
-        .def_ro("t", &CostGroups::t,
-                "Of every group: Student's t of what comes in against what stays inside.");
+        .def_ro("of", &CostGroups::of, "The outermost group of every process, numbered by their lowest ones.")
+        .def_ro("count", &CostGroups::count, "The number of outermost groups.")
+        .def_ro("chance", &CostGroups::chance,
+                "At most how probable these are if all processes are alike; 1 for one group.")
+        .def_ro("groups", &CostGroups::groups, "The outermost groups; none if all processes are alike.");
     m.def(
-        "find_cost_groups", [](const Costs& costs) { return find_cost_groups(matrix_of(costs)); }, "costs"_a,
-        "Groups of processes by the seconds of messages from each, by row, to each.");
+        "find_cost_groups",
+        [](const Costs& costs, double p) { return find_cost_groups(matrix_of(costs), p); }, "costs"_a,
+        nb::kw_only(), "p"_a = 0.01,
+        "Groups of processes by the seconds of messages from each, by row, to each. With probability p at "
+        "most, processes that are alike are split.");
     m.def(
         "binomial_order",
         [](const Costs& costs, std::string_view method, std::uint32_t root, std::uint32_t channels,
@@ -93,15 +122,18 @@ void bind_schedules_orders(nb::module_& m) {
         "random.");
     m.def(
         "binomial_scatter_steps",
-        [](const Costs& costs, const Ids& order, std::uint32_t channels, std::string_view reading) {
+        [](const Costs& costs, const Ids& order, std::uint32_t channels, const CostGroups* groups,
+           std::string_view reading) {
             const CostMatrix matrix = matrix_of(costs);
-            const ChannelSharing sharing = sharing_of(reading);
-            return binomial_scatter_steps(matrix, find_cost_groups(matrix), elements<Rank>(order, "order"),
-                                          channels, sharing);
+            if (groups != nullptr && groups->of.size() != matrix.size())
+                fail("groups of ", groups->of.size(), " processes, but costs of ", matrix.size());
+            return binomial_scatter_steps(matrix, groups != nullptr ? *groups : find_cost_groups(matrix),
+                                          elements<Rank>(order, "order"), channels, sharing_of(reading));
         },
-        "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1, "reading"_a = "growing",
-        "Seconds of every step of a binomial scatter of one block to each, where costs are of a block. "
-        "Readings: "
+        "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1, "groups"_a = nb::none(),
+        "reading"_a = "growing",
+        "Seconds of every step of a binomial scatter of one block to each, where costs are of a block; "
+        "without groups of find_cost_groups() it finds them. Readings: "
         "growing, messages of a step within a group share one channel and those between the same two groups "
         "all, and each more adds half the bandwidth of one; printed, those within a group share all too, and "
         "more add nothing; node, all of them share all, and each more adds half; independent, none share.");

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from published.table import Ours
 from readings import scatters
@@ -83,30 +82,25 @@ def scatter_costs() -> Iterator[Ours]:
 
 
 def statistics() -> Iterator[Ours]:
-    """Find the groups of RA, and test that they are two."""
-    groups = schedules.find_cost_groups(RA)
-    of = np.array(groups.of)
+    """Find the groups of RA, and report on them."""
     table = "Table 4.7 (cost-matrix statistics)"
-    for group, other in ((1, 2), (2, 1)):
-        mine = of == group - 1
-        inside = RA[np.ix_(mine, mine)][~np.eye(mine.sum(), dtype=bool)]
-        into = RA[np.ix_(~mine, mine)]
-        for name, sample in ((f"t{group}{group}", inside), (f"t{group}{other}", into)):
-            mean, deviation = float(sample.mean()), float(sample.std(ddof=1))
-            yield Ours(SOURCE, TEXT, f"{name} mean", "value", mean)
-            yield Ours(SOURCE, TEXT, f"{name} std", "value", deviation)
-            yield Ours(SOURCE, table, f"RA {name}", "time", mean)
-            yield Ours(SOURCE, table, f"RA {name}", "std", deviation)
-            yield Ours(SOURCE, table, f"RA {name}", "n", sample.size)
-        freedom = inside.size + into.size - 2
-        chance = 2 * float(stats.t.sf(groups.t[group - 1], freedom))
-        row = f"p-value H0 t{group}{group}=t{group}{other}"
+    for number, group in enumerate(schedules.find_cost_groups(RA).groups, start=1):
+        other = 3 - number
+        for name, sample in (
+            (f"t{number}{number}", group.inside),
+            (f"t{number}{other}", group.into),
+        ):
+            yield Ours(SOURCE, TEXT, f"{name} mean", "value", sample.mean)
+            yield Ours(SOURCE, TEXT, f"{name} std", "value", sample.sigma)
+            yield Ours(SOURCE, table, f"RA {name}", "time", sample.mean)
+            yield Ours(SOURCE, table, f"RA {name}", "std", sample.sigma)
+            yield Ours(SOURCE, table, f"RA {name}", "n", sample.n)
+        row = f"p-value H0 t{number}{number}=t{number}{other}"
         # As printed: its exponent has no decimals that could be compared.
-        text = f"{chance:.1e}"
-        yield Ours(SOURCE, TEXT, row, "value", text)
-        if group == 1:
-            yield Ours(SOURCE, TEXT, "sample size within", "value", inside.size)
-            yield Ours(SOURCE, TEXT, "sample size cross", "value", into.size)
+        yield Ours(SOURCE, TEXT, row, "value", f"{group.p:.1e}")
+        if number == 1:
+            yield Ours(SOURCE, TEXT, "sample size within", "value", group.inside.n)
+            yield Ours(SOURCE, TEXT, "sample size cross", "value", group.into.n)
 
 
 def orders() -> Iterator[Ours]:

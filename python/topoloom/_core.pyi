@@ -1684,25 +1684,83 @@ def virtual_mesh_receivers(ranks: int, axes: int, rank: int) -> list[list[int]]:
     By round: to whom a rank of a virtual mesh of 2 or 3 axes sends, holes stood in for.
     """
 
+class CostSample:
+    """Costs without outliers, those far above the median."""
+
+    @property
+    def mean(self) -> float: ...
+
+    @property
+    def sigma(self) -> float:
+        """Their standard deviation, with n - 1."""
+
+    @property
+    def n(self) -> int:
+        """How many are left."""
+
+    @property
+    def outliers(self) -> int:
+        """How many were left out."""
+
+class CostGroup:
+    """A group of processes beside others."""
+
+    @property
+    def members(self) -> list[int]:
+        """Its processes, ascending."""
+
+    @property
+    def inside(self) -> CostSample:
+        """Messages from each of them to each other."""
+
+    @property
+    def into(self) -> CostSample:
+        """Messages to them from the groups beside it."""
+
+    @property
+    def t(self) -> float:
+        """
+        Student's t of what comes in against what stays inside, with pooled variance.
+        """
+
+    @property
+    def p(self) -> float:
+        """The two-sided probability of that t if both had one mean."""
+
+    @property
+    def chance(self) -> float:
+        """
+        At most how probable its own groups are if it is homogeneous; 1 without any.
+        """
+
+    @property
+    def groups(self) -> list[CostGroup]:
+        """The groups in it; none if it is homogeneous."""
+
 class CostGroups:
     """Processes that are nearer to each other than to others."""
 
     @property
     def of(self) -> list[int]:
-        """The group of every process, numbered by their lowest ones."""
+        """The outermost group of every process, numbered by their lowest ones."""
 
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """The number of outermost groups."""
 
     @property
-    def t(self) -> list[float]:
+    def chance(self) -> float:
         """
-        Of every group: Student's t of what comes in against what stays inside.
+        At most how probable these are if all processes are alike; 1 for one group.
         """
 
-def find_cost_groups(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]]) -> CostGroups:
+    @property
+    def groups(self) -> list[CostGroup]:
+        """The outermost groups; none if all processes are alike."""
+
+def find_cost_groups(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], *, p: float = 0.01) -> CostGroups:
     """
-    Groups of processes by the seconds of messages from each, by row, to each.
+    Groups of processes by the seconds of messages from each, by row, to each. With probability p at most, processes that are alike are split.
     """
 
 def binomial_order(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], method: str, *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:

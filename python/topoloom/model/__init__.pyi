@@ -11,7 +11,7 @@ from topoloom.model.measured import (
     FittedModel as FittedModel,
     MessageTime as MessageTime,
     fit_file as fit_file,
-    load_pair_curve as load_pair_curve,
+    load_pair_curves as load_pair_curves,
     predict_times as predict_times,
 )
 from topoloom.model.model_toml import ModelFile as ModelFile

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import NetworkModel
-from topoloom.model.channels import PairCurve, pair_curve
+from topoloom.model.channels import PairCurves, pair_curve
 from topoloom.model.fit import Fit, fit_model, fit_split
 from topoloom.model.model_toml import ModelFile
 from topoloom.model.samples import read_pairs, read_pings
@@ -68,14 +68,24 @@ def fit_file(
     return FittedModel(ModelFile(fit.model, path.stem, summary, source), fit)
 
 
-def load_pair_curve(
+def load_pair_curves(
     pairs: str | Path, size: int, *, round_trip: bool = False
-) -> PairCurve:
-    """Read what pairs exchange at once, in messages of `size` bytes."""
+) -> PairCurves:
+    """Read how long pairs take that exchange at once, in messages of `size` bytes.
+
+    There is a curve for each pattern that the file names, or one without a name.
+    """
     at_least("the size", size, 1)
-    counts, times = read_pairs(pairs)
-    with named(pairs):
-        return pair_curve(counts, times / 2 if round_trip else times, size)
+    counts, times, runs, patterns = read_pairs(pairs)
+    one_way = times / 2 if round_trip else times
+    names = np.array([""] * len(counts) if patterns is None else patterns)
+    curves = {}
+    for name in dict.fromkeys(names.tolist()):
+        of = np.flatnonzero(names == name)
+        runs_of = None if runs is None else [runs[sample] for sample in of]
+        with named(f"{pairs}: {name}" if name else pairs):
+            curves[name] = pair_curve(counts[of], one_way[of], size, runs_of)
+    return PairCurves(curves)
 
 
 def predict_times(

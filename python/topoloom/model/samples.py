@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,19 +35,38 @@ def read_pings(path: str | Path) -> tuple[Values, Values]:
     OSError
         If the file cannot be read.
     """
-    return _read_columns(path, "size", _size)
+    return _numbers(_read_fields(path, "size", _size))
 
 
-def read_pairs(path: str | Path) -> tuple[Values, Values]:
-    """Read numbers of pairs that exchange at once, and times, as `read_pings` does."""
-    return _read_columns(path, "pairs", _count)
+class PairTimes(NamedTuple):
+    """Numbers of pairs that exchanged at once, and seconds, one each per sample."""
+
+    pairs: Values
+    times: Values
+    runs: list[str] | None  # in which each was measured, if the file says so
+    patterns: list[str] | None  # what the pairs had in common, if it does
 
 
-def _read_columns(
+def read_pairs(path: str | Path) -> PairTimes:
+    """Read ``pairs`` and ``time`` as `read_pings` does, and ``run`` and ``pattern``.
+
+    These two columns may be missing.
+    """
+    fields = _read_fields(path, "pairs", _count)
+    return PairTimes(*_numbers(fields), fields.get("run"), fields.get("pattern"))
+
+
+def _numbers(fields: dict[str, list[Any]]) -> tuple[Values, Values]:
+    values, times = (np.array(fields[name], float) for name in list(fields)[:2])
+    return values, times
+
+
+def _read_fields(
     path: str | Path, first: str, parse: Callable[[str], float]
-) -> tuple[Values, Values]:
-    found: list[tuple[float, float]] = []
-    columns: tuple[int, int] | None = None
+) -> dict[str, list[Any]]:
+    """Read the column `first` and times, and then what other columns say."""
+    found: dict[str, list[Any]] = {first: [], "time": []}
+    columns: list[int] | None = None
     with named(path):
         for number, line in enumerate(read_text(path, MAX_BYTES).splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
@@ -54,18 +74,23 @@ def _read_columns(
             fields = [field.strip() for field in line.split(",")]
             try:
                 if columns is None:
-                    columns = _columns(fields, first)
+                    columns = list(_columns(fields, first))
+                    for name in ("run", "pattern"):
+                        if name in fields:
+                            found[name] = []
+                            columns.append(fields.index(name))
                 elif len(fields) <= max(columns):
                     raise Error(f"there is no {first} and time in '{line.strip()}'")
                 else:
-                    value, time = (fields[column] for column in columns)
-                    found.append((parse(value), _time(time)))
+                    value, time, *others = (fields[column] for column in columns)
+                    read = (parse(value), _time(time), *others)
+                    for column, what in zip(found.values(), read, strict=True):
+                        column.append(what)
             except Error as error:
                 raise Error(f"line {number}: {error}") from None
-        if not found:
+        if not found[first]:
             raise Error(f"no measured times; write {first},time and such lines below")
-    both = np.array(found)
-    return both[:, 0], both[:, 1]
+    return found
 
 
 def _columns(header: list[str], first: str) -> tuple[int, int]:

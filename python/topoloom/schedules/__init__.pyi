@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from topoloom._core import (
     CombiningCosts as CombiningCosts,
+    CostGroup as CostGroup,
     CostGroups as CostGroups,
+    CostSample as CostSample,
     GridLinks as GridLinks,
     Meetings as Meetings,
     NodeMap as NodeMap,

@@ -136,22 +136,6 @@ TEST_CASE("two quad-cores with two channels: blocks inside and between, as publi
     }
 }
 
-TEST_CASE("groups are found through noise, of any number, and not in noise alone") {
-    CHECK(find_cost_groups(grouped(mixed, 30, 32, 0.5)).of == mixed);
-    CHECK(find_cost_groups(grouped(mixed, 30, 32)).of == mixed);
-    std::vector<std::uint32_t> three(30);
-    for (std::uint32_t i = 0; i < 30; ++i) three[i] = i % 3;
-    const CostGroups found = find_cost_groups(grouped(three, 40, 45, 3));
-    CHECK(found.of == three);
-    CHECK(found.count == 3);
-    CHECK(*std::min_element(found.t.begin(), found.t.end()) > 5);
-    for (const std::size_t size : {1U, 2U, 3U, 4U, 5U, 8U, 30U}) {
-        const CostGroups none = find_cost_groups(grouped(std::vector<std::uint32_t>(size, 0), 30, 30, 1));
-        CHECK(none.count == 1);
-        CHECK(none.t.empty());
-    }
-}
-
 TEST_CASE("costs and orders that can't be are refused") {
     CHECK_THROWS_WITH(CostMatrix(2, {0, 1, 1}), "3 costs between 2 processes; give 4");
     CHECK_THROWS_WITH(CostMatrix(2, {0, -1, 1, 0}),

@@ -88,6 +88,30 @@ def test_pairs_tell_channels(topoloom: Command) -> None:
     assert "channels        2" in topoloom(*words).out
 
 
+def test_one_outlier_makes_no_channel(topoloom: Command) -> None:
+    lines = [f"{pairs},{max(2, pairs)} ms\n" for pairs in range(1, 9)]
+    lines[4:4] = ["5,5.1 ms\n", "5,0.1 ms\n"]
+    Path("pairs.csv").write_text("pairs,time\n" + "".join(lines))
+    words = ("model", "channels", "pairs.csv", "--sizes", "1MB", "--round-trip")
+    assert topoloom(*words, "--json").json["channels"] == 2
+
+
+def test_patterns_of_pairs_are_told_apart(topoloom: Command) -> None:
+    lines = [
+        f"{name},{pairs},{max(channels, pairs)} ms\n"
+        for name, channels in (("inside a group", 4), ("across", 1))
+        for pairs in range(1, 5)
+    ]
+    Path("pairs.csv").write_text("pattern,pairs,time\n" + "".join(lines))
+    words = ("model", "channels", "pairs.csv", "--sizes", "1MB")
+    found = topoloom(*words, "--json").json["patterns"]
+    assert {name: one["channels"] for name, one in found.items()} == {
+        "inside a group": 4,
+        "across": 1,
+    }
+    assert "inside a group" in topoloom(*words).out
+
+
 def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
     write_pings()
     topoloom("model", "fit", "pings.csv", "--figure", "fit.svg")

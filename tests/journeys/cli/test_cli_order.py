@@ -34,7 +34,13 @@ def test_the_published_orders_come_out_and_are_written(measured: Command) -> Non
     found = measured(*words).json
     assert found["method"] == "channel-aware"
     assert found["order"] == [0, 3, 1, 6, 2, 5, 4, 7]
-    assert found["groups"] == SOCKET
+    assert found["group_of"] == SOCKET
+    assert [group["processes"] for group in found["groups"]] == [
+        [0, 2, 3, 5],
+        [1, 4, 6, 7],
+    ]
+    assert found["groups"][0]["into"]["mean_s"] == pytest.approx(2e-6)
+    assert found["groups"][0]["inside"]["n"] == 12
     assert found["scatter_s"] == pytest.approx(9e-6)
     assert len(found["scatter_steps_s"]) == 3
     assert Path("order.txt").read_text().split() == list("03162547")
@@ -64,6 +70,33 @@ def test_people_get_a_table(measured: Command) -> None:
     assert "order   0 3 1 6 2 5 4 7" in printed.out
     assert "group 1 1 4 6 7" in printed.out
     assert "scatter" in printed.out
+
+
+def test_groups_in_groups_are_listed_with_statistics(topoloom: Command) -> None:
+    def seconds(a: int, b: int) -> float:
+        level = 10 + (a // 4 != b // 4) + 9 * (a // 16 != b // 16)
+        return level + 0.1 * ((7 * a + 3 * b) % 11)
+
+    rows = [
+        ",".join("0" if a == b else f"{seconds(a, b):.2f}e-6" for b in range(32))
+        for a in range(32)
+    ]
+    rows[1] = rows[1].replace("10.", "2000.", 1)  # one message that was disturbed
+    Path("costs.csv").write_text("\n".join(rows) + "\n")
+    printed = topoloom("order", "costs.csv").out
+    assert "group 0 " + " ".join(map(str, range(16))) in printed
+    for domain in range(4):
+        first = 4 * domain
+        names = " ".join(map(str, range(first, first + 4)))
+        assert f"  group 0.{domain} {names}\n" in printed
+    assert "239 (-1)" in printed
+    sockets = topoloom("order", "costs.csv", "--json").json["groups"]
+    assert [len(socket["groups"]) for socket in sockets] == [4, 4]
+    assert sockets[0]["inside"]["outliers"] == 1
+    assert sockets[0]["p"] < 1e-100
+    strict = topoloom("order", "costs.csv", "--p-value", "1e-100").out
+    assert "group 1 " in strict
+    assert "group 1.0" not in strict
 
 
 def test_one_process_has_nothing_to_order(topoloom: Command) -> None:
@@ -101,6 +134,7 @@ def test_matrices_that_are_none_are_refused_by_line(
         (["--channels", "0"], "channels must be 1 or more"),
         (["--method", "quickest"], "fastest-edge-first"),
         (["--reading", "grown"], "growing"),
+        (["--p-value", "0"], "p is 0; a probability of errors must be above 0"),
     ],
 )
 def test_options_that_cannot_be_are_refused(

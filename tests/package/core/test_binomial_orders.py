@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import topoloom
 from published.binomial_orders import POWER7, RA
@@ -14,8 +15,95 @@ from topoloom import schedules
 def test_groups_of_measured_machines_come_out() -> None:
     found = schedules.find_cost_groups(RA)
     assert found.of == [0, 1, 0, 0, 1, 0, 1, 1]
-    assert min(found.t) > 20
+    assert [group.members for group in found.groups] == [[0, 2, 3, 5], [1, 4, 6, 7]]
+    assert [f"{group.p:.1e}" for group in found.groups] == ["2.5e-23", "4.1e-19"]
     assert schedules.find_cost_groups(POWER7).of == [0, 1, 0, 0, 0, 1, 0]
+
+
+def test_p_is_that_of_a_library_of_statistics() -> None:
+    rng = np.random.default_rng(1)
+    socket, domain = np.arange(16) // 8, np.arange(16) // 4
+    for gap in (0.5, 1, 10):
+        levels = 12 - 2.0 * np.equal.outer(socket, socket)
+        costs = levels - gap * np.equal.outer(domain, domain)
+        costs += rng.uniform(0, 0.3, costs.shape)
+        np.fill_diagonal(costs, 0)
+        sockets = schedules.find_cost_groups(costs).groups
+        assert [len(group.groups) for group in sockets] == [2, 2]
+        for group in sockets:
+            inside = costs[np.ix_(group.members, group.members)]
+            inside = inside[~np.eye(8, dtype=bool)]
+            others = np.setdiff1d(np.arange(16), group.members)
+            into = costs[np.ix_(others, group.members)].ravel()
+            t, p = stats.ttest_ind(into, inside)
+            assert (group.t, group.p) == pytest.approx((t, p))
+            assert group.into.sigma == pytest.approx(into.std(ddof=1))
+            assert (group.inside.n, group.into.n) == (56, 64)
+
+
+#: Socket and L3 domain of every process, of nodes that are not all alike.
+RAGGED = {
+    "sockets of three sizes": [(0,)] * 3 + [(1,)] * 8 + [(2,)] * 5,
+    "domains in one socket": [(0, 0)] * 4 + [(0, 1)] * 4 + [(1, 0)] * 8,
+    "domains of four sizes": [(0, 0)] * 2 + [(0, 1)] * 6 + [(1, 0)] * 4 + [(1, 1)] * 3,
+    "most on one socket": [(0, n // 4) for n in range(12)] + [(1, 0)] * 4,
+    "one alone on a socket": [(0,)] * 15,
+}
+
+
+@pytest.mark.parametrize("node", RAGGED)
+def test_groups_of_unlike_sizes_are_found_through_outliers(node: str) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        places = [RAGGED[node][i] for i in rng.permutation(len(RAGGED[node]))]
+        if node == "one alone on a socket":
+            places.insert(3, (1,))
+        size = len(places)
+        shared = np.array(
+            [[sum(np.cumprod(np.equal(a, b))) for a in places] for b in places]
+        )
+        costs = 20 - 5.0 * shared + rng.exponential(0.4, (size, size))
+        costs *= np.where(rng.random((size, size)) < 0.03, 100, 1)
+        found = schedules.find_cost_groups(costs)
+        assert shape(found.groups, places) == planted(node)
+
+
+def shape(groups: list[schedules.CostGroup], places: list[tuple[int, ...]]) -> object:
+    """Say which places the groups have."""
+    return sorted(
+        (
+            sorted(places[member] for member in group.members),
+            shape(group.groups, places),
+        )
+        for group in groups
+    )
+
+
+def planted(node: str) -> object:
+    places = sorted(RAGGED[node])
+    if node == "one alone on a socket":  # a group of one has no messages inside
+        return []
+
+    def parts(of: list[tuple[int, ...]], level: int) -> object:
+        keys = sorted({place[: level + 1] for place in of})
+        if len(keys) < 2 or len(of[0]) <= level:
+            return []
+        inside = [[p for p in of if p[: level + 1] == key] for key in keys]
+        return [(one, parts(one, level + 1)) for one in inside]
+
+    return parts(places, 0)
+
+
+def test_a_smaller_p_finds_fewer_groups() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        costs = rng.uniform(1, 1.5, (8, 8))
+        costs[np.equal.outer(np.arange(8) % 2, np.arange(8) % 2)] -= 0.25
+        found = [
+            schedules.find_cost_groups(np.abs(costs), p=p).count
+            for p in (0.3, 0.01, 1e-4, 1e-12)
+        ]
+        assert found == sorted(found, reverse=True)
 
 
 def test_a_slow_edge_pays_only_where_it_is_much_slower() -> None:
@@ -33,6 +121,11 @@ def test_a_slow_edge_pays_only_where_it_is_much_slower() -> None:
 def test_arguments_that_cannot_be_are_refused() -> None:
     with pytest.raises(topoloom.Error, match="2 by 3"):
         schedules.find_cost_groups(np.ones((2, 3)))
+    with pytest.raises(topoloom.Error, match="p is 0"):
+        schedules.find_cost_groups(RA, p=0)
+    few = schedules.find_cost_groups(POWER7)
+    with pytest.raises(topoloom.Error, match="groups of 7 processes, but costs of 8"):
+        schedules.binomial_scatter_steps(RA, list(range(8)), groups=few)
     with pytest.raises(topoloom.Error, match="fastest-edge-first"):
         schedules.binomial_order(RA, "fastest")
     with pytest.raises(topoloom.Error, match="direct"):

@@ -11,7 +11,6 @@ import pytest
 
 from topoloom import Error
 from topoloom.model import NetworkModel
-from topoloom.model.channels import pair_curve
 from topoloom.model.fit import MIN_SIZES, fit_model, fit_split
 from topoloom.model.named import load_model
 from topoloom.model.samples import read_pairs, read_pings
@@ -145,23 +144,6 @@ def test_alpha_and_beta_of_a_split_fit_are_those_of_karlsson() -> None:
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "channels"),
-    [  # round trips of 8 MB, C. Karlsson 2012, tables 3.6, 3.5 and 3.7
-        ((13.024, 14.091, 16.515, 16.236, 21.842, 24.909, 31.29, 38.273), 3),
-        ((12.536, 22.324, 29.36, 41.863), 1),
-        ((136.9, 203.3, 257.1, 334.2), 1),
-        ((9.7116, 10.475, 17.78, 24.346, 32.112, 34.533, 41.201, 41.65), 2),
-    ],
-)
-def test_channels_are_those_that_karlsson_reads_off(
-    milliseconds: tuple[float, ...], channels: int
-) -> None:
-    one_way = np.array(milliseconds) / 2e3
-    curve = pair_curve(range(1, len(milliseconds) + 1), one_way, 8 * 2**20)
-    assert curve.channels == channels
-
-
-@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "no measured times"),
@@ -203,5 +185,3 @@ def test_too_little_to_fit_is_refused() -> None:
         fit_split([1, 2, 8], [1, 1, 1], 4)
     with pytest.raises(Error, match="split elsewhere"):
         fit_split([1, 2, 8, 9], [1, 2, 8, 7], 4)
-    with pytest.raises(Error, match="one pair and several must be measured"):
-        pair_curve([2, 3], [1, 1], 8)

@@ -20,7 +20,7 @@ from topoloom import (
     save_placement,
 )
 from topoloom.graphs import parse_mesh, parse_traffic, stencil
-from topoloom.model import fit_file, load_model, load_pair_curve, predict_times
+from topoloom.model import fit_file, load_model, load_pair_curves, predict_times
 from topoloom.tasks import (
     LineSpeeds,
     Where,
@@ -83,7 +83,7 @@ SAME: dict[str, Callable[[], Any]] = {
     "grid x.json --grid 4x4 --fastest-tile scatter": lambda: rank_tiles(
         load_placement("x.json"), [4, 4], collective="scatter"
     ),
-    "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curve(
+    "model channels pairs.csv --sizes 8MiB": lambda: load_pair_curves(
         "pairs.csv", 8 << 20
     ),
     "model fit pings.csv": lambda: fit_file("pings.csv"),

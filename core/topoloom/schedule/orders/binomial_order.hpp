@@ -8,38 +8,10 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
+#include "topoloom/schedule/orders/cost_groups.hpp"
+#include "topoloom/schedule/orders/cost_matrix.hpp"
 
 namespace topoloom {
-
-/// Seconds of a message from every process to every other, row by row of senders.
-class CostMatrix {
-   public:
-    /// Throws Error for no processes, other than size * size costs, and costs that are not finite and >= 0.
-    CostMatrix(std::size_t size, std::vector<double> seconds);
-
-    [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] double operator()(Rank from, Rank to) const {
-        return seconds_[from.value * size_ + to.value];
-    }
-
-   private:
-    std::size_t size_;
-    std::vector<double> seconds_;
-};
-
-/// Processes that are nearer to each other than to others.
-struct CostGroups {
-    std::vector<std::uint32_t> of;  // of every process; numbered from 0 on, by their lowest processes
-    std::uint32_t count = 1;
-    /// Of every group: Student's t of messages into it from outside against those inside it; none for one group.
-    std::vector<double> t;
-};
-
-/// Splits the costs in two classes of least variance, groups who are within the faster one, and lets processes change to the
-/// group that they are nearest to. One group unless each has two processes and its t is 5 or more. O(size^2 log size).
-/// Source for the test: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core Architectures, 2012,
-/// sec. 4.1; it gives no method to find the groups.
-[[nodiscard]] CostGroups find_cost_groups(const CostMatrix& costs);
 
 enum class BinomialOrder {
     standard,            // root, root + 1, ... wrapping at the end

@@ -13,6 +13,7 @@ from topoloom.cli.options.files import AsJson, Figure, output_option
 
 if TYPE_CHECKING:
     from topoloom._core import NetworkModel
+    from topoloom.model.channels import PairCurve
     from topoloom.model.fit import Fit
     from topoloom.model.model_toml import ModelFile
 
@@ -72,7 +73,8 @@ def command(
               and until the first has arrived
     fit       fit a model to measured times: a CSV file with the header size,time
     channels  how many messages of a node travel at once as fast as one: a CSV file
-              with the header pairs,time, round trips of as many pairs at once
+              with the header pairs,time: how long the slowest of pairs takes that
+              exchange at once; columns run and pattern tell samples apart
 
     \b
     Examples:
@@ -252,21 +254,45 @@ def _channels(
     pairs: Path, amounts: str | None, round_trip: bool, as_json: bool
 ) -> None:
     from topoloom._core import Error
-    from topoloom.cli.console import print_facts, print_json, print_table
-    from topoloom.model.measured import load_pair_curve
-    from topoloom.support.units import format_bandwidth, parse_bytes
+    from topoloom.cli.console import print_json
+    from topoloom.model.measured import load_pair_curves
+    from topoloom.support.units import parse_bytes
 
     if amounts is None:
         raise Error("how long were the messages? Give their size: --sizes 8MiB")
-    curve = load_pair_curve(pairs, parse_bytes(amounts), round_trip=round_trip)
+    found = load_pair_curves(pairs, parse_bytes(amounts), round_trip=round_trip)
     if as_json:
-        print_json(curve.document())
+        print_json(found.document())
         return
+    for name, curve in found.by_pattern.items():
+        _print_curve(name, curve)
+
+
+def _print_curve(name: str, curve: PairCurve) -> None:
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.model.model_toml import time_text
+    from topoloom.support.units import format_bandwidth
+
     rows = [
-        (f"{count:.0f}", format_bandwidth(total), f"{total / curve.totals[0]:.2f}")
-        for count, total in zip(curve.pairs, curve.totals, strict=True)
+        (
+            f"{count:.0f}",
+            f"{samples}",
+            time_text(seconds, 4),
+            time_text(sigma, 2) if samples > 1 else "",
+            format_bandwidth(total),
+            f"{total / curve.totals[0]:.2f}",
+        )
+        for count, samples, seconds, sigma, total in zip(
+            curve.pairs,
+            curve.samples,
+            curve.seconds,
+            curve.sigma,
+            curve.totals,
+            strict=True,
+        )
     ]
-    print_table(["pairs", "in all", "of one"], rows, left=0)
+    columns = ["pairs", "samples", "slowest", "sigma", "in all", "of one"]
+    print_table(columns, rows, title=name, left=0)
     node = format_bandwidth(curve.node_bandwidth)
     print_facts([("channels", str(curve.channels)), ("node bandwidth", node)])
 

@@ -13,7 +13,13 @@ from topoloom.cli.options.messages import Channels, Reading, Root
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from topoloom._core import CostGroup, CostSample
     from topoloom.tasks.collectives.order import ProcessOrder
+
+#: Above it costs have no spread, as in models.
+MOST_T = 1e6
 
 
 def command(
@@ -36,6 +42,15 @@ def command(
     root: Root = 0,
     seed: Seed = 1,
     reading: Reading = "growing",
+    p_value: Annotated[
+        float,
+        typer.Option(
+            "--p-value",
+            metavar="P",
+            help="Processes that are alike are taken for groups with this probability "
+            "at most.",
+        ),
+    ] = 0.01,
     output: Annotated[
         Path | None,
         output_option("Write the processes, one per line, position by position."),
@@ -66,6 +81,11 @@ def command(
     node                all share all; each more adds half the bandwidth of one
     independent         none share
 
+    Groups of near processes are found, and groups in groups: mean, standard deviation
+    and number of the messages inside one and into it from those beside it, without
+    outliers, whose number follows in brackets; Student's t, and the probability p of it
+    if both had one mean.
+
     \b
     Examples:
       topoloom order costs.csv --channels 2
@@ -83,6 +103,7 @@ def command(
         root=root,
         seed=seed,
         reading=reading,
+        p_value=p_value,
     )
     if output is not None:
         write_text(output, "".join(f"{process}\n" for process in found.order))
@@ -97,11 +118,7 @@ def _print(found: ProcessOrder) -> None:
     from topoloom.support.gain import gain, percent
 
     print(f"order   {' '.join(map(str, found.order))}")
-    for group in range(found.groups.count):
-        members = [
-            str(process) for process, of in enumerate(found.groups.of) if of == group
-        ]
-        print(f"group {group} {' '.join(members)}")
+    _print_groups(found.groups.groups)
     standard, ours = (
         [*steps, sum(steps)] for steps in (found.standard_steps, found.steps)
     )
@@ -111,6 +128,46 @@ def _print(found: ProcessOrder) -> None:
         for name, before, after in zip(names, standard, ours, strict=True)
     ]
     print_table(["", "standard", found.method, "gain"], rows)
+
+
+def _print_groups(groups: list[CostGroup]) -> None:
+    from topoloom.cli.console import print_table
+
+    if not groups:
+        print("groups  none")
+        return
+    named = list(_named(groups))
+    for name, group in named:
+        indent = "  " * name.count(".")
+        print(f"{indent}group {name} {' '.join(map(str, group.members))}")
+    rows = [
+        [
+            name,
+            *_sample_texts(group.inside),
+            *_sample_texts(group.into),
+            f"{group.t:.3g}" if group.t < MOST_T else f"> {MOST_T:.0e}",
+            f"{group.p:.1e}" if group.p else "0",
+        ]
+        for name, group in named
+    ]
+    columns = ["group", "inside", "sigma", "n", "into it", "sigma", "n", "t", "p"]
+    print_table(columns, rows)
+
+
+def _named(groups: list[CostGroup], outer: str = "") -> Iterator[tuple[str, CostGroup]]:
+    """Give groups the numbers 0, 1, ... and those in them 0.0, 0.1, ..."""
+    for number, group in enumerate(groups):
+        yield f"{outer}{number}", group
+        yield from _named(group.groups, f"{outer}{number}.")
+
+
+def _sample_texts(sample: CostSample) -> list[str]:
+    left_out = f" (-{sample.outliers})" if sample.outliers else ""
+    return [
+        _time_text(sample.mean),
+        _time_text(sample.sigma),
+        f"{sample.n}{left_out}",
+    ]
 
 
 def _time_text(seconds: float) -> str:

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import (
+    CostGroup,
     CostGroups,
+    CostSample,
     Error,
     binomial_order,
     binomial_scatter_steps,
@@ -43,13 +45,39 @@ class ProcessOrder:
             "channels": self.channels,
             "root": self.root,
             "reading": self.reading,
-            "groups": self.groups.of,
+            "group_of": self.groups.of,
+            "groups_chance": self.groups.chance,
+            "groups": _groups_document(self.groups.groups),
             "order": self.order,
             "scatter_s": sum(self.steps),
             "scatter_steps_s": self.steps,
             "standard_scatter_s": sum(self.standard_steps),
             "standard_scatter_steps_s": self.standard_steps,
         }
+
+
+def _groups_document(groups: list[CostGroup]) -> list[dict[str, Any]]:
+    return [
+        {
+            "processes": group.members,
+            "inside": _sample_document(group.inside),
+            "into": _sample_document(group.into),
+            "t": group.t,
+            "p": group.p,
+            "groups_chance": group.chance,
+            "groups": _groups_document(group.groups),
+        }
+        for group in groups
+    ]
+
+
+def _sample_document(sample: CostSample) -> dict[str, Any]:
+    return {
+        "mean_s": sample.mean,
+        "sigma_s": sample.sigma,
+        "n": sample.n,
+        "outliers": sample.outliers,
+    }
 
 
 def order_processes(
@@ -60,28 +88,32 @@ def order_processes(
     root: int = 0,
     seed: int = 1,
     reading: str = "growing",
+    p_value: float = 0.01,
 ) -> ProcessOrder:
     """Order processes by the seconds of a message from each to each.
 
     Without a `method` the best of `METHODS` and the standard order is taken, by the
     predicted time; `reading` is how messages share channels in it, as in
-    `schedules.binomial_scatter_steps`.
+    `schedules.binomial_scatter_steps`. Processes that are alike are taken for groups
+    with a probability of `p_value` at most.
     """
     at_least("channels", channels, 1)
     at_least("seed", seed, 0)
     if not 0 <= root < len(costs):
         raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
     shared = min(channels, len(costs))  # more are as good as one for each
+    groups = find_cost_groups(costs, p=p_value)
     orders = {
         name: binomial_order(costs, name, root=root, channels=shared, seed=seed)
         for name in (STANDARD, *([method] if method else METHODS))
     }
     steps = {
-        name: binomial_scatter_steps(costs, order, channels=shared, reading=reading)
+        name: binomial_scatter_steps(
+            costs, order, channels=shared, groups=groups, reading=reading
+        )
         for name, order in orders.items()
     }
     best = method or min(orders, key=lambda name: sum(steps[name]))
-    groups = find_cost_groups(costs)
     return ProcessOrder(
         best,
         channels,

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/orders/average_linkage.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace topoloom {
+
+std::vector<Joined> average_linkage(Distances distances) {
+    const std::size_t size = distances.size;
+    std::vector<Joined> joints;
+    std::vector<bool> gone(size, false);
+    std::vector<std::size_t> chain;
+    while (joints.size() + 1 < size) {
+        if (chain.empty())
+            chain.push_back(
+                static_cast<std::size_t>(std::find(gone.begin(), gone.end(), false) - gone.begin()));
+        const std::size_t end = chain.back();
+        // The one before wins ties, so that chains end.
+        std::size_t nearest = chain.size() > 1 ? chain[chain.size() - 2] : size;
+        for (std::size_t other = 0; other < size; ++other) {
+            if (other == end || gone[other]) continue;
+            if (nearest == size || distances.mean(end, other) < distances.mean(end, nearest)) nearest = other;
+        }
+        if (chain.size() < 2 || nearest != chain[chain.size() - 2]) {
+            chain.push_back(nearest);
+            continue;
+        }
+        chain.resize(chain.size() - 2);
+        const auto [kept, left] = std::minmax(end, nearest);
+        const std::size_t at = kept * size + left;
+        joints.push_back({static_cast<std::uint32_t>(kept), static_cast<std::uint32_t>(left),
+                          distances.sum[at], distances.count[at]});
+        gone[left] = true;
+        for (std::size_t other = 0; other < size; ++other) {
+            for (std::vector<double>* values : {&distances.sum, &distances.count}) {
+                (*values)[kept * size + other] += (*values)[left * size + other];
+                (*values)[other * size + kept] = (*values)[kept * size + other];
+            }
+        }
+    }
+    std::stable_sort(joints.begin(), joints.end(),
+                     [](const Joined& a, const Joined& b) { return a.mean() < b.mean(); });
+    return joints;
+}
+
+std::vector<std::uint32_t> groups_after(const std::vector<Joined>& joints, std::size_t first) {
+    std::vector<std::uint32_t> of(joints.size() + 1);
+    std::iota(of.begin(), of.end(), 0U);
+    const auto top = [&](std::uint32_t thing) {
+        while (of[thing] != thing) thing = of[thing];
+        return thing;
+    };
+    for (std::size_t i = 0; i < first; ++i) {
+        const auto [low, high] = std::minmax({top(joints[i].a), top(joints[i].b)});
+        of[high] = low;
+    }
+    // Every thing comes after the lowest of its group, which has its number by then.
+    std::vector<std::uint32_t> number(of.size());
+    std::uint32_t count = 0;
+    for (std::uint32_t thing = 0; thing < of.size(); ++thing)
+        number[thing] = of[thing] == thing ? count++ : number[top(thing)];
+    return number;
+}
+
+}  // namespace topoloom

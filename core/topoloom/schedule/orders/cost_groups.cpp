@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/orders/cost_groups.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/schedule/orders/average_linkage.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t tried_cuts = 8;
+constexpr int reassignments = 10;
+constexpr double rounding = 1e-9;
+
+using Numbers = std::vector<std::uint32_t>;
+
+/// Things in groups, numbered from 0 on.
+struct Parts {
+    Numbers of;
+    std::uint32_t count = 1;
+    double log_chance = 0;
+};
+
+/// Numbers groups by their lowest things.
+void renumber(Parts& parts) {
+    std::map<std::uint32_t, std::uint32_t> number;
+    for (std::uint32_t& group : parts.of)
+        group = number.emplace(group, static_cast<std::uint32_t>(number.size())).first->second;
+    parts.count = static_cast<std::uint32_t>(number.size());
+}
+
+/// Times between some processes, each two by the faster way.
+class Pairs {
+   public:
+    Pairs(const CostMatrix& costs, const std::vector<Rank>& members)
+        : size_(members.size()), times_(size_ * size_) {
+        std::vector<double> sorted;
+        for (std::size_t a = 0; a < size_; ++a) {
+            for (std::size_t b = 0; b < a; ++b) {
+                const double time = std::min(costs(members[a], members[b]), costs(members[b], members[a]));
+                times_[a * size_ + b] = times_[b * size_ + a] = time;
+                sorted.push_back(time);
+            }
+        }
+        // Between groups there are 2 (size - 2) pairs or more: half as many outliers leave half of those.
+        const auto longest = sorted.end() - static_cast<std::ptrdiff_t>(size_ - 1);
+        std::nth_element(sorted.begin(), longest, sorted.end());
+        longest_ = *longest;
+    }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] double time(std::size_t a, std::size_t b) const { return times_[a * size_ + b]; }
+    /// The time, but for the size - 2 longest that of the next.
+    [[nodiscard]] double clipped(std::size_t a, std::size_t b) const {
+        return std::min(time(a, b), longest_);
+    }
+
+   private:
+    std::size_t size_;
+    std::vector<double> times_;
+    double longest_ = 0;
+};
+
+/// Numbers of joints after which the variance between what is inside groups and what is across is largest; the largest
+/// first.
+std::vector<std::size_t> best_cuts(const std::vector<Joined>& joints) {
+    double sum = 0, count = 0;
+    for (const Joined& joint : joints) {
+        sum += joint.sum;
+        count += joint.count;
+    }
+    double inside_sum = 0, inside = 0;
+    std::vector<std::pair<double, std::size_t>> cuts;
+    for (std::size_t first = 1; first < joints.size(); ++first) {
+        inside_sum += joints[first - 1].sum;
+        inside += joints[first - 1].count;
+        const double apart = (sum - inside_sum) / (count - inside) - inside_sum / inside;
+        if (apart > rounding * sum / count)
+            cuts.emplace_back(-inside * (count - inside) * apart * apart, first);
+    }
+    std::sort(cuts.begin(), cuts.end());
+    cuts.resize(std::min(cuts.size(), tried_cuts));
+    std::vector<std::size_t> found;
+    for (const auto& [variance, first] : cuts) found.push_back(first);
+    return found;
+}
+
+/// The group whose other processes are the nearest to one.
+std::uint32_t nearest_group(const Pairs& pairs, const Parts& parts, std::size_t process) {
+    std::vector<double> sum(parts.count, 0);
+    std::vector<double> others(parts.count, 0);
+    for (std::size_t other = 0; other < pairs.size(); ++other) {
+        if (other == process) continue;
+        sum[parts.of[other]] += pairs.clipped(process, other);
+        others[parts.of[other]] += 1;
+    }
+    std::uint32_t best = parts.of[process];
+    for (std::uint32_t group = 0; group < parts.count; ++group) {
+        // A group without others is left out.
+        if (others[group] > 0 && (others[best] == 0 || sum[group] * others[best] < sum[best] * others[group]))
+            best = group;
+    }
+    return best;
+}
+
+void move_to_nearest(const Pairs& pairs, Parts& parts) {
+    for (int pass = 0; pass < reassignments; ++pass) {
+        Numbers next;
+        for (std::size_t process = 0; process < pairs.size(); ++process)
+            next.push_back(nearest_group(pairs, parts, process));
+        if (next == parts.of) break;
+        parts.of = std::move(next);
+    }
+    renumber(parts);
+}
+
+/// At most how many ways there are to put things in this number of groups; its logarithm.
+double log_ways(std::size_t things, std::uint32_t groups) {
+    return static_cast<double>(things) * std::log(groups) - std::lgamma(groups + 1.0);
+}
+
+class Splitter {
+   public:
+    Splitter(const CostMatrix& costs, double p) : costs_(costs), p_(p) {}
+
+    /// Groups of these processes, and how probable they are if all are alike.
+    std::pair<std::vector<CostGroup>, double> split(const std::vector<Rank>& members) const {
+        if (members.size() < 4) return {{}, 1};
+        const Pairs pairs(costs_, members);
+        Numbers alone(members.size());
+        std::iota(alone.begin(), alone.end(), 0U);
+        std::optional<Parts> parts = find_parts(pairs, {alone, static_cast<std::uint32_t>(alone.size())});
+        if (!parts) return {{}, 1};
+        // What was found may be groups in groups: the outermost are wanted.
+        while (parts->count > 2) {
+            std::optional<Parts> outer = find_parts(pairs, *parts);
+            if (!outer) break;
+            parts = std::move(outer);
+        }
+        std::vector<CostGroup> groups(parts->count);
+        for (std::size_t i = 0; i < members.size(); ++i) groups[parts->of[i]].members.push_back(members[i]);
+        for (CostGroup& group : groups) {
+            describe(group, members);
+            std::tie(group.groups, group.chance) = split(group.members);
+        }
+        return {std::move(groups), std::exp(std::min(parts->log_chance, 0.0))};
+    }
+
+   private:
+    /// Groups of things, which are processes or groups of them; the best that are not refused.
+    std::optional<Parts> find_parts(const Pairs& pairs, const Parts& things) const {
+        Distances distances(things.count);
+        for (std::size_t a = 0; a < pairs.size(); ++a) {
+            for (std::size_t b = 0; b < a; ++b) {
+                if (things.of[a] != things.of[b])
+                    distances.add(things.of[a], things.of[b], pairs.clipped(a, b));
+            }
+        }
+        const std::vector<Joined> joints = average_linkage(std::move(distances));
+        for (const std::size_t first : best_cuts(joints)) {
+            const Numbers joined = groups_after(joints, first);
+            Parts parts;
+            for (const std::uint32_t thing : things.of) parts.of.push_back(joined[thing]);
+            parts.count = static_cast<std::uint32_t>(joined.size() - first);
+            if (things.count == pairs.size()) move_to_nearest(pairs, parts);
+            if (parts.count > 1 && accepts(pairs, things, parts)) return parts;
+        }
+        return {};
+    }
+
+    bool accepts(const Pairs& pairs, const Parts& things, Parts& parts) const {
+        std::vector<double> inside, across;
+        std::vector<std::vector<double>> inside_of(parts.count), into(parts.count);
+        for (std::size_t a = 0; a < pairs.size(); ++a) {
+            for (std::size_t b = 0; b < a; ++b) {
+                if (things.of[a] == things.of[b]) continue;
+                const double time = pairs.time(a, b);
+                const bool together = parts.of[a] == parts.of[b];
+                (together ? inside : across).push_back(time);
+                (together ? inside_of : into)[parts.of[a]].push_back(time);
+                if (!together) into[parts.of[b]].push_back(time);
+            }
+        }
+        const StudentTest whole = student_test(summarize(std::move(across)), summarize(std::move(inside)));
+        parts.log_chance = whole.log_p + log_ways(things.count, parts.count) + std::log(things.count);
+        const double share = static_cast<double>(pairs.size()) / static_cast<double>(costs_.size());
+        if (!(whole.t > 0 && parts.log_chance <= std::log(p_ * share))) return false;
+        for (std::uint32_t group = 0; group < parts.count; ++group) {
+            if (inside_of[group].empty()) {
+                if (things.count == pairs.size()) return false;  // a process alone
+                continue;
+            }
+            const StudentTest own =
+                student_test(summarize(std::move(into[group])), summarize(std::move(inside_of[group])));
+            if (!(own.t > 0 && own.log_p <= std::log(p_))) return false;
+        }
+        return true;
+    }
+
+    void describe(CostGroup& group, const std::vector<Rank>& around) const {
+        std::vector<double> inside, into;
+        for (const Rank to : group.members) {
+            for (const Rank from : around) {
+                if (from == to) continue;
+                const bool member = std::binary_search(group.members.begin(), group.members.end(), from);
+                (member ? inside : into).push_back(costs_(from, to));
+            }
+        }
+        group.inside = summarize(std::move(inside));
+        group.into = summarize(std::move(into));
+        group.test = student_test(group.into, group.inside);
+    }
+
+    const CostMatrix& costs_;
+    double p_;
+};
+
+}  // namespace
+
+CostGroups find_cost_groups(const CostMatrix& costs, double p) {
+    if (!(p > 0 && p < 1)) fail("p is ", p, "; a probability of errors must be above 0 and below 1");
+    CostGroups found;
+    std::vector<Rank> all;
+    for (const Rank process : ids<Rank>(costs.size())) all.push_back(process);
+    std::tie(found.groups, found.chance) = Splitter(costs, p).split(all);
+    found.of.assign(costs.size(), 0);
+    for (std::uint32_t group = 0; group < found.groups.size(); ++group) {
+        for (const Rank process : found.groups[group].members) found.of[process.value] = group;
+    }
+    found.count = std::max(1U, static_cast<std::uint32_t>(found.groups.size()));
+    return found;
+}
+
+}  // namespace topoloom

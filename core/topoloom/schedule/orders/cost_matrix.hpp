@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long a message takes from every process to every other.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+
+namespace topoloom {
+
+/// Seconds of a message from every process to every other, row by row of senders.
+class CostMatrix {
+   public:
+    /// Throws Error for no processes, other than size * size costs, and costs that are not finite and >= 0.
+    CostMatrix(std::size_t size, std::vector<double> seconds);
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] double operator()(Rank from, Rank to) const {
+        return seconds_[from.value * size_ + to.value];
+    }
+
+   private:
+    std::size_t size_;
+    std::vector<double> seconds_;
+};
+
+}  // namespace topoloom
