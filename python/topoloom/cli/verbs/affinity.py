@@ -171,15 +171,22 @@ def _print(ranked: Affinities, one: Assignment) -> None:
         title=f"{len(ranked.scores):,} assignments, loads in messages of "
         f"{format_bytes(ranked.unit)}",
     )
-    drawn = ranked.drawn
+    drawn, ways = ranked.drawn, one.directions
     print_facts(
         [
+            (
+                one.name,
+                f"{ways.clockwise} messages clockwise, {ways.counter_clockwise} "
+                f"counter-clockwise, {ways.half_way} half-way; "
+                f"{ways.overlaps_clockwise} and {ways.overlaps_counter_clockwise} "
+                "pairs overlap",
+            ),
             (
                 f"{drawn.trials} random",
                 f"slowest {format_bandwidth(drawn.mean)} on average, sigma "
                 f"{format_bandwidth(drawn.deviation)}, least "
                 f"{format_bandwidth(drawn.least)}",
-            )
+            ),
         ]
     )
     print_table(

@@ -23,6 +23,7 @@ from topoloom._core import (
 )
 from topoloom.support.checks import at_least
 from topoloom.support.nearest import unknown_name
+from topoloom.tasks.bus.directions import Directions, count_directions
 
 ELEMENTS = 8
 #: name -> what it is, and the element of every thread
@@ -93,6 +94,8 @@ class Assignment:
         How messages share the bus.
     rank, alike
         One more than there are better assignments by score; how many score the same.
+    directions
+        How many messages go each way.
     slowest, average
         Bandwidth of the slowest message, and over all of them.
     messages
@@ -104,6 +107,7 @@ class Assignment:
     score: Score
     rank: int
     alike: int
+    directions: Directions
     slowest: Rate
     average: Rate
     messages: tuple[MessageRate, ...]
@@ -116,6 +120,7 @@ class Assignment:
             "score": self.score._asdict(),
             "rank": self.rank,
             "alike": self.alike,
+            "directions": self.directions._asdict(),
             "slowest": self.slowest._asdict(),
             "average": self.average._asdict(),
             "messages": [
@@ -224,6 +229,12 @@ class BusThreads:
             ring_ends=self.timing.ring_ends,
         )
 
+    def directions(self, elements: Sequence[int]) -> Directions:
+        """Count which way messages go."""
+        at = self.stations[np.asarray(elements)]
+        pairs = zip(at[self.source].tolist(), at[self.target].tolist(), strict=True)
+        return count_directions(self.allocation.machine, pairs)
+
 
 def rank_affinities(
     graph: CommGraph,
@@ -308,6 +319,7 @@ class _Ranked:
             Score(*self.scores[row].tolist()),
             first + 1,
             after - first,
+            self.threads.directions(elements),
             Rate(*rates.slowest),
             Rate(*rates.average),
             tuple(MessageRate(s, t, b, Rate(*rate)) for s, t, b, rate in edges),
