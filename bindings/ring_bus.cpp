@@ -56,6 +56,28 @@ nb::object elements_of_threads(const BusAffinities& found) {
     return new_array(std::move(elements), found.ranking.size());
 }
 
+BusTiming timing_of(std::int64_t piece, double startup, std::optional<std::uint32_t> memory, bool ring_ends) {
+    BusTiming timing{Bytes{piece}, Seconds{startup}};
+    if (memory) timing.memory = Node{*memory};
+    timing.ring_ends = ring_ends;
+    return timing;
+}
+
+/// In the order of the ranking.
+nb::object rates_of_affinities(const BusAffinities& found, const Allocation& allocation,
+                               const CommGraph& graph, std::int64_t piece, double startup,
+                               std::optional<std::uint32_t> memory, bool ring_ends) {
+    if (graph.rank_count() != bus_elements) fail("affinities are of 8 threads, not of ", graph.rank_count());
+    const auto all = affinity_rates(ring_bus_of(allocation.machine()), elements_of(allocation), graph,
+                                    found.ranking, timing_of(piece, startup, memory, ring_ends));
+    std::vector<double> values;
+    for (const auto& [slowest, average] : all) {
+        for (const BusRate& rate : {slowest, average})
+            values.insert(values.end(), {rate.worst.value, rate.mean.value, rate.best.value});
+    }
+    return new_array(std::move(values), all.size());
+}
+
 BusRates rates_of(const Machine& machine, const Ids& sources, const Ids& targets, const Integers& bytes,
                   std::int64_t piece, double startup, std::optional<std::uint32_t> memory, bool ring_ends) {
     const auto from = elements<Node>(sources, "sources");
@@ -66,10 +88,7 @@ BusRates rates_of(const Machine& machine, const Ids& sources, const Ids& targets
              sizes.size());
     std::vector<BusMessage> messages;
     for (std::size_t i = 0; i < from.size(); ++i) messages.push_back({from[i], to[i], sizes[i]});
-    BusTiming timing{Bytes{piece}, Seconds{startup}};
-    if (memory) timing.memory = Node{*memory};
-    timing.ring_ends = ring_ends;
-    return bus_rates(ring_bus_of(machine), messages, timing);
+    return bus_rates(ring_bus_of(machine), messages, timing_of(piece, startup, memory, ring_ends));
 }
 
 /// Worst, mean and best, for each message.
@@ -100,6 +119,10 @@ void bind_ring_bus(nb::module_& m) {
             "messages on links, what goes half-way around; in halves of `unit`. Less is better, the\n"
             "first number first.")
         .def_prop_ro("elements", &elements_of_threads, "A row for each: the element of every thread.")
+        .def("rates", &rates_of_affinities, "allocation"_a, "graph"_a, nb::kw_only(), "piece"_a = 16384,
+             "startup"_a = 0.0, "memory"_a = nb::none(), "ring_ends"_a = false,
+             "A row for each, in bytes per second: worst, mean and best of the slowest message, then over\n"
+             "all messages; as bus_rates() finds them.")
         .def_ro("optima", &BusAffinities::optima, "How many are as good as the first.")
         .def_prop_ro(
             "unit", [](const BusAffinities& b) { return b.unit.value; },

@@ -1532,6 +1532,12 @@ class BusAffinities:
     def elements(self) -> object:
         """A row for each: the element of every thread."""
 
+    def rates(self, allocation: Allocation, graph: CommGraph, *, piece: int = 16384, startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> object:
+        """
+        A row for each, in bytes per second: worst, mean and best of the slowest message, then over
+        all messages; as bus_rates() finds them.
+        """
+
     @property
     def optima(self) -> int:
         """How many are as good as the first."""

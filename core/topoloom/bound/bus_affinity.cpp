@@ -118,6 +118,26 @@ BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> stat
     return result;
 }
 
+std::vector<AffinityRate> affinity_rates(const RingBus& bus, std::span<const Node> station,
+                                         const CommGraph& pattern, std::span<const RankedAffinity> ranking,
+                                         const BusTiming& timing) {
+    std::vector<AffinityRate> rates;
+    rates.reserve(ranking.size());
+    std::vector<BusMessage> messages;
+    for (const RankedAffinity& affinity : ranking) {
+        messages.clear();
+        const auto at = [&](Rank u) { return station[affinity.element_of_thread[u.value]]; };
+        for (const Rank u : ids<Rank>(threads)) {
+            for (const Edge edge : pattern.sends(u)) {
+                if (edge.bytes > Bytes{0}) messages.push_back({at(u), at(edge.peer), edge.bytes});
+            }
+        }
+        const BusRates found = bus_rates(bus, messages, timing);
+        rates.push_back({found.slowest, found.average});
+    }
+    return rates;
+}
+
 Bipartitions rank_bipartitions(const CommGraph& pattern) {
     const auto count = static_cast<std::uint32_t>(pattern.rank_count());
     if (count == 0 || count % 2 != 0 || count > 24)

@@ -10,6 +10,7 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/topologies/ring_bus.hpp"
 #include "topoloom/metric/bus_elements.hpp"
+#include "topoloom/metric/bus_time.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
@@ -42,6 +43,17 @@ struct BusAffinities {
 /// message. All 40,320, as the other stations on the bus break its symmetry. Throws Error for other numbers of them.
 [[nodiscard]] BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> station,
                                                 const CommGraph& pattern);
+
+/// Of the slowest message, and over all messages.
+struct AffinityRate {
+    BusRate slowest, average;
+};
+
+/// For each of these assignments; edges without bytes count for nothing. Throws Error as bus_rates() does.
+[[nodiscard]] std::vector<AffinityRate> affinity_rates(const RingBus& bus, std::span<const Node> station,
+                                                       const CommGraph& pattern,
+                                                       std::span<const RankedAffinity> ranking,
+                                                       const BusTiming& timing);
 
 /// Threads on the two processors of a blade; bit t is set for those on processor 0.
 struct Bipartition {

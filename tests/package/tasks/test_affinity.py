@@ -54,6 +54,25 @@ def test_the_best_affinity_is_as_fast_as_one_message_alone(name: str) -> None:
         assert min(rate.worst for rate in rates) == pytest.approx(one.slowest.worst)
 
 
+def test_no_assignment_has_a_faster_slowest_message_than_the_best_by_bandwidth() -> (
+    None
+):
+    rng = np.random.default_rng(5)
+    source, target = np.divmod(np.arange(64), 8)
+    kept = rng.permutation(np.flatnonzero(source != target))[:14]
+    sizes = rng.integers(1, 6, 14) * 16 * KIB
+    graph = CommGraph.from_edges(8, source[kept], target[kept], sizes)
+    by_rate = rank_affinities(graph, CELL, by="bandwidth", levels=100_000)
+    by_score = rank_affinities(graph, CELL)
+    for one in (*by_score.levels, *by_score.named):
+        assert one.slowest.mean <= by_rate.best.slowest.mean * (1 + 1e-6)
+    slowest = [one.slowest.mean for one in by_rate.levels[::50]]
+    assert np.allclose(slowest, sorted(slowest, reverse=True), rtol=1e-6)
+    assert sum(one.alike for one in by_rate.levels) == 40320
+    with pytest.raises(Error, match="ranking"):
+        rank_affinities(graph, CELL, by="luck")
+
+
 def test_two_messages_that_overlap_cost_nothing_and_eight_one_way_do() -> None:
     """Rules of thumb 1 and 2 of the source, and what it says about unequal sizes."""
     doubling = rank_affinities(pattern("rd1"), CELL).assignment("identity")

@@ -30,9 +30,17 @@ def command(
     machine: MachineText = "cell-eib",
     allocation: AllocationText = None,
     amount: Bytes = "64KiB",
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            metavar="NAME",
+            help="What ranks them: score, or bandwidth of the slowest message.",
+        ),
+    ] = "score",
     levels: Annotated[
         int,
-        typer.Option("--levels", metavar="N", help="Number of best scores to print."),
+        typer.Option("--levels", metavar="N", help="Number of best ones to print."),
     ] = 5,
     chosen: Annotated[
         str,
@@ -78,14 +86,15 @@ def command(
 ) -> None:
     """Rank all assignments of eight threads to the elements of a ring bus.
 
-    All 40,320 are scored by how their messages share the bus; of equal scores one is
-    shown. The bandwidth of messages follows from 16-KiB pieces on the rings. Messages
-    that go half-way around may take either direction: bandwidths are given for the
-    worst, the mean and the best choice. Sixteen threads are first split between the
-    two processors of a blade.
+    All 40,320 are scored by how their messages share the bus; of those that are alike
+    one is shown. The bandwidth of messages follows from 16-KiB pieces on the rings.
+    Messages that go half-way around may take either direction: bandwidths are given
+    for the worst, the mean and the best choice. Sixteen threads are first split
+    between the two processors of a blade.
 
     \b
-    rank       1 + assignments with a better score
+    rank       1 + assignments that are better
+    alike      assignments that are as good
     peak       what the busiest link carries, in messages (half-way ones count 1/2
                in each direction); where sizes differ, in the largest size that
                divides all
@@ -120,7 +129,9 @@ def command(
         split = blade.split_blade(pattern, at, timing, halves=halves)
         elements, document = split.assignment(chosen).elements, split.document()
     else:
-        ranked = affinity.rank_affinities(pattern, at, timing, levels=levels, seed=seed)
+        ranked = affinity.rank_affinities(
+            pattern, at, timing, by=by, levels=levels, seed=seed
+        )
         one = ranked.assignment(chosen)
         elements, document = one.elements, ranked.document()
     by_size = (

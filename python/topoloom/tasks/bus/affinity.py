@@ -31,6 +31,7 @@ NAMED = {name: (what, tuple(at)) for name, what, at in named_affinities()}
 RANDOM = "random"
 RANDOM_SUMMARY = "what a runtime may do by default: any; several are drawn"
 BEST = "best"
+SCORE, BANDWIDTH = RANKINGS = ("score", "bandwidth")
 #: The source measures every default eight times.
 TRIALS = 8
 
@@ -93,7 +94,7 @@ class Assignment:
     score
         How messages share the bus.
     rank, alike
-        One more than there are better assignments by score; how many score the same.
+        One more than there are better assignments; how many are as good.
     directions
         How many messages go each way.
     slowest, average
@@ -149,7 +150,7 @@ class Affinities:
     unit
         Bytes: scores are in halves of it.
     levels
-        The best scores, one assignment of each.
+        The best ones, one assignment of all that are as good.
     named
         Those that have a name, and the first random one.
     drawn
@@ -213,20 +214,27 @@ class BusThreads:
         self.stations = np.array(bus_stations(allocation), np.uint32)
         self.source, self.target, self.bytes = messages_of(graph)
 
+    @property
+    def speeds(self) -> dict[str, Any]:
+        """What determines rates beside the messages."""
+        machine = self.allocation.machine
+        return {
+            "piece": self.timing.piece,
+            "startup": machine.startup + machine.node_latency,
+            "memory": CELL_MEMORY if machine.node_count == CELL_MEMORY + 1 else None,
+            "ring_ends": self.timing.ring_ends,
+        }
+
     def rates(self, elements: Sequence[int], size: int | None = None) -> Any:
         """Find how fast messages are, with their own sizes or all of one `size`."""
         at = self.stations[np.asarray(elements)]
-        machine = self.allocation.machine
         sizes = self.bytes if size is None else np.full_like(self.bytes, size)
         return bus_rates(
-            machine,
+            self.allocation.machine,
             at[self.source],
             at[self.target],
             sizes,
-            piece=self.timing.piece,
-            startup=machine.startup + machine.node_latency,
-            memory=CELL_MEMORY if machine.node_count == CELL_MEMORY + 1 else None,
-            ring_ends=self.timing.ring_ends,
+            **self.speeds,
         )
 
     def directions(self, elements: Sequence[int]) -> Directions:
@@ -241,18 +249,23 @@ def rank_affinities(
     allocation: Allocation,
     timing: BusTiming = AS_DESCRIBED,
     *,
+    by: str = SCORE,
     levels: int = 5,
     seed: int = 1,
 ) -> Affinities:
     """Rank all 40,320 assignments; also look at those with names, and at random ones.
 
-    Every edge of the graph is one message. Where sizes differ, loads count bytes.
+    Every edge of the graph is one message. Where sizes differ, loads count bytes. `by`
+    score is quick; by bandwidth the slowest message comes first, in the mean over the
+    ways of half-way messages, then in the worst, then the average over all messages.
     """
     at_least("levels", levels, 1)
     at_least("the seed", seed, 0)
     threads = BusThreads(graph, allocation, timing)
     found = rank_bus_affinities(allocation, graph)
-    ranked = _Ranked(threads, found)
+    if by not in RANKINGS:
+        raise Error(unknown_name("ranking", by, RANKINGS))
+    ranked = _Ranked(threads, found, by)
     first = ranked.first_of_level[:levels]
     generator = np.random.default_rng(seed)
     drawn = [generator.permutation(ELEMENTS).tolist() for _ in range(TRIALS)]
@@ -289,11 +302,19 @@ def rates_by_size(
 class _Ranked:
     """Finds assignments in the ranking."""
 
-    def __init__(self, threads: BusThreads, found: BusAffinities) -> None:
+    def __init__(self, threads: BusThreads, found: BusAffinities, by: str) -> None:
         self.threads = threads
         self.scores = np.asarray(found.scores)
         self.elements = np.asarray(found.elements)
-        starts = np.any(self.scores[1:] != self.scores[:-1], axis=1)
+        keys = self.scores
+        if by == BANDWIDTH:
+            rates = found.rates(threads.allocation, threads.graph, **threads.speeds)
+            # In kB/s: sums in another order may differ in their last digits.
+            keys = -np.rint(np.asarray(rates)[:, [1, 0, 4]] / 1e3).astype(np.int64)
+            order = np.lexsort(keys.T[::-1])  # stable: by score where these are equal
+            self.scores, self.elements = self.scores[order], self.elements[order]
+            keys = keys[order]
+        starts = np.any(keys[1:] != keys[:-1], axis=1)
         self.first_of_level = np.flatnonzero(np.concatenate(([True], starts)))
 
     def found(self, name: str, elements: Sequence[int]) -> Assignment:
