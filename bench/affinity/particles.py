@@ -47,7 +47,9 @@ def simulate(seed: int = 1) -> dict[str, Communication]:
     ends = {BEST: ranked.best.elements, "worst": tuple(ranked.elements[-1].tolist())}
     named = {name: elements for name, (_, elements) in NAMED.items()}
     return {
-        name: Communication(*sum(seconds(graph, elements) for graph in graphs).tolist())
+        name: Communication(
+            *np.sum([seconds(graph, elements) for graph in graphs], axis=0).tolist()
+        )
         for name, elements in {**named, **ends}.items()
     }
 
