@@ -134,7 +134,7 @@ TEST_CASE("messages of less than a piece neither wait nor make others wait") {
 }
 
 TEST_CASE("messages of unequal sizes wait for each other's pieces only") {
-    // On one ring, by turns: the small one is through after its second piece, the large one has the rest alone.
+    // On one ring, in turn: the small one is through after its second piece, the large one has the rest alone.
     const Machine machine = make_machine("ring:8,bandwidth=25.6GB/s");
     const BusRates found = rates_on(machine, {message(0, 3, 32 * kib), message(1, 4, 96 * kib)});
     CHECK(found.of_message[0].worst.value == doctest::Approx(ring_rate * 2 / 3));
