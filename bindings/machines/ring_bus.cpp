@@ -118,9 +118,15 @@ void bind_ring_bus(nb::module_& m) {
             "A row for each: load of the busiest link, imbalance of the directions, excess over two\n"
             "messages on links, what goes half-way around; in halves of `unit`. Less is better, the\n"
             "first number first.")
-        .def_prop_ro("elements", &elements_of_threads, "A row for each: the element of every thread.")
-        .def("rates", &rates_of_affinities, "allocation"_a, "graph"_a, nb::kw_only(), "piece"_a = 16384,
-             "startup"_a = 0.0, "memory"_a = nb::none(), "ring_ends"_a = false,
+        .def_prop_ro("elements", &elements_of_threads,
+                     nb::sig("def elements(self) -> numpy.typing.NDArray[numpy.uint8]"),
+                     "A row for each: the element of every thread.")
+        .def("rates", &rates_of_affinities,
+             nb::sig("def rates(self, allocation: Allocation, graph: CommGraph, *, piece: int = 16384, "
+                     "startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> "
+                     "numpy.typing.NDArray[numpy.float64]"),
+             "allocation"_a, "graph"_a, nb::kw_only(), "piece"_a = 16384, "startup"_a = 0.0,
+             "memory"_a = nb::none(), "ring_ends"_a = false,
              "A row for each, in bytes per second: worst, mean and best of the slowest message, then over\n"
              "all messages; as bus_rates() finds them.")
         .def_ro("optima", &BusAffinities::optima, "How many are as good as the first.")
@@ -131,7 +137,9 @@ void bind_ring_bus(nb::module_& m) {
           "Scores all assignments of eight threads to the elements of a ring bus.");
     nb::class_<BusRates>(m, "BusRates",
                          "Bytes per second: worst, mean and best over the ways of half-way messages.")
-        .def_prop_ro("messages", &message_rates, "A row for each message.")
+        .def_prop_ro("messages", &message_rates,
+                     nb::sig("def messages(self) -> numpy.typing.NDArray[numpy.float64]"),
+                     "A row for each message.")
         .def_prop_ro(
             "slowest", [](const BusRates& r) { return three(r.slowest); }, "Of the slowest message.")
         .def_prop_ro(

@@ -1529,10 +1529,10 @@ class BusAffinities:
         """
 
     @property
-    def elements(self) -> object:
+    def elements(self) -> numpy.typing.NDArray[numpy.uint8]:
         """A row for each: the element of every thread."""
 
-    def rates(self, allocation: Allocation, graph: CommGraph, *, piece: int = 16384, startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> object:
+    def rates(self, allocation: Allocation, graph: CommGraph, *, piece: int = 16384, startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> numpy.typing.NDArray[numpy.float64]:
         """
         A row for each, in bytes per second: worst, mean and best of the slowest message, then over
         all messages; as bus_rates() finds them.
@@ -1555,7 +1555,7 @@ class BusRates:
     """
 
     @property
-    def messages(self) -> object:
+    def messages(self) -> numpy.typing.NDArray[numpy.float64]:
         """A row for each message."""
 
     @property
