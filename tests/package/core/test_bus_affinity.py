@@ -115,6 +115,20 @@ def test_a_message_of_any_affinity_is_as_fast_as_the_same_between_stations() -> 
         assert rates.ways == (2 if abs(source - target) == 6 else 1)
 
 
+def test_rates_of_all_assignments_are_those_of_each() -> None:
+    source, target = np.arange(8), (np.arange(8) * 3 + 1) % 8
+    source, target = source[source != target], target[source != target]
+    sizes = 16384 * (1 + source)
+    graph = CommGraph.from_edges(8, source, target, sizes)
+    found, stations = ranked(graph), np.array(bus_stations(CELL))
+    rates = np.asarray(found.rates(CELL, graph, startup=1e-7))
+    assert rates.shape == (40320, 6)
+    for row in range(0, 40320, 2016):
+        at = stations[np.asarray(found.elements)[row]]
+        one = bus_rates(CELL.machine, at[source], at[target], sizes, startup=1e-7)
+        assert rates[row].tolist() == pytest.approx([*one.slowest, *one.average])
+
+
 def test_a_ring_of_sixteen_is_cut_twice_between_two_processors() -> None:
     halves = rank_bipartitions(ring(16, 1))
     assert (halves.best_bytes, halves.optima) == (2, 16)
