@@ -14,7 +14,6 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/bound/bus_affinity.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/hop_bytes_bound.hpp"
 #include "topoloom/bound/time_bound.hpp"
@@ -64,21 +63,6 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
     });
 }
 
-/// The best assignments of eight threads, and how messages share the bus in them.
-std::pair<std::array<std::int32_t, 4>, std::vector<BusAffinity>> best_bus_affinities(
-    const Allocation& allocation, const CommGraph& graph) {
-    const Machine& machine = allocation.machine();
-    const auto* const bus = std::get_if<RingBus>(&machine.topology());
-    if (bus == nullptr) fail("bus affinities are for ring buses, not for ", machine.text());
-    std::vector<Node> nodes;
-    for (const Slot slot : allocation.slots()) nodes.push_back(machine.node(slot));
-    const BusAffinities found = rank_bus_affinities(*bus, nodes, graph);
-    const BusScore& score = found.ranking.front().score;
-    std::vector<BusAffinity> best;
-    for (std::size_t i = 0; i < found.optima; ++i) best.push_back(found.ranking[i].element_of_thread);
-    return {{score.peak, score.imbalance, score.excess, score.half_way}, best};
-}
-
 }  // namespace
 
 void bind_bound(nb::module_& m) {
@@ -112,23 +96,6 @@ void bind_bound(nb::module_& m) {
         "Proves how few hop-bytes, how little congestion, and how little time any placement has at least.\n\n"
         "Phases count for time alone: graphs sent one after the other, whose sum is the graph. Ranks may "
         "share slots as for place(). A budget ends the search for better proofs.");
-    m.def("best_bus_affinities", &best_bus_affinities, "allocation"_a, "graph"_a,
-          "All of the 8! assignments of threads to the elements of a ring bus that score best, and their "
-          "score:\n"
-          "load of the busiest link, imbalance of the directions, excess over two messages on a link, and\n"
-          "messages that go half-way around; in halves of messages.");
-    nb::class_<Bipartitions>(m, "Bipartitions",
-                             "NodeHalves of the threads of a blade, by the bytes between them.")
-        .def_prop_ro(
-            "best", [](const Bipartitions& b) { return b.best.on_first; },
-            "Bit t is set for threads of processor 0, the side that sends more.")
-        .def_prop_ro("best_bytes", [](const Bipartitions& b) { return b.best.crossing.value; })
-        .def_prop_ro("worst", [](const Bipartitions& b) { return b.worst.on_first; })
-        .def_prop_ro("worst_bytes", [](const Bipartitions& b) { return b.worst.crossing.value; })
-        .def_ro("optima", &Bipartitions::optima, "NodeHalves that are as good as the best.")
-        .def_ro("pessima", &Bipartitions::pessima);
-    m.def("rank_bipartitions", &rank_bipartitions, "graph"_a,
-          "Looks at all halves of an even number of up to 24 threads.");
 }
 
 }  // namespace topoloom::python

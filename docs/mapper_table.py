@@ -19,7 +19,10 @@ import topoloom
 REPETITIONS = 5
 STARTS = ("block", "mahd", "multisection")
 BY_LINKS = ("local-opt", "congestion")
-ELSEWHERE = ("previous", "hashed", "box", "bricks", "exact", "refine", "resettle")
+ELSEWHERE = (
+    *("previous", "hashed", "box", "bricks", "exact", "refine", "resettle"),
+    "affinity",
+)
 
 
 def main() -> None:

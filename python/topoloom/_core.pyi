@@ -1250,39 +1250,6 @@ def find_bounds(graph: CommGraph, allocation: Allocation, *, phases: Sequence[Co
     Phases count for time alone: graphs sent one after the other, whose sum is the graph. Ranks may share slots as for place(). A budget ends the search for better proofs.
     """
 
-def best_bus_affinities(allocation: Allocation, graph: CommGraph) -> tuple[list[int], list[list[int]]]:
-    """
-    All of the 8! assignments of threads to the elements of a ring bus that score best, and their score:
-    load of the busiest link, imbalance of the directions, excess over two messages on a link, and
-    messages that go half-way around; in halves of messages.
-    """
-
-class Bipartitions:
-    """NodeHalves of the threads of a blade, by the bytes between them."""
-
-    @property
-    def best(self) -> int:
-        """Bit t is set for threads of processor 0, the side that sends more."""
-
-    @property
-    def best_bytes(self) -> int: ...
-
-    @property
-    def worst(self) -> int: ...
-
-    @property
-    def worst_bytes(self) -> int: ...
-
-    @property
-    def optima(self) -> int:
-        """NodeHalves that are as good as the best."""
-
-    @property
-    def pessima(self) -> int: ...
-
-def rank_bipartitions(graph: CommGraph) -> Bipartitions:
-    """Looks at all halves of an even number of up to 24 threads."""
-
 class PlaceResult:
     """What place() found."""
 
@@ -1598,6 +1565,105 @@ def solve_qap(a: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[nump
 
     Ends at the target value, or with the budget: about a second where none is given.
     """
+
+CELL_MEMORY: int = 11
+
+def named_affinities() -> list[tuple[str, str, list[int]]]:
+    """
+    Assignments of eight threads to the elements of the Cell that have a name: name, what it is, and
+    the element of every thread.
+    """
+
+def bus_stations(allocation: Allocation) -> list[int]:
+    """
+    Stations of elements 0 ... 7: of the SPEs of the Cell, or of the eight slots in order.
+    """
+
+class BusAffinities:
+    """All 40,320 assignments, the best first."""
+
+    @property
+    def scores(self) -> object:
+        """
+        A row for each: load of the busiest link, imbalance of the directions, excess over two
+        messages on links, what goes half-way around; in halves of `unit`. Less is better, the
+        first number first.
+        """
+
+    @property
+    def elements(self) -> numpy.typing.NDArray[numpy.uint8]:
+        """A row for each: the element of every thread."""
+
+    def rates(self, allocation: Allocation, graph: CommGraph, *, piece: int = 16384, startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        A row for each, in bytes per second: worst, mean and best of the slowest message, then over
+        all messages; as bus_rates() finds them.
+        """
+
+    @property
+    def optima(self) -> int:
+        """How many are as good as the first."""
+
+    @property
+    def unit(self) -> int:
+        """Bytes: the largest size that divides those of all messages."""
+
+def rank_bus_affinities(allocation: Allocation, graph: CommGraph) -> BusAffinities:
+    """Scores all assignments of eight threads to the elements of a ring bus."""
+
+class BusRates:
+    """
+    Bytes per second: worst, mean and best over the ways of half-way messages.
+    """
+
+    @property
+    def messages(self) -> numpy.typing.NDArray[numpy.float64]:
+        """A row for each message."""
+
+    @property
+    def slowest(self) -> list[float]:
+        """Of the slowest message."""
+
+    @property
+    def average(self) -> list[float]:
+        """Over all messages."""
+
+    @property
+    def ways(self) -> int:
+        """Of the half-way messages together."""
+
+def bus_rates(machine: Machine, sources: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], targets: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, piece: int = 16384, startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> BusRates:
+    """
+    Bandwidths of messages between stations of a ring bus that start at once: pieces in turn on its
+    rings, each of which carries as many disjoint ones as its `transfers`. `memory` is the station of
+    the memory controller, `ring_ends` an effect that was observed at the ends of the bus.
+    """
+
+class Bipartitions:
+    """Halves of the threads of a blade, by the bytes between them."""
+
+    @property
+    def best(self) -> int:
+        """Bit t is set for threads of processor 0, the side that sends more."""
+
+    @property
+    def best_bytes(self) -> int: ...
+
+    @property
+    def worst(self) -> int: ...
+
+    @property
+    def worst_bytes(self) -> int: ...
+
+    @property
+    def optima(self) -> int:
+        """Halves that are as good as the best."""
+
+    @property
+    def pessima(self) -> int: ...
+
+def rank_bipartitions(graph: CommGraph) -> Bipartitions:
+    """Looks at all halves of an even number of up to 24 threads."""
 
 class Wiring:
     """

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -13,15 +14,18 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t threads = 8;
+constexpr std::size_t threads = bus_elements;
 constexpr std::size_t max_links = 24;
 constexpr std::size_t lanes = 32;
+constexpr std::int64_t max_halves = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// What a message puts on the links, in halves; one byte per link, so that a few instructions add all of them.
+/// Where a message goes, in halves.
 struct Arc {
     alignas(lanes) std::array<std::uint8_t, lanes> load{};
     std::int32_t clockwise = 0;  // 1, or -1 for the other direction, or 0 for both
 };
+
+using Arcs = std::array<Arc, threads * threads>;
 
 Arc arc_between(const RingBus& bus, Node from, Node to) {
     Arc arc;
@@ -36,21 +40,27 @@ Arc arc_between(const RingBus& bus, Node from, Node to) {
 
 struct Message {
     std::uint8_t from, to;
+    std::int64_t units;
 };
 
-BusScore score(const std::array<Arc, threads * threads>& arcs, std::span<const Message> messages,
+/// Of messages whose halves, on one link, a Load can count: in bytes, a few instructions add all links.
+template <class Load>
+BusScore score(const Arcs& arcs, std::span<const Message> messages, std::int64_t largest,
                const BusAffinity& element) {
-    alignas(lanes) std::array<std::uint8_t, lanes> load{};
+    alignas(lanes) std::array<Load, lanes> load{};
     BusScore score;
     for (const Message& message : messages) {
         const Arc& arc = arcs[element[message.from] * threads + element[message.to]];
-        for (std::size_t l = 0; l < lanes; ++l) load[l] = static_cast<std::uint8_t>(load[l] + arc.load[l]);
-        score.imbalance += 2 * arc.clockwise;
-        score.half_way += arc.clockwise == 0 ? 2 : 0;
+        const auto units = static_cast<Load>(message.units);
+        for (std::size_t l = 0; l < lanes; ++l)
+            load[l] = static_cast<Load>(load[l] + static_cast<Load>(arc.load[l]) * units);
+        score.imbalance += 2 * arc.clockwise * message.units;
+        score.half_way += arc.clockwise == 0 ? 2 * message.units : 0;
     }
-    for (const std::uint8_t halves : load) {
-        score.peak = std::max<std::int32_t>(score.peak, halves);
-        score.excess += std::max(0, halves - 4);
+    for (const Load found : load) {
+        const auto halves = static_cast<std::int64_t>(found);
+        score.peak = std::max(score.peak, halves);
+        score.excess += std::max<std::int64_t>(0, halves - 4 * largest);
     }
     score.imbalance = std::abs(score.imbalance);
     return score;
@@ -65,29 +75,67 @@ BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> stat
              station.size());
     if (bus.link_count() > max_links)
         fail("a bus of ", bus.node_count(), " stations is too large; at most 12");
-    std::array<Arc, threads * threads> arcs;
+    Arcs arcs;
     for (std::size_t a = 0; a < threads; ++a) {
         for (std::size_t b = 0; b < threads; ++b) {
             if (a != b) arcs[a * threads + b] = arc_between(bus, station[a], station[b]);
         }
     }
     std::vector<Message> messages;
+    std::int64_t unit = 0;
     for (const Rank u : ids<Rank>(threads)) {
-        for (const Rank v : pattern.peers(u))
-            messages.push_back({static_cast<std::uint8_t>(u.value), static_cast<std::uint8_t>(v.value)});
+        for (const Edge edge : pattern.sends(u)) {
+            if (edge.bytes == Bytes{0}) continue;
+            messages.push_back({static_cast<std::uint8_t>(u.value),
+                                static_cast<std::uint8_t>(edge.peer.value), edge.bytes.value});
+            unit = std::gcd(unit, edge.bytes.value);
+        }
     }
+    std::int64_t largest = 0;
+    std::int64_t halves = 0;
+    for (Message& message : messages) {
+        message.units /= unit;
+        largest = std::max(largest, message.units);
+        if (message.units > (max_halves / static_cast<std::int64_t>(max_links) - halves) / 2)
+            fail("the messages have too many bytes to be added; give smaller ones");
+        halves += 2 * message.units;
+    }
+    const bool few = halves <= std::numeric_limits<std::uint8_t>::max();
     BusAffinities result;
+    result.unit = Bytes{std::max<std::int64_t>(unit, 1)};
     result.ranking.reserve(40'320);
     BusAffinity element;
     std::iota(element.begin(), element.end(), std::uint8_t{0});
     do {
-        result.ranking.push_back({score(arcs, messages, element), element});
+        const BusScore found = few ? score<std::uint8_t>(arcs, messages, largest, element)
+                                   : score<std::int64_t>(arcs, messages, largest, element);
+        result.ranking.push_back({found, element});
     } while (std::ranges::next_permutation(element).found);
     std::ranges::stable_sort(result.ranking, {}, &RankedAffinity::score);
     const auto last =
         std::ranges::upper_bound(result.ranking, result.ranking.front().score, {}, &RankedAffinity::score);
     result.optima = static_cast<std::size_t>(last - result.ranking.begin());
     return result;
+}
+
+std::vector<AffinityRate> affinity_rates(const RingBus& bus, std::span<const Node> station,
+                                         const CommGraph& pattern, std::span<const RankedAffinity> ranking,
+                                         const BusTiming& timing) {
+    std::vector<AffinityRate> rates;
+    rates.reserve(ranking.size());
+    std::vector<BusMessage> messages;
+    for (const RankedAffinity& affinity : ranking) {
+        messages.clear();
+        const auto at = [&](Rank u) { return station[affinity.element_of_thread[u.value]]; };
+        for (const Rank u : ids<Rank>(threads)) {
+            for (const Edge edge : pattern.sends(u)) {
+                if (edge.bytes > Bytes{0}) messages.push_back({at(u), at(edge.peer), edge.bytes});
+            }
+        }
+        const BusRates found = bus_rates(bus, messages, timing);
+        rates.push_back({found.slowest, found.average});
+    }
+    return rates;
 }
 
 Bipartitions rank_bipartitions(const CommGraph& pattern) {

@@ -2,7 +2,6 @@
 // Which thread on which processing element of a ring bus: all assignments, scored.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <span>
@@ -10,23 +9,23 @@
 
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/topologies/ring_bus.hpp"
+#include "topoloom/metric/bus_elements.hpp"
+#include "topoloom/metric/bus_time.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
 
 /// How the messages of an assignment share a ring bus; less is better (Sudheer 2012, section 4.6): first what the
 /// busiest link carries, then how far the two directions differ, then what exceeds two messages on links, then how many
-/// go half-way around. In halves of messages, as half-way ones count half in each direction.
+/// go half-way around. In halves of units, as half-way messages count half in each direction; a unit is the largest
+/// size that divides those of all messages. The source counts messages; of one size, all are a unit each.
 struct BusScore {
-    std::int32_t peak = 0;
-    std::int32_t imbalance = 0;
-    std::int32_t excess = 0;
-    std::int32_t half_way = 0;
+    std::int64_t peak = 0;
+    std::int64_t imbalance = 0;
+    std::int64_t excess = 0;  // over two of the largest messages
+    std::int64_t half_way = 0;
     friend auto operator<=>(const BusScore&, const BusScore&) = default;
 };
-
-/// Thread t on element element_of_thread[t].
-using BusAffinity = std::array<std::uint8_t, 8>;
 
 struct RankedAffinity {
     BusScore score;
@@ -37,12 +36,24 @@ struct BusAffinities {
     /// All 8! of them, the best first; equals in the order of permutations.
     std::vector<RankedAffinity> ranking;
     std::size_t optima = 0;  // that are as good as the first
+    Bytes unit{1};           // of the scores
 };
 
 /// `station` says where each of the eight elements is on the bus; the pattern has eight ranks, every edge of which is one
-/// message. All 40,320, as the other stations on the bus break its symmetry. Throws Error for other sizes.
+/// message. All 40,320, as the other stations on the bus break its symmetry. Throws Error for other numbers of them.
 [[nodiscard]] BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> station,
                                                 const CommGraph& pattern);
+
+/// Of the slowest message, and over all messages.
+struct AffinityRate {
+    BusRate slowest, average;
+};
+
+/// For each of these assignments; edges without bytes count for nothing. Throws Error as bus_rates() does.
+[[nodiscard]] std::vector<AffinityRate> affinity_rates(const RingBus& bus, std::span<const Node> station,
+                                                       const CommGraph& pattern,
+                                                       std::span<const RankedAffinity> ranking,
+                                                       const BusTiming& timing);
 
 /// Threads on the two processors of a blade; bit t is set for those on processor 0.
 struct Bipartition {

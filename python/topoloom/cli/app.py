@@ -45,6 +45,7 @@ GROUPS = {
         "compare": Verb("try several mappers and print one table"),
         "joint": Verb("place several jobs together, to keep out of each other's way"),
         "axes": Verb("map tensor, data and pipeline axes onto a machine"),
+        "affinity": Verb("rank assignments of threads to the elements of a ring bus"),
     },
     "Judge and prove": {
         "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),

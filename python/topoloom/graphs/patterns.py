@@ -10,6 +10,7 @@ from typing import Literal
 
 from topoloom import _core
 from topoloom._core import CommGraph, Error
+from topoloom.graphs import one_phase
 from topoloom.graphs.phases import add_phases
 from topoloom.support.nearest import unknown_name
 
@@ -184,6 +185,26 @@ PATTERNS = {
         lambda r: _core.binomial_tree(r.ranks, r.bytes, r.root),
         reads=("bytes", "root"),
         phases=_rounds("binomial", "broadcast"),
+    ),
+    "rd1": Pattern(
+        "one phase of recursive doubling: exchange with i XOR 1",
+        lambda r: one_phase.exchange(r.ranks, 1, r.bytes),
+    ),
+    "rd2": Pattern(
+        "one phase of recursive doubling: exchange with i XOR 2",
+        lambda r: one_phase.exchange(r.ranks, 2, r.bytes),
+    ),
+    "rd3": Pattern(
+        "one phase of recursive doubling: exchange with i XOR 4",
+        lambda r: one_phase.exchange(r.ranks, 4, r.bytes),
+    ),
+    "bruck2": Pattern(
+        "one phase of Bruck's algorithm: rank i sends to i - 2",
+        lambda r: one_phase.from_behind(r.ranks, 2, r.bytes),
+    ),
+    "binomial3": Pattern(
+        "last phase of a binomial tree: even ranks send to the next",
+        lambda r: one_phase.leaves(r.ranks, r.bytes),
     ),
     "all-to-all": Pattern(
         "every rank sends to every other",

@@ -21,6 +21,11 @@ def is_vacant(host: str) -> bool:
     return host.startswith(_VACANT)
 
 
+def vacant_name(node: int) -> str:
+    """Name the place of a node that has no host."""
+    return f"{_VACANT}{node}"
+
+
 def vacant_nodes(hosts: Iterable[str]) -> set[int]:
     """Find the nodes whose places have no host."""
     return {node for node, host in enumerate(hosts) if is_vacant(host)}
@@ -57,4 +62,4 @@ def hosts_by_place(
             router = router * extent + at
         for node, host in enumerate(here, router * nodes):
             names[node] = host
-    return tuple(name or f"{_VACANT}{node}" for node, name in enumerate(names))
+    return tuple(name or vacant_name(node) for node, name in enumerate(names))

@@ -15,6 +15,7 @@ source and a date::
     bandwidth = { default = "9.4 GB/s", y = "4.7 GB/s" }
     latency = "1.3 us"
     hosts = "n[0001-6528]"              # names of the nodes, from node 0 on
+    vacant = ["0,0-7,0,0-1"]            # where no job runs; see `vacant_places`
 
     [node]
     levels = [16, 2]                    # bottom-up: 2 sockets of 16 slots
@@ -37,6 +38,7 @@ from topoloom.importers.insides import with_insides
 from topoloom.machines.node_toml import read_node
 from topoloom.machines.node_types_toml import read_insides
 from topoloom.machines.topology_keys import read_down, read_topology
+from topoloom.machines.vacant_places import without_vacant
 from topoloom.nodes.hosts import text_nodes_per_host
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEAD, check_head, read_toml
@@ -77,7 +79,7 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
         text += read_down(entry(document, "down", dict, "[down]"))
     described = Described(
         text,
-        _hosts(topology),
+        without_vacant(topology, _hosts(topology)),
         read_allocation_tables(document),
         switches=_switches(topology),
     )

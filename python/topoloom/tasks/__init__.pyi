@@ -2,6 +2,12 @@
 from topoloom.tasks.allocate import allocate_nodes as allocate_nodes
 from topoloom.tasks.axes import map_axes as map_axes
 from topoloom.tasks.bound import prove_bounds as prove_bounds
+from topoloom.tasks.bus.affinity import (
+    BusTiming as BusTiming,
+    rank_affinities as rank_affinities,
+    rates_by_size as rates_by_size,
+)
+from topoloom.tasks.bus.blade import split_blade as split_blade
 from topoloom.tasks.collectives.collective import (
     rank_collective as rank_collective,
     read_call as read_call,

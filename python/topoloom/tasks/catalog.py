@@ -35,6 +35,28 @@ def pattern_entries() -> list[dict[str, Any]]:
     ]
 
 
+def affinity_entries() -> list[dict[str, Any]]:
+    """List the assignments of eight threads to a ring bus that have a name."""
+    from topoloom.tasks.bus.affinity import NAMED, RANDOM, RANDOM_SUMMARY
+
+    return [
+        *(
+            {
+                "name": name,
+                "summary": summary,
+                "elements": list(elements),
+                "mapper": f"affinity(named={name})",
+            }
+            for name, (summary, elements) in NAMED.items()
+        ),
+        {
+            "name": RANDOM,
+            "summary": RANDOM_SUMMARY,
+            "mapper": f"affinity(named={RANDOM})",
+        },
+    ]
+
+
 def topology_entries() -> list[dict[str, Any]]:
     """List the kinds of topologies, each with an example and its options."""
     from topoloom.machines.topology_forms import section_forms
@@ -120,6 +142,7 @@ CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "mappers": mapper_entries,
     "schedules": schedule_entries,
     "patterns": pattern_entries,
+    "affinities": affinity_entries,
     "topologies": topology_entries,
     "machines": machine_entries,
     "models": model_entries,

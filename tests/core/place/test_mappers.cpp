@@ -20,13 +20,14 @@ using namespace topoloom;
 namespace {
 
 /// Mappers that make a placement, or improve one, for ranks of this kind, with a fast effort where there is a choice.
-/// Without `previous`, which needs an earlier placement, `exact`, which needs fewer ranks, and those that need a grid, or
-/// patches.
+/// Without `previous`, which needs an earlier placement, `exact`, which needs fewer ranks, and those that need a grid,
+/// patches, or a ring bus.
 std::vector<std::string> mappers_for(Serves kind, bool constructing) {
     std::vector<std::string> names;
     for (const MapperEntry& entry : mappers()) {
         if (entry.constructs() != constructing || entry.name == "previous" || entry.name == "exact") continue;
         if (entry.needs.starts_with("grid of ranks") || entry.needs.starts_with("patches")) continue;
+        if (entry.needs.starts_with("eight ranks")) continue;
         if (entry.serves != kind && entry.serves != Serves::both) continue;
         // Searches that take their time by default are held to the laws with less of it.
         if (entry.name == "auto")

@@ -233,6 +233,7 @@ KINDS = [
     "mappers",
     "schedules",
     "patterns",
+    "affinities",
     "topologies",
     "machines",
     "models",

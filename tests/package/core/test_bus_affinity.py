@@ -6,40 +6,127 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topoloom import Allocation, CommGraph, Error, Machine, load_machine
-from topoloom._core import best_bus_affinities, rank_bipartitions
-from topoloom.graphs import ring
+from topoloom import Allocation, CommGraph, Error, Machine, load_machine, place
+from topoloom._core import (
+    BusAffinities,
+    bus_rates,
+    bus_stations,
+    named_affinities,
+    rank_bipartitions,
+    rank_bus_affinities,
+)
+from topoloom.graphs import Request, ring
+from topoloom.graphs.patterns import make_graph
+from topoloom.machines.machine_file import load_machine_and_hosts
 
-#: Stations of SPE0 ... SPE7 on the bus.
-STATIONS = [10, 1, 9, 2, 8, 3, 7, 4]
-THREAD = np.arange(8)
-#: Pattern -> who sends to whom, and how many of the 40,320 assignments are optimal.
-PATTERNS = {
-    "ring": (THREAD, (THREAD + 1) % 8, 896),
-    "recursive doubling 1": (THREAD, THREAD ^ 1, 768),
-    "recursive doubling 2": (THREAD, THREAD ^ 2, 768),
-    "recursive doubling 3": (THREAD, THREAD ^ 4, 768),
-    "bruck 2": ((THREAD + 2) % 8, THREAD, 1728),
-    "binomial 3": (THREAD[::2], THREAD[1::2], 4224),
+#: Pattern -> how many of the 40,320 assignments are optimal.
+OPTIMA = {
+    "ring": 896,
+    "rd1": 768,
+    "rd2": 768,
+    "rd3": 768,
+    "bruck2": 1728,
+    "binomial3": 4224,
 }
+CELL = Allocation.whole(load_machine("cell-eib"))
 
 
-def messages(source: np.ndarray, target: np.ndarray) -> CommGraph:
-    sizes = np.full(len(source), 1024)
-    return CommGraph.from_edges(
-        8, source.astype(np.uint32), target.astype(np.uint32), sizes
-    )
+def pattern(name: str) -> CommGraph:
+    return make_graph(name, Request(8, 1024))
 
 
-@pytest.mark.parametrize("name", PATTERNS)
+def ranked(graph: CommGraph) -> BusAffinities:
+    return rank_bus_affinities(CELL, graph)
+
+
+@pytest.mark.parametrize("name", OPTIMA)
 def test_as_many_assignments_are_optimal_as_were_counted(name: str) -> None:
-    source, target, count = PATTERNS[name]
-    allocation = Allocation(load_machine("cell-eib"), STATIONS)
-    score, best = best_bus_affinities(allocation, messages(source, target))
-    assert len(best) == len({tuple(one) for one in best}) == count
-    assert all(sorted(one) == list(range(8)) for one in best)
-    peak, _, excess, half_way = score
+    found = ranked(pattern(name))
+    scores, elements = np.asarray(found.scores), np.asarray(found.elements)
+    assert scores.shape == (40320, 4)
+    assert len(np.unique(elements, axis=0)) == 40320
+    assert (np.sort(elements, axis=1) == np.arange(8)).all()
+    assert scores.tolist() == sorted(scores.tolist())
+    assert (scores == scores[0]).all(axis=1).sum() == found.optima == OPTIMA[name]
+    peak, _, excess, half_way = scores[0]
     assert (peak, excess, half_way) == (2, 0, 0)  # one message on a link
+
+
+def test_scores_of_equal_sizes_do_not_depend_on_the_size() -> None:
+    for name in OPTIMA:
+        graphs = [make_graph(name, Request(8, size)) for size in (1, 1000, 2**40)]
+        first, *others = map(ranked, graphs)
+        for other, size in zip(others, (1000, 2**40), strict=True):
+            assert (np.asarray(other.scores) == np.asarray(first.scores)).all()
+            assert other.unit == size
+
+
+def test_loads_of_unequal_sizes_are_those_of_their_bytes_on_links() -> None:
+    rng = np.random.default_rng(1)
+    machine, stations = CELL.machine, bus_stations(CELL)
+    for _ in range(5):
+        source, target = np.divmod(rng.choice(64, 12, replace=False), 8)
+        kept = source != target
+        source, target = source[kept], target[kept]
+        sizes = rng.integers(1, 5, len(source)) * 500
+        found = ranked(CommGraph.from_edges(8, source, target, sizes))
+        for row in rng.integers(0, 40320, 10):
+            at = np.array(stations)[np.asarray(found.elements)[row]]
+            load = np.zeros(machine.link_count)
+            for u, v, size in zip(source, target, sizes, strict=True):
+                for link, share in machine.route(int(at[u]), int(at[v])):
+                    load[link] += share * size
+            peak, _, excess, _ = np.asarray(found.scores)[row] * found.unit / 2
+            assert peak == load.max()
+            assert excess == np.maximum(load - 2 * sizes.max(), 0).sum()
+
+
+def test_the_elements_are_the_hosts_of_these_names() -> None:
+    machine, hosts = load_machine_and_hosts("cell-eib")
+    stations = bus_stations(CELL)
+    assert [hosts[station] for station in stations] == [f"SPE{i}" for i in range(8)]
+    # In any order of the allocation.
+    mixed = Allocation(machine, [7, 3, 1, 4, 8, 2, 10, 9])
+    assert bus_stations(mixed) == stations
+    assert bus_stations(Allocation(Machine("ring:8"), range(8))) == list(range(8))
+
+
+def test_named_affinities_are_mappers() -> None:
+    graph = pattern("ring")
+    stations = np.array(bus_stations(CELL))
+    for name, _, elements in named_affinities():
+        found = place(graph, CELL, mapper=f"affinity(named={name})").placement
+        assert found.slots.tolist() == stations[list(elements)].tolist()
+    drawn = [
+        place(graph, CELL, mapper="affinity(named=random)", seed=seed).placement.slots
+        for seed in (1, 1, 2)
+    ]
+    assert sorted(drawn[0].tolist()) == sorted(stations.tolist())
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] != drawn[2]).any()
+
+
+def test_a_message_of_any_affinity_is_as_fast_as_the_same_between_stations() -> None:
+    machine = CELL.machine
+    for source, target in ((0, 5), (3, 1), (2, 8)):
+        rates = bus_rates(machine, [source], [target], [65536])
+        assert np.asarray(rates.messages).tolist() == [[25.6e9] * 3]
+        assert rates.slowest == rates.average == [25.6e9] * 3
+        assert rates.ways == (2 if abs(source - target) == 6 else 1)
+
+
+def test_rates_of_all_assignments_are_those_of_each() -> None:
+    source, target = np.arange(8), (np.arange(8) * 3 + 1) % 8
+    source, target = source[source != target], target[source != target]
+    sizes = 16384 * (1 + source)
+    graph = CommGraph.from_edges(8, source, target, sizes)
+    found, stations = ranked(graph), np.array(bus_stations(CELL))
+    rates = np.asarray(found.rates(CELL, graph, startup=1e-7))
+    assert rates.shape == (40320, 6)
+    for row in range(0, 40320, 2016):
+        at = stations[np.asarray(found.elements)[row]]
+        one = bus_rates(CELL.machine, at[source], at[target], sizes, startup=1e-7)
+        assert rates[row].tolist() == pytest.approx([*one.slowest, *one.average])
 
 
 def test_a_ring_of_sixteen_is_cut_twice_between_two_processors() -> None:
@@ -52,4 +139,10 @@ def test_a_ring_of_sixteen_is_cut_twice_between_two_processors() -> None:
 def test_other_machines_have_no_bus() -> None:
     allocation = Allocation(Machine("torus:8"), list(range(8)))
     with pytest.raises(Error, match="for ring buses, not for torus:8"):
-        best_bus_affinities(allocation, ring(8, 1))
+        rank_bus_affinities(allocation, ring(8, 1))
+    with pytest.raises(Error, match="for ring buses, not for torus:8"):
+        bus_rates(allocation.machine, [0], [1], [1])
+    with pytest.raises(Error, match="8 elements, not for the 10 slots"):
+        rank_bus_affinities(Allocation.whole(Machine("ring:10")), ring(8, 1))
+    with pytest.raises(Error, match="must be as many"):
+        bus_rates(CELL.machine, [0], [1, 2], [1])

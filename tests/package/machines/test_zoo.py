@@ -10,11 +10,17 @@ from typing import Any
 
 import pytest
 
-from topoloom import Machine, load_machine
+from topoloom import Error, Machine, load_machine
 from topoloom._core import MachineText
+from topoloom.importers.torus_places import vacant_nodes
 from topoloom.machines import describe_machine
 from topoloom.machines.machine_facts import machine_facts
-from topoloom.machines.machine_file import save_machine, zoo, zoo_names
+from topoloom.machines.machine_file import (
+    load_machine_and_allocation,
+    save_machine,
+    zoo,
+    zoo_names,
+)
 from topoloom.machines.topology_keys import write_topology
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import parse_bandwidth, parse_latency
@@ -182,6 +188,12 @@ def test_nodes_of_several_slots_say_what_their_memory_carries(name: str) -> None
         ("intrepid", 40960),
         ("mira", 49152),
         ("bigben-xt3", 1024),
+        ("sequoia", 98304),
+        ("gordon", 1152),  # 1,024 of them compute
+        ("jaguar", 19200),  # 18,688 of them compute
+        ("kraken", 9600),  # 9,408 of them compute
+        ("ranger", 3936),
+        ("stampede", 6400),
         ("hopper", 6528),  # 6,384 of them compute
         ("k", 82944 + 5184),
         ("fugaku", 158976),
@@ -199,6 +211,57 @@ def test_nodes_of_several_slots_say_what_their_memory_carries(name: str) -> None
 )
 def test_machines_have_their_published_sizes(name: str, nodes: int) -> None:
     assert load_machine(name).node_count == nodes
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "cores"),
+    [
+        ("jaguar", 18688, 12),
+        ("kraken", 9408, 12),
+        ("gordon", 4 * 4 * 4 * 16, 16),
+        ("sequoia", 98304, 16),
+        ("ranger", 3936, 16),
+    ],
+)
+def test_jobs_run_on_the_compute_nodes_alone(name: str, nodes: int, cores: int) -> None:
+    allocation = load_machine_and_allocation(name).allocation
+    assert len(allocation.nodes) == nodes
+    assert allocation.slot_count == nodes * cores
+
+
+@pytest.mark.parametrize(
+    ("vacant", "nodes"),
+    [("0-1,0,0", 2), ("0-2,0-3,0-1", 24), ("1,1-2,0", 2), ("2, 3, 1", 1)],
+)
+def test_a_box_of_vacant_places_has_no_hosts(
+    vacant: str, nodes: int, tmp_path: Path
+) -> None:
+    for own in (1, 2):
+        places = 3 * 4 * 2 * own
+        file = tmp_path / f"{own}.toml"
+        box = vacant if own == 1 else f"{vacant},0"
+        more = f'hosts = "n[1-{places}]"\nvacant = ["{box}"]\nnodes = {own}\n'
+        file.write_text(
+            'format = "topoloom-machine"\nversion = 1\n[topology]\n'
+            f'kind = "torus"\nsize = [3, 4, 2]\n{more}'
+        )
+        found = describe_machine(file).hosts
+        assert len(found) == places
+        assert len(vacant_nodes(found)) == nodes
+        at = [int(part.split("-")[0]) for part in box.split(",")]
+        first = ((at[0] * 4 + at[1]) * 2 + at[2]) * own
+        assert first in vacant_nodes(found)
+
+
+@pytest.mark.parametrize("vacant", ['["0,0"]', '["0,0,2"]', '"0,0,0"', '["x,0,0"]'])
+def test_boxes_outside_the_grid_are_refused(vacant: str, tmp_path: Path) -> None:
+    file = tmp_path / "m.toml"
+    file.write_text(
+        'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "torus"\n'
+        f'size = [3, 4, 2]\nhosts = "n[1-24]"\nvacant = {vacant}\n'
+    )
+    with pytest.raises(Error):
+        describe_machine(file)
 
 
 class Grid:

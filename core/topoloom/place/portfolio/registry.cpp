@@ -21,6 +21,7 @@ MapperEntry snake_mapper();
 MapperEntry gge_mapper();
 MapperEntry mahd_mapper();
 MapperEntry emahd_mapper();
+MapperEntry affinity_mapper();
 }  // namespace simple
 namespace local {
 MapperEntry previous_mapper();
@@ -70,7 +71,7 @@ const std::vector<MapperEntry>& mappers() {
         local::rotate_mapper(),     local::anneal_mapper(),
         local::tabu_mapper(),       links::local_opt_mapper(),
         links::congestion_mapper(), multilevel::refine_mapper(),
-        local::resettle_mapper(),
+        local::resettle_mapper(),   simple::affinity_mapper(),
     };
     return table;
 }

@@ -16,8 +16,8 @@ def command(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="mappers, schedules, patterns, topologies, machines, models, formats "
-            "or exports.",
+            help="mappers, schedules, patterns, affinities, topologies, machines, "
+            "models, formats or exports.",
             autocompletion=complete.kinds,
         ),
     ] = None,
@@ -52,6 +52,7 @@ def _columns(kind: str) -> list[str]:
         "mappers": ["name", "kind", "summary", "source"],
         "schedules": ["name", "operations", "summary"],
         "patterns": ["name", "summary", "needs"],
+        "affinities": ["name", "summary", "elements", "mapper"],
         "topologies": ["name", "summary", "example"],
         "machines": ["name", "summary", "text"],
         "models": ["name", "summary", "date"],

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prints bandwidths on the Cell's ring bus by pattern and affinity; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from affinity.cases import PATTERNS, SIZES, Bandwidths, by_size, measure
+from affinity.figure import draw
+from affinity.particles import computing_for, simulate
+from peers.tables import paste
+from topoloom.support.units import format_bytes
+from topoloom.tasks.bus.affinity import BEST, NAMED, Rate
+
+MARKS = "<!-- bench-affinity: begin -->", "<!-- bench-affinity: end -->"
+PAGE = Path("how-to") / "place" / "ring-bus.md"
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("affinity", description=__doc__)
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put tables and picture there"
+    )
+    asked = parser.parse_args(given)
+    found = [measure(pattern) for pattern in PATTERNS]
+    text = "\n".join([patterns_table(found), sizes_table(), particles_table()])
+    print(text)
+    if asked.docs:
+        paste(asked.docs / PAGE, text, *MARKS)
+        draw(found, asked.docs / PAGE.with_suffix(".svg"))
+
+
+def patterns_table(found: Sequence[Bandwidths]) -> str:
+    """Write the slowest message of every pattern and affinity."""
+    names = (*NAMED, BEST)
+    rows = [
+        row("slowest, GB/s", *names, "8 random"),
+        row("---", *["---:"] * (len(names) + 1)),
+    ]
+    for one in found:
+        drawn = one.drawn
+        rows.append(
+            row(
+                PATTERNS[one.pattern],
+                *(three(one.by_affinity[name]) for name in names),
+                f"{drawn.mean / 1e9:.1f} ± {drawn.deviation / 1e9:.1f}",
+            )
+        )
+    return "\n".join(rows) + "\n"
+
+
+def sizes_table() -> str:
+    """Write the slowest message of RD 1 by size."""
+    rows = [
+        row("RD 1, GB/s", *map(format_bytes, SIZES)),
+        row("---", *["---:"] * len(SIZES)),
+    ]
+    for name, rates in by_size("rd1").items():
+        rows.append(row(name, *map(three, rates)))
+    return "\n".join(rows) + "\n"
+
+
+def particles_table() -> str:
+    """Write what the particle program communicates, and when that matters."""
+    found = simulate()
+    fast = found[BEST].mean
+    rows = [
+        row("particles", "communication, us", "over best", "10 % in total up to"),
+        row("---", "---:", "---:", "---:"),
+    ]
+    for name, one in found.items():
+        spread = dict.fromkeys(
+            f"{s * 1e6:.0f}" for s in (one.best, one.mean, one.worst)
+        )
+        computing = computing_for(one.mean, fast)
+        rows.append(
+            row(
+                name,
+                " ".join(spread),
+                f"{one.mean / fast:.2f}",
+                f"{computing:.1f}" if computing > 0 else "",
+            )
+        )
+    return "\n".join(rows) + "\n"
+
+
+def row(*words: str) -> str:
+    """Write a row of a Markdown table."""
+    return f"| {' | '.join(words)} |"
+
+
+def three(rate: Rate) -> str:
+    """Write worst, mean and best, or the one number that they are."""
+    return " ".join(dict.fromkeys(f"{one / 1e9:.1f}" for one in rate))
+
+
+if __name__ == "__main__":
+    main()

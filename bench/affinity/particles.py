@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A particle program with diffusion balancing, as far as the model knows it.
+
+Every element owns walkers, some of which terminate in each step; then it sends a fixed
+part of them to each of its two neighbors on a ring. How many and how large they are is
+assumed here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from affinity.cases import CELL
+from topoloom import CommGraph
+from topoloom.tasks import BusTiming, rank_affinities
+from topoloom.tasks.bus.affinity import BEST, ELEMENTS, NAMED, BusThreads
+
+STEPS = 20
+WALKERS = 2000
+BYTES = 64  # of a walker
+TO_A_NEIGHBOR = 0.25
+TERMINATE = 0.02
+
+
+@dataclass(frozen=True)
+class Communication:
+    """Seconds of all steps, if half-way messages go the worst way, any, the best."""
+
+    worst: float
+    mean: float
+    best: float
+
+
+def simulate(seed: int = 1) -> dict[str, Communication]:
+    """Add up the slowest message of every step, for all affinities."""
+    generator = np.random.default_rng(seed)
+    walkers = generator.binomial(2 * WALKERS, 0.5, ELEMENTS)
+    graphs = []
+    for _ in range(STEPS):
+        walkers = generator.binomial(walkers, 1 - TERMINATE)
+        leaving = (walkers * TO_A_NEIGHBOR).astype(np.int64)
+        graphs.append(step(leaving * BYTES))
+        walkers = walkers - 2 * leaving + np.roll(leaving, 1) + np.roll(leaving, -1)
+    ranked = rank_affinities(graphs[0], CELL, by="bandwidth")
+    ends = {BEST: ranked.best.elements, "worst": tuple(ranked.elements[-1].tolist())}
+    named = {name: elements for name, (_, elements) in NAMED.items()}
+    return {
+        name: Communication(
+            *np.sum([seconds(graph, elements) for graph in graphs], axis=0).tolist()
+        )
+        for name, elements in {**named, **ends}.items()
+    }
+
+
+def step(sizes: np.ndarray) -> CommGraph:
+    """Send from every element to the two beside it on a ring of threads."""
+    at = np.arange(ELEMENTS)
+    source, both = np.concatenate([at, at]), np.concatenate([sizes, sizes])
+    target = np.concatenate([(at + 1) % ELEMENTS, (at - 1) % ELEMENTS])
+    return CommGraph.from_edges(ELEMENTS, source, target, both)
+
+
+def seconds(graph: CommGraph, elements: tuple[int, ...]) -> np.ndarray:
+    """Find how long the slowest message takes: worst, mean and best."""
+    threads = BusThreads(graph, CELL, BusTiming())
+    rates = np.asarray(threads.rates(elements).messages)
+    return np.asarray((threads.bytes[:, None] / rates).max(axis=0))
+
+
+def computing_for(slow: float, fast: float, apart: float = 0.1) -> float:
+    """Find up to which computing, in `fast`, the total differs by more than `apart`."""
+    return (slow / fast - 1 - apart) / apart

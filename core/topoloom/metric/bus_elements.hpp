@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Cell processor's elements on its ring bus, and assignments of eight threads to them that have a name.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/topologies/ring_bus.hpp"
+
+namespace topoloom {
+
+inline constexpr std::size_t bus_elements = 8;
+
+/// Thread t on element element_of_thread[t].
+using BusAffinity = std::array<std::uint8_t, bus_elements>;
+
+/// Stations of SPE 0 ... 7 on the bus of 12. Clockwise are: PPE, SPE 1, 3, 5, 7, I/O 1, BIF, SPE 6, 4, 2, 0, memory;
+/// the order is inferred from the measurements in Sudheer 2012, ch. 4.
+inline constexpr std::array<Node, bus_elements> cell_elements{Node{10}, Node{1}, Node{9}, Node{2},
+                                                              Node{8},  Node{3}, Node{7}, Node{4}};
+inline constexpr Node cell_memory{11};
+
+struct NamedAffinity {
+    std::string_view name;
+    std::string_view summary;
+    BusAffinity element_of_thread;
+};
+
+/// Those of Sudheer 2012, ch. 4.
+[[nodiscard]] std::span<const NamedAffinity> named_affinities();
+
+/// Where elements 0 ... 7 are: on a bus of 12 stations whose eight SPEs are all allocated, these; else the nodes of the
+/// eight slots that are allocated, in order. Throws Error for other allocations, and for machines without a ring bus.
+[[nodiscard]] std::array<Node, bus_elements> elements_of(const Allocation& allocation);
+
+/// The bus of a machine; throws Error if it has none.
+[[nodiscard]] const RingBus& ring_bus_of(const Machine& machine);
+
+}  // namespace topoloom

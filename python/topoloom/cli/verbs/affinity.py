@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom affinity`: threads on the elements of a ring bus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.machines import AllocationText, MachineText
+from topoloom.cli.options.messages import Bytes
+from topoloom.cli.options.searches import Seed
+
+if TYPE_CHECKING:
+    from topoloom.tasks.bus.affinity import Affinities, Assignment, Rate
+    from topoloom.tasks.bus.blade import Blade
+
+
+def command(
+    graph: Annotated[
+        str,
+        typer.Argument(
+            metavar="GRAPH|PATTERN",
+            help="A communication graph of 8 or 16 threads, or a pattern of 8 from "
+            "'topoloom list patterns'. Every edge is one message.",
+        ),
+    ],
+    machine: MachineText = "cell-eib",
+    allocation: AllocationText = None,
+    amount: Bytes = "64KiB",
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            metavar="NAME",
+            help="What ranks them: score, or bandwidth of the slowest message.",
+        ),
+    ] = "score",
+    levels: Annotated[
+        int,
+        typer.Option("--levels", metavar="N", help="Number of best ones to print."),
+    ] = 5,
+    chosen: Annotated[
+        str,
+        typer.Option(
+            "--assign",
+            metavar="NAME",
+            help="The assignment whose messages are printed and that -o writes: one "
+            "of 'topoloom list affinities', or best.",
+        ),
+    ] = "best",
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--by-size",
+            metavar="SIZE,...",
+            help="Also print the slowest message of every named assignment, all "
+            "messages of one of these sizes.",
+        ),
+    ] = None,
+    ring_ends: Annotated[
+        bool,
+        typer.Option(
+            "--ring-ends",
+            help="Three messages of one size on a ring wait for each other where two "
+            "of them pass an end of the bus: measured, but not explained.",
+        ),
+    ] = False,
+    halves: Annotated[
+        str,
+        typer.Option(
+            "--halves",
+            metavar="NAME",
+            help="Which threads are on processor 0 of a blade: best or worst, by the "
+            "bytes that cross.",
+        ),
+    ] = "best",
+    seed: Seed = 1,
+    output: Annotated[
+        Path | None,
+        output_option("Write the element of every thread, one per line."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Rank all assignments of eight threads to the elements of a ring bus.
+
+    All 40,320 are scored by how their messages share the bus; of those that are alike
+    one is shown. The bandwidth of messages follows from 16-KiB pieces on the rings.
+    Messages that go half-way around may take either direction: bandwidths are given
+    for the worst, the mean and the best choice. Sixteen threads are first split
+    between the two processors of a blade.
+
+    \b
+    rank       1 + assignments that are better
+    alike      assignments that are as good
+    peak       what the busiest link carries, in messages (half-way ones count 1/2
+               in each direction); where sizes differ, in the largest size that
+               divides all
+    imbalance  difference of the two directions
+    excess     what exceeds two messages on links
+    half-way   messages that go half-way around
+    slowest    bandwidth of the slowest message: worst, mean, best
+
+    \b
+    Examples:
+      topoloom affinity ring
+      topoloom affinity rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
+      topoloom affinity p.npz --levels 20 -o elements.txt
+      topoloom affinity p16.npz --halves worst        16 threads on a blade
+    """
+    from topoloom.cli.console import print_json, print_table
+    from topoloom.graphs.graph_file import load_graph
+    from topoloom.graphs.patterns import PATTERNS, Request, make_graph
+    from topoloom.support.files import write_text
+    from topoloom.support.units import format_bytes, parse_bytes
+    from topoloom.tasks.bus import affinity, blade
+    from topoloom.tasks.problem import Where, load_nodes
+
+    if graph in PATTERNS and not Path(graph).exists():
+        pattern = make_graph(graph, Request(affinity.ELEMENTS, parse_bytes(amount)))
+    else:
+        pattern = load_graph(graph)
+    at = load_nodes(machine, Where(allocation))[0].allocation
+    timing = affinity.BusTiming(ring_ends=ring_ends)
+    asked = [] if sizes is None else [parse_bytes(size) for size in sizes.split(",")]
+    if pattern.rank_count == blade.THREADS:
+        split = blade.split_blade(pattern, at, timing, halves=halves)
+        elements, document = split.assignment(chosen).elements, split.document()
+    else:
+        ranked = affinity.rank_affinities(
+            pattern, at, timing, by=by, levels=levels, seed=seed
+        )
+        one = ranked.assignment(chosen)
+        elements, document = one.elements, ranked.document()
+    by_size = (
+        affinity.rates_by_size(pattern, at, asked, timing)
+        if asked and pattern.rank_count == affinity.ELEMENTS
+        else {}
+    )
+    if output is not None:
+        write_text(output, "".join(f"{element}\n" for element in elements))
+    if as_json:
+        rates = {
+            name: [rate._asdict() for rate in rates] for name, rates in by_size.items()
+        }
+        print_json(
+            {**document, **({"sizes": asked, "by_size": rates} if rates else {})}
+        )
+        return
+    if pattern.rank_count == blade.THREADS:
+        _print_blade(split)
+    else:
+        _print(ranked, one)
+    if by_size:
+        print_table(
+            ["slowest at", *map(format_bytes, asked)],
+            [[name, *map(_three, rates)] for name, rates in by_size.items()],
+        )
+
+
+def _print(ranked: Affinities, one: Assignment) -> None:
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.support.units import format_bandwidth, format_bytes
+
+    columns = ["", "rank", "alike", "peak", "imbalance", "excess", "half-way"]
+    print_table(
+        [*columns, "elements of threads", "slowest", "average"],
+        [
+            [
+                each.name,
+                f"{each.rank:,}",
+                f"{each.alike:,}",
+                *(f"{halves / 2:g}" for halves in each.score),
+                " ".join(map(str, each.elements)),
+                _three(each.slowest),
+                _three(each.average),
+            ]
+            for each in (*ranked.levels, *ranked.named)
+        ],
+        title=f"{len(ranked.scores):,} assignments, loads in messages of "
+        f"{format_bytes(ranked.unit)}",
+    )
+    drawn, ways = ranked.drawn, one.directions
+    print_facts(
+        [
+            (
+                one.name,
+                f"{ways.clockwise} messages clockwise, {ways.counter_clockwise} "
+                f"counter-clockwise, {ways.half_way} half-way; "
+                f"{ways.overlaps_clockwise} and {ways.overlaps_counter_clockwise} "
+                "pairs overlap",
+            ),
+            (
+                f"{drawn.trials} random",
+                f"slowest {format_bandwidth(drawn.mean)} on average, sigma "
+                f"{format_bandwidth(drawn.deviation)}, least "
+                f"{format_bandwidth(drawn.least)}",
+            ),
+        ]
+    )
+    print_table(
+        [f"messages of {one.name}", "size", "bandwidth"],
+        [
+            [
+                f"{each.source} → {each.target}",
+                format_bytes(each.bytes),
+                _three(each.rate),
+            ]
+            for each in one.messages
+        ],
+    )
+
+
+def _print_blade(split: Blade) -> None:
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.support.units import format_bandwidth, format_bytes
+
+    halves = split.halves
+    print_facts(
+        [
+            *(
+                (f"processor {number}", " ".join(map(str, threads)))
+                for number, threads in enumerate(halves.threads)
+            ),
+            (
+                "crossing",
+                f"{format_bytes(halves.crossing)} ({halves.alike:,} sets of 8 alike; "
+                f"{format_bytes(split.best_crossing)} at best, "
+                f"{format_bytes(split.worst_crossing)} at worst)",
+            ),
+            *(
+                (
+                    f"{number} → {1 - number}",
+                    f"{sent} messages, {format_bandwidth(rate)} each",
+                )
+                for number, (sent, rate) in enumerate(
+                    zip(halves.sent, split.across, strict=True)
+                )
+                if rate is not None
+            ),
+        ]
+    )
+    print_table(
+        ["", "elements of threads", "slowest inside", "slowest"],
+        [
+            [
+                each.name,
+                " ".join(map(str, each.elements)),
+                "" if each.inside is None else _three(each.inside),
+                "" if each.slowest is None else _three(each.slowest),
+            ]
+            for each in split.assignments
+        ],
+    )
+
+
+def _three(rate: Rate) -> str:
+    """Write worst, mean and best, or the one number that they all are."""
+    from topoloom.support.units import format_bandwidth
+
+    if rate.best - rate.worst <= 1e-9 * rate.best:
+        return format_bandwidth(rate.worst)
+    return " ".join(f"{one / 1e9:.1f}" for one in rate) + " GB/s"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places of a grid in which no job runs: the key ``vacant`` of ``[topology]``.
+
+Each entry is a box of coordinates, and of nodes of a router where it has several::
+
+    size = [25, 16, 24]
+    hosts = "nid[00000-09599]"          # of all places
+    vacant = ["0-11,0-15,0"]            # 192 of them have no host
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.importers.torus_places import vacant_name
+from topoloom.support.number_ranges import expand_ranges
+
+
+def without_vacant(topology: dict[str, Any], hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Replace the names of hosts at vacant places by those of such places."""
+    boxes = topology.get("vacant", [])
+    if not isinstance(boxes, list) or not all(isinstance(box, str) for box in boxes):
+        raise Error('topology.vacant must be a list of boxes, such as ["0-3,0-7,0"]')
+    if not boxes:
+        return hosts
+    extents = _extents(topology)
+    if len(hosts) != math.prod(extents):
+        raise Error(
+            f"topology.vacant needs topology.hosts for all {math.prod(extents)} "
+            f"places, not for {len(hosts)}"
+        )
+    names = list(hosts)
+    for box in boxes:
+        for node in _nodes(box, extents):
+            names[node] = vacant_name(node)
+    return tuple(names)
+
+
+def _extents(topology: dict[str, Any]) -> list[int]:
+    size = topology.get("size")
+    if not isinstance(size, list):
+        raise Error("topology.vacant is for networks with a size")
+    nodes = topology.get("nodes", 1)
+    return [*size, nodes] if nodes > 1 else list(size)
+
+
+def _nodes(box: str, extents: Sequence[int]) -> list[int]:
+    """List the nodes of a box, such as ``0-3,2,0-7``."""
+    parts = box.replace(" ", "").split(",")
+    if len(parts) != len(extents):
+        raise Error(
+            f"topology.vacant: '{box}' has {len(parts)} coordinates, not {len(extents)}"
+        )
+    nodes = []
+    for place in product(*map(expand_ranges, parts, extents)):
+        node = 0
+        for at, extent in zip(place, extents, strict=True):
+            node = node * extent + at
+        nodes.append(node)
+    return nodes

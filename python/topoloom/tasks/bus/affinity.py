@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks all assignments of eight threads to the elements of a ring bus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import (
+    CELL_MEMORY,
+    Allocation,
+    BusAffinities,
+    CommGraph,
+    Error,
+    bus_rates,
+    bus_stations,
+    named_affinities,
+    rank_bus_affinities,
+)
+from topoloom.support.checks import at_least
+from topoloom.support.nearest import unknown_name
+from topoloom.tasks.bus.directions import Directions, count_directions
+
+ELEMENTS = 8
+#: name -> what it is, and the element of every thread
+NAMED = {name: (what, tuple(at)) for name, what, at in named_affinities()}
+RANDOM = "random"
+RANDOM_SUMMARY = "what a runtime may do by default: any; several are drawn"
+BEST = "best"
+SCORE, BANDWIDTH = RANKINGS = ("score", "bandwidth")
+#: The source measures every default eight times.
+TRIALS = 8
+
+
+class BusTiming(NamedTuple):
+    """How messages pass on the bus.
+
+    Attributes
+    ----------
+    piece
+        Bytes of the largest DMA transfer; messages of less do not wait.
+    ring_ends
+        Whether three messages on a ring may slow down at the ends of the bus, as
+        measured but not explained.
+    """
+
+    piece: int = 16384
+    ring_ends: bool = False
+
+
+AS_DESCRIBED = BusTiming()
+
+
+class Rate(NamedTuple):
+    """Bytes per second over the ways that half-way messages may go."""
+
+    worst: float
+    mean: float
+    best: float
+
+
+class Score(NamedTuple):
+    """How messages share the bus, in halves of a unit; less is better, in order."""
+
+    peak: int
+    imbalance: int
+    excess: int
+    half_way: int
+
+
+class MessageRate(NamedTuple):
+    """One message, and how fast it is."""
+
+    source: int
+    target: int
+    bytes: int
+    rate: Rate
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One way to assign the threads.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    elements
+        The element of every thread.
+    score
+        How messages share the bus.
+    rank, alike
+        One more than there are better assignments; how many are as good.
+    directions
+        How many messages go each way.
+    slowest, average
+        Bandwidth of the slowest message, and over all of them.
+    messages
+        Bandwidth of every message.
+    """
+
+    name: str
+    elements: tuple[int, ...]
+    score: Score
+    rank: int
+    alike: int
+    directions: Directions
+    slowest: Rate
+    average: Rate
+    messages: tuple[MessageRate, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "name": self.name,
+            "elements": list(self.elements),
+            "score": self.score._asdict(),
+            "rank": self.rank,
+            "alike": self.alike,
+            "directions": self.directions._asdict(),
+            "slowest": self.slowest._asdict(),
+            "average": self.average._asdict(),
+            "messages": [
+                {**one._asdict(), "rate": one.rate._asdict()} for one in self.messages
+            ],
+        }
+
+
+class Drawn(NamedTuple):
+    """The slowest message over several random assignments."""
+
+    trials: int
+    mean: float
+    deviation: float
+    least: float
+
+
+@dataclass(frozen=True)
+class Affinities:
+    """All assignments, ranked.
+
+    Attributes
+    ----------
+    scores, elements
+        A row for each of them, the best first.
+    unit
+        Bytes: scores are in halves of it.
+    levels
+        The best ones, one assignment of all that are as good.
+    named
+        Those that have a name, and the first random one.
+    drawn
+        What random ones come to.
+    """
+
+    scores: NDArray[np.int64]
+    elements: NDArray[np.uint8]
+    unit: int
+    levels: tuple[Assignment, ...]
+    named: tuple[Assignment, ...]
+    drawn: Drawn
+
+    @property
+    def best(self) -> Assignment:
+        """The first of the best."""
+        return self.levels[0]
+
+    def assignment(self, name: str) -> Assignment:
+        """Find the one that is called `name`, which may be best."""
+        known = {BEST: self.best, **{one.name: one for one in self.named}}
+        if name not in known:
+            raise Error(unknown_name("affinity", name, known))
+        return known[name]
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "assignments": len(self.scores),
+            "unit": self.unit,
+            "levels": [one.document() for one in self.levels],
+            "named": [one.document() for one in self.named],
+            "random": self.drawn._asdict(),
+        }
+
+
+def messages_of(
+    graph: CommGraph,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """List source, target and bytes of the edges that carry any."""
+    counts = np.diff(np.asarray(graph.first).astype(np.int64)).astype(np.int64)
+    source = np.repeat(np.arange(graph.rank_count), counts)
+    sizes = np.asarray(graph.bytes).astype(np.int64)
+    sent = sizes > 0
+    return source[sent], np.asarray(graph.peer).astype(np.int64)[sent], sizes[sent]
+
+
+class BusThreads:
+    """The threads of a graph, and the bus that they are assigned to."""
+
+    def __init__(
+        self, graph: CommGraph, allocation: Allocation, timing: BusTiming
+    ) -> None:
+        at_least("the size of a piece", timing.piece, 1)
+        if graph.rank_count != ELEMENTS:
+            raise Error(
+                f"a ring bus takes {ELEMENTS} threads, not {graph.rank_count}; "
+                f"a blade of two of them {2 * ELEMENTS}"
+            )
+        self.graph, self.allocation, self.timing = graph, allocation, timing
+        self.stations = np.array(bus_stations(allocation), np.uint32)
+        self.source, self.target, self.bytes = messages_of(graph)
+
+    @property
+    def speeds(self) -> dict[str, Any]:
+        """What determines rates beside the messages."""
+        machine = self.allocation.machine
+        return {
+            "piece": self.timing.piece,
+            "startup": machine.startup + machine.node_latency,
+            "memory": CELL_MEMORY if machine.node_count == CELL_MEMORY + 1 else None,
+            "ring_ends": self.timing.ring_ends,
+        }
+
+    def rates(self, elements: Sequence[int], size: int | None = None) -> Any:
+        """Find how fast messages are, with their own sizes or all of one `size`."""
+        at = self.stations[np.asarray(elements)]
+        sizes = self.bytes if size is None else np.full_like(self.bytes, size)
+        return bus_rates(
+            self.allocation.machine,
+            at[self.source],
+            at[self.target],
+            sizes,
+            **self.speeds,
+        )
+
+    def directions(self, elements: Sequence[int]) -> Directions:
+        """Count which way messages go."""
+        at = self.stations[np.asarray(elements)]
+        pairs = zip(at[self.source].tolist(), at[self.target].tolist(), strict=True)
+        return count_directions(self.allocation.machine, pairs)
+
+
+def rank_affinities(
+    graph: CommGraph,
+    allocation: Allocation,
+    timing: BusTiming = AS_DESCRIBED,
+    *,
+    by: str = SCORE,
+    levels: int = 5,
+    seed: int = 1,
+) -> Affinities:
+    """Rank all 40,320 assignments; also look at those with names, and at random ones.
+
+    Every edge of the graph is one message. Where sizes differ, loads count bytes. `by`
+    score is quick; by bandwidth the slowest message comes first, in the mean over the
+    ways of half-way messages, then in the worst, then the average over all messages.
+    """
+    at_least("levels", levels, 1)
+    at_least("the seed", seed, 0)
+    threads = BusThreads(graph, allocation, timing)
+    found = rank_bus_affinities(allocation, graph)
+    if by not in RANKINGS:
+        raise Error(unknown_name("ranking", by, RANKINGS))
+    ranked = _Ranked(threads, found, by)
+    first = ranked.first_of_level[:levels]
+    generator = np.random.default_rng(seed)
+    drawn = [generator.permutation(ELEMENTS).tolist() for _ in range(TRIALS)]
+    slowest = [threads.rates(elements).slowest[1] for elements in drawn]
+    return Affinities(
+        ranked.scores,
+        ranked.elements,
+        found.unit,
+        tuple(ranked.assignment(BEST if row == 0 else "", row) for row in first),
+        (
+            *(ranked.found(name, elements) for name, (_, elements) in NAMED.items()),
+            ranked.found(RANDOM, drawn[0]),
+        ),
+        Drawn(
+            TRIALS, float(np.mean(slowest)), float(np.std(slowest)), float(min(slowest))
+        ),
+    )
+
+
+def rates_by_size(
+    graph: CommGraph,
+    allocation: Allocation,
+    sizes: Sequence[int],
+    timing: BusTiming = AS_DESCRIBED,
+) -> dict[str, list[Rate]]:
+    """Find the slowest message of every named assignment, all messages of one size."""
+    threads = BusThreads(graph, allocation, timing)
+    return {
+        name: [Rate(*threads.rates(elements, size).slowest) for size in sizes]
+        for name, (_, elements) in NAMED.items()
+    }
+
+
+class _Ranked:
+    """Finds assignments in the ranking."""
+
+    def __init__(self, threads: BusThreads, found: BusAffinities, by: str) -> None:
+        self.threads = threads
+        self.scores = np.asarray(found.scores)
+        self.elements = np.asarray(found.elements)
+        keys = self.scores
+        if by == BANDWIDTH:
+            rates = found.rates(threads.allocation, threads.graph, **threads.speeds)
+            # In kB/s: sums in another order may differ in their last digits.
+            keys = -np.rint(np.asarray(rates)[:, [1, 0, 4]] / 1e3).astype(np.int64)
+            order = np.lexsort(keys.T[::-1])  # stable: by score where these are equal
+            self.scores, self.elements = self.scores[order], self.elements[order]
+            keys = keys[order]
+        starts = np.any(keys[1:] != keys[:-1], axis=1)
+        self.first_of_level = np.flatnonzero(np.concatenate(([True], starts)))
+
+    def found(self, name: str, elements: Sequence[int]) -> Assignment:
+        (row,) = np.flatnonzero((self.elements == elements).all(axis=1))
+        return self.assignment(name, int(row))
+
+    def assignment(self, name: str, row: int) -> Assignment:
+        level = int(np.searchsorted(self.first_of_level, row, side="right")) - 1
+        first = int(self.first_of_level[level])
+        after = [*self.first_of_level.tolist(), len(self.scores)][level + 1]
+        elements = tuple(self.elements[row].tolist())
+        rates = self.threads.rates(elements)
+        edges = zip(
+            self.threads.source.tolist(),
+            self.threads.target.tolist(),
+            self.threads.bytes.tolist(),
+            np.asarray(rates.messages).tolist(),
+            strict=True,
+        )
+        return Assignment(
+            name,
+            elements,
+            Score(*self.scores[row].tolist()),
+            first + 1,
+            after - first,
+            self.threads.directions(elements),
+            Rate(*rates.slowest),
+            Rate(*rates.average),
+            tuple(MessageRate(s, t, b, Rate(*rate)) for s, t, b, rate in edges),
+        )

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Splits sixteen threads between the two processors of a blade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topoloom._core import Allocation, CommGraph, Error, rank_bipartitions
+from topoloom.support.nearest import unknown_name
+from topoloom.tasks.bus.affinity import (
+    AS_DESCRIBED,
+    BEST,
+    ELEMENTS,
+    NAMED,
+    BusThreads,
+    BusTiming,
+    Rate,
+    messages_of,
+    rank_affinities,
+)
+
+THREADS = 2 * ELEMENTS
+#: Bytes per second of each of 1, 2 ... 8 messages that cross the link of a blade at
+#: once, by the processor that sends: Sudheer 2012, table 4.2, 64 KB.
+LINK_RATES = (
+    tuple(rate * 1e9 for rate in (5.9, 5.0, 3.6, 2.7, 2.0, 1.6, 1.3, 1.2)),
+    tuple(rate * 1e9 for rate in (3.8, 3.4, 2.8, 2.6, 2.0, 1.6, 1.3, 1.2)),
+)
+BEST_HALVES, WORST_HALVES = "best", "worst"
+
+
+def link_rate(sender: int, messages: int) -> float:
+    """Find the bandwidth of each of several messages from one processor to the other.
+
+    The measured table; more than it has share what its last row carries.
+    """
+    measured = LINK_RATES[sender]
+    if messages <= len(measured):
+        return measured[messages - 1]
+    return measured[-1] * len(measured) / messages
+
+
+class Halves(NamedTuple):
+    """The threads of processor 0, those of processor 1, and what crosses.
+
+    Attributes
+    ----------
+    threads
+        Of each processor.
+    crossing
+        Bytes between the processors.
+    alike
+        Sets of eight threads that are as good.
+    sent
+        Messages that each processor sends to the other.
+    """
+
+    threads: tuple[tuple[int, ...], tuple[int, ...]]
+    crossing: int
+    alike: int
+    sent: tuple[int, int]
+
+
+class BladeAssignment(NamedTuple):
+    """An affinity inside both processors.
+
+    Attributes
+    ----------
+    name
+        Of the affinity.
+    elements
+        The element of every thread: 8 to 15 are those of processor 1.
+    inside
+        Bandwidth of the slowest message within a processor; None without one.
+    slowest
+        The same with messages that cross.
+    """
+
+    name: str
+    elements: tuple[int, ...]
+    inside: Rate | None
+    slowest: Rate | None
+
+
+@dataclass(frozen=True)
+class Blade:
+    """The halves, and what each affinity inside them is worth."""
+
+    halves: Halves
+    best_crossing: int
+    worst_crossing: int
+    across: tuple[float | None, float | None]  # bytes per second, by sender
+    assignments: tuple[BladeAssignment, ...]
+
+    def assignment(self, name: str) -> BladeAssignment:
+        """Find the one that is called `name`."""
+        known = {one.name: one for one in self.assignments}
+        if name not in known:
+            raise Error(unknown_name("affinity", name, known))
+        return known[name]
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+
+        def rate(one: Rate | None) -> dict[str, float] | None:
+            return None if one is None else one._asdict()
+
+        return {
+            "halves": self.halves._asdict(),
+            "best_crossing": self.best_crossing,
+            "worst_crossing": self.worst_crossing,
+            "across": list(self.across),
+            "assignments": [
+                {
+                    **one._asdict(),
+                    "inside": rate(one.inside),
+                    "slowest": rate(one.slowest),
+                }
+                for one in self.assignments
+            ],
+        }
+
+
+def split_blade(
+    graph: CommGraph,
+    allocation: Allocation,
+    timing: BusTiming = AS_DESCRIBED,
+    *,
+    halves: str = BEST_HALVES,
+) -> Blade:
+    """Split 16 threads in `halves`, the best or the worst, and assign each half.
+
+    The fewest bytes cross in the best; the side that sends more is on processor 0.
+    Within a processor threads count in the order of their numbers. Messages that cross
+    are as fast as measured on a Cell blade, and do not slow others down.
+    """
+    if graph.rank_count != THREADS:
+        raise Error(f"a blade takes {THREADS} threads, not {graph.rank_count}")
+    found = rank_bipartitions(graph)
+    sets = {
+        BEST_HALVES: (found.best, found.best_bytes, found.optima),
+        WORST_HALVES: (found.worst, found.worst_bytes, found.pessima),
+    }
+    if halves not in sets:
+        raise Error(unknown_name("choice of halves", halves, sets))
+    on_first, crossing, alike = sets[halves]
+    first = np.array([on_first >> thread & 1 == 1 for thread in range(THREADS)])
+    sides = (np.flatnonzero(first), np.flatnonzero(~first))
+    source, target, size = messages_of(graph)
+    sends = [
+        int(((first[source] == own) & (first[target] != own)).sum())
+        for own in (True, False)
+    ]
+    across = [link_rate(n, sent) if sent else None for n, sent in enumerate(sends)]
+    parts = []
+    for side in sides:
+        number = np.full(THREADS, -1)
+        number[side] = np.arange(ELEMENTS)
+        kept = (number[source] >= 0) & (number[target] >= 0)
+        parts.append(
+            CommGraph.from_edges(
+                ELEMENTS, number[source[kept]], number[target[kept]], size[kept]
+            )
+        )
+    best = [rank_affinities(part, allocation, timing).best.elements for part in parts]
+    return Blade(
+        Halves(
+            (tuple(sides[0].tolist()), tuple(sides[1].tolist())),
+            crossing,
+            alike,
+            (sends[0], sends[1]),
+        ),
+        found.best_bytes,
+        found.worst_bytes,
+        (across[0], across[1]),
+        tuple(
+            _assigned(name, chosen, sides, parts, allocation, timing, across)
+            for name, chosen in {
+                BEST: best,
+                **{name: [at, at] for name, (_, at) in NAMED.items()},
+            }.items()
+        ),
+    )
+
+
+def _assigned(
+    name: str,
+    chosen: list[tuple[int, ...]],
+    sides: tuple[np.ndarray, np.ndarray],
+    parts: list[CommGraph],
+    allocation: Allocation,
+    timing: BusTiming,
+    across: list[float | None],
+) -> BladeAssignment:
+    elements = np.empty(THREADS, np.int64)
+    rates = []
+    for number, (side, at, part) in enumerate(zip(sides, chosen, parts, strict=True)):
+        elements[side] = np.asarray(at) + number * ELEMENTS
+        if part.edge_count:
+            threads = BusThreads(part, allocation, timing)
+            rates.append(Rate(*threads.rates(at).slowest))
+    inside = _slowest(rates)
+    crossing = [Rate(rate, rate, rate) for rate in across if rate is not None]
+    return BladeAssignment(
+        name, tuple(elements.tolist()), inside, _slowest([*rates, *crossing])
+    )
+
+
+def _slowest(rates: list[Rate]) -> Rate | None:
+    return Rate(*map(min, zip(*rates, strict=True))) if rates else None

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Counts which way messages go on a ring bus, and which of them share links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from topoloom._core import Machine
+
+
+class Directions(NamedTuple):
+    """How many messages go each way, or may go either, and how many pairs overlap."""
+
+    clockwise: int
+    counter_clockwise: int
+    half_way: int
+    overlaps_clockwise: int
+    overlaps_counter_clockwise: int
+
+
+def count_directions(
+    machine: Machine, messages: Iterable[tuple[int, int]]
+) -> Directions:
+    """Count messages between stations; half-way ones overlap with nothing."""
+    stations = machine.node_count
+    ways: tuple[list[set[int]], list[set[int]]] = ([], [])
+    half_way = 0
+    for source, target in messages:
+        links = {link for link, _ in machine.route(source, target)}
+        clockwise = {link for link in links if link < stations}
+        if clockwise and clockwise != links:
+            half_way += 1
+        else:
+            ways[0 if clockwise else 1].append(links)
+    return Directions(
+        len(ways[0]), len(ways[1]), half_way, *(_overlaps(arcs) for arcs in ways)
+    )
+
+
+def _overlaps(arcs: list[set[int]]) -> int:
+    return sum(
+        not arc.isdisjoint(other)
+        for number, arc in enumerate(arcs)
+        for other in arcs[:number]
+    )

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bench of affinities: its tables and its picture, and the particles in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from affinity.__main__ import patterns_table, three
+from affinity.cases import measure
+from affinity.figure import draw
+from affinity.particles import computing_for, seconds, step
+from topoloom.tasks.bus.affinity import NAMED, Rate
+
+
+def test_a_pattern_has_a_row_and_a_panel(tmp_path: Path) -> None:
+    found = [measure("ring"), measure("rd2")]
+    _, _, ring, doubling = patterns_table(found).splitlines()
+    assert ring.startswith("| Ring | 16.6 20.6 24.6 | 16.6 |")
+    assert "12.6 14.5 24.6" in doubling
+    draw(found, tmp_path / "bus.svg")
+    assert (tmp_path / "bus.svg").stat().st_size > 1000
+
+
+def test_equal_rates_are_one_number() -> None:
+    assert three(Rate(1e9, 1e9, 1e9)) == "1.0"
+    assert three(Rate(1e9, 1e9, 2e9)) == "1.0 2.0"
+
+
+def test_a_step_of_particles_is_two_messages_of_each_element_at_best() -> None:
+    size = 32 * 1024
+    graph = step(np.full(8, size))
+    assert graph.edge_count == 16
+    _, elements = NAMED["leap2"]
+    alone = 1e-7 + 2 * size / 25.6e9
+    assert seconds(graph, elements).tolist() == pytest.approx([alone] * 3)
+
+
+def test_computing_hides_what_messages_lose() -> None:
+    slow, fast = 2.0, 1.0
+    computing = computing_for(slow, fast)
+    assert (slow + computing) / (fast + computing) == pytest.approx(1.1)
