@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from published.table import Ours
-from topoloom import Allocation, Machine, load_machine
+from topoloom import Allocation, load_machine
 from topoloom._core import CELL_MEMORY, bus_rates, bus_stations, rank_bus_affinities
 from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
-from topoloom.machines.machine_facts import machine_facts
 from topoloom.tasks.bus.affinity import NAMED, BusThreads, BusTiming
 from topoloom.tasks.bus.blade import split_blade
 
@@ -85,21 +84,6 @@ def rows() -> Iterator[Ours]:
     note = "ours: with the startup of a message"
     share = 100 * worst * 8 / (8 * 25.6e9)
     yield Ours(SOURCE, text, row, "value", share, note, within=0.05)
-    yield from bisections()
-
-
-def bisections() -> Iterator[Ours]:
-    """Yield bandwidths across the worst halvings of other machines."""
-    machines = {
-        # 38 bits at 5 GHz, 32 of them data.
-        "TeraFLOPS bisection": (Machine(f"mesh:8x10,bandwidth={38 * 5 / 8}GB/s"), 1e9),
-        "TeraFLOPS data bisection": (load_machine("teraflops"), 1e9),
-        "Blue Waters bisection": (load_machine("blue-waters"), 1e12),
-    }
-    for row, (machine, unit) in machines.items():
-        value = machine_facts(machine)["bisection"]["at_least"] / unit
-        note = "print takes 9.375 GB/s for a link of Gemini, our machine 9.4 GB/s"
-        yield Ours(SOURCE, MACHINES, row, "value", value, note, within=0.01)
 
 
 def blade(allocation: Allocation) -> Iterator[Ours]:

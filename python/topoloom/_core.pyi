@@ -1834,9 +1834,9 @@ def binomial_order(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDA
     The process on every position of a binomial tree. Methods: standard, fastest-edge-first, channel-aware, random.
     """
 
-def binomial_scatter_steps(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], order: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, channels: int = 1, reading: str = 'growing') -> list[float]:
+def binomial_scatter_steps(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], order: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, channels: int = 1, groups: CostGroups | None = None, reading: str = 'growing') -> list[float]:
     """
-    Seconds of every step of a binomial scatter of one block to each, where costs are of a block. Readings: growing, messages of a step within a group share one channel and those between the same two groups all, and each more adds half the bandwidth of one; printed, those within a group share all too, and more add nothing; node, all of them share all, and each more adds half; independent, none share.
+    Seconds of every step of a binomial scatter of one block to each, where costs are of a block; without groups of find_cost_groups() it finds them. Readings: growing, messages of a step within a group share one channel and those between the same two groups all, and each more adds half the bandwidth of one; printed, those within a group share all too, and more add nothing; node, all of them share all, and each more adds half; independent, none share.
     """
 
 def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0, pieces: int = 0) -> list[list[tuple[int, int, int]]]:
