@@ -23,14 +23,14 @@ struct GraspOptions {
         field("alpha", alpha, Range{0, 1000},
               "length of the restricted candidate list, per mille of all candidates");
         field("beta", beta, Range{0, 1000},
-              "per mille of flows and distances among which the first pair is chosen");
+              "per mille of flows and distances among which the first pair is chosen; along edges, of the "
+              "most central slots");
         field("restarts", restarts, Range{0, 1e9},
               "number of starts, the best of which counts; 0: fewer for more slots");
         field("warm", warm, warm_names, "the placement that is improved first, before all random starts");
-        field(
-            "dense", dense, Range{0, 10000},
-            "up to this number of slots all pairs are looked at, above it ranks grow and change places along "
-            "edges");
+        field("dense", dense, Range{0, 10000},
+              "up to this number of slots all exchanges are examined, above it those of near ranks, without "
+              "matrices");
     }
 };
 

@@ -15,10 +15,9 @@ namespace {
 struct GrowthOptions {
     Key key = Key::bytes;
     void visit(auto& field) {
-        field(
-            "key", key, key_names,
-            "the next rank has most partners (degree: algorithm 1 read literally), most placed partners, or "
-            "most bytes to placed ones (as its tables come out)");
+        field("key", key, key_names,
+              "the next rank has most partners (algorithm 1 to the letter), most placed partners, or most "
+              "bytes to placed partners");
     }
 };
 
@@ -27,7 +26,8 @@ struct WeightedOptions : GrowthOptions {
     void visit(auto& field) {
         GrowthOptions::visit(field);
         field("weighted", weighted, Range{0, 1},
-              "1: each partner counts by the bytes exchanged with it; 0: all alike (read literally)");
+              "1: each partner counts by the bytes exchanged with it; 0: all alike (algorithm 1 to the "
+              "letter)");
     }
     [[nodiscard]] Rule rule() const { return {.key = key, .weighted = weighted != 0}; }
 };
