@@ -26,8 +26,8 @@ NEAR = {
 ON_LINKS = {**NEAR, "LocalOpt": "emahd,local-opt"}
 NEAR_SIZES = TABLE_SIZES[1:]  # from 8 ranks on
 LINK_SIZES = TABLE_SIZES[:-2]  # up to 216
-#: Of hops per byte: as far as three ragged allocations of ours are apart.
-SPREAD = 0.3
+#: Of hops per byte: how far GRASP on our three ragged allocations is apart, on average.
+SPREAD = 0.27
 UNKNOWN = (
     "mesh, allocation and numbering of the source are not known; ours: random "
     "triangulations with shuffled ranks on three ragged pieces of a 25x16x24 torus"
