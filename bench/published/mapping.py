@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import geometric_mean
 
-from contention.cases import BANDWIDTH, RAGGED, SHUFFLED, TABLE_SIZES, Case
+from contention.cases import BANDWIDTH, RAGGED, TABLE_SIZES, Case
 from contention.patterns import UNIT
 from published.table import Ours
 from topoloom import Allocation, CommGraph, place
@@ -30,7 +30,7 @@ LINK_SIZES = TABLE_SIZES[:-2]  # up to 216
 SPREAD = 0.27
 UNKNOWN = (
     "mesh, allocation and numbering of the source are not known; ours: random "
-    "triangulations with shuffled ranks on three ragged pieces of a 25x16x24 torus"
+    "triangulations cut by coordinates, on three ragged pieces of a 25x16x24 torus"
 )
 UNITS = f"{UNKNOWN}; so is its unit; ours: an edge of the mesh"
 
@@ -64,8 +64,8 @@ def rows() -> Iterator[Ours]:
 
 @cache
 def problems(ranks: int) -> list[tuple[CommGraph, Allocation]]:
-    """Make shuffled meshes, and ragged pieces of the torus for them."""
-    cases = [Case("published", RAGGED, "Mesh", ranks, s, SHUFFLED) for s in SEEDS]
+    """Make meshes, and ragged pieces of the torus for them."""
+    cases = [Case("published", RAGGED, "Mesh", ranks, s) for s in SEEDS]
     return [(case.graph(), case.allocation()) for case in cases]
 
 
