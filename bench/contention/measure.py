@@ -98,8 +98,8 @@ def measure(case: Case) -> list[Run]:
     start = time.process_time()
     bounds = find_bounds(graph, allocation, work=10**8, threads=1)
     seconds = time.process_time() - start
-    values = (graph.total_bytes, bounds.congestion, bounds.hop_bytes, None)
-    return [*runs, Run(case, BOUND, *values, seconds)]
+    proven = (graph.total_bytes, bounds.congestion, bounds.hop_bytes, None)
+    return [*runs, Run(case, BOUND, *proven, seconds)]
 
 
 def impossible(runs: list[Run]) -> list[str]:
