@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contention.patterns import PATTERNS, PUBLISHED, rounds
+from contention.patterns import PATTERNS, PUBLISHED, rounds, shuffled
 from topoloom import Allocation, CommGraph, Machine
 from topoloom.allocations import fragmented_allocation
 
@@ -17,22 +17,26 @@ _LINKS = "bandwidth=10GB/s,latency=100ns+node:1,bandwidth=10GB/s,startup=1us"
 #: A ragged job gets as many nodes as it has ranks; the others are 128 nodes or more.
 MACHINES = {
     "full torus": f"torus:8x4x4,{_LINKS}",
-    RAGGED: f"torus:17x8x24,{_LINKS}",
+    RAGGED: f"torus:25x16x24,{_LINKS}",
     "tree": f"tree:4:4:8,{_LINKS}",
     "fat tree": f"fattree:8:16,up=1:4,{_LINKS}",
     "dragonfly": f"dragonfly:9x4,nodes=4,{_LINKS}",
 }
 ABOUT = {
     "full torus": "8x4x4, all of it",
-    RAGGED: "128 nodes in 6 pieces of a 17x8x24 torus",
+    RAGGED: "128 nodes in 6 pieces of a 25x16x24 torus, as a Cray XT5 has",
     "tree": "4:4:8, one link up from every node and switch",
     "fat tree": "16 leaf switches of 8 nodes and 4 links up, d-mod-k",
     "dragonfly": "9 groups of 4 routers of 4 nodes, minimal routes",
 }
 
-#: As published: Table 7.1 on meshes, and Figures 7.1 to 7.6.
-TABLE_SIZES = (4, 8, 16, 32, 64, 100, 128, 144, 192, 200, 216)
+#: As published: Tables 6.1 and 7.1 on meshes, and Figures 7.1 to 7.6.
+TABLE_SIZES = (4, 8, 16, 32, 64, 100, 128, 144, 192, 200, 216, 250, 300)
 FIGURE_SIZES = (64, 100, 128, 216)
+
+#: How ranks are numbered: along the pattern, or in no order. It is not known which the
+#: published tables had.
+ORDERS = IN_ORDER, SHUFFLED = "in order", "shuffled"
 
 CHOICE_RANKS = 128
 CHOICE_PATTERNS = ("3-D halo", "Mesh", "Recursive doubling", "Bruck")
@@ -47,6 +51,8 @@ class Case:
     study
         ``"published"``: all messages at once, as in the published figures;
         ``"choice"``: in rounds, where the pattern has any.
+    order
+        Of `ORDERS`.
     """
 
     study: str
@@ -54,6 +60,7 @@ class Case:
     pattern: str
     ranks: int
     seed: int
+    order: str = IN_ORDER
 
     def allocation(self) -> Allocation:
         """Return all of the machine, or on the ragged torus just enough nodes of it."""
@@ -65,7 +72,8 @@ class Case:
 
     def graph(self) -> CommGraph:
         """Make the pattern."""
-        return PATTERNS[self.pattern](self.ranks, self.seed)
+        graph = PATTERNS[self.pattern](self.ranks, self.seed)
+        return graph if self.order == IN_ORDER else shuffled(graph, self.seed)
 
     def phases(self) -> list[CommGraph]:
         """Return what is sent together; nothing if that is all of it."""
@@ -78,9 +86,11 @@ def published(
     """Yield the published patterns and sizes, each on several ragged allocations."""
     for pattern in PUBLISHED:
         for ranks in TABLE_SIZES if pattern == "Mesh" else FIGURE_SIZES:
-            if pattern in patterns and ranks in sizes:
+            if pattern not in patterns or ranks not in sizes:
+                continue
+            for order in ORDERS if pattern == "Mesh" else (IN_ORDER,):
                 for seed in range(1, seeds + 1):
-                    yield Case("published", RAGGED, pattern, ranks, seed)
+                    yield Case("published", RAGGED, pattern, ranks, seed, order)
 
 
 def choice(patterns: Sequence[str], sizes: Sequence[int]) -> Iterator[Case]:

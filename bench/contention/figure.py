@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contention.cases import FIGURE_SIZES
-from contention.measure import BOUND, DEFAULT, NEAR, OURS, RIVAL
+from contention.measure import BOUND, DEFAULT, EMAHD_ON_LINKS, NEAR, OURS, RIVAL
 from contention.patterns import PUBLISHED
 from contention.tables import Results
 from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
@@ -22,7 +22,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "gge": {"color": "#999999", "linestyle": ":"},
     "mahd": {"color": "#999999", "linestyle": "--"},
     "grasp": {"color": "#35978f", "marker": "D", "linestyle": "--"},
-    "emahd": {"color": "#666666", "linestyle": "-."},
+    EMAHD_ON_LINKS: {"color": "#666666", "linestyle": "-."},
     NEAR: {"color": "#80b1d3", "marker": "^", "linestyle": "-"},
     RIVAL: {"color": BEFORE, "marker": "o", "linestyle": "--", "linewidth": 1.8},
     OURS: {"color": AFTER, "marker": "o", "linestyle": "-", "linewidth": 2.4},

@@ -21,12 +21,14 @@ class Way(NamedTuple):
 
 
 DEFAULT, RIVAL, BOUND = "default", "emahd,local-opt", "bound"
+EMAHD_ON_LINKS = "emahd, congestion"
 OURS, NEAR, TIMED = "auto, congestion", "auto, hop-bytes", "auto, time"
 
 #: What competes on the ragged torus: the published, ours, and others by hop-bytes.
 PUBLISHED = (
     Way(DEFAULT, "block"),
     *(Way(name, name) for name in ("gge", "mahd", "grasp", "emahd")),
+    Way(EMAHD_ON_LINKS, "emahd", "congestion"),
     Way(RIVAL, RIVAL, "congestion"),
 )
 AIMED = (Way(NEAR, "auto"), Way(OURS, "auto", "congestion"))
@@ -51,6 +53,8 @@ class Run:
 
     Attributes
     ----------
+    byte_count
+        What all messages carry.
     congestion, time
         Seconds; where there are rounds, the sum over them. No time is proven.
     search_cpu
@@ -59,6 +63,7 @@ class Run:
 
     case: Case
     way: str
+    byte_count: int
     congestion: float
     hop_bytes: float
     time: float | None
@@ -88,12 +93,13 @@ def measure(case: Case) -> list[Run]:
             objective_value(graph, allocation, placement, objective=name, phases=phases)
             for name in ("congestion", "hop-bytes", "time")
         )
-        runs.append(Run(case, way.name, congestion, hop_bytes, whole, seconds))
+        values = (graph.total_bytes, congestion, hop_bytes, whole)
+        runs.append(Run(case, way.name, *values, seconds))
     start = time.process_time()
     bounds = find_bounds(graph, allocation, work=10**8, threads=1)
     seconds = time.process_time() - start
-    found = Run(case, BOUND, bounds.congestion, bounds.hop_bytes, None, seconds)
-    return [*runs, found]
+    proven = (graph.total_bytes, bounds.congestion, bounds.hop_bytes, None)
+    return [*runs, Run(case, BOUND, *proven, seconds)]
 
 
 def impossible(runs: list[Run]) -> list[str]:

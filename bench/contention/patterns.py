@@ -109,3 +109,15 @@ def rounds(pattern: str, ranks: int) -> list[CommGraph]:
     if name is None:
         return []
     return make_phases(name, Request(ranks, UNIT))
+
+
+def shuffled(graph: CommGraph, seed: int) -> CommGraph:
+    """Renumber the ranks in no order."""
+    number = np.random.default_rng(seed).permutation(graph.rank_count)
+    source = np.repeat(np.arange(graph.rank_count), np.diff(graph.first.astype(int)))
+    return CommGraph.from_edges(
+        graph.rank_count,
+        number[source].astype(np.uint32),
+        number[graph.peer].astype(np.uint32),
+        graph.bytes,
+    )

@@ -3,14 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from contention import published
-from contention.cases import ABOUT, BANDWIDTH, FIGURE_SIZES, Case
+from contention.cases import (
+    ABOUT,
+    BANDWIDTH,
+    FIGURE_SIZES,
+    IN_ORDER,
+    SHUFFLED,
+    Case,
+)
 from contention.measure import (
     BOUND,
     BY_HOP_BYTES,
     DEFAULT,
+    EMAHD_ON_LINKS,
     NEAR,
     OURS,
     RIVAL,
@@ -21,7 +30,7 @@ from contention.measure import (
 from contention.patterns import PUBLISHED
 from peers.versus import geometric_mean
 
-COLUMNS = (DEFAULT, "gge", "mahd", "grasp", "emahd", RIVAL, NEAR, OURS)
+COLUMNS = (DEFAULT, "gge", "mahd", "grasp", EMAHD_ON_LINKS, RIVAL, NEAR, OURS)
 
 
 class Results:
@@ -31,7 +40,9 @@ class Results:
         self.runs = {(run.case, run.way): run for run in runs}
         self.cases = list(dict.fromkeys(case for case, _ in self.runs))
 
-    def of(self, study: str, pattern: str = "", ranks: int = 0) -> Results:
+    def of(
+        self, study: str, pattern: str = "", ranks: int = 0, order: str = IN_ORDER
+    ) -> Results:
         """Return a part: of a study, and if named of a pattern, and of a size."""
         return Results(
             run
@@ -39,6 +50,7 @@ class Results:
             if run.case.study == study
             and pattern in ("", run.case.pattern)
             and ranks in (0, run.case.ranks)
+            and order == run.case.order
         )
 
     def at(self, case: Case) -> Results:
@@ -56,6 +68,11 @@ class Results:
     def load(self, way: str) -> float:
         """Return the geometric mean of what the busiest link carries, in KiB."""
         return mean(value * BANDWIDTH / 1024 for value in self.values(way))
+
+    def hops_per_byte(self, way: str) -> float:
+        """Return the geometric mean of the hops that a byte takes."""
+        bytes_sent = self.values(way, "byte_count")
+        return mean(ratios(self.values(way, "hop_bytes"), bytes_sent))
 
     def ratio(self, way: str, base: str, what: str = "congestion") -> float:
         """Return the geometric mean of the ratio of two mappers."""
@@ -117,23 +134,49 @@ def in_short(results: Results) -> str:
     return table(head, rows)
 
 
-def mesh(results: Results) -> str:
-    """Write Table 7.1: the busiest link's load in KiB, beside the published gain."""
-    part = results.of("published", "Mesh")
-    head = ["ranks", *COLUMNS, BOUND, f"{RIVAL} / {DEFAULT}", "published"]
-    rows = []
-    for ranks in dict.fromkeys(case.ranks for case in part.cases):
-        size = part.of("published", ranks=ranks)
-        before, after = published.MESH[ranks]
-        rows.append(
-            [
-                str(ranks),
-                *(f"{size.load(way):.0f}" for way in (*COLUMNS, BOUND)),
-                f"{size.ratio(RIVAL, DEFAULT):.2f}",
-                f"{after / before:.2f}",
-            ]
-        )
-    return table(head, rows)
+def hops(results: Results, order: str) -> str:
+    """Write Table 6.1: hops per byte, ours and in parentheses the published."""
+    ways = (*published.NEAR_WAYS, NEAR)
+    rows, ours, printed = [], [], []
+    for ranks, theirs in published.HOPS_PER_BYTE.items():
+        part = results.of("published", "Mesh", ranks, order)
+        if not part.cases:
+            continue
+        ours.append([part.hops_per_byte(way) for way in ways])
+        printed.append(theirs)
+        rows.append([str(ranks), *beside(ours[-1], theirs)])
+    if rows:
+        rows.append(["**mean**", *beside(means(ours), means(printed))])
+    return table(["ranks", *ways], rows)
+
+
+def links(results: Results, order: str) -> str:
+    """Write Table 7.1: the busiest link's load over that of the default."""
+    ways = published.LINK_WAYS
+    rows, ours, printed = [], [], []
+    for ranks, loads in published.BUSIEST_LINK.items():
+        part = results.of("published", "Mesh", ranks, order)
+        if not part.cases:
+            continue
+        columns = (*ways[1:], OURS, BOUND)
+        ours.append([part.ratio(way, DEFAULT) for way in columns])
+        printed.append([load / loads[0] for load in loads[1:]])
+        cells = beside(ours[-1], printed[-1])
+        rows.append([str(ranks), f"{part.load(DEFAULT):.0f}", *cells])
+    if rows:
+        rows.append(["**mean**", "", *beside(means(ours), means(printed))])
+    return table(["ranks", f"{DEFAULT}, KiB", *ways[1:], OURS, BOUND], rows)
+
+
+def beside(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
+    """Write ours and in parentheses theirs; they may have fewer."""
+    with_theirs = [f"{a:.2f} ({b:.2f})" for a, b in zip(ours, theirs, strict=False)]
+    return [*with_theirs, *(f"{value:.2f}" for value in ours[len(theirs) :])]
+
+
+def means(rows: Iterable[Sequence[float]]) -> list[float]:
+    """Return the geometric mean of every column."""
+    return [mean(column) for column in zip(*rows, strict=True)]
 
 
 def figures(results: Results) -> str:
@@ -189,10 +232,20 @@ def choice(results: Results) -> str:
 
 def report(results: Results) -> str:
     """Write the tables of the published study."""
-    sections = (
+    sections: tuple[tuple[str, Callable[[Results], str]], ...] = (
         ("In short", in_short),
         ("Every mapper", ways),
-        ("Table 7.1, Mesh: busiest link, KiB", mesh),
+        *(
+            (
+                f"Table {number}, Mesh, ranks {order}: {what}",
+                partial(write, order=order),
+            )
+            for number, what, write in (
+                ("6.1", "hops per byte", hops),
+                ("7.1", "busiest link over default", links),
+            )
+            for order in (SHUFFLED, IN_ORDER)
+        ),
         ("Figures 7.1 to 7.6: busiest link over default", figures),
     )
     shown = [(title, write(results)) for title, write in sections]

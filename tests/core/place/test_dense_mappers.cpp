@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
@@ -61,7 +62,8 @@ TEST_CASE("work budgets and threads: the same placement, and none worse than the
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 90, 3, 1);
     const CommGraph graph = random_geometric(83, Bytes{100}, 2, 6);
-    for (const std::string chain : {"grasp", "hybrid(part=20)", "random,tabu", "random,tabu(dense=0)"}) {
+    for (const std::string chain : {"grasp", "grasp(dense=0)", "grasp(dense=0;warm=mahd)", "hybrid(part=20)",
+                                    "random,tabu", "random,tabu(dense=0)"}) {
         for (const std::uint64_t work :
              {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5000}, std::uint64_t{1} << 40}) {
             CAPTURE(chain);
@@ -129,6 +131,48 @@ TEST_CASE("moving that costs more than all messages leaves every rank at home") 
     const Problem problem = Problem(graph, allocation, 1, 1).with_migration({from, Bytes{1 << 20}});
     const Placement placement = place(problem, "random,tabu(iterations=20000)").placement;
     for (std::uint32_t u = 0; u < 12; ++u) CHECK(placement[Rank{u}] == *from[u]);
+}
+
+TEST_CASE("grasp that starts from a greedy placement is never worse than that, on matrices and along edges") {
+    for (const char* text :
+         {"torus:6x6x6", "tree:3:2,distance=5:9+node:4,distance=1", "torus:5x5+node:2:2"}) {
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const std::size_t ranks = std::min<std::size_t>(allocation.slot_count() - 2, 60);
+        const CommGraph graph = random_geometric(ranks, Bytes{100}, 2, 6);
+        const Problem problem(graph, allocation, 1, 1);
+        for (const std::string warm : {"gge", "mahd", "emahd"}) {
+            for (const std::string dense : {"0", "1000"}) {
+                CAPTURE(text);
+                CAPTURE(warm);
+                CAPTURE(dense);
+                const std::string chain = "grasp(restarts=1;warm=" + warm + ";dense=" + dense + ")";
+                CHECK(value(problem, place(problem, chain).placement) <=
+                      value(problem, place(problem, warm).placement));
+            }
+        }
+    }
+}
+
+TEST_CASE("grasp along edges takes the best of its starts, and no rank alone or silent confuses it") {
+    const Machine machine = make_machine("torus:8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    for (const std::size_t ranks : {1U, 2U, 33U, 64U}) {
+        const CommGraph graph = ranks > 2    ? random_geometric(ranks, Bytes{100}, 2, 3)
+                                : ranks == 2 ? ring(2, Bytes{3})
+                                             : CommGraph::from_rows(1, [](Rank, const auto&) {});
+        const Problem problem(graph, allocation, 1, 1);
+        std::int64_t least = value(problem, place(problem, "grasp(dense=0;restarts=1)").placement);
+        for (const std::string restarts : {"2", "5", "20"}) {
+            const Placement best =
+                place(problem, "grasp(dense=0;alpha=1000;restarts=" + restarts + ")").placement;
+            CHECK(best.rank_count() == ranks);
+            const std::int64_t found =
+                value(problem, place(problem, "grasp(dense=0;restarts=" + restarts + ")").placement);
+            CHECK(found <= least);
+            least = found;
+        }
+    }
 }
 
 TEST_CASE("hybrid makes parts of any sizes meet") {

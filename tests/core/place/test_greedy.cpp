@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
@@ -19,15 +20,15 @@ using namespace topoloom;
 namespace {
 
 enum class Rule { mahd, mahd_weighted, gge };
+enum class Key { degree, neighbors, bytes };
 
 /// Sudheer 2012, ch. 6, algorithm 1 word for word: every step looks at every rank and every slot.
-std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& allocation, Rule rule,
+std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& allocation, Key key, Rule rule,
                               Rank first) {
     const CommGraph graph = directed.symmetric();
     const Machine& machine = allocation.machine();
     const std::size_t n = graph.rank_count();
     std::vector<std::optional<std::size_t>> position(n);  // in the allocation
-    std::vector<char> waiting(n, false);
     std::vector<char> taken(allocation.slot_count(), false);
     std::vector<std::size_t> mapped_at(n, 0);
     std::size_t clock = 0;
@@ -44,7 +45,6 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
         position[u.value] = p;
         taken[p] = true;
         mapped_at[u.value] = ++clock;
-        for (const Rank v : graph.peers(u)) waiting[v.value] = true;
     };
     const auto start = [&](Rank u) {
         std::size_t best = allocation.slot_count();
@@ -69,23 +69,37 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
         }
         return sum;
     };
-    const auto highest_degree = [&](auto&& eligible) {
+    const auto placed_neighbors = [&](Rank u) {
+        std::int64_t count = 0;
+        for (const Rank v : graph.peers(u)) count += position[v.value].has_value() ? 1 : 0;
+        return count;
+    };
+    const auto bytes_to_placed = [&](Rank u) {
+        std::int64_t bytes = 0;
+        for (const Edge edge : graph.sends(u)) bytes += position[edge.peer.value] ? edge.bytes.value : 0;
+        return bytes;
+    };
+    const auto degree = [&](Rank u) { return static_cast<std::int64_t>(graph.degree(u)); };
+    const auto key_of = [&](Rank u) {
+        if (key == Key::degree) return degree(u);
+        return key == Key::neighbors ? placed_neighbors(u) : bytes_to_placed(u);
+    };
+    const auto unplaced_with_most = [&](const auto& of, const auto& eligible) {
         std::optional<Rank> best;
         for (const Rank u : ids<Rank>(n)) {
-            if (!position[u.value] && eligible(u) && (!best || graph.degree(u) > graph.degree(*best)))
-                best = u;
+            if (!position[u.value] && eligible(u) && (!best || of(u) > of(*best))) best = u;
         }
         return best;
     };
     start(first);
     while (true) {
-        if (const auto s = highest_degree([&](Rank u) { return waiting[u.value]; })) {
+        if (const auto s = unplaced_with_most(key_of, [&](Rank u) { return placed_neighbors(u) > 0; })) {
             std::size_t best = allocation.slot_count();
             for (std::size_t p = 0; p < allocation.slot_count(); ++p) {
                 if (!taken[p] && (best == allocation.slot_count() || cost(*s, p) < cost(*s, best))) best = p;
             }
             put(*s, best);
-        } else if (const auto next = highest_degree([](Rank) { return true; })) {
+        } else if (const auto next = unplaced_with_most(degree, [](Rank) { return true; })) {
             start(*next);
         } else {
             break;
@@ -94,6 +108,94 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
     std::vector<Slot> slots;
     for (const auto& p : position) slots.push_back(allocation.slots()[*p]);
     return slots;
+}
+
+/// The point of a ring or line with the least sum of squared distances, times the weight: the mean of the points, where
+/// some of them come after the end of the ring.
+std::int64_t slow_center(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
+                         std::int64_t extent, bool wraps) {
+    std::int64_t weight = 0;
+    for (const auto& [x, w] : points) weight += w;
+    std::int64_t best = 0;
+    std::int64_t least = -1;
+    for (std::int64_t cut = 0; cut <= (wraps ? extent : 0); ++cut) {
+        std::int64_t sum = 0;
+        for (const auto& [x, w] : points) sum += w * (x < cut ? x + extent : x);
+        std::int64_t spread = 0;  // times the square of the weight
+        for (const auto& [x, w] : points) {
+            const std::int64_t off = weight * (x < cut ? x + extent : x) - sum;
+            spread += w * off * off;
+        }
+        if (least < 0 || spread < least) {
+            least = spread;
+            best = sum;
+        }
+    }
+    return weight == 0 ? 0 : best % (weight * extent);
+}
+
+/// Whether every rank, in the order given, is on the free slot closest to the centroid of its placed partners.
+bool is_at_centroids(const CommGraph& directed, const Allocation& allocation, const Placement& placement,
+                     const std::vector<Rank>& order) {
+    const CommGraph graph = directed.symmetric();
+    const Machine& machine = allocation.machine();
+    const std::vector<std::uint32_t> extents = machine.grid();
+    const std::vector<bool> wraps = machine.wraps();
+    const auto at = [&](Slot slot, std::size_t axis) {
+        return std::int64_t{machine.coordinates(machine.node(slot))[axis]};
+    };
+    std::vector<char> placed(graph.rank_count(), false);
+    std::vector<char> taken(machine.slot_count(), false);
+    for (const Rank u : order) {
+        std::int64_t weight = 0;
+        for (const Edge edge : graph.sends(u)) weight += placed[edge.peer.value] ? edge.bytes.value : 0;
+        const auto apart = [&](Slot slot) {
+            std::int64_t sum = 0;
+            for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+                std::vector<std::pair<std::int64_t, std::int64_t>> points;
+                for (const Edge edge : graph.sends(u)) {
+                    if (placed[edge.peer.value])
+                        points.emplace_back(at(placement[edge.peer], axis), edge.bytes.value);
+                }
+                const std::int64_t center = slow_center(points, extents[axis], wraps[axis]);
+                const std::int64_t line = std::abs(weight * at(slot, axis) - center);
+                sum += wraps[axis] ? std::min(line, weight * extents[axis] - line) : line;
+            }
+            return sum;
+        };
+        const bool begins =
+            std::ranges::none_of(graph.peers(u), [&](Rank v) { return placed[v.value] != 0; });
+        for (const Slot slot : allocation.slots()) {
+            if (!begins && !taken[slot.value] && apart(slot) < apart(placement[u])) return false;
+        }
+        placed[u.value] = true;
+        taken[placement[u].value] = true;
+    }
+    return true;
+}
+
+/// The order in which ranks are placed: most bytes to placed partners first.
+std::vector<Rank> growth_order(const CommGraph& directed) {
+    const CommGraph graph = directed.symmetric();
+    std::vector<char> placed(graph.rank_count(), false);
+    std::vector<Rank> order;
+    while (order.size() < graph.rank_count()) {
+        const auto rank_of = [&](Rank u) {
+            std::int64_t bytes = -1;
+            for (const Edge edge : graph.sends(u)) {
+                if (placed[edge.peer.value]) bytes = std::max<std::int64_t>(bytes, 0) + edge.bytes.value;
+            }
+            // Components begin with the rank of most partners.
+            return std::pair(bytes, bytes < 0 ? graph.degree(u) : 0);
+        };
+        Rank best = Rank::none;
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            if (!placed[u.value] && (best == Rank::none || rank_of(u) > rank_of(best))) best = u;
+        }
+        placed[best.value] = true;
+        order.push_back(best);
+    }
+    return order;
 }
 
 Rank max_partners(const CommGraph& directed) {
@@ -140,31 +242,48 @@ TEST_CASE("the greedy constructors do what their paper says, slot for slot") {
                 const CommGraph graph = random_weights(allocation.slot_count() - seed % 3, seed);
                 const Problem problem(graph, allocation);
                 const Rank first = max_partners(graph);
-                const auto check = [&](const char* mapper, Rule rule) {
+                const auto check = [&](const char* mapper, Key key, Rule rule) {
                     CAPTURE(mapper);
                     CHECK(std::ranges::equal(place(problem, mapper).placement.slots(),
-                                             slow_greedy(graph, allocation, rule, first)));
+                                             slow_greedy(graph, allocation, key, rule, first)));
                 };
-                check("mahd", Rule::mahd);
-                check("mahd(weighted=1)", Rule::mahd_weighted);
-                check("gge", Rule::gge);
+                check("mahd", Key::bytes, Rule::mahd_weighted);
+                check("mahd(key=degree;weighted=0)", Key::degree, Rule::mahd);
+                check("mahd(key=degree)", Key::degree, Rule::mahd_weighted);
+                check("mahd(key=neighbors;weighted=0)", Key::neighbors, Rule::mahd);
+                check("gge", Key::bytes, Rule::gge);
+                check("gge(key=degree)", Key::degree, Rule::gge);
+                check("gge(key=neighbors)", Key::neighbors, Rule::gge);
             }
         }
     }
 }
 
-TEST_CASE("emahd is the best of mahd from every first rank") {
-    const Machine machine = make_machine("torus:5x5");
+TEST_CASE("emahd is the best of mahd from every first rank, by the objective") {
+    const Machine machine = make_machine("torus:5x5,bandwidth=1GB/s");
     const Allocation allocation = fragmented_allocation(machine, 18, 2, 1);
     const CommGraph graph = random_weights(17, 6);
-    std::int64_t best = -1;
-    for (const Rank first : ids<Rank>(graph.rank_count())) {
-        const std::int64_t value =
-            hop_bytes(graph, machine, slow_greedy(graph, allocation, Rule::mahd, first));
-        if (best < 0 || value < best) best = value;
+    for (const char* const objective : {"hop-bytes", "congestion", "time"}) {
+        CAPTURE(objective);
+        const Problem problem = Problem(graph, allocation).with_objective(parse_objective(objective), {}, {});
+        std::optional<CongestionKey> best;
+        for (const Rank first : ids<Rank>(graph.rank_count())) {
+            const CongestionKey key =
+                problem.key(slow_greedy(graph, allocation, Key::bytes, Rule::mahd_weighted, first));
+            if (!best || key < *best) best = key;
+        }
+        CHECK(problem.key(place(problem, "emahd").placement.slots()) == best);
     }
-    const PlaceResult found = place(Problem(graph, allocation), "emahd");
-    CHECK(hop_bytes(graph, machine, found.placement.slots()) == best);
+}
+
+TEST_CASE("emahd returns a placement whatever the budget") {
+    const Machine machine = make_machine("torus:8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_weights(60, 3);
+    for (const std::uint64_t work : {std::uint64_t{0}, std::uint64_t{1}}) {
+        const Budget budget{.work = work};
+        CHECK(place(Problem(graph, allocation), "emahd", budget).placement.rank_count() == 60);
+    }
 }
 
 TEST_CASE("mahd puts a periodic stencil on its torus with one hop per message") {
@@ -174,4 +293,48 @@ TEST_CASE("mahd puts a periodic stencil on its torus with one hop per message") 
     const Allocation allocation = Allocation::whole(machine);
     const PlaceResult result = place(Problem(graph, allocation), "mahd");
     CHECK(hop_bytes(graph, machine, result.placement.slots()) == 512 * 6 * 1024);
+}
+
+TEST_CASE("mht puts every rank on the free slot closest to the centroid of its placed partners") {
+    for (const char* text :
+         {"torus:4x5x3", "mesh:6x6", "torus:11", "torus:3x3+node:2:2", "torus:4x4,nodes=2"}) {
+        const Machine machine = make_machine(text);
+        const Allocation whole = Allocation::whole(machine);
+        const Allocation part = fragmented_allocation(machine, machine.node_count() - 2, 2, 1);
+        for (const Allocation& allocation : {whole, part}) {
+            for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+                CAPTURE(text);
+                CAPTURE(seed);
+                const CommGraph graph = random_weights(allocation.slot_count() - seed % 3, seed);
+                const Problem problem(graph, allocation, seed);
+                CHECK(
+                    is_at_centroids(graph, allocation, place(problem, "mht").placement, growth_order(graph)));
+            }
+        }
+    }
+}
+
+TEST_CASE("mht starts on a slot that the seed draws") {
+    const Machine machine = make_machine("torus:8x8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_weights(100, 2);
+    const auto placed = [&](std::uint64_t seed) {
+        return place(Problem(graph, allocation, seed), "mht").placement;
+    };
+    CHECK(placed(1) == placed(1));
+    CHECK(!(placed(1) == placed(2)));
+}
+
+TEST_CASE("mht refuses machines without coordinates in a line") {
+    const CommGraph graph = random_weights(6, 1);
+    for (const char* text : {"tree:3:4", "fattree:4:4", "graph:7:0-1,1-2,2-3,3-4,4-5,5-6,6-0"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        CHECK_THROWS_WITH_AS(place(Problem(graph, allocation), "mht"),
+                             (std::string("mapper 'mht' goes by coordinates, which nodes of ") + text +
+                              " do not have; use mahd")
+                                 .c_str(),
+                             Error);
+    }
 }

@@ -44,7 +44,7 @@ def test_exact_proves_hop_bytes_unless_told_otherwise(topoloom: Command) -> None
 
 def test_a_search_that_ends_early_tells_what_it_has_proven(topoloom: Command) -> None:
     topoloom("pattern", "random-geometric", "--ranks", "16", "-o", "g.npz")
-    words = ("map", "g.npz", "-m", "mesh:4x4", "--mapper", "exact", "--work", "50000")
+    words = ("map", "g.npz", "-m", "mesh:4x4", "--mapper", "exact", "--work", "10000")
     found = topoloom(*words, "--json").json
     assert 0 < found["proven"]["least"] < found["values"]["hop_bytes"]
     assert found["proven"]["gap"] > 1

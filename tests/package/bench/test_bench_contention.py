@@ -17,6 +17,7 @@ from contention.cases import Case
 from contention.measure import (
     BOUND,
     DEFAULT,
+    EMAHD_ON_LINKS,
     NEAR,
     OURS,
     RIVAL,
@@ -36,7 +37,7 @@ from contention.patterns import (
 
 
 def invented(case: Case, **congestion: float) -> list[Run]:
-    return [Run(case, way, value, 10, 2.0, 0.5) for way, value in congestion.items()]
+    return [Run(case, way, 5, value, 10, 2.0, 0.5) for way, value in congestion.items()]
 
 
 def test_elements_of_a_cube_share_faces_edges_and_corners() -> None:
@@ -75,7 +76,7 @@ def test_the_rounds_of_an_all_gather_are_all_of_it(pattern: str) -> None:
 
 def test_the_published_sizes_are_all_there() -> None:
     every = list(cases.published(PUBLISHED, cases.TABLE_SIZES, 3))
-    assert len(set(every)) == len(every) == 3 * (5 * 4 + 11)
+    assert len(set(every)) == len(every) == 3 * (5 * 4 + 2 * 13)
     assert {case.machine for case in cases.choice(tuple(PATTERNS), [128])} == {
         *cases.MACHINES
     }
@@ -105,14 +106,29 @@ def test_what_is_better_than_proven_is_told() -> None:
 def test_tables_are_geometric_means_over_cases() -> None:
     case = Case("published", cases.RAGGED, "Mesh", 8, 1)
     other = replace(case, seed=2)
-    near = dict.fromkeys(tables.BY_HOP_BYTES, 6.0)
-    runs = invented(case, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 2, BOUND: 1})
-    runs += invented(other, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 8, BOUND: 1})
+    near = dict.fromkeys((*tables.BY_HOP_BYTES, EMAHD_ON_LINKS), 6.0)
+    runs = invented(case, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 2, BOUND: 2})
+    runs += invented(other, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 8, BOUND: 2})
     results = tables.Results(runs)
-    assert "| Mesh | 2 | 0.500 | 1.000 | 2.000 | 0.667 | 1 | 4.00 | 0.50 | 0.50 |" in (
+    assert "| Mesh | 2 | 0.500 | 1.000 | 2.000 | 0.667 | 1 | 2.00 | 0.50 | 0.50 |" in (
         tables.in_short(results)
     )
-    assert "| 0.50 | 0.60 |" in tables.mesh(results)  # local-opt, and as published
+    # 8 is over default and, in parentheses, as published.
+    links = tables.links(results, cases.IN_ORDER).splitlines()
+    assert "| 0.75 (0.78) | 0.50 (0.60) | 0.50 | 0.25 |" in links[2]
+    assert links[2].split("|")[3:] == links[3].split("|")[3:]  # the mean of one size
+    hops = tables.hops(results, cases.IN_ORDER).splitlines()
+    assert hops[2].startswith("| 8 | 2.00 (2.22) | 2.00 (2.18) |")
+    assert tables.hops(results, cases.SHUFFLED) == ""
+
+
+def test_shuffled_ranks_send_what_they_sent_under_other_numbers() -> None:
+    case = Case("published", cases.RAGGED, "Mesh", 16, 1)
+    graph, other = case.graph(), replace(case, order=cases.SHUFFLED).graph()
+    assert graph.first.tolist() != other.first.tolist()
+    assert sorted(graph.bytes.tolist()) == sorted(other.bytes.tolist())
+    degrees = [sorted(np.diff(g.first.astype(int)).tolist()) for g in (graph, other)]
+    assert degrees[0] == degrees[1]
 
 
 def test_results_come_back_and_become_a_page_and_pictures(tmp_path: Path) -> None:

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/place/entry.hpp"
+#include "topoloom/place/greedy/sparse_grasp.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/qap_tabu.hpp"
 
@@ -258,9 +261,23 @@ qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> wa
 }
 
 Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& options) {
-    require_dense_memory("grasp", problem.allocation().slot_count(), grasp_searches);
-    return placement_of(problem,
-                        grasp(dense_qap(problem), {}, problem.seed(), problem.threads(), meter, options));
+    const std::size_t slots = problem.allocation().slot_count();
+    const bool is_dense = slots <= options.dense;
+    if (is_dense) require_dense_memory("grasp", slots, grasp_searches);
+    std::vector<Placement> warm;
+    if (options.warm != Warm::none) {
+        const std::string& name = warm_names[static_cast<std::size_t>(options.warm)];
+        warm.push_back(place(problem.for_hop_bytes(), name, meter));
+    }
+    if (!is_dense) {
+        const greedy::SparseGraspOptions along_edges{
+            .alpha = options.alpha, .beta = options.beta, .restarts = options.restarts};
+        return greedy::grasp_along_edges(problem, warm, meter, along_edges);
+    }
+    std::vector<qap::Permutation> assignments;
+    for (const Placement& placement : warm) assignments.push_back(assignment_of(problem, placement));
+    return placement_of(
+        problem, grasp(dense_qap(problem), assignments, problem.seed(), problem.threads(), meter, options));
 }
 
 MapperEntry grasp_mapper() {
@@ -268,7 +285,7 @@ MapperEntry grasp_mapper() {
         {.name = "grasp",
          .summary = "randomized greedy starts, each improved by the best exchanges; the best of them",
          .source = "Li, Pardalos, Resende 1994",
-         .needs = "graph, distances, memory for slots^2",
+         .needs = "graph, distances, memory for slots^2 up to 1000 slots",
          .serves = Serves::alone});
 }
 

@@ -9,17 +9,28 @@
 
 namespace topoloom::dense {
 
+/// What is improved before all random starts.
+enum class Warm : std::uint8_t { none, gge, mahd, emahd };
+inline const Choices warm_names{"none", "gge", "mahd", "emahd"};
+
 struct GraspOptions {
     std::uint32_t alpha = 20;
     std::uint32_t beta = 100;
     std::uint32_t restarts = 0;
+    Warm warm = Warm::none;
+    std::uint32_t dense = 1000;
     void visit(auto& field) {
         field("alpha", alpha, Range{0, 1000},
               "length of the restricted candidate list, per mille of all candidates");
         field("beta", beta, Range{0, 1000},
-              "per mille of flows and distances among which the first pair is chosen");
+              "per mille of flows and distances among which the first pair is chosen; along edges, of the "
+              "most central slots");
         field("restarts", restarts, Range{0, 1e9},
               "number of starts, the best of which counts; 0: fewer for more slots");
+        field("warm", warm, warm_names, "the placement that is improved first, before all random starts");
+        field("dense", dense, Range{0, 10000},
+              "up to this number of slots all exchanges are examined, above it those of near ranks, without "
+              "matrices");
     }
 };
 
@@ -32,7 +43,8 @@ struct GraspOptions {
                                      std::uint64_t seed, int threads, Meter& meter,
                                      const GraspOptions& options);
 
-/// grasp() on the whole problem. Throws Error when the matrices do not fit in memory.
+/// grasp() on the whole problem up to `dense` slots, above it greedy::grasp_along_edges(). Throws Error when the
+/// matrices do not fit in memory.
 [[nodiscard]] Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& options);
 
 /// How many starts are at work at a time.

@@ -18,11 +18,14 @@ MapperEntry hilbert_mapper();
 MapperEntry morton_mapper();
 MapperEntry peano_mapper();
 MapperEntry snake_mapper();
+MapperEntry affinity_mapper();
+}  // namespace simple
+namespace greedy {
 MapperEntry gge_mapper();
 MapperEntry mahd_mapper();
 MapperEntry emahd_mapper();
-MapperEntry affinity_mapper();
-}  // namespace simple
+MapperEntry mht_mapper();
+}  // namespace greedy
 namespace local {
 MapperEntry previous_mapper();
 MapperEntry swap_mapper();
@@ -56,22 +59,39 @@ MapperEntry congestion_mapper();
 
 const std::vector<MapperEntry>& mappers() {
     static const std::vector<MapperEntry> table{
-        portfolio::auto_mapper(),   simple::block_mapper(),
-        local::previous_mapper(),   simple::round_robin_mapper(),
-        simple::folded_mapper(),    simple::random_mapper(),
-        simple::hashed_mapper(),    grid::box_mapper(),
-        grid::fold_mapper(),        simple::hilbert_mapper(),
-        simple::morton_mapper(),    simple::peano_mapper(),
-        simple::snake_mapper(),     structure::structure_mapper(),
-        grid::tile_mapper(),        structure::bricks_mapper(),
-        simple::gge_mapper(),       simple::mahd_mapper(),
-        simple::emahd_mapper(),     multilevel::multisection_mapper(),
-        dense::grasp_mapper(),      dense::hybrid_mapper(),
-        dense::exact_mapper(),      local::swap_mapper(),
-        local::rotate_mapper(),     local::anneal_mapper(),
-        local::tabu_mapper(),       links::local_opt_mapper(),
-        links::congestion_mapper(), multilevel::refine_mapper(),
-        local::resettle_mapper(),   simple::affinity_mapper(),
+        portfolio::auto_mapper(),
+        simple::block_mapper(),
+        local::previous_mapper(),
+        simple::round_robin_mapper(),
+        simple::folded_mapper(),
+        simple::random_mapper(),
+        simple::hashed_mapper(),
+        grid::box_mapper(),
+        grid::fold_mapper(),
+        simple::hilbert_mapper(),
+        simple::morton_mapper(),
+        simple::peano_mapper(),
+        simple::snake_mapper(),
+        simple::affinity_mapper(),
+        structure::structure_mapper(),
+        grid::tile_mapper(),
+        structure::bricks_mapper(),
+        greedy::gge_mapper(),
+        greedy::mahd_mapper(),
+        greedy::emahd_mapper(),
+        greedy::mht_mapper(),
+        multilevel::multisection_mapper(),
+        dense::grasp_mapper(),
+        dense::hybrid_mapper(),
+        dense::exact_mapper(),
+        local::swap_mapper(),
+        local::rotate_mapper(),
+        local::anneal_mapper(),
+        local::tabu_mapper(),
+        links::local_opt_mapper(),
+        links::congestion_mapper(),
+        multilevel::refine_mapper(),
+        local::resettle_mapper(),
     };
     return table;
 }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/greedy/growth.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace topoloom::greedy {
+
+namespace {
+
+/// Candidates that wait are put back one by one.
+constexpr std::size_t max_candidates = 16;
+
+std::vector<Position> by_centrality(const Allocation& allocation) {
+    std::vector<std::uint64_t> total(allocation.slot_count());
+    with_space(allocation.machine(), [&]<class Space>(const Space& space) {
+        std::vector<typename Space::Network::Point> points;
+        for (const Node node : allocation.nodes()) points.push_back(space.network().point(node));
+        const std::vector<std::uint64_t> totals = space.network().total_distances(points);
+        for (std::size_t i = 0; i < total.size(); ++i) {
+            const std::uint64_t port = space.port_cost(space.point(allocation.slots()[i]));
+            total[i] = space.hop_weight() * totals[allocation.node_of_slot()[i]] + (points.size() - 1) * port;
+        }
+    });
+    std::vector<Position> order = id_list<Position>(total.size());
+    std::ranges::stable_sort(order, {}, [&](Position position) { return total[position.value]; });
+    return order;
+}
+
+}  // namespace
+
+Ground::Ground(const Problem& problem)
+    : allocation(problem.allocation()),
+      graph(problem.symmetric()),
+      free(problem.allocation()),
+      central(by_centrality(problem.allocation())),
+      by_degree(id_list<Rank>(graph.rank_count())) {
+    std::ranges::stable_sort(by_degree, std::greater<>{}, [&](Rank u) { return graph.degree(u); });
+}
+
+Growth::Growth(const Ground& ground, const Rule& rule, const Chance* chance)
+    : ground_(ground),
+      rule_(rule),
+      chance_(chance),
+      rng_(chance != nullptr ? chance->rng : Rng(0)),
+      free_(ground.free),
+      position_(ground.graph.rank_count(), Position::none),
+      drawn_(ground.graph.rank_count(), 0),
+      latest_(rule.latest_only ? ground.graph.rank_count() : 0) {}
+
+std::vector<Slot> Growth::run(Rank first, const std::function<bool(std::uint64_t)>& spend) {
+    put(first, center());
+    std::size_t next_start = 0;
+    for (bool go_on = true; go_on;) {
+        while (go_on) {
+            const Rank s = next();
+            if (s == Rank::none) break;
+            const FreeSlots::Found found = best_slot(s);
+            put(s, found.position);
+            go_on = spend(found.evaluated);
+        }
+        while (next_start < ground_.by_degree.size() && placed(ground_.by_degree[next_start])) ++next_start;
+        if (next_start == ground_.by_degree.size()) break;
+        if (go_on) put(ground_.by_degree[next_start], center());
+    }
+    return finish();
+}
+
+Position Growth::center() {
+    const std::vector<Position>& central = ground_.central;
+    if (chance_ == nullptr) {
+        while (!free_.is_free(central[next_central_])) ++next_central_;
+        return central[next_central_];
+    }
+    const std::size_t choice = std::max<std::size_t>(1, central.size() * chance_->centers / 1000);
+    std::size_t at = rng_.below(static_cast<std::uint32_t>(choice));
+    while (!free_.is_free(central[at])) at = (at + 1) % central.size();
+    return central[at];
+}
+
+void Growth::put(Rank u, Position position) {
+    free_.take(position);
+    position_[u.value] = position;
+    for (const Edge edge : ground_.graph.sends(u)) {
+        const Rank v = edge.peer;
+        if (placed(v)) continue;
+        if (rule_.latest_only) latest_[v.value] = u;
+        if (raise(v, edge.bytes)) queue_.push({drawn_[v.value], v});
+    }
+}
+
+/// Whether the key of v rises: it counts one more placed partner. Older entries of the queue are passed over.
+bool Growth::raise(Rank v, Bytes bytes) {
+    const std::uint64_t before = drawn_[v.value];
+    switch (rule_.key) {
+        case Key::degree:
+            drawn_[v.value] = ground_.graph.degree(v);
+            break;
+        case Key::neighbors:
+            ++drawn_[v.value];
+            break;
+        case Key::bytes:
+            // Messages of no bytes make partners, too.
+            drawn_[v.value] += static_cast<std::uint64_t>(bytes.value) + (before == 0 ? 1 : 0);
+            break;
+    }
+    return drawn_[v.value] > before;
+}
+
+/// The rank that waits at the head of the queue, without entries of ranks that were placed or have risen since.
+Rank Growth::drop_stale() {
+    while (!queue_.empty()) {
+        const Waiting& top = queue_.top();
+        if (!placed(top.rank) && top.key == drawn_[top.rank.value]) return top.rank;
+        queue_.pop();
+    }
+    return Rank::none;
+}
+
+/// Takes the best rank that waits, or by chance one of the best; none if no rank waits.
+Rank Growth::next() {
+    Rank found = drop_stale();
+    if (found == Rank::none) return found;
+    const std::size_t more = chance_ == nullptr ? 0 : queue_.size() * chance_->ranks / 1000;
+    std::size_t skipped =
+        more == 0 ? 0 : rng_.below(static_cast<std::uint32_t>(std::min(more + 1, max_candidates)));
+    for (; skipped > 0 && found != Rank::none; --skipped) {
+        passed_over_.push_back(queue_.top());
+        queue_.pop();
+        found = drop_stale();
+    }
+    if (found == Rank::none) {  // fewer wait than the queue has entries
+        found = passed_over_.back().rank;
+        passed_over_.pop_back();
+    } else {
+        queue_.pop();
+    }
+    for (const Waiting& waiting : passed_over_) queue_.push(waiting);
+    passed_over_.clear();
+    return found;
+}
+
+FreeSlots::Found Growth::best_slot(Rank s) {
+    near_.clear();
+    weights_.clear();
+    if (rule_.latest_only) {
+        near_.push_back(position_[latest_[s.value].value]);
+        weights_.push_back(1);
+    } else {
+        const auto peers = ground_.graph.peers(s);
+        const auto bytes = ground_.graph.bytes(s);
+        for (std::size_t i = 0; i < peers.size(); ++i) {
+            if (!placed(peers[i])) continue;
+            near_.push_back(position_[peers[i].value]);
+            weights_.push_back(rule_.weighted ? static_cast<std::uint64_t>(bytes[i].value) : 1);
+        }
+    }
+    const FreeSlots::Partners partners{near_, weights_};
+    return rule_.nearest ? rule_.nearest(free_, partners) : free_.nearest(partners);
+}
+
+std::vector<Slot> Growth::finish() {
+    std::vector<Slot> slots;
+    Position next{0};
+    for (Position& position : position_) {
+        if (position == Position::none) {
+            while (!free_.is_free(next)) ++next.value;
+            position = next;
+            free_.take(next);
+        }
+        slots.push_back(ground_.allocation.slots()[position.value]);
+    }
+    return slots;
+}
+
+}  // namespace topoloom::greedy

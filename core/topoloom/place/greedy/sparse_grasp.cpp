@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/greedy/sparse_grasp.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "topoloom/place/greedy/growth.hpp"
+#include "topoloom/place/local/swap.hpp"
+#include "topoloom/place/side_by_side.hpp"
+
+namespace topoloom::greedy {
+
+namespace {
+
+std::size_t restarts_by_size(std::size_t edges) {
+    constexpr std::size_t wanted_edges = 100'000;
+    return std::clamp<std::size_t>(wanted_edges / std::max<std::size_t>(1, edges), 2, 16);
+}
+
+}  // namespace
+
+Placement grasp_along_edges(const Problem& problem, std::span<const Placement> warm, Meter& meter,
+                            const SparseGraspOptions& options) {
+    const Ground ground(problem);
+    const Rule rule;
+    const std::size_t restarts =
+        options.restarts == 0 ? restarts_by_size(ground.graph.edge_count()) : options.restarts;
+    const auto start = [&](std::size_t i, Meter& own) -> Placement {
+        if (i < warm.size()) return warm[i];
+        Rng rng(problem.seed(), i);
+        const Rank first{rng.below(static_cast<std::uint32_t>(problem.rank_count()))};
+        const Chance chance{.rng = rng, .ranks = options.alpha, .centers = options.beta};
+        Growth growth(ground, rule, &chance);
+        return {problem.allocation(), growth.run(first, [&](std::uint64_t work) { return own.spend(work); })};
+    };
+    std::vector<std::optional<Placement>> found(warm.size() + restarts);
+    search_side_by_side(found.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
+        found[i] = local::improve_by_swaps(problem, start(i, own), own, {});
+    });
+    std::vector<std::int64_t> values;
+    for (const std::optional<Placement>& placement : found)
+        values.push_back(problem.value(placement->slots()));
+    return *std::move(found[static_cast<std::size_t>(std::ranges::min_element(values) - values.begin())]);
+}
+
+}  // namespace topoloom::greedy
