@@ -38,9 +38,9 @@ def command(
             help="What ranks them: score, or bandwidth of the slowest message.",
         ),
     ] = "score",
-    levels: Annotated[
+    top: Annotated[
         int,
-        typer.Option("--levels", metavar="N", help="Number of best ones to print."),
+        typer.Option("--top", metavar="N", help="Number of best ones to print."),
     ] = 5,
     chosen: Annotated[
         str,
@@ -107,7 +107,7 @@ def command(
     Examples:
       topoloom affinity ring
       topoloom affinity rd2 --assign leap2 --by-size 4KiB,16KiB,64KiB
-      topoloom affinity p.npz --levels 20 -o elements.txt
+      topoloom affinity p.npz --top 20 -o elements.txt
       topoloom affinity p16.npz --halves worst        16 threads on a blade
     """
     from topoloom.cli.console import print_json, print_table
@@ -130,7 +130,7 @@ def command(
         elements, document = split.assignment(chosen).elements, split.document()
     else:
         ranked = affinity.rank_affinities(
-            pattern, at, timing, by=by, levels=levels, seed=seed
+            pattern, at, timing, by=by, levels=top, seed=seed
         )
         one = ranked.assignment(chosen)
         elements, document = one.elements, ranked.document()

@@ -28,6 +28,8 @@ COLLECTIVES = {
     "scatter": "binomial_scatter_s",
     "gather": "binomial_gather_s",
 }
+#: Cells of grids whose tiles are timed cell by cell, in seconds.
+MOST_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -96,19 +98,28 @@ def time_tiles(
 
     Of equally fast ones those with fewer external links come first. Source: Karlsson
     2012, sec. 5.3.4, minimized over the extents of the tile.
+
+    Raises
+    ------
+    topoloom.Error
+        If the grid has more than `MOST_CELLS` cells.
     """
     key = _time_of(collective)
     grid = list(extents)
+    if prod(grid) > MOST_CELLS:
+        raise Error(
+            f"a grid of {'x'.join(map(str, grid))} has {prod(grid):,} cells; tiles of up "
+            f"to {MOST_CELLS:,} can be timed"
+        )
     found = []
     for tile in node_tiles(grid, cores):
         node = np.zeros(grid, np.uint32)
         for at, count, side in zip(
-            np.indices(grid), _counts(grid, tile), tile, strict=True
+            np.ogrid[tuple(map(slice, grid))], _counts(grid, tile), tile, strict=True
         ):
-            node = node * count + at // side
-        traffic = line_traffic(
-            NodeMap(grid, node.ravel().astype(np.uint32)), links, bytes, reading
-        )
+            node *= np.uint32(count)
+            node += (at // side).astype(np.uint32)
+        traffic = line_traffic(NodeMap(grid, node.ravel()), links, bytes, reading)
         found.append(TiledTraffic(tile, traffic))
     # Equal times differ in their last digits, by the order of the axes.
     return sorted(
