@@ -249,7 +249,8 @@ BusRates bus_rates(const RingBus& bus, std::span<const BusMessage> messages, con
         pieces += message.bytes.value / timing.piece.value + 1;
         if (pieces > max_pieces / static_cast<std::int64_t>(rates.ways))
             fail("messages of more than ", max_pieces / static_cast<std::int64_t>(rates.ways),
-                 " pieces in all; make them smaller, or the pieces larger");
+                 " pieces in all, of ", timing.piece.value,
+                 " B each; make the messages smaller, or the pieces larger");
     }
     const double ring = bus.spec().bandwidth.value;
     for (std::size_t way = 0; way < rates.ways; ++way) {

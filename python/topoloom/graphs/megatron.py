@@ -58,9 +58,12 @@ class MegatronJob:
         if self._own_experts:
             divisor, what = self._etp * self.ep * self.pp, "etp x ep x pp"
             if self.ranks % divisor:
+                other = "choose another ep or etp"
+                if self.etp is None and self.ranks % (self.ep * self.pp) == 0:
+                    other = f"etp is tp = {self.tp} unless given; etp=1 fits"
                 raise Error(
                     f"{self.ranks} ranks are not a multiple of {what} = {divisor}; "
-                    "choose another ep or etp"
+                    f"{other}"
                 )
             return
         if self._etp != self.tp:

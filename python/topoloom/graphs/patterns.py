@@ -112,7 +112,7 @@ def _triangular_levels(request: Request, group: str) -> list[CommGraph]:
     piece = request.bytes * request.rows // rows
     amount = _PROJECTIONS if group == "all-reduce" else piece
     make = (rows, request.order, group, amount)
-    if request.levels:
+    if request.levels and rows > 1:
         return _core.triangular_levels(*make)
     return [_core.triangular_messages(*make)]
 

@@ -76,7 +76,7 @@ def phase_array(phases: Sequence[CommGraph]) -> Ints:
 
 
 def add_phases(phases: Sequence[CommGraph]) -> CommGraph:
-    """Make the graph of all messages; every phase has all ranks."""
+    """Make the graph of all messages; every phase has all ranks, and there is one."""
     rows = np.concatenate([edge_rows(phase) for phase in phases])
     return _graph(phases[0].rank_count, rows)
 

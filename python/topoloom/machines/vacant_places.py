@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Places of a grid in which no job runs: the key ``vacant`` of ``[topology]``.
 
-Each entry is a box of coordinates, and of nodes of a router where it has several::
+Each entry is a box of coordinates, and of nodes of a router where it has several; on a
+ring bus, of stations::
 
     size = [25, 16, 24]
     hosts = "nid[00000-09599]"          # of all places
@@ -41,9 +42,11 @@ def without_vacant(topology: dict[str, Any], hosts: tuple[str, ...]) -> tuple[st
 
 
 def _extents(topology: dict[str, Any]) -> list[int]:
+    if "stations" in topology:
+        return [topology["stations"]]
     size = topology.get("size")
     if not isinstance(size, list):
-        raise Error("topology.vacant is for networks with a size")
+        raise Error("topology.vacant is for networks with a size, and for ring buses")
     nodes = topology.get("nodes", 1)
     return [*size, nodes] if nodes > 1 else list(size)
 
@@ -55,8 +58,12 @@ def _nodes(box: str, extents: Sequence[int]) -> list[int]:
         raise Error(
             f"topology.vacant: '{box}' has {len(parts)} coordinates, not {len(extents)}"
         )
+    try:
+        along = [*map(expand_ranges, parts, extents)]
+    except Error as error:
+        raise Error(f"topology.vacant: in '{box}' {error}") from None
     nodes = []
-    for place in product(*map(expand_ranges, parts, extents)):
+    for place in product(*along):
         node = 0
         for at, extent in zip(place, extents, strict=True):
             node = node * extent + at

@@ -21,7 +21,7 @@ def expand_ranges(text: str, most: int) -> tuple[int, ...]:
         if not (numbers[-1] if numbers else -1) < first <= last < most:
             raise Error(
                 f"'{text[:60]}' is not a list of increasing numbers below {most}, "
-                "such as 0-3,8"
+                f"such as {compress_ranges([*range(min(most, 4))])}"
             )
         numbers += range(first, last + 1)
     return tuple(numbers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 
 _NUMBER_AND_UNIT = re.compile(
     r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z/]*)\s*"
@@ -22,6 +23,7 @@ _PREFIX: dict[str, int] = {
 _TIME = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _DURATION = {**_TIME, "m": 60.0, "min": 60.0, "h": 3600.0}
 _INT64_MAX = 2**63 - 1
+_LONGEST = 1e9  # seconds
 
 
 def _split(text: str, what: str, example: str) -> tuple[float, str]:
@@ -42,12 +44,13 @@ def _refuse(text: str, what: str, example: str) -> Exception:
 def parse_bytes(text: str) -> int:
     """Read ``1024``, ``64 KiB``, ``1.5 MB`` as an integer number of bytes."""
     example = "'1024', '64 KiB' or '1.5 MB'"
-    number, unit = _split(text, "an amount of bytes", example)
+    _, unit = _split(text, "an amount of bytes", example)
     prefix = unit[:-1] if unit.endswith("B") else unit
     if prefix not in _PREFIX:
         raise _refuse(text, "an amount of bytes", example)
-    amount = number * _PREFIX[prefix]
-    if amount > _INT64_MAX or amount != int(amount):
+    # 16.6 * 1e9 is 16600000000.000002
+    amount = Fraction(text.strip().removesuffix(unit).strip()) * _PREFIX[prefix]
+    if amount > _INT64_MAX or amount.denominator != 1:
         raise _refuse(text, "a whole amount of bytes below 2^63", example)
     return int(amount)
 
@@ -87,6 +90,8 @@ def parse_latency(text: str) -> float:
     number, unit = _split(text, "a latency", example)
     if unit not in _TIME:
         raise _refuse(text, "a latency", example)
+    if number * _TIME[unit] > _LONGEST:
+        raise _refuse(text, f"a latency of {_LONGEST:g} s or less", example)
     return number * _TIME[unit]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,9 @@ from topoloom.tasks.search import Progress
 
 #: Programs that an order is written for.
 FORMATS = ("jax", "megatron", "ranks")
+
+#: A name on the slots as allocated is taken unless another placement gains this much.
+_LEAST_GAIN = 1e-4
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,8 @@ def map_axes(
         return MappedAxes(orders, orders.nested if named else orders.best, mesh)
     check_fit(mesh.mesh, mesh.ranks, allocation)
     laid = order_layouts(allocation, mesh.layouts(), traffic, progress)
+    if laid.best.total > (1 - _LEAST_GAIN) * laid.nested.total:
+        laid = replace(laid, best=laid.nested)
     return MappedAxes(laid, laid.nested if named else laid.best, mesh.axes)
 
 

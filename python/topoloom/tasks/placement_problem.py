@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from topoloom._core import Allocation, CommGraph, Error
+from topoloom._core import Allocation, CommGraph, Error, Sharing
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.units import counted
 from topoloom.tasks.problem import Where, load_problem
+from topoloom.tasks.sharing import NO_SHARING
 
 
 class PlacementProblem(NamedTuple):
@@ -41,13 +42,13 @@ def load_placement_problem(
     placement: str | None,
     machine: str | None,
     where: Where,
-    shared: bool = False,
+    sharing: Sharing = NO_SHARING,
 ) -> PlacementProblem:
     """Load a graph, and the placement or the machine; `verb` is for messages."""
     if placement is None:
         if machine is None:
             raise Error(f"nothing to {verb}; name a placement file, or a machine")
-        problem = load_problem(graph_file, machine, where, shared)
+        problem = load_problem(graph_file, machine, where, sharing)
         return PlacementProblem(
             problem.graph,
             problem.allocation,

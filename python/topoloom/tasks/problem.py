@@ -39,6 +39,7 @@ from topoloom.nodes.hosts import (
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
+from topoloom.tasks.sharing import NO_SHARING, share_slots
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,13 @@ class Where(NamedTuple):
 
 
 def load_problem(
-    graph_file: str, machine_text: str, where: Where, shared: bool = False
+    graph_file: str, machine_text: str, where: Where, sharing: Sharing = NO_SHARING
 ) -> Problem:
     """Load the files of a problem; slots must suffice unless ranks share them."""
     graph = load_graph(graph_file)
     given, described = load_nodes(machine_text, where)
     machine = given.allocation.machine
-    if shared:
+    if share_slots(sharing, graph, given.allocation):
         if where.order.limits:
             raise Error(
                 "ranks that share slots, with an imbalance or capacities, go without "

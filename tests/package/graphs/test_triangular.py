@@ -152,3 +152,12 @@ def test_phases_follow_the_groups_asked_for_and_are_named_by_level() -> None:
         made.phases, [it for one in alone for it in one], strict=True
     ):
         assert np.array_equal(edge_rows(phase), edge_rows(level))
+
+
+@pytest.mark.parametrize("groups", [("row", "column"), ("all-reduce",)])
+def test_a_grid_of_one_rank_has_one_empty_level(groups: tuple[str, ...]) -> None:
+    request = Request(ranks=0, bytes=1000, rows=1, groups=groups, levels=True)
+    made = generate_pattern("triangular", request, with_phases=True)
+    assert made.graph.rank_count == 1
+    assert len(made.phases) == len(groups)
+    assert all(phase.edge_count == 0 for phase in made.phases)

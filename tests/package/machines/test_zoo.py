@@ -264,6 +264,12 @@ def test_boxes_outside_the_grid_are_refused(vacant: str, tmp_path: Path) -> None
         describe_machine(file)
 
 
+def test_threads_run_on_no_other_station_of_the_cell_than_its_elements() -> None:
+    hosts = describe_machine("cell-eib").hosts
+    left = [host for node, host in enumerate(hosts) if node not in vacant_nodes(hosts)]
+    assert sorted(left) == [f"SPE{element}" for element in range(8)]
+
+
 class Grid:
     """A torus or mesh from its description, by the textbook's formulas."""
 

@@ -81,11 +81,20 @@ def test_latencies_are_seconds() -> None:
     assert parse_latency("1.3 us") == pytest.approx(1.3e-6)
     with pytest.raises(Error, match="latency"):
         parse_latency("1 min")
+    with pytest.raises(Error, match="1e\\+09 s or less"):
+        parse_latency("1e308 s")
 
 
 @given(st.integers(0, 2**40))
 def test_written_whole_bytes_are_read_back(amount: int) -> None:
     assert parse_bytes(f"{amount} B") == amount
+
+
+@given(st.integers(1, 10**6), st.sampled_from(["kB", "MB", "GB", "TB"]))
+def test_decimals_are_read_as_they_are_written(thousandths: int, unit: str) -> None:
+    power = {"kB": 1, "MB": 2, "GB": 3, "TB": 4}[unit]
+    written = f"{thousandths // 1000}.{thousandths % 1000:03}{unit}"
+    assert parse_bytes(written) == thousandths * 1000 ** (power - 1)
 
 
 def test_amounts_are_written_for_people() -> None:

@@ -59,7 +59,7 @@ def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
     graph_file, placement = str(tmp_path / "p.npz"), str(tmp_path / "x.json")
     save_graph(graph_file, stencil([3, 4], 5, bytes=1000))
     sharing = Sharing(capacities=[6, 1, 1, 4])
-    problem = load_problem(graph_file, "torus:4", Where(), shared=True)
+    problem = load_problem(graph_file, "torus:4", Where(), sharing)
     mapped = map_ranks(problem, Objective("hop-bytes"), sharing=sharing)
     save_placement(placement, mapped.file)
     assert load_placement(placement).capacities == (6, 1, 1, 4)

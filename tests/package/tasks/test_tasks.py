@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from topoloom._core import Error, stencil
+from topoloom._core import Error, Sharing, stencil
 from topoloom.graphs.graph_file import save_graph
 from topoloom.placements.placement_file import save_placement
 from topoloom.tasks.compare import compare_mappers
@@ -37,6 +37,21 @@ def test_ranks_are_mapped_and_the_file_has_the_measures(problem: Problem) -> Non
     before, nodes = block_values(problem, mapped)
     assert mapped.file.values["hop_bytes"] <= before["hop_bytes"]
     assert nodes == 16
+
+
+def test_an_imbalance_changes_no_allocation_that_has_a_slot_for_every_rank(
+    problem: Problem,
+) -> None:
+    where = Where(allocate=16, fragments=2)
+    sharing = Sharing(imbalance=0.2)
+    same = load_problem("p.npz", "torus:4x4x2", where, sharing)
+    assert same.allocation.slots.tolist() == problem.allocation.slots.tolist()
+    assert same.unused == problem.unused
+    with pytest.raises(Error, match="slots"):
+        load_problem("p.npz", "torus:4x2", Where())
+    assert (
+        load_problem("p.npz", "torus:4x2", Where(), sharing).allocation.slot_count == 8
+    )
 
 
 def test_a_proof_gives_the_gap(problem: Problem) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.machines import AllocationText, MachineText
-from topoloom.cli.options.messages import Bytes
+from topoloom.cli.options.messages import BytesIfAny
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def command(
     ],
     machine: MachineText = "cell-eib",
     allocation: AllocationText = None,
-    amount: Bytes = "64KiB",
+    amount: BytesIfAny = None,
     by: Annotated[
         str,
         typer.Option(
@@ -69,14 +69,15 @@ def command(
         ),
     ] = False,
     halves: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--halves",
             metavar="NAME",
             help="Which threads are on processor 0 of a blade: best or worst, by the "
             "bytes that cross.",
+            show_default="best",
         ),
-    ] = "best",
+    ] = None,
     seed: Seed = 1,
     output: Annotated[
         Path | None,
@@ -90,7 +91,8 @@ def command(
     one is shown. The bandwidth of messages follows from 16-KiB pieces on the rings.
     Messages that go half-way around may take either direction: bandwidths are given
     for the worst, the mean and the best choice. Sixteen threads are first split
-    between the two processors of a blade.
+    between the two processors of a blade. Messages of a pattern have 64 KiB unless
+    --bytes says otherwise.
 
     \b
     rank       1 + assignments that are better
@@ -110,6 +112,7 @@ def command(
       topoloom affinity p.npz --top 20 -o elements.txt
       topoloom affinity p16.npz --halves worst        16 threads on a blade
     """
+    from topoloom._core import Error
     from topoloom.cli.console import print_json, print_table
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.patterns import PATTERNS, Request, make_graph
@@ -119,14 +122,22 @@ def command(
     from topoloom.tasks.problem import Where, load_nodes
 
     if graph in PATTERNS and not Path(graph).exists():
-        pattern = make_graph(graph, Request(affinity.ELEMENTS, parse_bytes(amount)))
+        size = parse_bytes(amount or "64KiB")
+        pattern = make_graph(graph, Request(affinity.ELEMENTS, size))
     else:
         pattern = load_graph(graph)
+    on_blade = pattern.rank_count == blade.THREADS
+    if amount is not None and graph not in PATTERNS:
+        raise Error("--bytes makes no difference to messages from a file")
+    if halves is not None and not on_blade:
+        raise Error(f"--halves are those of {blade.THREADS} threads on a blade")
+    if sizes is not None and on_blade:
+        raise Error(f"--by-size is for {affinity.ELEMENTS} threads on one bus")
     at = load_nodes(machine, Where(allocation))[0].allocation
     timing = affinity.BusTiming(ring_ends=ring_ends)
     asked = [] if sizes is None else [parse_bytes(size) for size in sizes.split(",")]
-    if pattern.rank_count == blade.THREADS:
-        split = blade.split_blade(pattern, at, timing, halves=halves)
+    if on_blade:
+        split = blade.split_blade(pattern, at, timing, halves=halves or "best")
         elements, document = split.assignment(chosen).elements, split.document()
     else:
         ranked = affinity.rank_affinities(
@@ -134,11 +145,7 @@ def command(
         )
         one = ranked.assignment(chosen)
         elements, document = one.elements, ranked.document()
-    by_size = (
-        affinity.rates_by_size(pattern, at, asked, timing)
-        if asked and pattern.rank_count == affinity.ELEMENTS
-        else {}
-    )
+    by_size = affinity.rates_by_size(pattern, at, asked, timing) if asked else {}
     if output is not None:
         write_text(output, "".join(f"{element}\n" for element in elements))
     if as_json:
@@ -149,7 +156,7 @@ def command(
             {**document, **({"sizes": asked, "by_size": rates} if rates else {})}
         )
         return
-    if pattern.rank_count == blade.THREADS:
+    if on_blade:
         _print_blade(split)
     else:
         _print(ranked, one)

@@ -49,7 +49,7 @@ def command(
             metavar="NAME",
             help="Lay out the job by the rules of Megatron-Core: 'megatron', or "
             "'megatron-0.8' for those of that release; --mesh has tp, cp, dp and pp. "
-            "Otherwise every axis multiplies the ranks, as in JAX.",
+            "Otherwise, without --experts, every axis multiplies the ranks, as in JAX.",
         ),
     ] = None,
     experts: Annotated[
@@ -96,7 +96,7 @@ def command(
     \b
     Examples:
       topoloom axes --mesh tp=2,dp=256 --experts ep=8 --machine dgx-h100-pod \\
-          --allocate 512 --traffic tp=1GB,ep=4GB,dp=500MB --framework megatron
+          --allocate 64 --traffic tp=1GB,ep=4GB,dp=500MB --framework megatron
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
           --machine tpu-v4-cube --to jax
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\

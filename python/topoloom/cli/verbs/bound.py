@@ -83,9 +83,7 @@ def command(
 
     search, share = searching.search(), sharing.sharing()
     where = Where(*allowed, search.seed, limits.order(launcher))
-    given = load_placement_problem(
-        "bound", graph, placement, machine, where, allows_sharing(share)
-    )
+    given = load_placement_problem("bound", graph, placement, machine, where, share)
     if given.shared and not allows_sharing(share):
         raise Error(
             f"in {placement} ranks share slots; say what a slot may hold, with "

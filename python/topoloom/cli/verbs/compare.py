@@ -108,11 +108,11 @@ def command(
     from topoloom.tasks.compare import DEFAULT, compare_mappers, split_mappers
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import Where, load_problem
-    from topoloom.tasks.sharing import allows_sharing, share_slots
+    from topoloom.tasks.sharing import share_slots
 
     search, share = searching.search(), sharing.sharing()
     where = Where(*allowed, search.seed, limits.order(launcher))
-    problem = load_problem(graph, machine, where, allows_sharing(share))
+    problem = load_problem(graph, machine, where, share)
     if mappers is None:
         shared = share_slots(share, problem.graph, problem.allocation)
         mappers = SHARING_MAPPERS if shared else MAPPERS

@@ -93,7 +93,7 @@ def command(
     from topoloom._core import Machine
     from topoloom.allocations.described_allocation import described_allocation
     from topoloom.cli.console import note, print_facts, print_json
-    from topoloom.importers.torus_places import drop_vacant
+    from topoloom.importers.torus_places import drop_vacant, vacant_nodes
     from topoloom.machines.left_out import left_out
     from topoloom.machines.machine_facts import (
         machine_facts,
@@ -114,6 +114,10 @@ def command(
     if described.hosts:
         hosts = described.hosts[:: the_machine.nodes_per_host]
         facts["hosts"] = compress_hostlist(drop_vacant(hosts))
+    if vacant := vacant_nodes(described.hosts):
+        left = described_allocation(the_machine, described).allocation
+        facts["vacant"] = len(vacant)
+        facts["usable_slots"] = left.slot_count
     if described.allocated:
         given = described_allocation(the_machine, described)
         facts["allocation"] = compress_hostlist(dict.fromkeys(given.hosts or ()))
@@ -171,6 +175,10 @@ def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     texts = {**facts, "bandwidths": "", "bisection": ""}
     if isinstance(facts["slots_per_node"], list):
         texts["slots_per_node"] = " or ".join(map(str, facts["slots_per_node"]))
+    if vacant := texts.pop("vacant", 0):
+        texts["nodes"] = f"{facts['nodes']:,}, {vacant:,} of them vacant"
+        usable = texts.pop("usable_slots")
+        texts["slots"] = f"{facts['slots']:,}, {usable:,} of them for jobs"
     if down := texts.pop("nodes_down", 0):
         texts["nodes"] = f"{facts['nodes']:,}, {down:,} down"
     if has_bandwidths or len(facts["bandwidths"]) > 1:

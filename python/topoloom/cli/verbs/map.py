@@ -103,7 +103,6 @@ def command(
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import Where, load_problem
-    from topoloom.tasks.sharing import allows_sharing
 
     search = searching.search()
     at_least("--migration-cost", migration_cost, 0)
@@ -115,7 +114,7 @@ def command(
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
         mapper = f"auto(effort={effort})"
     where = Where(*allowed, search.seed, limits.order(launcher))
-    problem = load_problem(graph, machine, where, allows_sharing(share))
+    problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
     before = load_placement(previous) if previous is not None else None
     with watching(f"placing with {mapper}", search) as watch:

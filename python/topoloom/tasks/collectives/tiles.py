@@ -108,8 +108,8 @@ def time_tiles(
     grid = list(extents)
     if prod(grid) > MOST_CELLS:
         raise Error(
-            f"a grid of {'x'.join(map(str, grid))} has {prod(grid):,} cells; tiles of up "
-            f"to {MOST_CELLS:,} can be timed"
+            f"a grid of {'x'.join(map(str, grid))} has {prod(grid):,} cells; up to "
+            f"{MOST_CELLS:,} can be timed"
         )
     found = []
     for tile in node_tiles(grid, cores):

@@ -48,3 +48,20 @@ def test_what_cannot_be_ranked_is_refused(
     refused = topoloom("affinity", *words)
     assert refused.status == 2
     assert text in refused.err
+
+
+@pytest.mark.parametrize(
+    ("ranks", "option", "text"),
+    [
+        (8, ["--halves", "worst"], "--halves are those of 16 threads"),
+        (8, ["--bytes", "1KiB"], "makes no difference to messages from a file"),
+        (16, ["--by-size", "4KiB"], "--by-size is for 8 threads"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    topoloom: Command, ranks: int, option: list[str], text: str
+) -> None:
+    topoloom("pattern", "ring", "-n", ranks, "-o", "p.npz")
+    refused = topoloom("affinity", "p.npz", *option)
+    assert refused.status == 2
+    assert text in refused.err
