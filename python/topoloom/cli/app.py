@@ -211,7 +211,8 @@ def run(arguments: Sequence[str]) -> int:
         status = typer.main.get_command(app).main(
             list(arguments), prog_name="topoloom", standalone_mode=False
         )
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by whoever started us
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our output has gone (`topoloom ... | head`): say nothing more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -178,9 +178,8 @@ def generate(
     usable = set(range(machine.node_count)) - vacant_nodes(hosts)
     if nodes > len(usable):
         raise Error(
-            f"{counted(nodes, 'node')} of {machine.name}, which has "
-            f"{counted(len(usable), 'host')}; "
-            "ask for no more than these"
+            f"cannot allocate {nodes:,} nodes: {len(usable):,} of the machine's have a "
+            "host, and the others are vacant"
         )
     drawn = nodes
     while True:

@@ -154,7 +154,7 @@ def test_phases_follow_the_groups_asked_for_and_are_named_by_level() -> None:
         assert np.array_equal(edge_rows(phase), edge_rows(level))
 
 
-@pytest.mark.parametrize("groups", [("row", "column"), ("all-reduce",)])
+@pytest.mark.parametrize("groups", [("row", "column"), ("all-reduce", "gather")])
 def test_a_grid_of_one_rank_has_one_empty_level(groups: tuple[str, ...]) -> None:
     request = Request(ranks=0, bytes=1000, rows=1, groups=groups, levels=True)
     made = generate_pattern("triangular", request, with_phases=True)
