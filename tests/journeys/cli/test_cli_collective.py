@@ -40,7 +40,7 @@ def test_all_schedules_are_ranked_by_the_model_alone(topoloom: Command) -> None:
 def test_a_model_that_says_nothing_of_cpu_has_no_such_column(
     topoloom: Command,
 ) -> None:
-    assert "CPU" not in topoloom(*ALL_TO_ALL, "--model", "hdr").out
+    assert "CPU" not in topoloom(*ALL_TO_ALL, "--model", "tofu-d").out
 
 
 def test_rounds_that_wait_for_each_other_take_a_latency_each(
