@@ -133,10 +133,8 @@ def _print(steps: str, judged: Contention) -> None:
     met = [fact for fact in found if fact.meets]
     tree = found and found[0].ascent is not None
     rated = found and found[0].rate is not None
-    if not rated and len(found) > MAX_LISTED:
-        listed = met[:MAX_LISTED]
-    else:
-        listed = found
+    cut = not rated and len(found) > MAX_LISTED
+    listed = met[:MAX_LISTED] if cut else found
     columns = ["step", "rounds"]
     for places in ("links", "subtrees") if tree else ("links",):
         columns += [places, "most", *(["bandwidth"] if rated else [])]
@@ -165,7 +163,7 @@ def _print(steps: str, judged: Contention) -> None:
         facts.append(
             ("meet nowhere", f"steps {compress_ranges(free)}" if free else "-")
         )
-    if not rated and len(met) > MAX_LISTED:
+    if cut and len(met) > MAX_LISTED:
         facts.append(("not listed", f"{len(met) - MAX_LISTED} more that meet"))
     facts.append(("on the routes", _sum(found, [fact.routes for fact in found])))
     if tree:
