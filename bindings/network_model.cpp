@@ -114,9 +114,7 @@ void bind_network_model(nb::module_& m) {
             "bytes"_a, "way"_a, "bandwidth"_a,
             "As `time`, on a way of this latency and bandwidth, where packets wait for answers; 0 where none "
             "do.")
-        .def(
-            "barrier", [](const NetworkModel& model, std::size_t ranks) { return model.barrier(ranks); },
-            "ranks"_a, "Until all ranks know that all have come.")
+        .def("barrier", &NetworkModel::barrier, "ranks"_a, "Until all ranks know that all have come.")
         .def("cpu", &at<&NetworkModel::cpu>, "bytes"_a, "CPU of both ends.")
         .def("send_cpu", &at<&NetworkModel::send_cpu>, "bytes"_a)
         .def("receive_cpu", &at<&NetworkModel::receive_cpu>, "bytes"_a)

@@ -69,7 +69,8 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
     x, t = medians(sizes, times)
     lines = _Lines(x, t)
     models = [*_best_regimes(x, lines), *_best_largest(x, t, lines)]
-    return min((Fit(model, x, t) for model in models), key=_criterion)
+    best = min(models, key=lambda made: _criterion(len(x), *made))
+    return Fit(best[1], x, t)
 
 
 def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
@@ -118,16 +119,16 @@ def medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
     return x, np.array([np.median(all_times[all_sizes == size]) for size in x])
 
 
-def _criterion(fit: Fit) -> float:
-    """Weigh error against parameters.
+def _criterion(count: int, squares: float, model: NetworkModel) -> float:
+    """Weigh the error of lines, a sum of squares, against parameters.
 
     Where lines end was searched, which makes up for more than one parameter of a least
     squares fit: counted as one, of 200 single lines with 3 % noise 33 were cut up, and
     so 4.
     """
-    count, lines = len(fit.sizes), len(fit.model.lines)
-    searched = 2 if fit.model.takes_largest else 3
-    error = float(np.mean(fit.errors**2)) + NOISE**2
+    lines = len(model.lines)
+    searched = 2 if model.takes_largest else 3
+    error = max(0.0, squares) / count + NOISE**2
     parameters = 2 * lines + searched * (lines - 1)
     return count * math.log(error) + parameters * math.log(count)
 
@@ -179,8 +180,11 @@ def _lines_from(x: Values, t: Values, last: Values) -> tuple[Values, Values, Val
     return alpha, beta, squares - 2 * (alpha * su + beta * sv) + last + 1
 
 
-def _best_regimes(x: Values, lines: _Lines) -> list[NetworkModel]:
-    """Return the best model of each number of regimes, by dynamic programming."""
+def _best_regimes(x: Values, lines: _Lines) -> list[tuple[float, NetworkModel]]:
+    """Return the best model of each number of regimes, by dynamic programming.
+
+    Each with the sum of squared errors of its lines.
+    """
     error = np.full(len(lines.ends), np.inf)  # of regimes up to each end
     error[0] = 0
     before: list[Values] = []  # where the last of `count` regimes begins
@@ -194,27 +198,41 @@ def _best_regimes(x: Values, lines: _Lines) -> list[NetworkModel]:
         cuts = [len(lines.ends) - 1]
         for begins in reversed(before[:count]):
             cuts.append(int(begins[cuts[-1]]))
-        models.append(_regimes(x, lines, cuts[::-1]))
+        models.append((float(error[-1]), _regimes(x, lines, cuts[::-1])))
     return models
 
 
 def _regimes(x: Values, lines: _Lines, cuts: Sequence[int]) -> NetworkModel:
-    """Let a regime end where its line meets the next, else at its last size."""
+    """Let a regime end where its line meets the next, else at its last size.
+
+    If the next line is below there, the regime goes on to the first size of the next:
+    so long a message takes what that size does, to which it may be padded.
+    """
     parts = [lines.line(*run) for run in pairwise(cuts)]
     made: list[tuple[float, float, int | None]] = []
     for cut, line, following in zip(cuts[1:], parts, parts[1:], strict=False):
         end = lines.ends[cut]
+        last, first = x[end - 1], x[end]
         crossing = _crossing(line, following)
-        met = x[end - 1] < crossing < x[end]
-        made.append((*line, int(crossing if met else x[end - 1])))
+        if last < crossing < first:
+            last = crossing
+        elif _at(line, last) > _at(following, last):
+            last = first - 1
+        made.append((*line, int(last)))
     return NetworkModel.regimes([*made, (*parts[-1], None)])
+
+
+def _at(line: Line, size: float) -> float:
+    return line[0] + line[1] * size
 
 
 def _crossing(a: Line, b: Line) -> float:
     return (a[0] - b[0]) / (b[1] - a[1]) if a[1] != b[1] else math.nan
 
 
-def _best_largest(x: Values, t: Values, lines: _Lines) -> list[NetworkModel]:
+def _best_largest(
+    x: Values, t: Values, lines: _Lines
+) -> list[tuple[float, NetworkModel]]:
     """Return the best model of each number of lines, which are those of runs."""
 
     def error(parts: list[Line]) -> float:
@@ -231,5 +249,6 @@ def _best_largest(x: Values, t: Values, lines: _Lines) -> list[NetworkModel]:
         ]
         if tried:
             best = min(tried, key=error)
-            models.append(NetworkModel.largest([(*line, None) for line in best]))
+            model = NetworkModel.largest([(*line, None) for line in best])
+            models.append((error(best), model))
     return models

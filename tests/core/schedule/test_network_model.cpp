@@ -79,6 +79,37 @@ TEST_CASE("processes of a node share what it injects, and do not where nothing i
     CHECK(myrinet(costs).time(size, 1) == myrinet().time(size));
 }
 
+TEST_CASE("a message takes no longer than a larger one, alone and among processes") {
+    MessageCosts costs;
+    costs.node_beta = 6e-9, costs.beta_em = 3e-9;
+    const NetworkModel falls =
+        NetworkModel::regimes({{1e-6, 9e-9, 100}, {1.5e-6, 1e-9, 999}, {1e-6, 1e-9}}, costs);
+    CHECK(falls.time(Bytes{60}) == doctest::Approx(1e-6 + 60 * 9e-9));
+    CHECK(falls.time(Bytes{100}) == doctest::Approx(1.5e-6 + 101e-9));
+    CHECK(falls.time(Bytes{500}) == doctest::Approx(2e-6));
+    CHECK(falls.time(Bytes{1000}) == doctest::Approx(2e-6));
+    for (const std::uint32_t processes : {1U, 2U, 5U}) {
+        for (std::int64_t bytes = 0; bytes < 1100; ++bytes) {
+            CHECK(falls.time(Bytes{bytes}, processes) <= falls.time(Bytes{bytes + 1}, processes));
+            CHECK(falls.nic_time(Bytes{bytes}, processes) < falls.nic_time(Bytes{bytes + 1}, processes));
+        }
+    }
+}
+
+TEST_CASE("cards of a node share what its processes send") {
+    MessageCosts costs;
+    costs.node_alpha = 20e-6, costs.node_beta = 5e-9, costs.beta_em = 3e-9;
+    const NetworkModel one = myrinet(costs);
+    for (const std::int64_t bytes : {0, 100, 1 << 20}) {
+        const Bytes size{bytes};
+        CHECK(one.with_cards(4).time(size, 4) ==
+              doctest::Approx(std::max(one.time(size), 20e-6 + 5e-9 * static_cast<double>(bytes))));
+        CHECK(one.with_cards(4).time(size, 32) == doctest::Approx(one.time(size, 8)));
+        CHECK(one.with_cards(4).nic_time(size, 32) == doctest::Approx(one.nic_time(size, 8)));
+        CHECK(one.with_cards(1).time(size, 32) == one.time(size, 32));
+    }
+}
+
 TEST_CASE("CPU, copies, staging and the card's memory cost what they are said to cost") {
     MessageCosts costs;
     costs.latency = 1;

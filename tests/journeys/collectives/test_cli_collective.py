@@ -40,7 +40,7 @@ def test_all_schedules_are_ranked_by_the_model_alone(topoloom: Command) -> None:
 def test_a_model_that_says_nothing_of_cpu_has_no_such_column(
     topoloom: Command,
 ) -> None:
-    assert "CPU" not in topoloom(*ALL_TO_ALL, "--model", "hdr").out
+    assert "CPU" not in topoloom(*ALL_TO_ALL, "--model", "tofu-d").out
 
 
 def test_rounds_that_wait_for_each_other_take_a_latency_each(
@@ -222,3 +222,12 @@ def test_the_machine_is_called_as_the_user_does_and_short_times_have_their_unit(
     printed = topoloom("collective", *words)
     assert printed.out.startswith("broadcast of 8 B among 2 ranks on frontier\n")
     assert " 0.08 ns" in printed.out  # over four cards of 25 GB/s
+
+
+def test_ranks_of_one_node_are_said_to_be_on_one(topoloom: Command) -> None:
+    words = ("collective", "allgather", "--model", "hdr", "-m")
+    machine = "fattree:4:4,bandwidth=25GB/s+node:16"
+    for ranks, said in ((1, False), (16, True), (17, False)):
+        printed = topoloom(*words, machine, "-n", ranks)
+        assert (printed.status, printed.err) == (0, "")
+        assert ("all ranks are on one node" in printed.out) == said

@@ -60,6 +60,17 @@ def test_bandwidth_falls_where_messages_meet_and_with_the_levels_they_climb(
     assert near > farther > far == prefixes[62][key]
 
 
+def test_of_many_steps_the_bandwidth_of_each_is_listed(topoloom: Command) -> None:
+    tree = f"{TREE},bandwidth=340MB/s,latency=19ns"
+    for steps in ("prefix", "shift"):
+        printed = topoloom("steps", steps, "-m", tree, "--model", "qsnet").out
+        rows = [line for line in printed.splitlines() if "MB/s" in line]
+        names = [row.split("  ")[1].split(" to ") for row in rows]
+        ends = [[int(name.strip("+xor ")) for name in pair] for pair in names]
+        listed = [n for pair in ends for n in range(pair[0], pair[-1] + 1)]
+        assert listed == list(range(1, 64))
+
+
 def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
     tree = f"{TREE},bandwidth=340MB/s"
     words = ("steps", "k-shift", "-m", tree, "--model", "hdr", "--figure", "c.svg")
@@ -70,6 +81,7 @@ def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
     assert Path("c.svg").read_text().rstrip().endswith("</svg>")
     for less, complaint in (
         (["-m", tree, "--figure", "c.svg"], "name a --model"),
+        (["-m", tree, "--bytes", "1KiB"], "--bytes is the size of messages"),
         (["-m", TREE, "--model", "hdr"], "have no bandwidth; add one"),
         (
             ["-m", tree, "--model", "hdr", "--bytes", 0],

@@ -274,3 +274,76 @@ def test_on_qsnet_each_schedule_pays_for_its_own() -> None:
     names = [one.name for one in rank_schedules(sparse, model)]
     assert names[0] == "direct"
     assert set(names) == {"direct", "hypercube", "grid", "mesh"}
+
+
+BLOCKS = (1, 2, 4, 16)
+NODES = "fattree:4:4,bandwidth=25GB/s,latency=100ns+node:"
+
+
+def slots_on(machine: str, call: Call, nodes: int) -> RankSlots:
+    """Ranks in block order on the first nodes."""
+    allocation = Allocation(Machine(machine), list(range(nodes)))
+    return RankSlots(allocation, block_order(call, allocation))
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_ranks_of_a_node_that_do_not_send_out_slow_no_one(name: str) -> None:
+    model = load_model(name).model
+    for size in SIZES:
+        tree, ring = [], []
+        for block in BLOCKS:
+            call = Call("broadcast", 4 * block, size)
+            at = slots_on(f"{NODES}{block}", call, 4)
+            tree.append(cost_of(call, "binomial", model, at).time)
+            call = Call("all-gather", 4 * block, size)
+            time = cost_of(call, "ring", model, at).time
+            ring.append(time / (4 * block - 1))
+        assert tree == pytest.approx([tree[0]] * len(BLOCKS))
+        assert ring == pytest.approx([ring[0]] * len(BLOCKS))
+
+
+def test_ranks_of_a_node_that_all_send_out_share_its_card() -> None:
+    """Of the exchanges among two nodes those that cross take all ranks of both."""
+    shared = model_of(node_beta=BETA)
+    for block in BLOCKS:
+        call = Call("all-to-all", 2 * block, 100_000)
+        at = slots_on(f"torus:2,bandwidth=1TB/s+node:{block}", call, 2)
+        for model, share in ((MAIN, 1), (shared, block)):
+            found = cost_of(call, "pairwise", model, at).time
+            expected = block * (ALPHA + share * 100_000 * BETA)
+            assert found == pytest.approx(expected)
+
+
+def test_a_barrier_crosses_the_network_whatever_its_round_sent() -> None:
+    """Among nodes: ranks of one wait for each other in no time."""
+    slow, fast = (model_of(barrier_round=each) for each in (2e-6, 1e-6))
+    for nodes in (1, 2, 4, 5, 16):
+        for block in BLOCKS:
+            ranks = nodes * block
+            call = Call("all-gather", ranks, 8)
+            at = slots_on(f"{NODES}{block}", call, nodes)
+            for name, waits in (
+                ("k-prefix(k=4,barrier=message)", ranks - 2),
+                ("k-shift(k=1,barrier=message)", ranks - 2),
+            ):
+                times = [cost_of(call, name, model, at).time for model in (slow, fast)]
+                rounds = math.ceil(math.log2(nodes)) * max(0, waits)
+                assert times[0] - times[1] == pytest.approx(rounds * 1e-6, abs=1e-12)
+
+
+def test_cards_of_a_node_carry_as_much_as_so_many_nodes_with_one() -> None:
+    call = Call("all-to-all", 64, 100_000)
+    for cards in (1, 2, 4):
+        machine = f"dragonfly:2x2,nodes=2,cards={cards},bandwidth=1TB/s+node:8"
+        one = machine.replace(f"cards={cards}", f"cards=1,bandwidth.host={cards}TB/s")
+        for name in ("pairwise", "at-once", "bruck"):
+            times = [
+                cost_of(
+                    call,
+                    name,
+                    model_of(node_alpha=9e-6 / share, node_beta=BETA / share),
+                    slots_on(text, call, 8),
+                ).time
+                for text, share in ((machine, 1), (one, cards))
+            ]
+            assert times[0] == pytest.approx(times[1])

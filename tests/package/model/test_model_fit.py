@@ -25,7 +25,7 @@ def times(model: NetworkModel, sizes: list[int]) -> list[float]:
     return [model.time(size) for size in sizes]
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("qsnet", DENSE), ("hdr", DOUBLING)])
+@pytest.mark.parametrize(("name", "sizes"), [("qsnet", DENSE), ("hdr100", DOUBLING)])
 def test_regimes_are_found_again_with_their_ends(name: str, sizes: list[int]) -> None:
     made = load_model(name).model
     fit = fit_model(sizes, times(made, sizes))
@@ -120,6 +120,17 @@ def test_a_model_that_ships_is_the_fit_of_what_was_measured(name: str) -> None:
     model = load_model(name).model
     shipped = [model.time(int(size)) for size in fit.sizes]
     np.testing.assert_allclose(fit.predicted, shipped, rtol=1e-3)
+
+
+def test_a_size_that_was_slower_than_a_longer_one_takes_what_that_does() -> None:
+    sizes = np.array([2.0**i for i in range(12)])
+    for slow in (1.5, 2.0, 5.0):
+        line = 1e-6 + 1e-8 * sizes
+        fit = fit_model(sizes, np.where(sizes < 100, slow * line, line))
+        times = [fit.model.time(size) for size in range(1, 3000)]
+        assert times == sorted(times)
+        assert fit.model.time(64) == pytest.approx(min(slow * line[6], line[7]))
+        np.testing.assert_allclose(fit.predicted[7:], line[7:])
 
 
 def test_models_of_kumar_err_as_their_author_says() -> None:

@@ -56,6 +56,19 @@ def test_every_model_that_ships_tells_gap_and_latency(name: str) -> None:
     assert model.arrival(8) == pytest.approx(model.time(8) + latency)
 
 
+@pytest.mark.parametrize("name", model_names())
+def test_a_message_never_takes_longer_than_a_larger_one(name: str) -> None:
+    model = load_model(name).model
+    ends = [most for _, _, most in model.lines if most is not None]
+    around = [2**power for power in range(31)] + ends
+    sizes = sorted({size + by for size in around for by in (-1, 0, 1)})
+    queries = [model.time, model.nic_time] if model.sends_from_nic else [model.time]
+    for query in queries:
+        for processes in (1, 2, 4, 64):
+            times = [query(size, processes) for size in sizes]
+            assert times == sorted(times)
+
+
 def test_the_page_of_models_lists_them_as_their_files_do() -> None:
     page = (ROOT / "docs" / "how-to" / "machines" / "network-models.md").read_text()
     for name in model_names():

@@ -7,7 +7,9 @@
 #include <limits>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "topoloom/base/error.hpp"
@@ -126,27 +128,83 @@ class Stop {
     std::atomic<bool> stopped_ = false;
 };
 
+/// Network cards per node: 1 unless the machine says more.
+std::uint32_t cards_of(const Machine& machine) {
+    std::uint32_t cards = 1;
+    const auto count = [&]<class T>(const T& network) {
+        if constexpr (requires { network.hosts(); }) cards = std::max(1U, network.hosts().cards);
+    };
+    with_topology(machine, [&]<class T>(const T& network) {
+        if constexpr (std::is_same_v<T, Degraded>) {
+            std::visit(count, network.whole());
+        } else {
+            count(network);
+        }
+    });
+    return cards;
+}
+
+struct Barrier {
+    double time = 0, cpu = 0;
+};
+
+/// A dissemination among the nodes, in the order in which ranks name them: ranks of a node wait for each other in no time.
+template <class T>
+Barrier barrier_of(const T& network, const NetworkModel& model, std::span<const Node> node_of_rank,
+                   std::size_t node_count) {
+    std::vector<Node> nodes;
+    std::vector<bool> known(node_count, false);
+    for (const Node node : node_of_rank) {
+        if (!known[node.value]) nodes.push_back(node);
+        known[node.value] = true;
+    }
+    Barrier barrier{model.barrier(nodes.size()), model.barrier_cpu(nodes.size())};
+    for (std::size_t step = 1; step < nodes.size(); step *= 2) {
+        double longest = 0;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            double way = 0;
+            network.route(nodes[i], nodes[(i + step) % nodes.size()],
+                          [&](Link link, double part) { way += part * network.latency(link).value; });
+            longest = std::max(longest, way);
+        }
+        barrier.time += longest;
+    }
+    return barrier;
+}
+
+/// Whether a round of the schedule ends with a barrier.
+bool ever_waits(const AnySchedule& schedule) {
+    return with_schedule(schedule, [](const auto& s) {
+        for (std::uint64_t round = 0; round < s.rounds(); ++round)
+            if (has_barrier(s, round)) return true;
+        return false;
+    });
+}
+
 /// Times rounds, one after the other, with memory of its own.
 template <class T>
 class RoundTimer {
    public:
     RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
-               std::span<const Node> node, std::span<const std::uint32_t> ranks_on, Stop& stop)
+               std::span<const Node> node, const Barrier& barrier, bool shares, Stop& stop)
         : network_(network),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
           node_(node),
-          ranks_on_(ranks_on),
+          barrier_(barrier),
+          shares_(shares),
           stop_(stop),
           links_(machine.link_count()),
           out_(machine.node_count()),
           in_(machine.node_count()),
-          cpu_(node.size()) {}
+          cpu_(node.size()),
+          senders_on_(machine.node_count(), 1) {}
 
     Sum time(const AnySchedule& schedule, std::uint64_t round) {
         double longest_way = 0, most_to_send = 0;
         bool silent = true;
         list_senders(schedule, round, senders_);
+        if (shares_) count_senders(schedule, round);
         for (const Rank from : senders_) {
             const Node here = node_[from.value];
             list_messages(schedule, round, from, messages_);
@@ -161,8 +219,9 @@ class RoundTimer {
                 ++sent;
                 const Way way = send(here, there, static_cast<double>(message.bytes.value));
                 longest_way = std::max(longest_way, way.latency);
-                const double alone = to_card ? model_.nic_time(message.bytes, ranks_on_[here.value])
-                                             : model_.time(message.bytes, ranks_on_[here.value]);
+                const std::uint32_t processes = senders_on_[here.value];
+                const double alone = to_card ? model_.nic_time(message.bytes, processes)
+                                             : model_.time(message.bytes, processes);
                 sending += std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
                 cpu_.add(from.value, model_.send_cpu(message.bytes));
                 cpu_.add(message.to.value, model_.receive_cpu(message.bytes));
@@ -180,14 +239,13 @@ class RoundTimer {
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
         const double port = std::max(out_.empty(through_port), in_.empty(through_port));
         const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
-        if (silent) return {};
-        const double passing = model_.time(Bytes{0}) + std::max(link, port);
         const auto [flows, waits] = with_schedule(
             schedule, [&](const auto& s) { return std::pair(pipelined(s, round), has_barrier(s, round)); });
+        Sum sum = waits ? Sum{barrier_.time, barrier_.cpu, 0} : Sum{};
+        if (silent) return sum;
+        const double passing = model_.time(Bytes{0}) + std::max(link, port);
         const double arrival = flows ? 0 : model_.costs().latency + longest_way;
-        const double barrier = waits ? model_.barrier(node_.size(), longest_way) : 0;
-        return {arrival + std::max({most_to_send, passing, cpu}) + barrier,
-                cpu + (waits ? model_.barrier_cpu(node_.size()) : 0), link};
+        return sum += {arrival + std::max({most_to_send, passing, cpu}), cpu, link};
     }
 
    private:
@@ -195,6 +253,16 @@ class RoundTimer {
         double latency = 0;
         double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
     };
+    /// Those of each node with a message that leaves it.
+    void count_senders(const AnySchedule& schedule, std::uint64_t round) {
+        for (const Rank from : senders_) senders_on_[node_[from.value].value] = 0;
+        for (const Rank from : senders_) {
+            const Node here = node_[from.value];
+            list_messages(schedule, round, from, messages_);
+            senders_on_[here.value] += std::ranges::any_of(
+                messages_, [&](const SentMessage& message) { return node_[message.to.value] != here; });
+        }
+    }
     /// Loads the route.
     Way send(Node from, Node to, double bytes) {
         Way way;
@@ -211,10 +279,12 @@ class RoundTimer {
     const T& network_;
     const NetworkModel& model_;
     double port_;
-    std::span<const Node> node_;               // by rank
-    std::span<const std::uint32_t> ranks_on_;  // by node
+    std::span<const Node> node_;  // by rank
+    Barrier barrier_;
+    bool shares_;  // whether processes of a node slow each other
     Stop& stop_;
     Loads links_, out_, in_, cpu_;
+    std::vector<std::uint32_t> senders_on_;  // by node
     std::vector<Rank> senders_;
     std::vector<SentMessage> messages_;
 };
@@ -256,19 +326,25 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const 
                   std::span<const Slot> slots, int threads, const Budget& budget) {
     ScheduleCost all = cost(schedule, model);
     std::vector<Node> node;
-    std::vector<std::uint32_t> ranks_on(machine.node_count(), 0);
+    std::vector<bool> taken(machine.node_count(), false);
+    bool shares = false;
     for (const Slot slot : slots) {
         node.push_back(machine.node(slot));
-        ++ranks_on[node.back().value];
+        shares = shares || taken[node.back().value];
+        taken[node.back().value] = true;
     }
     const std::size_t ranks = with_schedule(schedule, [](const auto& s) { return s.collective().ranks(); });
     if (slots.size() != ranks) fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
     check_message_count(all, ranks);
     Stop stop(budget);
+    const NetworkModel here = model.with_cards(cards_of(machine));
+    shares = shares && (here.slows_neighbors() || here.sends_from_nic());
+    const bool waits = ever_waits(schedule);
     const Sum sum = with_common_topology(machine, [&](const auto& network) {
+        const Barrier barrier = waits ? barrier_of(network, here, node, machine.node_count()) : Barrier{};
         const Chunks chunks(all.rounds, 16);
         return parallel_sum<Sum>(chunks, threads, [&](const Chunk& chunk) {
-            RoundTimer timer(network, model, machine, node, ranks_on, stop);
+            RoundTimer timer(network, here, machine, node, barrier, shares, stop);
             Sum part;
             for (std::uint64_t round = chunk.begin; round < chunk.end && stop.go_on(0); ++round)
                 part += timer.time(schedule, round);

@@ -35,10 +35,10 @@ struct ScheduleCost {
 [[nodiscard]] NetworkModel model_of(const Machine& machine);
 
 /// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of
-///   - what the rank with the most to send needs, as above, the ranks of its node sending with it, and packets waiting for
-///     their answers,
+///   - what the rank with the most to send needs, as above, with those of its node that also send to others in the round
+///     sharing its network cards, and packets waiting for their answers,
 ///   - the start of a message and what then has to pass the busiest link, or the busiest port of a node,
-/// and, unless it is pipelined, the latency of the longest route. Throws Error where slots are not the ranks, and for
+/// and, unless it is pipelined, the latency of the longest route. A barrier is a dissemination among the nodes. Throws Error where slots are not the ranks, and for
 /// more than 2^32 messages, which would take minutes. O(messages * hops), rounds in parallel. When the budget ends, so
 /// does the count, and nothing is known.
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/schedule/cost/network_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -72,12 +73,22 @@ NetworkModel NetworkModel::loggp(double L, double o, double g, double G, Message
     return regimes({{gap - G, G}}, costs);
 }
 
+NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
+    NetworkModel model = *this;
+    model.cards_ = std::max(1U, cards);
+    return model;
+}
+
 double NetworkModel::nic_time(Bytes size, std::uint32_t processes) const {
     if (!sends_from_nic())
         fail("this model has no beta_em, the time of a byte sent from the network card's memory");
-    const double alpha = processes > 1 ? processes * costs_.node_alpha : 0;
-    const double beta = std::max(1U, processes) * costs_.beta_em;
-    return seconds(size, [&](const CostLine& line) { return CostLine{std::max(line.alpha, alpha), beta}; });
+    const double of_a_card = processes / cards_;
+    double alpha = lines_.back().alpha;
+    if (largest_) {
+        for (const CostLine& line : lines_) alpha = std::max(alpha, line.alpha);
+    }
+    if (processes > 1) alpha = std::max(alpha, of_a_card * costs_.node_alpha);
+    return alpha + static_cast<double>(size.value) * std::max(1.0, of_a_card) * costs_.beta_em;
 }
 
 }  // namespace topoloom

@@ -35,8 +35,9 @@ struct MessageCosts {
     double barrier_round = 0;  // of each of log2 P rounds of a barrier; 0: a message, sent and received
 };
 
-/// A point-to-point model: the line of the size's regime, or the largest of all lines. Immutable, cheap to copy, made
-/// to be called in loops: a query takes a few comparisons. Sources: S. Kumar, Optimizing Communication for Massively
+/// A point-to-point model: the line of the size's regime, or the largest of all lines. A message never takes longer than
+/// a larger one, as it may be padded: where a regime begins below the end of one before, that one ends in a plateau.
+/// Immutable, cheap to copy, made to be called in loops: a query takes a few comparisons. Sources: S. Kumar, Optimizing Communication for Massively
 /// Parallel Processing, PhD thesis, UIUC, 2005, ch. 2; A. Alexandrov et al., LogGP, SPAA 1995; W. Gropp, L. Olson,
 /// P. Samfass, Modeling MPI communication performance on SMP nodes, EuroMPI 2016.
 class NetworkModel {
@@ -51,6 +52,8 @@ class NetworkModel {
     /// message alone would take less than one among several, or a byte more than a message. Sets latency, send_cpu
     /// and receive_cpu of the costs.
     [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
+    /// The same with this number of network cards per node, which its processes share evenly.
+    [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
 
     /// Seconds from one message to the next where a process sends several.
     [[nodiscard]] double time(Bytes size) const {
@@ -60,7 +63,8 @@ class NetworkModel {
     /// A line is what one process gets.
     [[nodiscard]] double time(Bytes size, std::uint32_t processes) const {
         if (processes <= 1) return time(size);
-        const CostLine shared{processes * costs_.node_alpha, processes * costs_.node_beta};
+        const double of_a_card = processes / cards_;
+        const CostLine shared{of_a_card * costs_.node_alpha, of_a_card * costs_.node_beta};
         return seconds(size, [&](const CostLine& line) {
             return CostLine{std::max(line.alpha, shared.alpha), std::max(line.beta, shared.beta)};
         });
@@ -68,8 +72,9 @@ class NetworkModel {
     /// Until a message alone has arrived.
     [[nodiscard]] double arrival(Bytes size) const { return costs_.latency + time(size); }
     [[nodiscard]] bool sends_from_nic() const { return costs_.beta_em > 0; }
-    /// As `time`, sent from the memory of the network card, which the processes of a node share. Throws Error unless it
-    /// sends from there.
+    [[nodiscard]] bool slows_neighbors() const { return costs_.node_alpha > 0 || costs_.node_beta > 0; }
+    /// As `time`, sent from the memory of the network card, which the processes of a node share, with the alpha of long
+    /// messages, which are what beta_em is measured with. Throws Error unless it sends from there.
     [[nodiscard]] double nic_time(Bytes size, std::uint32_t processes = 1) const;
 
     /// CPU seconds of both ends.
@@ -95,10 +100,10 @@ class NetworkModel {
     [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
 
     /// Until all ranks know that all have come: the rounds of a dissemination, by the network card itself where the
-    /// model says what one of them then takes. `way` is what its messages take longer than between neighbors.
-    [[nodiscard]] double barrier(std::size_t ranks, double way = 0) const {
+    /// model says what one of them then takes.
+    [[nodiscard]] double barrier(std::size_t ranks) const {
         const double message = std::max(arrival(Bytes{0}), cpu(Bytes{0}));
-        return barrier_rounds(ranks) * (way + (costs_.barrier_round > 0 ? costs_.barrier_round : message));
+        return barrier_rounds(ranks) * (costs_.barrier_round > 0 ? costs_.barrier_round : message);
     }
     [[nodiscard]] double barrier_cpu(std::size_t ranks) const {
         return costs_.barrier_round > 0 ? 0 : barrier_rounds(ranks) * cpu(Bytes{0});
@@ -117,22 +122,25 @@ class NetworkModel {
     /// On the line of the size, each of which is changed first.
     template <class Change>
     [[nodiscard]] double seconds(Bytes size, Change change) const {
-        const auto at = [&](const CostLine& line) {
-            const CostLine changed = change(line);
-            return changed.alpha + static_cast<double>(size.value) * changed.beta;
+        const auto at = [](const CostLine& line, std::int64_t bytes) {
+            return line.alpha + static_cast<double>(bytes) * line.beta;
         };
         if (!largest_) {
             std::size_t i = 0;
             while (lines_[i].most < size.value) ++i;  // the last line has no limit
-            return at(lines_[i]);
+            double least = at(change(lines_[i]), size.value);
+            for (; i + 1 < lines_.size(); ++i)
+                least = std::min(least, at(change(lines_[i + 1]), lines_[i].most + 1));
+            return least;
         }
         double most = 0;
-        for (const CostLine& line : lines_) most = std::max(most, at(line));
+        for (const CostLine& line : lines_) most = std::max(most, at(change(line), size.value));
         return most;
     }
 
     std::vector<CostLine> lines_;
     MessageCosts costs_;
+    double cards_ = 1;  // per node
     bool largest_;
 };
 

@@ -21,11 +21,11 @@ Grid = Annotated[str, _GRID]
 MaybeGrid = Annotated[str | None, _GRID]
 Ranks = Annotated[int, _RANKS]
 MaybeRanks = Annotated[int | None, _RANKS]
-_BYTES = typer.Option(
+_BYTES: Any = typer.Option(
     "--bytes", metavar="SIZE", help="Size of a message: 1024, 64KiB, 1.5MB."
 )
 Bytes = Annotated[str, _BYTES]
-BytesIfAny = Annotated[str | None, _BYTES]
+MaybeBytes = Annotated[str | None, _BYTES]
 Model = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,7 @@ import typer
 
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.machines import AllocationText, MachineText
-from topoloom.cli.options.messages import BytesIfAny
+from topoloom.cli.options.messages import MaybeBytes
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def command(
     ],
     machine: MachineText = "cell-eib",
     allocation: AllocationText = None,
-    amount: BytesIfAny = None,
+    amount: MaybeBytes = None,
     by: Annotated[
         str,
         typer.Option(

@@ -227,6 +227,10 @@ def _print(found: RankedCollective, written: list[Path | None]) -> None:
     facts = [("messages cost", setting.model_name)]
     if setting.unused:
         facts.append(("allocation", setting.unused))
+    if setting.is_one_node and call.ranks > 1:
+        facts.append(
+            ("time", "none: all ranks are on one node, where messages are free")
+        )
     if found.together is not None:
         facts += [
             (

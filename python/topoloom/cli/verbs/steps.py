@@ -12,7 +12,7 @@ from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
-from topoloom.cli.options.messages import Bytes, Model
+from topoloom.cli.options.messages import MaybeBytes, Model
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(
         output_option("With --find: write the nodes in that order, for --allocation."),
     ] = None,
     model: Model = None,
-    amount: Bytes = "256KiB",
+    amount: MaybeBytes = None,
     figure: Figure = None,
     seed: Seed = 1,
     as_json: AsJson = False,
@@ -69,7 +69,8 @@ def command(
     subtrees of a fat tree that messages enter from several, and how many of them may
              meet on one link; where there are none, no two meet whichever routes
              they take, so that adaptive routing has nothing to avoid
-    bandwidth in and out of a node, with --model and --bytes, after each of the two
+    bandwidth in and out of a node, with --model, of messages of --bytes (256KiB unless
+             given), after each of the two; steps in a row that are alike share a line
 
     For prefix sends --find any-ascent also names positions with gaps, between which
     they meet nowhere, in more rounds.
@@ -99,8 +100,12 @@ def command(
         if model is None:
             raise Error("--figure draws bandwidths; name a --model")
         check_figure(figure)
+    if amount is not None and model is None:
+        raise Error(
+            "--bytes is the size of messages that a model times; name a --model"
+        )
     costs = load_model(model).model if model is not None else None
-    size = parse_bytes(amount)
+    size = parse_bytes(amount or "256KiB")
     given, _ = load_nodes(machine, Where(*allowed, seed))
     judged = find_contention(
         given.allocation, steps, find, seed, model=costs, size=size
@@ -126,15 +131,17 @@ def _print(steps: str, judged: Contention) -> None:
 
     found = judged.steps
     met = [fact for fact in found if fact.meets]
-    listed = (found if len(found) <= MAX_LISTED else met)[:MAX_LISTED]
     tree = found and found[0].ascent is not None
     rated = found and found[0].rate is not None
+    cut = not rated and len(found) > MAX_LISTED
+    listed = met[:MAX_LISTED] if cut else found
     columns = ["step", "rounds"]
     for places in ("links", "subtrees") if tree else ("links",):
         columns += [places, "most", *(["bandwidth"] if rated else [])]
-    rows = []
+    rows: list[list[str]] = []
+    first = ""
     for fact in listed:
-        cells = [fact.name, str(fact.rounds)]
+        cells = [str(fact.rounds)]
         for meetings, rate in (
             (fact.routes, fact.rate),
             (fact.ascent, fact.ascent_rate),
@@ -143,7 +150,11 @@ def _print(steps: str, judged: Contention) -> None:
                 cells += [str(meetings.places), format_count(meetings.most)]
             if rate is not None:
                 cells.append(format_bandwidth(rate))
-        rows.append(cells)
+        if len(found) > MAX_LISTED and rows and rows[-1][1:] == cells:
+            rows[-1][0] = f"{first} to {fact.name}"
+        else:
+            first = fact.name
+            rows.append([first, *cells])
     print_facts([], f"{steps}, {judged.ranks} ranks on {judged.machine.name}")
     print_table(columns, rows)
     facts = []
@@ -152,8 +163,8 @@ def _print(steps: str, judged: Contention) -> None:
         facts.append(
             ("meet nowhere", f"steps {compress_ranges(free)}" if free else "-")
         )
-    if len(met) > len(listed):
-        facts.append(("not listed", f"{len(met) - len(listed)} more that meet"))
+    if cut and len(met) > MAX_LISTED:
+        facts.append(("not listed", f"{len(met) - MAX_LISTED} more that meet"))
     facts.append(("on the routes", _sum(found, [fact.routes for fact in found])))
     if tree:
         facts.append(("any ascent", _sum(found, [fact.ascent for fact in found])))

@@ -53,6 +53,15 @@ class Setting:
         """The machine as text; empty if there is none."""
         return self.slots.allocation.machine.text if self.slots is not None else ""
 
+    @property
+    def is_one_node(self) -> bool:
+        """Whether all ranks are on one node of a machine, so that no message counts."""
+        if self.slots is None:
+            return False
+        allocation, placement = self.slots
+        nodes = placement.slots // allocation.machine.slots_per_node
+        return bool((nodes == nodes[0]).all())
+
 
 @dataclass(frozen=True)
 class RankedCollective:
