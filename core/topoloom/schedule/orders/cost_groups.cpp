@@ -302,13 +302,13 @@ CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double
     std::vector<Block> blocks;
     list_blocks(costs, all, groups.groups, blocks);
     std::ranges::stable_sort(blocks, {}, [](const Block& block) { return block.sample.mean; });
+    const double least_log_p = std::log(p) - 2 * std::log(std::max<std::size_t>(1, blocks.size()));
     std::vector<double> seconds(size * size, 0);
     for (auto first = blocks.begin(); first != blocks.end();) {
         Sample alike = first->sample;
         auto end = first + 1;
         for (; end != blocks.end(); ++end) {
-            const double log_p = student_test(end->sample, alike).log_p;
-            if (log_p <= std::log(p / static_cast<double>(blocks.size()))) break;
+            if (student_test(end->sample, alike).log_p <= least_log_p) break;
             alike = joined(alike, end->sample);
         }
         for (; first != end; ++first)
