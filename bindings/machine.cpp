@@ -216,6 +216,18 @@ void bind_machine(nb::module_& m) {
         .def_prop_ro(
             "memory_startup", [](const Machine& m) { return m.speeds().memory_startup.value; },
             "Seconds that each message inside a node takes its sender.")
+        .def_prop_ro(
+            "assumed_speeds",
+            [](const Machine& m) {
+                const NodeInside& inside = m.inside();
+                std::vector<std::string> assumed;
+                if (!inside.startup) assumed.emplace_back("startup");
+                if (!inside.startup && !inside.latency) assumed.emplace_back("node_latency");
+                if (!inside.memory) assumed.emplace_back("memory_bandwidth");
+                if (!inside.memory_startup) assumed.emplace_back("memory_startup");
+                return assumed;
+            },
+            "Which of these nobody has said: startup, node_latency, memory_bandwidth, memory_startup.")
         .def_prop_ro("has_bandwidths", &Machine::has_bandwidths,
                      "Whether bandwidths are known, so that loads have times; else they count in bytes.")
         .def_prop_ro("distances_are_hops", &Machine::distances_are_hops,

@@ -107,6 +107,24 @@ void bind_schedules_orders(nb::module_& m) {
         "Groups of processes by the seconds of messages from each, by row, to each. With probability p at "
         "most, processes that are alike are split.");
     m.def(
+        "group_costs",
+        [](const Costs& costs, const CostGroups& groups, double p) {
+            const CostMatrix found = group_costs(matrix_of(costs), groups, p);
+            std::vector<double> seconds;
+            for (const Rank from : ids<Rank>(found.size())) {
+                for (const Rank to : ids<Rank>(found.size())) seconds.push_back(found(from, to));
+            }
+            return new_array(std::move(seconds), found.size());
+        },
+        "costs"_a, "groups"_a, nb::kw_only(), "p"_a = 0.01,
+        nb::sig("def group_costs(costs: numpy.typing.NDArray[numpy.integer] | "
+                "numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], groups: CostGroups, *, p: "
+                "float = 0.01) -> "
+                "numpy.typing.NDArray[numpy.float64]"),
+        "The mean, without outliers, of messages between the same two groups, in the place of each of them, "
+        "and of those inside a group that is not split; means that do not differ with probability p are "
+        "pooled.");
+    m.def(
         "binomial_order",
         [](const Costs& costs, std::string_view method, std::uint32_t root, std::uint32_t channels,
            std::uint64_t seed) {

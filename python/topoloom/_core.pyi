@@ -394,6 +394,12 @@ class Machine:
         """Seconds that each message inside a node takes its sender."""
 
     @property
+    def assumed_speeds(self) -> list[str]:
+        """
+        Which of these nobody has said: startup, node_latency, memory_bandwidth, memory_startup.
+        """
+
+    @property
     def has_bandwidths(self) -> bool:
         """
         Whether bandwidths are known, so that loads have times; else they count in bytes.
@@ -1827,6 +1833,11 @@ class CostGroups:
 def find_cost_groups(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], *, p: float = 0.01) -> CostGroups:
     """
     Groups of processes by the seconds of messages from each, by row, to each. With probability p at most, processes that are alike are split.
+    """
+
+def group_costs(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], groups: CostGroups, *, p: float = 0.01) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    The mean, without outliers, of messages between the same two groups, in the place of each of them, and of those inside a group that is not split; means that do not differ with probability p are pooled.
     """
 
 def binomial_order(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], method: str, *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:

@@ -16,9 +16,12 @@ from topoloom.model.samples import Values
 #: Times as long as one pair alone above which pairs have slowed each other down: midway
 #: between as long and twice as long.
 SLOWED = 2**0.5
-#: How far the total of c channels may fall short of c times that of one pair.
+#: How far the total of c channels may fall short of c times that of one pair: this, or
+#: this share of c if that is more, but not halfway to the number of pairs before.
 #: One channel carries half as much again with two pairs (C. Karlsson 2012, sec. 3.7).
-SHORT = 0.25
+SHORT, SHORT_SHARE = 0.25, 1 / 32
+#: What pairs may lose as soon as there is another, however many there are.
+LOSS = 0.1
 #: Standard errors by which a time must exceed that.
 ERRORS = 2.0
 #: Standard deviation of normal values whose median deviation is 1.
@@ -59,21 +62,33 @@ class PairCurve:
 
     @property
     def channels(self) -> int:
-        """The largest number of pairs that do not slow each other down.
+        """The largest measured number of pairs that do not slow each other down.
 
         With it, and with every smaller number that was measured, the slowest pair takes
         at most 1.41 times as long as one pair alone, or longer only by less than two
         standard errors. And c channels carry c times as much as one (C. Karlsson 2012,
-        sec. 3.7): some number of pairs exchanges c - 1/4 times what one does.
+        sec. 3.7): some number of pairs exchanges c - 1/4 times what one does, or
+        31/32 c, after what the second number lost was given back, a tenth at most.
         """
+        return int(self.pairs[self._end - 1])
+
+    @property
+    def most_channels(self) -> int | None:
+        """One less than the next number of pairs; None if none was slowed down."""
+        return None if self._end == len(self.pairs) else int(self.pairs[self._end]) - 1
+
+    @cached_property
+    def _end(self) -> int:
         steady, error = self.steady_seconds, self._errors
-        most = self.node_bandwidth * float(steady[0]) / self.size
         excess = steady - SLOWED * steady[0]
         slowed = excess > ERRORS * np.hypot(error, SLOWED * error[0])
-        slowed |= self.pairs > most + SHORT
+        most = self.node_bandwidth * float(steady[0]) / self.size
+        most *= min(float(steady[1] / steady[0]), 1 + LOSS)
+        halfway = np.diff(self.pairs, prepend=0) / 2
+        short = np.maximum(SHORT, np.minimum(SHORT_SHARE * self.pairs, halfway))
+        slowed |= self.pairs > most + short
         slowed[0] = False
-        end = int(np.argmax(slowed)) if slowed.any() else len(slowed)
-        return int(self.pairs[end - 1])
+        return int(np.argmax(slowed)) if slowed.any() else len(slowed)
 
     @property
     def _errors(self) -> Values:
@@ -92,6 +107,7 @@ class PairCurve:
         )
         return {
             "channels": self.channels,
+            "channels_at_most": self.most_channels,
             "node_bandwidth": self.node_bandwidth,
             "totals": [
                 {

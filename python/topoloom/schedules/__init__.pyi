@@ -18,6 +18,7 @@ from topoloom._core import (
     find_cost_groups as find_cost_groups,
     find_free_order as find_free_order,
     grid_line_messages as grid_line_messages,
+    group_costs as group_costs,
     many_to_many_time as many_to_many_time,
     meetings_any_ascent as meetings_any_ascent,
     meetings_on_routes as meetings_on_routes,

@@ -217,6 +217,48 @@ TEST_CASE("one outlier of 200 times changes neither groups nor means") {
     }
 }
 
+TEST_CASE("costs of groups are those that were planted, through noise and outliers") {
+    Rng rng(14);
+    for (int repetition = 0; repetition < 20; ++repetition) {
+        const Drawn machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
+        const CostMatrix clean = measure(machine, 0, Noise::even, 0, rng);
+        const CostGroups groups = find_cost_groups(clean);
+        const CostMatrix exact = group_costs(clean, groups);
+        const CostMatrix found = group_costs(measure(machine, 1, Noise::even, 0.02, rng), groups);
+        for (const Rank from : ids<Rank>(clean.size())) {
+            for (const Rank to : ids<Rank>(clean.size())) {
+                if (from == to) continue;
+                CHECK(exact(from, to) == doctest::Approx(clean(from, to)));
+                CHECK(found(from, to) == doctest::Approx(clean(from, to) + 0.5).epsilon(0.05));
+            }
+        }
+    }
+}
+
+TEST_CASE("without groups all messages cost the same") {
+    Rng rng(15);
+    const Drawn alike = draw_machine({}, 12, {30}, rng);
+    const CostMatrix costs = measure(alike, 3, Noise::late, 0, rng);
+    const CostMatrix found = group_costs(costs, find_cost_groups(costs));
+    for (const Rank from : ids<Rank>(12)) {
+        for (const Rank to : ids<Rank>(12))
+            CHECK(found(from, to) == (from == to ? 0 : found(Rank{0}, Rank{1})));
+    }
+    CHECK_THROWS_AS((void)group_costs(costs, find_cost_groups(CostMatrix(1, {0}))), Error);
+    CHECK_THROWS_AS((void)group_costs(costs, find_cost_groups(costs), 0), Error);
+}
+
+TEST_CASE("of two processes alone the faster message counts") {
+    std::vector<double> seconds(16, 9);
+    for (const std::size_t at : {1U, 4U, 11U, 14U}) seconds[at] = 3;
+    const CostGroups groups = find_cost_groups(CostMatrix(4, seconds));
+    REQUIRE(groups.count == 2);
+    seconds[1] = 800;
+    const CostMatrix found = group_costs(CostMatrix(4, seconds), groups);
+    for (const std::size_t other : {1U, 2U, 3U})
+        CHECK(found(Rank{0}, Rank{other}) == doctest::Approx(other == 1 ? 3 : 9));
+}
+
 TEST_CASE("costs that no double can add do not split") {
     Rng rng(13);
     const Drawn machine = draw_machine({2}, 4, {32, 30}, rng);

@@ -90,6 +90,15 @@ def test_more_channels_make_crossing_no_cheaper_than_staying(placed: Command) ->
     assert printed["pipelined_s"] > printed["block"]["pipelined_s"]
 
 
+def test_a_reading_that_is_not_the_default_is_named(placed: Command) -> None:
+    for more in ([], ["--fastest-tile", "scatter"]):
+        words = ["grid", "x.json", "--grid", "16x16", *more]
+        assert "reading" not in placed(*words).out
+        words += ["--reading", "printed"]
+        assert "  reading  printed\n" in placed(*words).out
+        assert placed(*words, "--json").json["reading"] == "printed"
+
+
 def test_tiles_that_cannot_be_are_refused(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "5x5", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:7+node:4", "--mapper", "tile", "-o", "x.json")
@@ -133,18 +142,28 @@ def test_ranks_without_a_grid_are_told_how_to_name_one(topoloom: Command) -> Non
         (
             "mesh:4x4+node:4",
             "latency 1 us (assumed), 10 GB/s (assumed) between nodes, "
-            "50 GB/s (assumed) inside",
+            "12 GB/s (assumed) inside",
         ),
         (
             "mesh:4x4,bandwidth=2GB/s,latency=1us"
             "+node:4,startup=2us,latency=3us,memory=8GB/s",
             "latency 6 us (the machine's), 2 GB/s (the machine's) between nodes, "
-            "8 GB/s (the machine's) inside",
+            "2 GB/s (the machine's) inside",
+        ),
+        (
+            "mesh:4x4,bandwidth=2GB/s+node:4,memory=80GB/s",
+            "latency 1 us (assumed), 2 GB/s (the machine's) between nodes, "
+            "12 GB/s (assumed) inside",
+        ),
+        (
+            "mesh:4x4,bandwidth=2GB/s,latency=3us+node:32",
+            "latency 4 us (the machine's; 1 us of it assumed), "
+            "2 GB/s (the machine's) between nodes, 6.25 GB/s (assumed) inside",
         ),
         (
             "mesh:4x4,bandwidth=2GB/s+node:4,bandwidth=1GB/s,startup=2us,memory=8GB/s",
             "latency 2 us (the machine's), 1 GB/s (the machine's) between nodes, "
-            "8 GB/s (the machine's) inside",
+            "2 GB/s (the machine's) inside",
         ),
     ],
 )

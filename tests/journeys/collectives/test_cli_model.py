@@ -88,6 +88,26 @@ def test_pairs_tell_channels(topoloom: Command) -> None:
     assert "channels        2" in topoloom(*words).out
 
 
+def test_channels_between_measured_numbers_are_left_open(topoloom: Command) -> None:
+    times = {1: (100, 100.26), 8: (105, 105), 16: (210, 210), 32: (420, 420)}
+    words = ("model", "channels", "pairs.csv", "--sizes", "1MB")
+
+    def printed(last: int) -> str:
+        lines = [
+            f"{pairs},{each} us\n"
+            for pairs in times
+            for each in times[pairs]
+            if pairs <= last
+        ]
+        Path("pairs.csv").write_text("pairs,time\n" + "".join(lines))
+        return topoloom(*words).out
+
+    assert "channels        8 to 15; pairs in between were not measured" in printed(32)
+    assert topoloom(*words, "--json").json["channels_at_most"] == 15
+    assert "channels        8 or more; more pairs were not measured" in printed(8)
+    assert "190 ns" in printed(32)  # the spread, in plain numbers
+
+
 def test_one_outlier_makes_no_channel(topoloom: Command) -> None:
     lines = [f"{pairs},{max(2, pairs)} ms\n" for pairs in range(1, 9)]
     lines[4:4] = ["5,5.1 ms\n", "5,0.1 ms\n"]

@@ -99,6 +99,23 @@ def test_groups_in_groups_are_listed_with_statistics(topoloom: Command) -> None:
     assert "group 1.0" not in strict
 
 
+def test_processes_that_are_alike_stay_in_the_standard_order(
+    topoloom: Command,
+) -> None:
+    rows = (
+        ",".join("0" if a == b else f"1.{(7 * a + 3 * b) % 11:02}e-6" for b in range(8))
+        for a in range(8)
+    )
+    Path("costs.csv").write_text("\n".join(rows) + "\n")
+    said = "groups  none: no group of processes is nearer to each other than chance"
+    printed = topoloom("order", "costs.csv").out
+    assert printed.startswith(f"order   0 1 2 3 4 5 6 7\n{said}: standard order\n")
+    assert "gain" not in printed
+    named = topoloom("order", "costs.csv", "--method", "fastest-edge-first").out
+    assert f"{said}\n" in named
+    assert "gain" in named
+
+
 def test_one_process_has_nothing_to_order(topoloom: Command) -> None:
     Path("one.csv").write_text("0\n")
     printed = topoloom("order", "one.csv")

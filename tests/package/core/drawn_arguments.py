@@ -194,7 +194,12 @@ class Drawn:
             order = rng.randrange(5)
             matrix = np.arange(order * order).reshape(order, order)
             return {"a": matrix, "b": matrix.T % 3}
-        if function in ("binomial_order", "binomial_scatter_steps", "find_cost_groups"):
+        if function in (
+            "binomial_order",
+            "binomial_scatter_steps",
+            "find_cost_groups",
+            "group_costs",
+        ):
             order = rng.randrange(1, 7)
             costs = np.array(
                 [[rng.random() for _ in range(order)] for _ in range(order)]

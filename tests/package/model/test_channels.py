@@ -117,8 +117,36 @@ def test_one_odd_count_changes_little(channels: int, factor: float) -> None:
         assert abs(found - channels) <= 1
 
 
-def test_pairs_that_never_slow_down_are_all_channels() -> None:
-    assert pair_curve([1, 2, 4, 8], [1, 1.05, 1, 1.02], 8).channels == 8
+#: Numbers of pairs that somebody measures.
+COUNTS = {"all": range(1, 41), "powers of two": (1, 2, 4, 8, 16, 32, 64)}
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize("loss", [0, 0.04, 0.08])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 6, 8, 12, 16])
+def test_many_channels_are_found_though_all_pairs_lose_a_little(
+    channels: int, loss: float, counts: str
+) -> None:
+    rng = np.random.default_rng(6)
+    pairs = np.array(COUNTS[counts])
+    lossy = shared(pairs.astype(float), channels) * np.where(pairs > 1, 1 + loss, 1)
+    next_to = pairs[pairs > channels][0]
+    expected = (pairs[pairs <= channels][-1], next_to - 1)
+    for _ in range(10):
+        times = lossy * (1 + 0.01 * rng.uniform(-1, 1, len(pairs)))
+        curve = pair_curve(pairs, times, 8)
+        assert (curve.channels, curve.most_channels) == expected
+
+
+def test_a_number_that_was_not_measured_is_left_open() -> None:
+    curve = pair_curve([1, 8, 16], [1, 1.05, 2.1], 8)
+    assert (curve.channels, curve.most_channels) == (8, 15)
+    assert curve.document()["channels_at_most"] == 15
+
+
+def test_pairs_that_never_slow_down_are_all_channels_or_fewer_than_there_are() -> None:
+    curve = pair_curve([1, 2, 4, 8], [1, 1.05, 1, 1.02], 8)
+    assert (curve.channels, curve.most_channels) == (8, None)
 
 
 def test_time_that_spreads_is_no_proof_of_a_channel_less() -> None:

@@ -18,8 +18,13 @@ namespace {
 constexpr std::size_t tried_cuts = 8;
 constexpr int reassignments = 10;
 constexpr double rounding = 1e-9;
+constexpr double most_apart = 1.1;  // times of the same two processes, there and back
 
 using Numbers = std::vector<std::uint32_t>;
+
+void check_probability(double p) {
+    if (!(p > 0 && p < 1)) fail("p is ", p, "; a probability of errors must be above 0 and below 1");
+}
 
 /// Things in groups, numbered from 0 on.
 struct Parts {
@@ -222,20 +227,94 @@ class Splitter {
     double p_;
 };
 
+/// Messages between two groups, or inside one that is not split.
+struct Block {
+    const std::vector<Rank>* some;
+    const std::vector<Rank>* others;
+    Sample sample;
+
+    /// Both ways.
+    template <class Visit>
+    void each(const Visit& visit) const {
+        for (const Rank a : *some) {
+            for (const Rank b : *others) {
+                if (a == b) continue;
+                visit(a, b);
+                if (some != others) visit(b, a);
+            }
+        }
+    }
+};
+
+Sample summarize_block(const CostMatrix& costs, const Block& block) {
+    std::vector<double> times;
+    block.each([&](Rank from, Rank to) { times.push_back(costs(from, to)); });
+    // Which of two is disturbed, their median does not tell.
+    if (times.size() == 2 && std::max(times[0], times[1]) > most_apart * std::min(times[0], times[1]))
+        return summarize({std::min(times[0], times[1])});
+    return summarize(std::move(times));
+}
+
+void list_blocks(const CostMatrix& costs, const std::vector<Rank>& members,
+                 const std::vector<CostGroup>& groups, std::vector<Block>& blocks) {
+    const auto add = [&](const std::vector<Rank>& some, const std::vector<Rank>& others) {
+        Block block{&some, &others, {}};
+        block.sample = summarize_block(costs, block);
+        if (block.sample.count > 0) blocks.push_back(block);
+    };
+    if (groups.empty()) add(members, members);
+    for (auto group = groups.begin(); group != groups.end(); ++group) {
+        list_blocks(costs, group->members, group->groups, blocks);
+        for (auto other = groups.begin(); other != group; ++other) add(group->members, other->members);
+    }
+}
+
+/// Of the values of both.
+Sample joined(const Sample& a, const Sample& b) {
+    const auto n = static_cast<double>(a.count);
+    const auto m = static_cast<double>(b.count);
+    const double apart = b.mean - a.mean;
+    const double squares = (n - 1) * a.sigma * a.sigma + (m - 1) * b.sigma * b.sigma;
+    return {a.mean + apart * (m / (n + m)),
+            std::sqrt((squares + apart * apart * (n * m / (n + m))) / (n + m - 1)), a.count + b.count,
+            a.outliers + b.outliers};
+}
+
 }  // namespace
 
 CostGroups find_cost_groups(const CostMatrix& costs, double p) {
-    if (!(p > 0 && p < 1)) fail("p is ", p, "; a probability of errors must be above 0 and below 1");
+    check_probability(p);
     CostGroups found;
-    std::vector<Rank> all;
-    for (const Rank process : ids<Rank>(costs.size())) all.push_back(process);
-    std::tie(found.groups, found.chance) = Splitter(costs, p).split(all);
+    std::tie(found.groups, found.chance) = Splitter(costs, p).split(id_list<Rank>(costs.size()));
     found.of.assign(costs.size(), 0);
     for (std::uint32_t group = 0; group < found.groups.size(); ++group) {
         for (const Rank process : found.groups[group].members) found.of[process.value] = group;
     }
     found.count = std::max(1U, static_cast<std::uint32_t>(found.groups.size()));
     return found;
+}
+
+CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double p) {
+    check_probability(p);
+    const std::size_t size = costs.size();
+    if (groups.of.size() != size) fail("groups of ", groups.of.size(), " processes, but costs of ", size);
+    const std::vector<Rank> all = id_list<Rank>(size);
+    std::vector<Block> blocks;
+    list_blocks(costs, all, groups.groups, blocks);
+    std::ranges::stable_sort(blocks, {}, [](const Block& block) { return block.sample.mean; });
+    const double least_log_p = std::log(p) - 2 * std::log(std::max<std::size_t>(1, blocks.size()));
+    std::vector<double> seconds(size * size, 0);
+    for (auto first = blocks.begin(); first != blocks.end();) {
+        Sample alike = first->sample;
+        auto end = first + 1;
+        for (; end != blocks.end(); ++end) {
+            if (student_test(end->sample, alike).log_p <= least_log_p) break;
+            alike = joined(alike, end->sample);
+        }
+        for (; first != end; ++first)
+            first->each([&](Rank from, Rank to) { seconds[from.value * size + to.value] = alike.mean; });
+    }
+    return {size, std::move(seconds)};
 }
 
 }  // namespace topoloom

@@ -42,4 +42,11 @@ struct CostGroups {
 /// 2012, sec. 4.1, which compares messages inside a group and into it; it gives no method to find the groups.
 [[nodiscard]] CostGroups find_cost_groups(const CostMatrix& costs, double p = 0.01);
 
+/// One cost for all messages between the same two groups, and for those inside a group that is not split: their mean
+/// without outliers, both ways. Of two processes alone whose times are more than 10 % apart the faster counts. Where such
+/// means do not differ by Student's t, with probability p over the number of all two of them, they are pooled, the lowest
+/// first: so what noise makes fast cannot be mined for fast edges. Throws Error for groups of other processes, and unless 0 < p < 1.
+/// O(size^2).
+[[nodiscard]] CostMatrix group_costs(const CostMatrix& costs, const CostGroups& groups, double p = 0.01);
+
 }  // namespace topoloom

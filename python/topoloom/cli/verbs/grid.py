@@ -44,8 +44,8 @@ def command(
         typer.Option(
             "--inner-bandwidth",
             metavar="RATE",
-            help="Bandwidth inside a node.",
-            show_default="the machine's memory, or 50GB/s",
+            help="Bandwidth of a message inside a node.",
+            show_default="12GB/s, or its share of the machine's memory",
         ),
     ] = None,
     reading: Reading = "counted",
@@ -69,7 +69,8 @@ def command(
     Programs on grids talk along rows and columns, all of them at once. The more ranks
     of a node have their next neighbor on another node, the more messages share its
     channels. Speeds are those of the machine between the first two nodes of the
-    allocation, unless options say others; a line says which are assumed.
+    allocation, and inside nodes what one core copies or a message's share of the
+    memory, unless options say others; a line says which are assumed.
 
     \b
     external links  messages that leave a node at once: the most of any node, by axis,
@@ -93,7 +94,7 @@ def command(
       topoloom grid x.json --grid 64x128 --fastest-tile scatter -o tiles.json
     """
     from topoloom._core import Error
-    from topoloom.cli.console import print_facts, print_json
+    from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import parse_grid
     from topoloom.placements.placement_file import load_placement, save_placement
     from topoloom.support.checks import at_least
@@ -124,7 +125,7 @@ def command(
             print_json(tiles.document())
         else:
             _print_tiles(grid, tiles)
-            print_facts([("speeds", tiles.speeds)])
+            _print_facts(tiles)
         return
     if output is not None:
         raise Error("-o is for --fastest-tile; name a collective")
@@ -133,7 +134,14 @@ def command(
         print_json(found.document())
     else:
         _print(grid, found)
-        print_facts([("speeds", found.speeds)])
+        _print_facts(found)
+
+
+def _print_facts(found: GridTraffic | TileTimes) -> None:
+    from topoloom.cli.console import print_facts
+
+    reading = [("reading", found.reading)] if found.reading != "counted" else []
+    print_facts([("speeds", found.speeds), *reading])
 
 
 def _print_tiles(grid: str, found: TileTimes) -> None:

@@ -270,15 +270,14 @@ def _channels(
 
 def _print_curve(name: str, curve: PairCurve) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.model.model_toml import time_text
-    from topoloom.support.units import format_bandwidth
+    from topoloom.support.units import format_bandwidth, format_seconds
 
     rows = [
         (
             f"{count:.0f}",
             f"{samples}",
-            time_text(seconds, 4),
-            time_text(sigma, 2) if samples > 1 else "",
+            format_seconds(seconds),
+            format_seconds(float(f"{sigma:.2g}")) if samples > 1 else "",
             format_bandwidth(total),
             f"{total / curve.totals[0]:.2f}",
         )
@@ -294,7 +293,16 @@ def _print_curve(name: str, curve: PairCurve) -> None:
     columns = ["pairs", "samples", "slowest", "sigma", "in all", "of one"]
     print_table(columns, rows, title=name, left=0)
     node = format_bandwidth(curve.node_bandwidth)
-    print_facts([("channels", str(curve.channels)), ("node bandwidth", node)])
+    print_facts([("channels", _channels_text(curve)), ("node bandwidth", node)])
+
+
+def _channels_text(curve: PairCurve) -> str:
+    least, most = curve.channels, curve.most_channels
+    if most is None:
+        return f"{least} or more; more pairs were not measured"
+    if most == least:
+        return str(least)
+    return f"{least} to {most}; pairs in between were not measured"
 
 
 def _print_lines(model: NetworkModel) -> None:

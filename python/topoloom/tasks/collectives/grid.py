@@ -39,6 +39,7 @@ class GridTraffic:
     extents: list[int]
     bytes: int
     speeds: str  # of the lines, and who says them
+    reading: str  # of pipelines
     block: LineTraffic
     placed: LineTraffic
 
@@ -49,6 +50,7 @@ class GridTraffic:
             "grid": self.extents,
             "bytes": self.bytes,
             "speeds": self.speeds,
+            "reading": self.reading,
             "mapper": self.file.mapper,
             "block": vars(self.block),
             **vars(self.placed),
@@ -78,9 +80,9 @@ def measure_grid(
         node_map = NodeMap(given, nodes.astype(np.uint32))
         return line_traffic(node_map, links, bytes, reading)
 
-    links, text = (speeds or LineSpeeds()).on(file.allocation)
+    links, text = (speeds or LineSpeeds()).on(file.allocation, len(slots))
     block = traffic(file.allocation.slots[: len(slots)])
-    return GridTraffic(file, given, bytes, text, block, traffic(slots))
+    return GridTraffic(file, given, bytes, text, reading, block, traffic(slots))
 
 
 def check_cells(extents: Sequence[int], ranks: int, name: str) -> None:

@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
-from topoloom._core import Allocation, Error, GridLinks
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Allocation, Error, GridLinks, Machine
 from topoloom.support.checks import at_least
 from topoloom.support.units import format_bandwidth, format_seconds
 
 #: Where neither users nor the machine say it.
-LATENCY, BANDWIDTH, INNER_BANDWIDTH = 1e-6, 10e9, 50e9
+LATENCY, BANDWIDTH = 1e-6, 10e9
+#: Bytes per second that one core copies.
+COPY_BANDWIDTH = 12e9
+#: Who says a speed.
+MACHINE, ASSUMED = "the machine's", "assumed"
 
 
 class LineSpeeds(NamedTuple):
@@ -23,44 +29,44 @@ class LineSpeeds(NamedTuple):
     inner_bandwidth: float | None = None
     channels: int = 1
 
-    def on(self, allocation: Allocation) -> tuple[GridLinks, str]:
-        """Complete them for an allocation; also say what they are and who says it.
+    def on(self, allocation: Allocation, ranks: int) -> tuple[GridLinks, str]:
+        """Complete them for ranks in an allocation; also say what they are, by whom.
 
         Between nodes they are those of a message from its first node to its second:
-        the narrowest of the network card and the links, and all latencies.
+        the narrowest of the network card and the links, and all latencies. Inside a
+        node a message has what one core copies, or its share of the node's memory
+        where all ranks of the node send, if that is less.
         """
         self._check()
         machine = allocation.machine
-        between: tuple[float, float] | None = None
+        latency, bandwidth = (LATENCY, ASSUMED), (BANDWIDTH, ASSUMED)
         if machine.has_bandwidths and len(allocation.nodes) > 1:
             links = [link for link, _ in machine.route(*map(int, allocation.nodes[:2]))]
-            between = (
-                machine.startup
-                + machine.node_latency
-                + sum(map(machine.latency, links)),
-                min([machine.port_bandwidth, *map(machine.bandwidth, links)]),
+            latency = _latency(machine, sum(map(machine.latency, links)))
+            widest = min([machine.port_bandwidth, *map(machine.bandwidth, links)])
+            if widest < math.inf:
+                bandwidth = widest, MACHINE
+        inner = _inner_bandwidth(machine, allocation.slots[:ranks])
+        chosen = [
+            known if given is None else (given, "")
+            for given, known in (
+                (self.latency, latency),
+                (self.bandwidth, bandwidth),
+                (self.inner_bandwidth, inner),
             )
-        latency, said_latency = _choose(
-            self.latency, between and between[0], LATENCY, format_seconds
-        )
-        outer, said_outer = _choose(
-            self.bandwidth, between and between[1], BANDWIDTH, format_bandwidth
-        )
-        inner, said_inner = _choose(
-            self.inner_bandwidth,
-            machine.memory_bandwidth,
-            INNER_BANDWIDTH,
-            format_bandwidth,
-        )
+        ]
         speeds = GridLinks(
-            latency_s=latency,
-            outer_s_per_byte=1 / outer,
-            inner_s_per_byte=1 / inner,
+            latency_s=chosen[0][0],
+            outer_s_per_byte=1 / chosen[1][0],
+            inner_s_per_byte=1 / chosen[2][0],
             channels=self.channels,
         )
-        return speeds, (
-            f"latency {said_latency}, {said_outer} between nodes, {said_inner} inside"
-        )
+        writes = (format_seconds, format_bandwidth, format_bandwidth)
+        said = [
+            write(value) + (f" ({by})" if by else "")
+            for write, (value, by) in zip(writes, chosen, strict=True)
+        ]
+        return speeds, f"latency {said[0]}, {said[1]} between nodes, {said[2]} inside"
 
     def _check(self) -> None:
         if self.latency is not None and not 0 <= self.latency < math.inf:
@@ -71,14 +77,23 @@ class LineSpeeds(NamedTuple):
         at_least("the number of channels", self.channels, 1)
 
 
-def _choose(
-    given: float | None,
-    known: float | None,
-    default: float,
-    write: Callable[[float], str],
-) -> tuple[float, str]:
-    if given is not None:
-        return given, write(given)
-    if known is not None and 0 < known < math.inf:
-        return known, f"{write(known)} (the machine's)"
-    return default, f"{write(default)} (assumed)"
+def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
+    """Return that of a message between nodes, and who says it."""
+    parts = {"startup": machine.startup, "node_latency": machine.node_latency}
+    whole = sum(parts.values()) + of_links
+    assumed = sum(parts[name] for name in machine.assumed_speeds if name in parts)
+    if whole == 0:
+        return LATENCY, ASSUMED
+    if 0 < assumed < whole:
+        return whole, f"{MACHINE}; {format_seconds(assumed)} of it assumed"
+    return whole, ASSUMED if assumed else MACHINE
+
+
+def _inner_bandwidth(machine: Machine, slots: NDArray[np.uint32]) -> tuple[float, str]:
+    """Return that of a message beside those of all ranks of its node; who says it."""
+    ranks = int(np.bincount(slots // machine.slots_per_node).max())
+    share = machine.memory_bandwidth / ranks
+    if share >= COPY_BANDWIDTH:
+        return COPY_BANDWIDTH, ASSUMED
+    assumed = "memory_bandwidth" in machine.assumed_speeds
+    return share, ASSUMED if assumed else MACHINE

@@ -48,6 +48,7 @@ class TileTimes:
     extents: list[int]
     bytes: int
     speeds: str
+    reading: str
     collective: str
     tiles: list[TiledTraffic]
 
@@ -58,6 +59,7 @@ class TileTimes:
             "grid": self.extents,
             "bytes": self.bytes,
             "speeds": self.speeds,
+            "reading": self.reading,
             "collective": self.collective,
             "tiles": [{"tile": one.tile, **vars(one.traffic)} for one in self.tiles],
         }
@@ -161,9 +163,9 @@ def rank_tiles(
             f"{name} gives nodes {counts.min()} to {counts.max()} ranks, but tiles are "
             "all alike; the mapper `tile` cuts such grids"
         )
-    links, text = (speeds or LineSpeeds()).on(file.allocation)
+    links, text = (speeds or LineSpeeds()).on(file.allocation, ranks)
     tiles = time_tiles(grid, cores, links, bytes, collective, reading)
-    return TileTimes(file, grid, bytes, text, collective, tiles)
+    return TileTimes(file, grid, bytes, text, reading, collective, tiles)
 
 
 def _counts(grid: Sequence[int], tile: Sequence[int]) -> list[int]:

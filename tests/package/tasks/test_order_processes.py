@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Orders of processes from measured costs: what noise and outliers may not change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from topoloom import schedules
+from topoloom.tasks.collectives.order import METHODS, ProcessOrder, order_processes
+
+Matrix = NDArray[np.float64]
+#: Processes of a node, and of each of the groups in it, the innermost first.
+NODES = {"sockets": (16, [8]), "EPYC": (64, [8, 32]), "quads": (24, [4, 12])}
+
+
+def measured(node: str, seed: int) -> tuple[Matrix, Matrix]:
+    """Return costs without noise and with, processes in any order."""
+    rng = np.random.default_rng(seed)
+    size, groups = NODES[node]
+    places = rng.permutation(size)
+    costs = np.full((size, size), 2e-6 * 2 ** len(groups))
+    for group in groups:
+        costs[np.equal.outer(places // group, places // group)] /= 2
+    np.fill_diagonal(costs, 0)
+    return costs, costs * (1 + rng.exponential(0.1, costs.shape))
+
+
+def seconds(found: ProcessOrder) -> list[float]:
+    return [*found.steps, *found.standard_steps]
+
+
+@pytest.mark.parametrize("size", [4, 8, 32, 100])
+@pytest.mark.parametrize("noise", ["exponential", "uniform"])
+def test_alike_processes_stay_in_the_standard_order(size: int, noise: str) -> None:
+    rng = np.random.default_rng(size)
+    for root in range(3):
+        drawn = getattr(rng, noise)(size=(size, size))
+        found = order_processes(1e-6 * (1 + 0.1 * drawn), root=root, channels=2)
+        assert found.method == "standard"
+        assert found.order == [(root + i) % size for i in range(size)]
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_one_disturbed_message_changes_neither_order_nor_times(node: str) -> None:
+    _, costs = measured(node, 3)
+    rng = np.random.default_rng(4)
+    before = order_processes(costs, channels=2)
+    assert before.method != "standard"
+    for factor in (3, 30, 3000):
+        one, other = rng.choice(len(costs), 2, replace=False)
+        disturbed = costs.copy()
+        disturbed[one, other] *= factor
+        after = order_processes(disturbed, channels=2)
+        assert after.order == before.order
+        assert seconds(after) == pytest.approx(seconds(before), rel=0.01)
+
+
+@pytest.mark.parametrize("node", NODES)
+@pytest.mark.parametrize("method", [None, *METHODS])
+def test_the_gain_is_that_without_noise(node: str, method: str | None) -> None:
+    for seed in range(3):
+        clean, costs = measured(node, seed)
+        found = order_processes(costs, method, channels=2)
+        groups = schedules.find_cost_groups(clean)
+        for order, steps in (
+            (found.order, found.steps),
+            (list(range(len(costs))), found.standard_steps),
+        ):
+            true = schedules.binomial_scatter_steps(
+                clean, order, channels=2, groups=groups
+            )
+            # Noise of one side adds a tenth to everything.
+            assert sum(steps) == pytest.approx(1.1 * sum(true), rel=0.03)
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_costs_of_groups_are_those_that_were_planted(node: str) -> None:
+    clean, costs = measured(node, 5)
+    groups = schedules.find_cost_groups(costs)
+    means = schedules.group_costs(costs, groups)
+    assert means == pytest.approx(1.1 * clean, rel=0.05)
+    assert len(np.unique(means)) == len(np.unique(clean))
+    assert schedules.group_costs(clean, groups) == pytest.approx(clean)
+
+
+def test_a_method_that_is_named_takes_costs_as_they_are() -> None:
+    _, costs = measured("sockets", 6)
+    for method in METHODS:
+        literal = schedules.binomial_order(costs, method)
+        assert order_processes(costs, method).order == literal
