@@ -124,7 +124,6 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
             "97 GiB of memory per rank is more than the 96 GiB of a node",
         ),
         (["--launcher", "slrum"], "no launcher 'slrum' (did you mean 'slurm'?)"),
-        (["--imbalance", 0.1, "--ranks-per-node", 2], "ranks that share slots"),
     ],
 )
 @pytest.mark.parametrize("where", [[], ["--allocate", 16]])
@@ -135,6 +134,15 @@ def test_what_cannot_be_is_said_in_a_line(
     assert (outcome.status, outcome.out) == (2, "")
     assert re.fullmatch(r"topoloom: .*\n", outcome.err)
     assert said in outcome.err
+
+
+def test_only_ranks_that_do_share_slots_go_without_limits(topoloom: Command) -> None:
+    words = ["-m", "m.toml", "--imbalance", 0.1, "--ranks-per-node", 2]
+    shared = topoloom("map", "p.npz", *words, "--allocate", 2)
+    assert shared.status == 2
+    assert "ranks that share slots" in shared.err
+    alone = topoloom("map", "p.npz", *words, "--allocate", 16, "--json")
+    assert max(nodes_of(alone)) == 2
 
 
 def test_a_placement_has_its_slots_already(topoloom: Command) -> None:
