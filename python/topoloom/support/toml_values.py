@@ -60,7 +60,8 @@ def quantity(
         return value
     if not isinstance(value, str):
         raise Error(
-            f'{where} must be a string with a unit, such as "9.4 GB/s" or "1.3 us"'
+            f'{where} must be a string with a unit, such as "9.4 GB/s", "1.3 us" or '
+            '"320 B"'
         )
     try:
         parse(value)
