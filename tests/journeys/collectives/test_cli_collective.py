@@ -156,6 +156,10 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["bcast", "-n", 8, "--demand", "4.mat"], "a demand is for many-to-many"),
         (["many-to-many", "-n", 8, "--demand", "4.mat"], "is of 4 ranks, not of 8"),
         (
+            ["many-to-many", "-n", 4, "--demand", "4.mat", "--bytes", 8],
+            "--bytes makes no difference to a demand",
+        ),
+        (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--degree", 2],
             "give a demand or a degree",
         ),

@@ -24,7 +24,7 @@ from topoloom.cli.options.machines import (
     LimitOptions,
     MaybeMachineText,
 )
-from topoloom.cli.options.messages import Bytes, Model, Ranks, Root
+from topoloom.cli.options.messages import MaybeBytes, Model, Ranks, Root
 from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def command(
     ],
     *,
     ranks: Ranks,
-    amount: Bytes = "1KiB",
+    amount: MaybeBytes = None,
     root: Root = 0,
     degree: Annotated[
         int | None,
@@ -116,7 +116,7 @@ def command(
     A schedule sends in rounds, each of which waits for the one before: it takes the
     latency of a message, and as long as the rank with the most to send; on a machine
     also as long as the busiest link or port. Without a model messages cost what the
-    machine says.
+    machine says. Messages have 1 KiB unless --bytes or a demand says otherwise.
 
     \b
     time        seconds of all rounds
@@ -159,7 +159,10 @@ def command(
     from topoloom.tasks.problem import Where
 
     at_least("--threads", threads, 0)
-    call = read_call(operation, ranks, parse_bytes(amount), root, degree, demand)
+    if amount is not None and demand is not None:
+        raise Error("--bytes makes no difference to a demand, which has its own")
+    size = parse_bytes(amount or "1KiB")
+    call = read_call(operation, ranks, size, root, degree, demand)
     if (output is not None) > order_ranks:
         raise Error("-o writes the placement that --order-ranks finds; add that")
     where = Where(*allowed, seed, limits.order(launcher))
