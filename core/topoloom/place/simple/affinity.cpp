@@ -31,7 +31,9 @@ BusAffinity chosen_affinity(std::uint32_t named, std::uint64_t seed) {
 }
 
 Placement place_by_affinity(const Problem& problem, Meter& meter, const AffinityOptions& options) {
-    if (problem.rank_count() != bus_elements) fail("affinity is for 8 ranks, not for ", problem.rank_count());
+    if (problem.rank_count() != bus_elements)
+        fail("affinity is for the 8 ranks of one bus, not for ", problem.rank_count(),
+             "; split those of a blade between its processors first");
     meter.spend(bus_elements);
     const auto elements = elements_of(problem.allocation());
     std::vector<Slot> slots;

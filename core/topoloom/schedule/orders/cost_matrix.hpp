@@ -12,7 +12,7 @@ namespace topoloom {
 /// Seconds of a message from every process to every other, row by row of senders.
 class CostMatrix {
    public:
-    /// Throws Error for no processes, other than size * size costs, and costs that are not finite and >= 0.
+    /// Throws Error for no processes, other than size * size costs, and costs below 0 or above 1e9 s.
     CostMatrix(std::size_t size, std::vector<double> seconds);
 
     [[nodiscard]] std::size_t size() const { return size_; }
