@@ -140,6 +140,8 @@ TEST_CASE("costs and orders that can't be are refused") {
     CHECK_THROWS_WITH(CostMatrix(2, {0, 1, 1}), "3 costs between 2 processes; give 4");
     CHECK_THROWS_WITH(CostMatrix(2, {0, -1, 1, 0}),
                       "the cost from process 0 to 1 is -1; it must be from 0 to 1e+09 seconds");
+    CHECK_THROWS_WITH(CostMatrix(2, {0, 1, 1e308, 0}),
+                      "the cost from process 1 to 0 is 1e+308; it must be from 0 to 1e+09 seconds");
     CHECK_THROWS_AS(CostMatrix(1, {std::numeric_limits<double>::quiet_NaN()}), Error);
     CHECK_THROWS_AS(CostMatrix(0, {}), Error);
     const CostMatrix costs = grouped(mixed, 1, 2);
