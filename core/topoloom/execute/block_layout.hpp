@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the blocks of a collective lie in a rank's input and output.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "topoloom/execute/rank_program.hpp"
+#include "topoloom/schedule/collective.hpp"
+
+namespace topoloom {
+
+/// Blocks by rank: entry r is about the block that goes to or comes from rank r. In units.
+struct BlockCounts {
+    std::vector<std::int64_t> units;
+    std::vector<std::int64_t> offsets;
+
+    [[nodiscard]] bool empty() const { return units.empty(); }
+};
+
+/// As MPI lays out its buffers, the blocks of a collective whose bytes are units:
+///   broadcast                 input and output are the same memory
+///   reduce, all-reduce, scan  one vector, whose pieces are the blocks
+///   others                    blocks by rank, one after another unless counts say where
+class BlockLayout {
+   public:
+    /// in_place: what would be in the input is in the output, where the result will be: of a gather and an all-gather the
+    /// rank's own block, of a reduction its share. The own block of a scatter then stays in the input. Not of an
+    /// all-to-all or a reduce-scatter, whose result would lie on top of what others wait for.
+    BlockLayout(Collective collective, Rank rank, bool in_place = false);
+    /// Blocks of different sizes: counts of the input where the rank has a block for every rank, those of the output
+    /// where it gets one of every rank, and else of its own block only. What it neither sends nor gets itself it cannot
+    /// know; then only schedules will do that send straight. A reduce-scatter takes counts of the input.
+    BlockLayout(Collective collective, Rank rank, BlockCounts input, BlockCounts output, bool in_place = false);
+
+    [[nodiscard]] const Collective& collective() const { return collective_; }
+    [[nodiscard]] Rank rank() const { return rank_; }
+    /// The same for a rank that wants no result.
+    [[nodiscard]] BlockLayout without_result() const;
+    /// Throws Error for a block of unknown size.
+    [[nodiscard]] std::int64_t units(std::uint64_t block) const;
+    /// Where the rank has the block, or its share, before the first round, and where the result is to be.
+    [[nodiscard]] std::optional<Place> first(std::uint64_t block) const;
+    [[nodiscard]] std::optional<Place> last(std::uint64_t block) const;
+    /// Calls visit(block) for those that have a last place.
+    template <class Visit>
+    void each_last(const Visit& visit) const {
+        const std::uint64_t ranks = collective_.ranks();
+        if (collective_.personalised()) {
+            for (std::uint64_t origin = 0; origin < ranks; ++origin) {
+                const std::uint64_t block = origin * ranks + rank_.value;
+                if (last(block)) visit(block);
+            }
+            return;
+        }
+        for (std::uint64_t block = 0; block < collective_.block_count(); ++block)
+            if (last(block)) visit(block);
+    }
+
+   private:
+    [[nodiscard]] Place in_input(std::uint64_t index) const;
+    [[nodiscard]] Place in_output(std::uint64_t index) const;
+    [[nodiscard]] std::int64_t before(std::uint64_t block) const { return collective_.bytes_of(0, block).value; }
+
+    Collective collective_;
+    Rank rank_;
+    BlockCounts input_, output_;
+    bool in_place_;
+    bool has_result_ = true;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/execute/program_builder.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Adds to the last one where it goes on from there.
+void add_work(std::vector<Work>& list, const Work& work) {
+    if (work.units == 0 || work.from == work.to) return;
+    if (!list.empty()) {
+        Work& last = list.back();
+        if (last.combines == work.combines && last.from.after(last.units) == work.from &&
+            last.to.after(last.units) == work.to) {
+            last.units += work.units;
+            return;
+        }
+    }
+    list.push_back(work);
+}
+
+template <class T>
+Slice append(std::vector<T>& all, std::vector<T>& list) {
+    const auto begin = static_cast<std::uint32_t>(all.size());
+    all.insert(all.end(), list.begin(), list.end());
+    list.clear();
+    return {begin, static_cast<std::uint32_t>(all.size())};
+}
+
+bool is_scan(Operation operation) { return operation == Operation::scan || operation == Operation::exscan; }
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
+    : layout_(layout), in_rank_order_(in_rank_order) {
+    if (!is_scan(layout.collective().operation())) return;
+    // A scan has two sums: block 0 is that of the ranks that rounds have brought together, the prefix that of the lower
+    // ones among them.
+    const bool with_own = layout.collective().operation() == Operation::scan;
+    const Place share = *layout.first(0);
+    const Place prefix{Memory::output, 0};
+    Held total{share};
+    if (share == prefix) {
+        total.area = scratch_.allocate(layout.units(0));
+        total.at = scratch_.place(total.area);
+        add_work(meanwhile_, {false, share, total.at, layout.units(0)});
+    } else if (with_own) {
+        add_work(meanwhile_, {false, share, prefix, layout.units(0)});
+    }
+    put(0, total);
+    has_prefix_ = with_own;
+}
+
+ProgramBuilder::Held& ProgramBuilder::held(std::uint64_t block) {
+    const auto [at, is_new] = held_.try_emplace(block);
+    if (is_new) {
+        const std::optional<Place> first = layout_.first(block);
+        if (first) at->second.at = *first;
+        at->second.gone = !first;
+    }
+    if (at->second.gone) fail("rank ", layout_.rank().value, " has no block ", block, " when it is to send it");
+    return at->second;
+}
+
+void ProgramBuilder::put(std::uint64_t block, const Held& where) {
+    if (where.area != Scratch::none) scratch_.hold(where.area);
+    const auto [at, is_new] = held_.try_emplace(block, where);
+    if (is_new) return;
+    if (at->second.area != Scratch::none) scratch_.release(at->second.area);
+    at->second = where;
+}
+
+std::int64_t ProgramBuilder::units_of(std::span<const std::uint64_t> blocks) const {
+    std::int64_t sum = 0;
+    for (const std::uint64_t block : blocks) sum += layout_.units(block);
+    return sum;
+}
+
+/// Data that are not summed up go to their last place while the first messages are on their way.
+void ProgramBuilder::begin_round() {
+    scratch_.reuse();
+    if (!program_.rounds.empty() || layout_.collective().reduces()) return;
+    layout_.each_last([&](std::uint64_t block) {
+        const std::optional<Place> first = layout_.first(block);
+        if (!first || *first == layout_.last(block)) return;
+        add_work(meanwhile_, {false, *first, *layout_.last(block), layout_.units(block)});
+        settling_.push_back(block);
+    });
+}
+
+void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
+    struct Run {
+        Place at;
+        std::int64_t units;
+    };
+    std::vector<Run> runs;
+    for (const std::uint64_t block : blocks) {
+        const std::int64_t units = layout_.units(block);
+        sent_.push_back(block);
+        if (units == 0) continue;
+        const Place at = held(block).at;
+        if (!runs.empty() && runs.back().at.after(runs.back().units) == at) {
+            runs.back().units += units;
+        } else {
+            runs.push_back({at, units});
+        }
+    }
+    if (runs.empty()) runs.push_back({{}, 0});
+    if (runs.size() == 1) return sends_.push_back({to, runs[0].at, runs[0].units});
+    Place end = scratch_.place(scratch_.allocate(units_of(blocks)));
+    sends_.push_back({to, end, units_of(blocks)});
+    for (const Run& run : runs) {
+        add_work(before_, {false, run.at, end, run.units});
+        end = end.after(run.units);
+    }
+}
+
+void ProgramBuilder::receive(Rank from, std::span<const std::uint64_t> blocks, Transfer transfer) {
+    received_.push_back({from, {blocks.begin(), blocks.end()}, transfer});
+}
+
+bool ProgramBuilder::lands_at_last(std::span<const std::uint64_t> blocks) const {
+    std::optional<Place> end;
+    for (const std::uint64_t block : blocks) {
+        const std::int64_t units = layout_.units(block);
+        if (units == 0) continue;
+        const std::optional<Place> last = layout_.last(block);
+        if (!last || (end && *end != *last)) return false;
+        end = last->after(units);
+    }
+    return end.has_value();
+}
+
+/// Where a message is received.
+Place ProgramBuilder::land(const Received& message, Scratch::Area& area) {
+    const std::int64_t units = units_of(message.blocks);
+    Place at;
+    area = Scratch::none;
+    if (units > 0 && lands_at_last(message.blocks) && is_free_at_last(message)) {
+        const auto first = std::ranges::find_if(
+            message.blocks, [&](std::uint64_t block) { return layout_.units(block) > 0; });
+        at = *layout_.last(*first);
+    } else if (units > 0) {
+        area = scratch_.allocate(units);
+        at = scratch_.place(area);
+    }
+    receives_.push_back({message.from, at, units});
+    return at;
+}
+
+/// Shares that are to be summed with what is in the input can be received at the last place; others would overwrite sums.
+bool ProgramBuilder::is_free_at_last(const Received& message) {
+    if (message.transfer != Transfer::combine) return true;
+    return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
+        return layout_.units(block) == 0 || held(block).at.memory == Memory::input;
+    });
+}
+
+void ProgramBuilder::take(const Received& message) {
+    Scratch::Area area;
+    Place at = land(message, area);
+    for (const std::uint64_t block : message.blocks) {
+        const std::int64_t units = layout_.units(block);
+        if (units == 0) continue;
+        const std::optional<Place> last = layout_.last(block);
+        if (last) add_work(after_, {false, at, *last, units});
+        put(block, last ? Held{*last} : Held{at, area});
+        at = at.after(units);
+    }
+}
+
+void ProgramBuilder::take_shares(const Received& message) {
+    Scratch::Area area;
+    Place at = land(message, area);
+    for (const std::uint64_t block : message.blocks) {
+        const std::int64_t units = layout_.units(block);
+        if (units == 0) continue;
+        const bool own_is_input = held(block).at.memory == Memory::input;
+        const bool own_is_left = !is_from_below(message.from);
+        if (own_is_left && (own_is_input || in_rank_order_)) {
+            add_work(after_, {true, held(block).at, at, units});
+            put(block, {at, area});
+        } else {
+            if (own_is_input) make_writable(block);
+            add_work(after_, {true, at, held(block).at, units});
+        }
+        at = at.after(units);
+    }
+}
+
+/// Copies the share out of the input.
+void ProgramBuilder::make_writable(std::uint64_t block) {
+    const std::optional<Place> last = layout_.last(block);
+    const std::int64_t units = layout_.units(block);
+    const Place input = held(block).at;
+    if (last) {
+        put(block, {*last});
+    } else {
+        const Scratch::Area area = scratch_.allocate(units);
+        put(block, {scratch_.place(area), area});
+    }
+    add_work(after_, {false, input, held(block).at, units});
+}
+
+void ProgramBuilder::take_prefix(const Received& message, bool total_counts) {
+    const std::int64_t units = layout_.units(0);
+    const Scratch::Area area = scratch_.allocate(units);
+    const Place at = scratch_.place(area);
+    receives_.push_back({message.from, at, units});
+    if (message.from > layout_.rank()) {
+        if (!total_counts) return;
+        add_work(after_, {true, held(0).at, at, units});
+        return put(0, {at, area});
+    }
+    add_work(after_, {has_prefix_, at, {Memory::output, 0}, units});
+    has_prefix_ = true;
+    if (!total_counts) return;
+    if (held(0).at.memory == Memory::input) {
+        const Scratch::Area sum = scratch_.allocate(units);
+        add_work(after_, {false, held(0).at, scratch_.place(sum), units});
+        put(0, {scratch_.place(sum), sum});
+    }
+    add_work(after_, {true, at, held(0).at, units});
+}
+
+void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
+    if (transfer == Transfer::move) {
+        for (const std::uint64_t block : sent_)
+            if (layout_.units(block) > 0) put(block, {{}, Scratch::none, true});
+    }
+    sent_.clear();
+    settle();
+    if (in_rank_order_) sort_by_nearness();
+    for (const Received& message : received_) {
+        if (is_scan(layout_.collective().operation())) {
+            take_prefix(message, sends_again);
+        } else if (transfer == Transfer::combine) {
+            take_shares(message);
+        } else {
+            take(message);
+        }
+    }
+    received_.clear();
+    close_round();
+}
+
+/// What `meanwhile` has copied is sent from its last place from now on.
+void ProgramBuilder::settle() {
+    for (const std::uint64_t block : settling_) {
+        const auto at = held_.find(block);
+        if (at == held_.end() || !at->second.gone) put(block, {*layout_.last(block)});
+    }
+    settling_.clear();
+}
+
+bool ProgramBuilder::is_from_below(Rank from) const { return in_rank_order_ && from < layout_.rank(); }
+
+/// The nearest of the lower ranks first, then the nearest of the higher ones: each adds to one end.
+void ProgramBuilder::sort_by_nearness() {
+    std::ranges::sort(received_, [&](const Received& a, const Received& b) {
+        const bool a_below = is_from_below(a.from), b_below = is_from_below(b.from);
+        if (a_below != b_below) return a_below;
+        return a_below ? a.from > b.from : a.from < b.from;
+    });
+}
+
+void ProgramBuilder::close_round() {
+    ProgramRound round;
+    round.before = append(program_.works, before_);
+    round.receives = append(program_.messages, receives_);
+    round.sends = append(program_.messages, sends_);
+    round.meanwhile = append(program_.works, meanwhile_);
+    round.after = append(program_.works, after_);
+    program_.rounds.push_back(round);
+}
+
+void ProgramBuilder::barrier() {
+    const std::size_t ranks = layout_.collective().ranks();
+    for (std::size_t step = 1; step < ranks; step *= 2) {
+        receives_.push_back({layout_.collective().shifted(layout_.rank(), ranks - step), {}, 0});
+        sends_.push_back({layout_.collective().shifted(layout_.rank(), step), {}, 0});
+        close_round();
+    }
+}
+
+RankProgram ProgramBuilder::finish() {
+    if (program_.rounds.empty()) {  // of a rank alone
+        begin_round();
+        settle();
+        close_round();
+    }
+    if (!is_scan(layout_.collective().operation())) {
+        layout_.each_last([&](std::uint64_t block) {
+            if (layout_.units(block) == 0) return;
+            add_work(after_, {false, held(block).at, *layout_.last(block), layout_.units(block)});
+        });
+    }
+    // The work after the last round is what was added last.
+    program_.rounds.back().after.end = append(program_.works, after_).end;
+    program_.scratch_units = scratch_.units();
+    return std::move(program_);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Builds the program of a rank round by round: knows where every block is, and finds room for what passes through.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "topoloom/execute/block_layout.hpp"
+#include "topoloom/execute/rank_program.hpp"
+#include "topoloom/execute/scratch.hpp"
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// For each round: begin_round, sends and receives, end_round; in the end, finish.
+class ProgramBuilder {
+   public:
+    /// In rank order the share of lower ranks is the left operand.
+    ProgramBuilder(const BlockLayout& layout, bool in_rank_order);
+
+    void begin_round();
+    void send(Rank to, std::span<const std::uint64_t> blocks);
+    void receive(Rank from, std::span<const std::uint64_t> blocks, Transfer transfer);
+    /// `sends_again`: whether the rank sends in a later round.
+    void end_round(Transfer transfer, bool sends_again);
+    /// Rounds of empty messages, after which all ranks have come: a dissemination.
+    void barrier();
+    [[nodiscard]] RankProgram finish();
+
+   private:
+    struct Held {
+        Place at;
+        Scratch::Area area = Scratch::none;
+        bool gone = false;
+    };
+    struct Received {
+        Rank from;
+        std::vector<std::uint64_t> blocks;
+        Transfer transfer;
+    };
+
+    Held& held(std::uint64_t block);
+    void put(std::uint64_t block, const Held& where);
+    void settle();
+    void take(const Received& message);
+    void take_shares(const Received& message);
+    void take_prefix(const Received& message, bool total_counts);
+    void make_writable(std::uint64_t block);
+    Place land(const Received& message, Scratch::Area& area);
+    [[nodiscard]] bool lands_at_last(std::span<const std::uint64_t> blocks) const;
+    [[nodiscard]] bool is_free_at_last(const Received& message);
+    [[nodiscard]] bool is_from_below(Rank from) const;
+    [[nodiscard]] std::int64_t units_of(std::span<const std::uint64_t> blocks) const;
+    void sort_by_nearness();
+    void close_round();
+
+    const BlockLayout& layout_;
+    bool in_rank_order_;
+    RankProgram program_;
+    std::unordered_map<std::uint64_t, Held> held_;  // blocks that are no longer where they were at first
+    Scratch scratch_;
+    bool has_prefix_ = false;  // of a scan: whether the output holds one
+
+    // Of the round that is being built.
+    std::vector<Work> before_, meanwhile_, after_;
+    std::vector<PlacedMessage> receives_, sends_;
+    std::vector<Received> received_;
+    std::vector<std::uint64_t> sent_;
+    std::vector<std::uint64_t> settling_;  // blocks that `meanwhile` brings to their last place
+};
+
+}  // namespace topoloom

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a schedule suits operators that are not commutative: plays it with intervals of ranks.
+#include <algorithm>
+#include <vector>
+
+#include "topoloom/execute/compile.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// The ranks whose shares are in a sum: begin .. end-1.
+struct Interval {
+    std::uint32_t begin = 0, end = 0;
+};
+
+struct Share {
+    Rank from;
+    std::uint64_t block;
+    Interval ranks;
+};
+
+/// Adds shares of a round to each end, the nearest first. False where one does not fit.
+bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own) {
+    std::ranges::sort(shares, [&](const Share& a, const Share& b) {
+        const bool a_below = a.from < to, b_below = b.from < to;
+        if (a_below != b_below) return a_below;
+        return a_below ? a.from > b.from : a.from < b.from;
+    });
+    for (const Share& share : shares) {
+        Interval& sum = own[share.block];
+        if (share.from < to ? share.ranks.end != sum.begin : share.ranks.begin != sum.end) return false;
+        sum = {std::min(sum.begin, share.ranks.begin), std::max(sum.end, share.ranks.end)};
+    }
+    return true;
+}
+
+template <Schedule S>
+bool keeps_order(const S& schedule) {
+    const Collective& collective = schedule.collective();
+    std::vector<std::vector<Interval>> sums(collective.ranks());
+    for (const Rank rank : ids<Rank>(sums.size()))
+        sums[rank.value].assign(collective.block_count(), Interval{rank.value, rank.value + 1});
+    std::vector<std::vector<Share>> arriving(sums.size());
+    for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
+        for (const Rank from : ids<Rank>(sums.size())) {
+            schedule.sends(from, round, [&](Rank to, Bytes) {
+                schedule.blocks(from, to, round, [&](std::uint64_t block) {
+                    arriving[to.value].push_back({from, block, sums[from.value][block]});
+                });
+            });
+        }
+        for (const Rank to : ids<Rank>(sums.size())) {
+            std::vector<Share>& shares = arriving[to.value];
+            if (schedule.transfer(round) == Transfer::combine) {
+                if (!add_shares(shares, to, sums[to.value])) return false;
+            } else {
+                for (const Share& share : shares) sums[to.value][share.block] = share.ranks;
+            }
+            shares.clear();
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+bool keeps_rank_order(const AnySchedule& schedule) {
+    return with_schedule(schedule, [](const auto& s) {
+        const Operation operation = s.collective().operation();
+        // A scan tells lower ranks from higher ones, and signals have no operator.
+        if (!s.collective().reduces() || operation == Operation::barrier || operation == Operation::scan ||
+            operation == Operation::exscan)
+            return true;
+        return keeps_order(s);
+    });
+}
+
+}  // namespace topoloom

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs the programs of all ranks against each other, in any order, and watches what they touch.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/execute/rank_program.hpp"
+
+namespace topoloom {
+
+/// A unit of data: which one it is, and whose shares are in it.
+struct Unit {
+    std::int64_t id = -1;  // -1: nothing that a program may read
+    std::uint64_t weights = 0;
+    std::uint32_t begin = 0, end = 0;  // of the ranks, if they are neighbors
+
+    friend bool operator==(const Unit&, const Unit&) = default;
+};
+
+/// What a rank has added: a different number for each.
+inline std::uint64_t weight_of(std::uint32_t rank) { return Rng(rank + 1, 7).next(); }
+
+struct RankMemory {
+    std::vector<Unit> input, output, scratch;
+
+    Unit* at(const Place& place) {
+        std::vector<Unit>& memory = place.memory == Memory::input    ? input
+                                    : place.memory == Memory::output ? output
+                                                                     : scratch;
+        return memory.data() + place.offset;
+    }
+};
+
+/// Plays them to their end and fails a test where a program reads what is not there, changes what is being sent, combines
+/// units that do not belong together, or waits for ever.
+class PlayedPrograms {
+   public:
+    PlayedPrograms(const std::vector<RankProgram>& programs, std::vector<RankMemory>& memories, bool in_rank_order,
+                   std::uint32_t seed);
+    void play();
+    [[nodiscard]] std::uint64_t messages() const { return messages_; }
+    [[nodiscard]] std::int64_t units() const { return units_; }
+
+   private:
+    struct State {
+        std::size_t round = 0;
+        bool started = false;
+    };
+    bool advance(std::uint32_t rank);
+    void start(std::uint32_t rank, const ProgramRound& round);
+    bool complete(std::uint32_t rank, const ProgramRound& round);
+    void work(std::uint32_t rank, Slice slice);
+
+    const std::vector<RankProgram>& programs_;
+    std::vector<RankMemory>& memories_;
+    bool in_rank_order_;
+    Rng rng_;
+    std::vector<State> states_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::vector<Unit>>> on_the_way_;
+    std::vector<std::vector<std::vector<Unit>>> being_sent_;  // by rank and message of its round
+    std::uint64_t messages_ = 0;
+    std::int64_t units_ = 0;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The programs made from every schedule do, all together, what the collective promises.
+#include <doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "execute/played_programs.hpp"
+#include "topoloom/execute/compile.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using enum Operation;
+
+struct Case {
+    Call call;
+    std::string schedule;
+    bool in_place = false;
+    bool in_rank_order = false;
+};
+
+bool is_rooted(Operation operation) {
+    return operation == broadcast || operation == reduce || operation == scatter || operation == gather;
+}
+
+std::size_t whole(const Call& call) {
+    return static_cast<std::size_t>(call.bytes.value) * call.ranks;
+}
+
+/// The i-th unit of a block of a collective, as a rank has it before.
+Unit unit_of(const Collective& collective, std::uint32_t rank, std::uint64_t block, std::int64_t i) {
+    const auto id = static_cast<std::int64_t>(block << 20) + i;
+    if (!collective.reduces()) return {id, 0, 0, 0};
+    return {id, weight_of(rank), rank, rank + 1};
+}
+
+void fill(RankMemory& memory, const BlockLayout& layout) {
+    for (std::uint64_t block = 0; block < layout.collective().block_count(); ++block) {
+        const auto first = layout.first(block);
+        if (!first) continue;
+        for (std::int64_t i = 0; i < layout.units(block); ++i)
+            memory.at(*first)[i] = unit_of(layout.collective(), layout.rank().value, block, i);
+    }
+}
+
+void check_result(RankMemory& memory, const BlockLayout& layout) {
+    const Collective& collective = layout.collective();
+    std::uint64_t weights = 0;
+    const auto shares = static_cast<std::uint32_t>(collective.promised_shares(layout.rank()));
+    for (std::uint32_t rank = 0; rank < shares; ++rank) weights += weight_of(rank);
+    if (collective.reduces() && shares == 0) return;
+    layout.each_last([&](std::uint64_t block) {
+        for (std::int64_t i = 0; i < layout.units(block); ++i) {
+            Unit expected = unit_of(collective, layout.rank().value, block, i);
+            if (collective.reduces()) expected = {expected.id, weights, 0, shares};
+            const Unit& found = memory.at(*layout.last(block))[i];
+            CHECK(found.id == expected.id);
+            CHECK(found.weights == expected.weights);
+        }
+    });
+}
+
+struct Totals {
+    std::uint64_t messages = 0;
+    std::int64_t units = 0;
+};
+
+Totals totals_of(const AnySchedule& schedule) {
+    Totals sum;
+    with_schedule(schedule, [&](const auto& s) {
+        for (std::uint64_t round = 0; round < s.rounds(); ++round) {
+            for (const Rank rank : ids<Rank>(s.collective().ranks())) {
+                s.sends(rank, round, [&](Rank, Bytes bytes) {
+                    ++sum.messages;
+                    sum.units += bytes.value;
+                });
+            }
+            if (!has_barrier(s, round)) continue;
+            for (std::size_t step = 1; step < s.collective().ranks(); step *= 2)
+                sum.messages += s.collective().ranks();
+        }
+    });
+    return sum;
+}
+
+void play(const Case& one) {
+    CAPTURE(one.schedule);
+    CAPTURE(operation_name(one.call.operation));
+    CAPTURE(one.call.ranks);
+    CAPTURE(one.call.bytes.value);
+    CAPTURE(one.call.root.value);
+    CAPTURE(one.in_place);
+    const AnySchedule schedule = make_schedule(one.call, one.schedule);
+    const Collective& collective =
+        with_schedule(schedule, [](const auto& s) -> const Collective& { return s.collective(); });
+    std::vector<BlockLayout> layouts;
+    std::vector<RankProgram> programs;
+    std::vector<RankMemory> memories(one.call.ranks);
+    for (const Rank rank : ids<Rank>(one.call.ranks)) {
+        // What is in place is so on the root alone, or on all ranks.
+        const bool in_place = one.in_place && (!is_rooted(one.call.operation) || rank == one.call.root);
+        layouts.emplace_back(collective, rank, in_place);
+        programs.push_back(compile(schedule, layouts.back(),
+                                   one.in_rank_order ? Combining::in_rank_order : Combining::any));
+        memories[rank.value].input.resize(whole(one.call));
+        memories[rank.value].output.resize(whole(one.call));
+        fill(memories[rank.value], layouts.back());
+    }
+    PlayedPrograms played(programs, memories, one.in_rank_order,
+                          static_cast<std::uint32_t>(one.call.ranks + one.call.root.value));
+    played.play();
+    for (const Rank rank : ids<Rank>(one.call.ranks)) check_result(memories[rank.value], layouts[rank.value]);
+    const Totals expected = totals_of(schedule);
+    CHECK(played.messages() == expected.messages);
+    CHECK(played.units() == expected.units);
+}
+
+const std::vector<std::size_t> rank_counts{1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24};
+
+template <class Use>
+void each_call(const Use& use) {
+    for (const ScheduleEntry& entry : schedules()) {
+        for (const Operation operation : entry.operations) {
+            for (const std::size_t ranks : rank_counts) {
+                if (!entry.is_for(ranks)) continue;
+                for (const std::int64_t units : {0, 1, 11, 40}) {
+                    if (operation == barrier && units > 0) continue;
+                    if (operation == many_to_many || operation == many_to_many_multicast) continue;
+                    for (const std::size_t root : {std::size_t{0}, ranks / 2, ranks - 1}) {
+                        if (root > 0 && (!is_rooted(operation) || units == 1)) continue;
+                        use(Case{{operation, ranks, Bytes{units}, Rank{root}}, std::string(entry.name)});
+                    }
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("programs of all ranks do what the collective promises, with the messages of the schedule") {
+    each_call([](const Case& one) { play(one); });
+}
+
+TEST_CASE("results may lie on top of the input") {
+    each_call([](Case one) {
+        const Operation operation = one.call.operation;
+        if (operation == all_to_all || operation == reduce_scatter) return;
+        one.in_place = true;
+        play(one);
+    });
+}
+
+TEST_CASE("an operator that is not commutative gets its operands in rank order") {
+    std::size_t checked = 0;
+    each_call([&](Case one) {
+        if (!keeps_rank_order(make_schedule(one.call, one.schedule))) return;
+        one.in_rank_order = true;
+        play(one);
+        one.in_place = one.call.operation != reduce_scatter && one.call.operation != all_to_all;
+        play(one);
+        ++checked;
+    });
+    CHECK(checked > 100);
+}
+
+TEST_CASE("variants of schedules run, too") {
+    for (const std::size_t ranks : rank_counts) {
+        for (const std::string_view fold : {"even", "odd", "last"}) {
+            const std::string options = "(fold=" + std::string(fold) + ")";
+            for (const Operation operation : {all_reduce, all_gather})
+                play({{operation, ranks, Bytes{24}}, "recursive-doubling" + options});
+            for (const Operation operation : {all_reduce, reduce, reduce_scatter})
+                play({{operation, ranks, Bytes{24}}, "halving" + options});
+        }
+        play({{broadcast, ranks, Bytes{40}}, "chain(segment=7)"});
+        play({{reduce, ranks, Bytes{40}}, "chain(segment=7)"});
+        play({{broadcast, ranks, Bytes{19}}, "scatter-all-gather(cut=rounded-up)"});
+        play({{all_gather, ranks, Bytes{5}}, "k-prefix(k=4,barrier=stop)"});
+    }
+}
+
+TEST_CASE("neighboring ranks at the two ends of an exchange keep the order of ranks") {
+    for (const std::size_t ranks : rank_counts) {
+        CAPTURE(ranks);
+        CHECK(keeps_rank_order(make_schedule({all_reduce, ranks, Bytes{8}}, "recursive-doubling(fold=even)")));
+        CHECK(keeps_rank_order(make_schedule({reduce, ranks, Bytes{8}}, "binomial")));
+        CHECK(keeps_rank_order(make_schedule({reduce_scatter, ranks, Bytes{8}}, "at-once")));
+    }
+    CHECK_FALSE(keeps_rank_order(make_schedule({all_reduce, 5, Bytes{8}}, "ring")));
+    CHECK_FALSE(keeps_rank_order(make_schedule({reduce, 5, Bytes{8}, Rank{2}}, "binomial")));
+}
