@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "machine_file.h"
 #include "topoloom.h"
 #include "topoloom_mpi.h"
 
@@ -20,18 +21,6 @@ struct location {
     char host[host_length];      // Linux allows 64 letters
 };
 void find_location(struct location* location);
-
-// ---- machine_file.c: the machine that the user describes ------------------------------------------------
-struct machine_file {
-    char* text;
-    struct host* hosts;  // by name
-    size_t host_count;
-};
-/// False with the reason, which names file and line.
-bool read_machine_file(const char* name, struct machine_file* machine, char* why, size_t why_size);
-void free_machine_file(struct machine_file* machine);
-/// Number of the node, by the rule of host_names.h; -1 = there is none of this name.
-int64_t node_of_host(const struct machine_file* machine, const char* host);
 
 // ---- mapping.c: what rank 0 does with what it got -------------------------------------------------------
 /// The rows of all ranks one after another: counts[r] neighbors of rank r, each as peer and bytes.

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/option.hpp"
+#include "topoloom/capi/guarded.hpp"
 #include "topoloom/capi/learned_machine.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/place/effort.hpp"
@@ -26,25 +26,6 @@ struct topoloom_seats {
 };
 
 namespace {
-
-/// Runs body; what it throws becomes text in the caller's buffer.
-template <class Body>
-int guarded(char* error, std::size_t error_size, const Body& body) noexcept {
-    std::string_view message;
-    try {
-        body();
-        return 0;
-    } catch (const std::bad_alloc&) {
-        message = "not enough memory";
-    } catch (const std::exception& problem) {
-        if (error_size > 0) error[std::string_view(problem.what()).copy(error, error_size - 1)] = '\0';
-        return 1;
-    } catch (...) {
-        message = "an unknown failure";
-    }
-    if (error_size > 0) error[message.copy(error, error_size - 1)] = '\0';
-    return 1;
-}
 
 struct Wanted {
     std::string mapper = auto_chain(Effort::fast);

@@ -57,9 +57,12 @@ std::int64_t BlockLayout::units(std::uint64_t block) const {
         fail("rank ", rank_.value, " does not know how long the data of rank ", origin, " for rank ", target,
              " are");
     }
-    if (!input_.empty()) return input_.units[block];
-    if (!output_.empty()) return output_.units[block];
-    return collective_.bytes_of(block).value;
+    if (input_.empty() && output_.empty()) return collective_.bytes_of(block).value;
+    const BlockCounts& known = input_.units.size() == collective_.ranks() ? input_ : output_;
+    if (known.units.size() == collective_.ranks()) return known.units[block];
+    if (block != rank_.value)
+        fail("rank ", rank_.value, " does not know how long the data of rank ", block, " are");
+    return (input_.empty() ? output_ : input_).units[0];
 }
 
 Place BlockLayout::in_input(std::uint64_t index) const {

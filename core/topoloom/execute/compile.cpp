@@ -50,8 +50,8 @@ RankProgram compile_schedule(const S& schedule, const BlockLayout& layout, bool 
 
 }  // namespace
 
-RankProgram compile(const AnySchedule& schedule, const BlockLayout& layout, Combining combining) {
-    const bool in_rank_order = combining == Combining::in_rank_order;
+RankProgram compile(const AnySchedule& schedule, const BlockLayout& layout, OperandOrder operands) {
+    const bool in_rank_order = operands == OperandOrder::by_rank;
     if (in_rank_order && !keeps_rank_order(schedule))
         fail("this schedule does not combine in rank order, which the operator needs; take another one");
     return with_schedule(schedule,

@@ -9,18 +9,18 @@
 namespace topoloom {
 
 /// In which order shares may be combined.
-enum class Combining {
-    any,           ///< the operator is commutative
-    in_rank_order  ///< the share of lower ranks is the left operand; the schedule has to keep this order
+enum class OperandOrder {
+    any,     ///< the operator is commutative
+    by_rank  ///< the share of lower ranks is the left operand; the schedule has to keep this order
 };
 
 /// What the rank of the layout does. The layout is that of the schedule's collective, as far as blocks and ranks go; sizes
 /// are the layout's. Data are sent from where they lie and received where they are wanted, if they lie there in one piece.
-/// Sends and receives as the schedule, a message each, even if it is empty; barriers are messages, too. Throws Error where
-/// in_rank_order is asked of a schedule that does not keep it, and for blocks of unknown size.
+/// Sends and receives as the schedule, a message each, but for empty ones, of which both ends know; those of a barrier are
+/// empty. Throws Error where by_rank is asked of a schedule that does not keep it, and for blocks of unknown size.
 /// O(messages + blocks of the rank), but O(all blocks of all ranks) in rank order.
 [[nodiscard]] RankProgram compile(const AnySchedule& schedule, const BlockLayout& layout,
-                                  Combining combining = Combining::any);
+                                  OperandOrder operands = OperandOrder::any);
 
 /// Whether all that is ever combined are shares of neighboring ranks, so that an operator need not be commutative.
 /// O(all blocks of all ranks).

@@ -37,7 +37,9 @@ bool is_scan(Operation operation) { return operation == Operation::scan || opera
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
-    : layout_(layout), in_rank_order_(in_rank_order) {
+    : layout_(layout),
+      in_rank_order_(in_rank_order),
+      signals_(layout.collective().operation() == Operation::barrier) {
     if (!is_scan(layout.collective().operation())) return;
     // A scan has two sums: block 0 is that of the ranks that rounds have brought together, the prefix that of the lower
     // ones among them.
@@ -84,7 +86,8 @@ std::int64_t ProgramBuilder::units_of(std::span<const std::uint64_t> blocks) con
 /// Data that are not summed up go to their last place while the first messages are on their way.
 void ProgramBuilder::begin_round() {
     scratch_.reuse();
-    if (!program_.rounds.empty() || layout_.collective().reduces()) return;
+    if (settled_ || layout_.collective().reduces()) return;
+    settled_ = true;
     layout_.each_last([&](std::uint64_t block) {
         const std::optional<Place> first = layout_.first(block);
         if (!first || *first == layout_.last(block)) return;
@@ -110,7 +113,10 @@ void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
             runs.push_back({at, units});
         }
     }
-    if (runs.empty()) runs.push_back({{}, 0});
+    if (runs.empty()) {
+        if (!signals_) return;
+        runs.push_back({{}, 0});
+    }
     if (runs.size() == 1) return sends_.push_back({to, runs[0].at, runs[0].units});
     Place end = scratch_.place(scratch_.allocate(units_of(blocks)));
     sends_.push_back({to, end, units_of(blocks)});
@@ -121,7 +127,7 @@ void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
 }
 
 void ProgramBuilder::receive(Rank from, std::span<const std::uint64_t> blocks, Transfer transfer) {
-    received_.push_back({from, {blocks.begin(), blocks.end()}, transfer});
+    if (signals_ || units_of(blocks) > 0) received_.push_back({from, {blocks.begin(), blocks.end()}, transfer});
 }
 
 bool ProgramBuilder::lands_at_last(std::span<const std::uint64_t> blocks) const {
@@ -269,7 +275,9 @@ void ProgramBuilder::sort_by_nearness() {
     });
 }
 
+/// Rounds in which this rank does nothing are left out.
 void ProgramBuilder::close_round() {
+    if (before_.empty() && receives_.empty() && sends_.empty() && meanwhile_.empty() && after_.empty()) return;
     ProgramRound round;
     round.before = append(program_.works, before_);
     round.receives = append(program_.messages, receives_);
@@ -289,11 +297,10 @@ void ProgramBuilder::barrier() {
 }
 
 RankProgram ProgramBuilder::finish() {
-    if (program_.rounds.empty()) {  // of a rank alone
-        begin_round();
-        settle();
-        close_round();
-    }
+    begin_round();  // of a rank alone there was none
+    settle();
+    close_round();
+    if (program_.rounds.empty()) program_.rounds.emplace_back();
     if (!is_scan(layout_.collective().operation())) {
         layout_.each_last([&](std::uint64_t block) {
             if (layout_.units(block) == 0) return;

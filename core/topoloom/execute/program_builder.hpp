@@ -58,9 +58,11 @@ class ProgramBuilder {
 
     const BlockLayout& layout_;
     bool in_rank_order_;
+    bool signals_;  // whether empty messages count
     RankProgram program_;
     std::unordered_map<std::uint64_t, Held> held_;  // blocks that are no longer where they were at first
     Scratch scratch_;
+    bool settled_ = false;     // whether `meanwhile` has been given what goes straight to its last place
     bool has_prefix_ = false;  // of a scan: whether the output holds one
 
     // Of the round that is being built.

@@ -29,7 +29,7 @@ struct Work {
     std::int64_t units;
 };
 
-/// To or from a peer; may be empty.
+/// To or from a peer; only those of a barrier are empty.
 struct PlacedMessage {
     Rank peer;
     Place at;

@@ -75,7 +75,7 @@ Totals totals_of(const AnySchedule& schedule) {
         for (std::uint64_t round = 0; round < s.rounds(); ++round) {
             for (const Rank rank : ids<Rank>(s.collective().ranks())) {
                 s.sends(rank, round, [&](Rank, Bytes bytes) {
-                    ++sum.messages;
+                    if (bytes.value > 0 || s.collective().operation() == barrier) ++sum.messages;
                     sum.units += bytes.value;
                 });
             }
@@ -105,7 +105,7 @@ void play(const Case& one) {
         const bool in_place = one.in_place && (!is_rooted(one.call.operation) || rank == one.call.root);
         layouts.emplace_back(collective, rank, in_place);
         programs.push_back(compile(schedule, layouts.back(),
-                                   one.in_rank_order ? Combining::in_rank_order : Combining::any));
+                                   one.in_rank_order ? OperandOrder::by_rank : OperandOrder::any));
         memories[rank.value].input.resize(whole(one.call));
         memories[rank.value].output.resize(whole(one.call));
         fill(memories[rank.value], layouts.back());

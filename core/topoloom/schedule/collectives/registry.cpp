@@ -56,8 +56,9 @@ struct ChainOptions {
 AnySchedule chain(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<ChainOptions>(name, values);
     if (call.operation != broadcast && call.operation != reduce) return Chain(promise(call));
-    const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
-    return Chain(promise(call, (bytes + options.segment - 1) / options.segment));
+    const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
+    const std::uint64_t per_segment = std::max<std::uint64_t>(options.segment / call.unit_bytes, 1);
+    return Chain(promise(call, (units + per_segment - 1) / per_segment));
 }
 
 struct ScatterOptions {
@@ -173,6 +174,12 @@ const std::vector<ScheduleEntry>& schedules() {
          {},
          {},
          list_options<ChainOptions>},
+        {"linear",
+         {broadcast, reduce, scatter, gather},
+         "between the root and every other rank straight, without waiting between",
+         "",
+         "(P - 1) (alpha + m beta)",
+         plain<Linear>},
         {"scatter-all-gather",
          {broadcast, reduce},
          "in pieces: scattered along a tree, then around a ring; a reduction backwards",

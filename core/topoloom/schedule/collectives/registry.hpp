@@ -22,6 +22,9 @@ struct Call {
     /// Whether the bytes of an all-gather or a reduce-scatter are those of all ranks together; the ranks' shares may
     /// then differ.
     bool in_all = false;
+    /// What `bytes` count, where they are not bytes but elements that no message may divide; options of schedules stay in
+    /// bytes.
+    std::uint64_t unit_bytes = 1;
 };
 
 /// One line of the registry.

@@ -13,6 +13,7 @@
 #include "topoloom/schedule/collectives/dissemination.hpp"
 #include "topoloom/schedule/collectives/halving.hpp"
 #include "topoloom/schedule/collectives/halving_reduce.hpp"
+#include "topoloom/schedule/collectives/linear.hpp"
 #include "topoloom/schedule/collectives/many_to_many_direct.hpp"
 #include "topoloom/schedule/collectives/neighbor_exchange.hpp"
 #include "topoloom/schedule/collectives/recursive_doubling.hpp"
@@ -26,6 +27,7 @@ namespace topoloom {
 using AnySchedule = std::variant<   //
     Binomial,                       //
     Chain,                          //
+    Linear,                         //
     ScatterAllGather,               //
     Ring,                           //
     RecursiveDoubling,              //

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine and the hosts of its nodes: lines `machine TEXT` and `node NUMBER HOST`; # begins a comment.
+// A machine and the hosts of its nodes: lines `machine TEXT` and `node NUMBER HOST`, also `message ...` and `cost ...`,
+// which libtopoloom reads; # begins a comment.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host_names.h"
-#include "reorder.h"
+#include "machine_file.h"
 
 struct host {
     char* name;
@@ -36,7 +37,7 @@ static const char* read_line(struct machine_file* machine, char* line) {
     line[strcspn(line, "#\n")] = '\0';
     char* rest = NULL;
     const char* word = strtok_r(line, " \t\r", &rest);
-    if (word == NULL) return NULL;
+    if (word == NULL || strcmp(word, "message") == 0 || strcmp(word, "cost") == 0) return NULL;
     if (strcmp(word, "machine") == 0) {
         const char* text = strtok_r(NULL, " \t\r", &rest);
         if (text == NULL || strtok_r(NULL, " \t\r", &rest) != NULL) return "expected 'machine TEXT'";
@@ -67,6 +68,13 @@ bool read_machine_file(const char* name, struct machine_file* machine, char* why
         snprintf(why, why_size, "cannot read the machine file '%s'", name);
         return false;
     }
+    const bool right = read_machine_stream(file, name, machine, why, why_size);
+    fclose(file);
+    return right;
+}
+
+bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* why, size_t why_size) {
+    *machine = (struct machine_file){NULL, NULL, 0};
     char* line = NULL;
     size_t room = 0;
     const char* wrong = NULL;
@@ -75,7 +83,6 @@ bool read_machine_file(const char* name, struct machine_file* machine, char* why
         if (wrong != NULL) snprintf(why, why_size, "%s: line %d: %s", name, number, wrong);
     }
     free(line);
-    fclose(file);
     if (wrong == NULL && machine->text == NULL) {
         wrong = "no line 'machine TEXT'";
         snprintf(why, why_size, "%s: %s", name, wrong);

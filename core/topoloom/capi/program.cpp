@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs of ranks for C: the core's own arrays, which have the same layout.
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/topoloom_schedules.h"
+#include "topoloom/execute/compile.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+static_assert(TOPOLOOM_EXSCAN == static_cast<int>(Operation::exscan));
+static_assert(TOPOLOOM_ALL_TO_ALL == static_cast<int>(Operation::all_to_all));
+static_assert(TOPOLOOM_SCRATCH == static_cast<int>(Memory::scratch));
+
+/// Whether a C struct may stand for one of the core's.
+template <class Ours, class Theirs>
+constexpr bool same_layout = sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs) &&
+                             std::is_standard_layout_v<Ours> && std::is_trivially_copyable_v<Ours>;
+
+static_assert(same_layout<Place, topoloom_place> && offsetof(Place, offset) == offsetof(topoloom_place, offset));
+static_assert(same_layout<Work, topoloom_work> && offsetof(Work, to) == offsetof(topoloom_work, to) &&
+              offsetof(Work, units) == offsetof(topoloom_work, units));
+static_assert(same_layout<PlacedMessage, topoloom_message> &&
+              offsetof(PlacedMessage, units) == offsetof(topoloom_message, units));
+static_assert(same_layout<ProgramRound, topoloom_round> &&
+              offsetof(ProgramRound, after) == offsetof(topoloom_round, after));
+
+BlockCounts counts_of(std::size_t ranks, const std::int64_t* units, const std::int64_t* offsets) {
+    if (units == nullptr) return {};
+    return {{units, units + ranks}, {offsets, offsets + ranks}};
+}
+
+BlockLayout layout_of(const Collective& collective, const topoloom_call& call) {
+    const auto entries = [&](bool of_all) { return of_all ? call.ranks : 1; };
+    const Operation operation = collective.operation();
+    const bool is_root = call.rank == call.root;
+    const bool has_all = collective.personalised() || operation == Operation::reduce_scatter ||
+                         (operation == Operation::scatter && is_root);
+    const bool gets_all = collective.personalised() || operation == Operation::all_gather ||
+                          (operation == Operation::gather && is_root);
+    BlockLayout layout(collective, Rank{call.rank},
+                       counts_of(entries(has_all), call.input_units, call.input_offsets),
+                       counts_of(entries(gets_all), call.output_units, call.output_offsets), call.in_place != 0);
+    return call.wants_result != 0 ? layout : layout.without_result();
+}
+
+}  // namespace
+
+int topoloom_program_make(const topoloom_call* call, const char* schedule, topoloom_program* program, char* error,
+                          size_t error_size) {
+    return guarded(error, error_size, [&] {
+        Call asked{static_cast<Operation>(call->operation), call->ranks, Bytes{call->units}, Rank{call->root}};
+        asked.unit_bytes = call->unit_bytes;
+        const AnySchedule made = make_schedule(asked, schedule);
+        const Collective& collective =
+            with_schedule(made, [](const auto& s) -> const Collective& { return s.collective(); });
+        auto owner = std::make_unique<RankProgram>(
+            compile(made, layout_of(collective, *call),
+                    call->in_rank_order != 0 ? OperandOrder::by_rank : OperandOrder::any));
+        *program = {owner->rounds.size(),
+                    reinterpret_cast<const topoloom_round*>(owner->rounds.data()),
+                    reinterpret_cast<const topoloom_work*>(owner->works.data()),
+                    reinterpret_cast<const topoloom_message*>(owner->messages.data()),
+                    owner->messages.size(),
+                    owner->scratch_units,
+                    owner.get()};
+        (void)owner.release();  // topoloom_program_free has it now
+    });
+}
+
+void topoloom_program_free(topoloom_program* program) {
+    delete static_cast<RankProgram*>(program->owner);
+    program->owner = nullptr;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Schedules for those who move the data: which one a collective takes, and what one rank then does. No MPI in here.
+ *
+ * Functions that return int return 0, or 1 with one line of text in `error` (of `error_size` bytes, 256 are
+ * enough); then nothing that they would have made exists. No exception leaves the library. Calls on
+ * different objects may run at the same time.
+ */
+#ifndef TOPOLOOM_SCHEDULES_H
+#define TOPOLOOM_SCHEDULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "topoloom.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NOLINTBEGIN(readability-identifier-naming): C */
+
+enum topoloom_operation {
+    TOPOLOOM_BROADCAST,
+    TOPOLOOM_REDUCE,
+    TOPOLOOM_SCATTER,
+    TOPOLOOM_GATHER,
+    TOPOLOOM_ALL_GATHER,
+    TOPOLOOM_ALL_REDUCE,
+    TOPOLOOM_REDUCE_SCATTER,
+    TOPOLOOM_ALL_TO_ALL,
+    TOPOLOOM_BARRIER,
+    TOPOLOOM_MANY_TO_MANY,
+    TOPOLOOM_MANY_TO_MANY_MULTICAST,
+    TOPOLOOM_SCAN,
+    TOPOLOOM_EXSCAN
+};
+
+/* What the caller gives, where it wants the result (of a broadcast both are the output), and what the program needs
+ * besides. */
+enum topoloom_memory { TOPOLOOM_INPUT, TOPOLOOM_OUTPUT, TOPOLOOM_SCRATCH };
+
+/* Offsets and lengths count units: elements of a reduction, bytes of anything else. */
+typedef struct {
+    uint8_t memory;
+    int64_t offset;
+} topoloom_place;
+
+/* A copy; or what is at `to` becomes (what is at `from`) op (what is at `to`), in this order of operands. */
+typedef struct {
+    uint8_t combines;
+    topoloom_place from, to;
+    int64_t units;
+} topoloom_work;
+
+typedef struct {
+    uint32_t peer;
+    topoloom_place at;
+    int64_t units;
+} topoloom_message;
+
+typedef struct {
+    uint32_t begin, end;
+} topoloom_slice;
+
+/* In this order: the copies `before`, then all messages start, then the copies `meanwhile`, which touch nothing that
+ * messages do; when all messages have completed, the work `after`. */
+typedef struct {
+    topoloom_slice before, receives, sends, meanwhile, after;
+} topoloom_round;
+
+/* Nothing is written to the input. Messages between two ranks match in the order in which they start. */
+typedef struct {
+    size_t round_count;
+    const topoloom_round* rounds;
+    const topoloom_work* works;
+    const topoloom_message* messages;
+    size_t message_count;
+    int64_t scratch_units;
+    void* owner; /* what holds the arrays */
+} topoloom_program;
+
+/* A collective as one rank sees it. Blocks lie as MPI lays out its buffers, one after another, unless counts and
+ * offsets, in units, say where that of rank r is: of the input where this rank has one for every rank, of the output
+ * where it gets one of every rank, else one entry. NULL: blocks are equal. */
+typedef struct {
+    enum topoloom_operation operation;
+    size_t ranks;
+    uint32_t rank, root;
+    int64_t units; /* of the whole vector, of a rank's block, or of a pair's */
+    uint64_t unit_bytes;
+    const int64_t *input_units, *input_offsets;
+    const int64_t *output_units, *output_offsets;
+    int in_place;      /* what would be in the input is in the output */
+    int wants_result;  /* 0: on this rank of an all-reduce nobody reads the output */
+    int in_rank_order; /* the operator is not commutative */
+} topoloom_call;
+
+/* What the rank does by a schedule such as `bruck` or `chain(segment=4096)`. */
+TOPOLOOM_API int topoloom_program_make(const topoloom_call* call, const char* schedule,
+                                       topoloom_program* program, char* error, size_t error_size);
+
+TOPOLOOM_API void topoloom_program_free(topoloom_program* program);
+
+/* Chooses the schedules of one communicator. */
+typedef struct topoloom_strategy topoloom_strategy;
+
+/* What it chooses by; texts are empty or NULL where they are not given.
+ *   machine    a machine file: lines `machine TEXT`, `node NUMBER HOST`, and what messages cost, in seconds:
+ *              `message MOST ALPHA BETA` for those of up to MOST bytes (- : any), `cost latency 637e-9`
+ *   placement  JSON, as `topoloom map` writes it
+ *   decisions  JSON, as `topoloom collective --decisions` writes it
+ *   schedule   one schedule for all operations that it does
+ *   seats      of each rank: the number of its node in the machine, its rank in the placement, or without either any
+ *              number that only the ranks of its node have. NULL: every rank is on a node of its own */
+typedef struct {
+    size_t ranks;
+    const char *machine, *placement, *decisions, *schedule;
+    const int64_t* seats;
+} topoloom_setting;
+
+TOPOLOOM_API int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** strategy, char* error,
+                                        size_t error_size);
+
+/* Depends on these values and the setting alone. `bytes` as `units` of a call, but in bytes. The text lives as long as
+ * the strategy, and is one object for each text. */
+TOPOLOOM_API int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operation operation,
+                                          int64_t bytes, int in_rank_order, const char** schedule, char* error,
+                                          size_t error_size);
+
+/* One line about it; lives as long as the strategy. */
+TOPOLOOM_API const char* topoloom_strategy_about(const topoloom_strategy* strategy);
+
+TOPOLOOM_API void topoloom_strategy_free(topoloom_strategy* strategy);
+
+/* Reads the name of an operation, MPI's or as in `topoloom collective`. */
+TOPOLOOM_API int topoloom_operation_named(const char* name, enum topoloom_operation* operation, char* error,
+                                          size_t error_size);
+
+/* NOLINTEND(readability-identifier-naming) */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

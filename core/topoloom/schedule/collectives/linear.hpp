@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Between the root and every other rank straight, in one round.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// Broadcast, reduce, scatter and gather: the root exchanges a message with each rank, nearest position first, and waits
+/// for nothing between. Nobody but the root has to know how much the others send or get, and the root can add their
+/// shares in any order, so this does what other schedules can't: blocks of sizes that only two ranks know.
+class Linear {
+   public:
+    explicit Linear(Collective collective) : collective_(std::move(collective)) {}
+
+    [[nodiscard]] const Collective& collective() const { return collective_; }
+    [[nodiscard]] std::uint64_t rounds() const { return collective_.ranks() > 1 ? 1 : 0; }
+    [[nodiscard]] Transfer transfer(std::uint64_t) const {
+        return collective_.reduces() ? Transfer::combine : scatters() || gathers() ? Transfer::move : Transfer::copy;
+    }
+    template <class Visit>
+    void sends(Rank rank, std::uint64_t, const Visit& visit) const {
+        each_peer(rank, !inward(), visit);
+    }
+    template <class Visit>
+    void receives(Rank rank, std::uint64_t, const Visit& visit) const {
+        each_peer(rank, inward(), visit);
+    }
+    template <class Visit>
+    void blocks(Rank from, Rank to, std::uint64_t, const Visit& visit) const {
+        visit(std::uint64_t{scatters() ? to.value : gathers() ? from.value : 0});
+    }
+    template <class Visit>
+    void busiest(std::uint64_t, const Visit& visit) const {
+        if (inward()) visit(collective_.at(1));
+        visit(collective_.root());
+    }
+
+   private:
+    [[nodiscard]] bool scatters() const { return collective_.operation() == Operation::scatter; }
+    [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::gather; }
+    /// Whether data go to the root.
+    [[nodiscard]] bool inward() const { return gathers() || collective_.reduces(); }
+    /// Those whose messages are of the root's side, or the root.
+    template <class Visit>
+    void each_peer(Rank rank, bool root_side, const Visit& visit) const {
+        if (rank != collective_.root()) {
+            if (!root_side) visit(collective_.root(), collective_.bytes());
+        } else if (root_side) {
+            for (std::size_t position = 1; position < collective_.ranks(); ++position)
+                visit(collective_.at(position), collective_.bytes());
+        }
+    }
+
+    Collective collective_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of libtopoloom-collective offer each other. They call PMPI_ only, so that no tool takes our
+// messages for the program's. Functions that return int return what MPI functions do.
+#ifndef TOPOLOOM_COLLECTIVE_PARTS_H
+#define TOPOLOOM_COLLECTIVE_PARTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "topoloom_collective.h"
+#include "topoloom_schedules.h"
+
+// ---- asked.c: a call with its arguments, whatever the operation ------------------------------------------------
+/// One buffer: a block of `count` elements, or one for each rank, one after another or where displs say.
+struct side {
+    const void* buffer;
+    int64_t count;
+    const int* counts;  // by rank, instead of count
+    const int* displs;  // by rank, in extents; NULL: one after another
+    MPI_Datatype type;
+    bool by_rank;  // whether there is a block for each rank
+};
+struct asked {
+    const char* name;
+    enum topoloom_operation operation;
+    MPI_Comm comm;
+    int root;
+    MPI_Op op;  // MPI_OP_NULL: nothing is combined
+    struct side input, output;
+};
+/// Whether this rank gives or gets a result, and thus has that side.
+bool has_input(const struct asked* asked, int rank);
+bool has_output(const struct asked* asked, int rank);
+/// Raises an error where an argument is wrong, as MPI does.
+int check_asked(const struct asked* asked, int rank, int ranks);
+
+// ---- elements.c: elements in memory ------------------------------------------------------------------------------
+struct elements {
+    MPI_Datatype type;
+    MPI_Aint size, extent;
+    MPI_Aint low, span;  // where the data of one begin, and how far they reach from there
+    bool plain;          // without gaps: any number of them are so many bytes
+};
+int describe_type(MPI_Datatype type, struct elements* elements);
+/// Copies elements, whatever lies between them.
+int copy_elements(const struct elements* elements, const char* from, char* to, int64_t count);
+int pack_elements(const struct elements* elements, const char* from, int64_t count, char* bytes);
+int unpack_elements(const struct elements* elements, const char* bytes, int64_t count, char* to);
+
+// ---- plan.c: what the core answered, kept for the next call of its kind -----------------------------------------
+struct plan_key {
+    enum topoloom_operation operation;
+    int root;
+    int64_t units;
+    int64_t unit_bytes;
+    const char* schedule;  // the text of the strategy, which is one object for each text
+    bool in_place, in_rank_order, wants_result;
+};
+struct run;
+struct plan {
+    struct plan_key key;
+    int64_t* counts;  // of input and output with their offsets, where blocks differ
+    size_t count_length;
+    topoloom_program program;
+    size_t most_requests;  // of a round
+    struct run* idle;      // to be used again
+    int users;             // runs that are not idle, and the state as long as it keeps it
+    uint64_t last_used;
+};
+/// Finds or makes it, for a run to be taken from it; `counts` are those that the call points to. NULL with the reason.
+struct plan* find_plan(struct state* state, const struct plan_key* key, const topoloom_call* call,
+                       const int64_t* counts, size_t length, char* why, size_t why_size);
+/// Frees it when nobody holds it any more.
+void release_plan(struct plan* plan);
+
+// ---- state.c: what a communicator carries ------------------------------------------------------------------------
+enum { plan_count = 32 };
+struct setup;
+struct state {
+    MPI_Comm own;  // a private duplicate
+    int rank, ranks;
+    struct setup* setup;  // while it is being set up
+    topoloom_strategy* strategy;
+    int tag_half;  // tags below are of calls, those above of persistent ones
+    unsigned next_tag, next_persistent;
+    pthread_mutex_t guard;  // of the plans, as threads may wait for different requests
+    uint64_t uses;
+    struct plan* plans[plan_count];
+};
+/// The state of a communicator, which the first call begins to set up: collective. Then advance_setup must say that it is
+/// done before anything else is used.
+int find_state(MPI_Comm comm, struct state** state);
+int advance_setup(struct state* state, bool wait, bool* done);
+
+// ---- run.c: moves the data -----------------------------------------------------------------------------------------
+struct run {
+    struct plan* plan;
+    struct run* next;  // in the plan's list of idle ones
+    MPI_Comm own;
+    int tag;
+    struct elements elements;  // what is sent: bytes, or elements to be combined
+    MPI_Op op;
+    char* base[3];  // by topoloom_memory
+    char* scratch;  // owned
+    size_t scratch_bytes;
+    MPI_Request* requests;
+    MPI_Request* prepared;  // persistent ones of all rounds; NULL: they are made as they come
+    size_t round;
+    int in_flight;
+    bool started;
+};
+/// Room for a run of a plan, which may have been used before. NULL: no memory.
+struct run* take_run(struct plan* plan, const struct elements* elements);
+void give_back_run(struct run* run);
+void free_run(struct run* run);
+/// Makes persistent messages of all rounds.
+int prepare_run(struct run* run);
+/// Goes on, to the end if it waits.
+int advance_run(struct run* run, bool wait, bool* done);
+
+// ---- call.c: from the arguments to a run -------------------------------------------------------------------------
+/// A collective in all its parts. Zeroed before it is begun.
+struct call {
+    struct asked asked;
+    struct state* state;
+    struct elements input, output;  // of the program's buffers
+    unsigned sequence;              // among the calls of the communicator
+    bool persistent, ready, owns_types;
+    struct run* run;  // NULL: there is nothing to do
+    int64_t* counts;  // of blocks that differ, and their offsets; owned
+    char* copies;     // owned: what lies in gaps, or on top of each other, goes through copies
+    char *input_copy, *output_copy;  // parts of them; NULL: the program's own buffer serves
+};
+/// Checks the arguments, finds the state and takes a place among its calls.
+int begin_call(struct call* call);
+/// Goes on, to the end if it waits. After the end the next call of it starts it again.
+int advance_call(struct call* call, bool wait, bool* done);
+void end_call(struct call* call);
+
+// ---- requests.c ------------------------------------------------------------------------------------------------------
+int run_blocking(const struct asked* asked);
+int start_nonblocking(const struct asked* asked, topoloom_request* request);
+int make_persistent(const struct asked* asked, topoloom_request* request);
+
+// ---- errors.c --------------------------------------------------------------------------------------------------------
+/// Raises an error of this class on the communicator; where that ends the program, says why in one line first.
+int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Errors, raised by the error handler of the program's communicator.
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "collective.h"
+
+int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return error_class;
+    const bool is_fatal = handler == MPI_ERRORS_ARE_FATAL;
+    if (!is_fatal && handler != MPI_ERRORS_RETURN) PMPI_Errhandler_free(&handler);
+    if (is_fatal) {
+        char text[256];
+        va_list values;
+        va_start(values, format);
+        vsnprintf(text, sizeof text, format, values);
+        va_end(values);
+        fprintf(stderr, "topoloom: topoloom_%s: %s\n", name, text);
+    }
+    PMPI_Comm_call_errhandler(comm, error_class);
+    return error_class;
+}

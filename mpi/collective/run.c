@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Moves the data of a program, round by round.
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collective.h"
+#include "messages.h"
+
+static char* address(const struct run* run, topoloom_place at) {
+    return run->base[at.memory] + at.offset * run->elements.extent;
+}
+
+static int combine(const struct run* run, const char* from, char* to, int64_t count) {
+    for (int64_t done = 0; done < count; done += INT_MAX) {
+        const int part = (int)(count - done < INT_MAX ? count - done : INT_MAX);
+        const MPI_Aint offset = (MPI_Aint)done * run->elements.extent;
+        const int status = PMPI_Reduce_local(from + offset, to + offset, part, run->elements.type, run->op);
+        if (status != MPI_SUCCESS) return status;
+    }
+    return MPI_SUCCESS;
+}
+
+static int work(const struct run* run, topoloom_slice slice) {
+    for (uint32_t i = slice.begin; i < slice.end; ++i) {
+        const topoloom_work* one = &run->plan->program.works[i];
+        const char* from = address(run, one->from);
+        char* to = address(run, one->to);
+        const int status = one->combines ? combine(run, from, to, one->units)
+                                         : copy_elements(&run->elements, from, to, one->units);
+        if (status != MPI_SUCCESS) return status;
+    }
+    return MPI_SUCCESS;
+}
+
+static int post(const struct run* run, uint32_t message, enum direction direction, bool persistent,
+                MPI_Request* request) {
+    const topoloom_message* one = &run->plan->program.messages[message];
+    const struct message as_mpi = {.elements = &run->elements,
+                                   .count = one->units,
+                                   .at = one->units == 0 ? NULL : address(run, one->at),
+                                   .peer = (int)one->peer,
+                                   .tag = run->tag,
+                                   .comm = run->own};
+    return post_message(&as_mpi, direction, persistent, request);
+}
+
+static int start_round(struct run* run, const topoloom_round* round) {
+    int status = work(run, round->before);
+    // Receives and sends of a round are neighbors among the messages.
+    const int count = (int)(round->sends.end - round->receives.begin);
+    if (run->prepared != NULL) {
+        run->requests = run->prepared + round->receives.begin;
+        if (status == MPI_SUCCESS && count > 0) status = PMPI_Startall(count, run->requests);
+        if (status == MPI_SUCCESS) run->in_flight = count;
+    } else {
+        for (int i = 0; i < count && status == MPI_SUCCESS; ++i) {
+            const uint32_t message = round->receives.begin + (uint32_t)i;
+            status = post(run, message, message < round->sends.begin ? receiving : sending, false,
+                          &run->requests[i]);
+            if (status == MPI_SUCCESS) run->in_flight = i + 1;
+        }
+    }
+    run->started = true;
+    return status == MPI_SUCCESS ? work(run, round->meanwhile) : status;
+}
+
+static int complete_round(struct run* run, bool wait, bool* done) {
+    int flag = 1, status = MPI_SUCCESS;
+    if (run->in_flight > 0) {
+        status = wait ? PMPI_Waitall(run->in_flight, run->requests, MPI_STATUSES_IGNORE)
+                      : PMPI_Testall(run->in_flight, run->requests, &flag, MPI_STATUSES_IGNORE);
+    }
+    *done = flag != 0;
+    if (flag) run->in_flight = 0;
+    return status;
+}
+
+int advance_run(struct run* run, bool wait, bool* done) {
+    const topoloom_program* program = &run->plan->program;
+    *done = false;
+    while (run->round < program->round_count) {
+        const topoloom_round* round = &program->rounds[run->round];
+        bool complete = false;
+        int status = run->started ? MPI_SUCCESS : start_round(run, round);
+        if (status == MPI_SUCCESS) status = complete_round(run, wait, &complete);
+        if (status == MPI_SUCCESS && !complete) return MPI_SUCCESS;
+        if (status == MPI_SUCCESS) status = work(run, round->after);
+        if (status != MPI_SUCCESS) return status;
+        run->started = false;
+        ++run->round;
+    }
+    run->round = 0;
+    *done = true;
+    return MPI_SUCCESS;
+}
+
+int prepare_run(struct run* run) {
+    const topoloom_program* program = &run->plan->program;
+    run->prepared = malloc((program->message_count + 1) * sizeof *run->prepared);
+    if (run->prepared == NULL) return MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < program->message_count; ++i) run->prepared[i] = MPI_REQUEST_NULL;
+    free(run->requests);
+    run->requests = NULL;
+    for (size_t r = 0; r < program->round_count; ++r) {
+        const topoloom_round* round = &program->rounds[r];
+        for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
+            const int status =
+                post(run, m, m < round->sends.begin ? receiving : sending, true, &run->prepared[m]);
+            if (status != MPI_SUCCESS) return status;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+/// Room for what passes through; its elements begin `low` bytes behind where they are said to be.
+static bool make_room(struct run* run) {
+    const int64_t units = run->plan->program.scratch_units;
+    const struct elements* elements = &run->elements;
+    const size_t bytes =
+        units == 0 ? 0 : (size_t)((units - 1) * elements->extent + elements->span + elements->extent);
+    if (bytes > run->scratch_bytes) {
+        free(run->scratch);
+        run->scratch = malloc(bytes);
+        run->scratch_bytes = run->scratch == NULL ? 0 : bytes;
+        if (run->scratch == NULL) return false;
+    }
+    run->base[TOPOLOOM_SCRATCH] = run->scratch - elements->low;
+    return true;
+}
+
+struct run* take_run(struct plan* plan, const struct elements* elements) {
+    struct run* run = plan->idle;
+    if (run != NULL) {
+        plan->idle = run->next;
+    } else {
+        run = calloc(1, sizeof *run);
+        if (run == NULL) return NULL;
+        run->requests = malloc((plan->most_requests + 1) * sizeof *run->requests);
+    }
+    run->plan = plan;
+    run->next = NULL;
+    run->elements = *elements;
+    if ((run->requests == NULL && run->prepared == NULL) || !make_room(run)) {
+        free_run(run);
+        return NULL;
+    }
+    ++plan->users;
+    return run;
+}
+
+void free_run(struct run* run) {
+    if (run == NULL) return;
+    for (size_t i = 0; run->prepared != NULL && i < run->plan->program.message_count; ++i)
+        if (run->prepared[i] != MPI_REQUEST_NULL) PMPI_Request_free(&run->prepared[i]);
+    if (run->prepared == NULL) free(run->requests);
+    free(run->prepared);
+    free(run->scratch);
+    free(run);
+}
+
+void give_back_run(struct run* run) {
+    if (run->in_flight > 0) return;  // after an error: messages may still use its memory
+    struct plan* plan = run->plan;
+    if (run->prepared != NULL || run->round > 0) {
+        free_run(run);
+    } else {
+        run->next = plan->idle;
+        plan->idle = run;
+    }
+    release_plan(plan);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sets up what a communicator carries, without waiting unless it is told to: other calls may have to go on meanwhile.
+#define _GNU_SOURCE
+#include "setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine_file.h"
+#include "settings.h"
+
+enum step { duplicating, counting, reading, seating };
+
+struct setup {
+    enum step step;
+    MPI_Request request;
+    int64_t length;  // of the settings
+    char* text;
+    int64_t seat;
+    int64_t* seats;
+};
+
+int begin_setup(MPI_Comm comm, struct state* state) {
+    struct setup* setup = calloc(1, sizeof *setup);
+    if (setup == NULL) return MPI_ERR_NO_MEM;
+    state->setup = setup;
+    return PMPI_Comm_idup(comm, &state->own, &setup->request);
+}
+
+void free_setup(struct state* state) {
+    if (state->setup == NULL) return;
+    free(state->setup->text);
+    free(state->setup->seats);
+    free(state->setup);
+    state->setup = NULL;
+}
+
+static void say(const struct state* state, const char* what) {
+    if (state->rank == 0) fprintf(stderr, "topoloom: collectives: %s\n", what);
+}
+
+/// Rank 0 reads them; where something is wrong with them it says so, and there are none.
+static int start_counting(struct state* state, struct setup* setup) {
+    PMPI_Comm_set_errhandler(state->own, MPI_ERRORS_RETURN);
+    if (state->rank == 0) {
+        char why[512];
+        size_t length = 0;
+        setup->text = read_settings(&length, why, sizeof why);
+        if (setup->text == NULL) say(state, why[0] == '\0' ? "not enough memory" : why);
+        setup->length = setup->text == NULL ? 0 : (int64_t)length;
+    }
+    return PMPI_Ibcast(&setup->length, 1, MPI_INT64_T, 0, state->own, &setup->request);
+}
+
+static int start_reading(struct state* state, struct setup* setup) {
+    if (state->rank != 0) setup->text = malloc((size_t)setup->length + 1);
+    if (setup->text == NULL && setup->length > 0) return MPI_ERR_NO_MEM;
+    return PMPI_Ibcast(setup->text, (int)setup->length, MPI_CHAR, 0, state->own, &setup->request);
+}
+
+static uint64_t hash_of(const char* text) {  // FNV-1a
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *text != '\0'; ++text) hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return hash;
+}
+
+/// The number of this process's node in the machine, -1 where that is not known; without one anything that the processes
+/// of a host share. With a placement the rank in MPI_COMM_WORLD.
+static int64_t own_seat(const struct state* state, const char* const parts[setting_count]) {
+    if (parts[of_placement][0] != '\0') {
+        MPI_Group own = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+        int there = MPI_UNDEFINED;
+        PMPI_Comm_group(state->own, &own);
+        PMPI_Comm_group(MPI_COMM_WORLD, &world);
+        PMPI_Group_translate_ranks(own, 1, &state->rank, world, &there);
+        PMPI_Group_free(&own);
+        PMPI_Group_free(&world);
+        return there == MPI_UNDEFINED ? -1 : there;
+    }
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int length = 0;
+    PMPI_Get_processor_name(host, &length);
+    if (parts[of_machine][0] == '\0') return (int64_t)(hash_of(host) >> 1);
+    struct machine_file machine;
+    char why[256];
+    FILE* stream = fmemopen((void*)parts[of_machine], strlen(parts[of_machine]), "r");
+    if (stream == NULL) return -1;
+    int64_t node = -1;
+    if (read_machine_stream(stream, "the machine file", &machine, why, sizeof why)) {
+        node = node_of_host(&machine, host);
+        free_machine_file(&machine);
+    }
+    fclose(stream);
+    return node;
+}
+
+static int start_seating(struct state* state, struct setup* setup) {
+    const char* parts[setting_count];
+    setup->seats = malloc((size_t)state->ranks * sizeof *setup->seats);
+    if (setup->seats == NULL) return MPI_ERR_NO_MEM;
+    const bool given = setup->length > 0 && split_settings(setup->text, (size_t)setup->length, parts);
+    if (!given) {
+        for (int i = 0; i < setting_count; ++i) parts[i] = "";
+    }
+    setup->seat = own_seat(state, parts);
+    return PMPI_Iallgather(&setup->seat, 1, MPI_INT64_T, setup->seats, 1, MPI_INT64_T, state->own,
+                           &setup->request);
+}
+
+static int make_strategy(struct state* state, struct setup* setup) {
+    const char* parts[setting_count] = {"", "", "", "", ""};
+    if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
+    topoloom_setting setting = {.ranks = (size_t)state->ranks,
+                                .seats = setup->seats,
+                                .machine = parts[of_machine],
+                                .placement = parts[of_placement],
+                                .decisions = parts[of_decisions],
+                                .schedule = parts[of_schedule]};
+    char why[512];
+    if (topoloom_strategy_make(&setting, &state->strategy, why, sizeof why) != 0) {
+        say(state, why);
+        const topoloom_setting nothing = {.ranks = (size_t)state->ranks};
+        if (topoloom_strategy_make(&nothing, &state->strategy, why, sizeof why) != 0) return MPI_ERR_NO_MEM;
+    }
+    if (parts[of_report][0] == '1') say(state, topoloom_strategy_about(state->strategy));
+    return MPI_SUCCESS;
+}
+
+/// What follows the step that is done.
+static int next_step(struct state* state, struct setup* setup, bool* ready) {
+    switch (setup->step++) {
+        case duplicating:
+            return start_counting(state, setup);
+        case counting:
+            return start_reading(state, setup);
+        case reading:
+            return start_seating(state, setup);
+        default:
+            *ready = true;
+            return make_strategy(state, setup);
+    }
+}
+
+int advance_setup(struct state* state, bool wait, bool* done) {
+    *done = state->setup == NULL;
+    while (!*done) {
+        struct setup* setup = state->setup;
+        int complete = 1;
+        int status = wait ? PMPI_Wait(&setup->request, MPI_STATUS_IGNORE)
+                          : PMPI_Test(&setup->request, &complete, MPI_STATUS_IGNORE);
+        if (status == MPI_SUCCESS && !complete) return MPI_SUCCESS;
+        if (status == MPI_SUCCESS) status = next_step(state, setup, done);
+        if (status != MPI_SUCCESS) return status;
+        if (*done) free_setup(state);
+    }
+    return MPI_SUCCESS;
+}
