@@ -53,6 +53,17 @@ const std::vector<Variant>& variants() {
     static const std::vector<Variant> list{
         {"recursive-doubling(fold=even)", {all_gather, all_reduce}},
         {"recursive-doubling(fold=odd)", {all_gather, all_reduce}},
+        {"recursive-doubling(radix=3)", {all_gather, all_reduce}},
+        {"recursive-doubling(radix=4,fold=odd)", {all_gather, all_reduce}},
+        {"recursive-doubling(radix=7,fold=even)", {all_gather, all_reduce}},
+        {"binomial(radix=3)", {broadcast, reduce, scatter, gather}},
+        {"binomial(radix=4)", {broadcast, reduce, scatter, gather}},
+        {"binomial(radix=1000)", {broadcast, reduce, scatter, gather}},
+        {"bruck(radix=3)", {all_gather, all_to_all}},
+        {"bruck(radix=4)", {all_gather, all_to_all}},
+        {"bruck(radix=1073741824)", {all_gather, all_to_all}},
+        {"dissemination(radix=3)", {barrier}},
+        {"dissemination(radix=5)", {barrier}},
         {"halving(fold=even)", {reduce_scatter, all_reduce, reduce}},
         {"halving(fold=odd)", {reduce_scatter, all_reduce, reduce}},
         {"halving(order=near)", {all_reduce, reduce}},
@@ -75,7 +86,8 @@ void each_variant(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
             CAPTURE(variant.text);
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
-            with_schedule(make_schedule({operation, ranks, bytes, root}, variant.text), use);
+            const Bytes carried = operation == Operation::barrier ? Bytes{0} : bytes;
+            with_schedule(make_schedule({operation, ranks, carried, root}, variant.text), use);
         }
     }
 }
@@ -88,7 +100,9 @@ void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
         {"ring", {all_gather, reduce_scatter}},
         {"recursive-doubling", {all_gather}},
         {"recursive-doubling(fold=even)", {all_gather}},
+        {"recursive-doubling(radix=3,fold=odd)", {all_gather}},
         {"bruck", {all_gather}},
+        {"bruck(radix=4)", {all_gather}},
         {"halving", {reduce_scatter}},
         {"halving(fold=even)", {reduce_scatter}},
         {"cyclic", {all_gather, reduce_scatter}},

@@ -3,25 +3,25 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
-#include "topoloom/schedule/collectives/binomial_children.hpp"
+#include "topoloom/schedule/collectives/shapes/binomial_children.hpp"
+#include "topoloom/schedule/collectives/shapes/radix.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// Positions count from the root. Downward, in the rounds with h = 2^(L-1), ..., 2, 1 and L = ceil(log2 ranks), every
-/// position that 2h divides sends to the one h further, if there is one: all data, or those of the h positions from there
-/// on. Upward the rounds run backwards. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005; Karlsson 2012, A 4.6.
+/// Positions count from the root. Downward, in the rounds with h = k^(L-1), ..., k, 1, where k is the radix and L = ceil(log_k
+/// ranks), every position that kh divides sends to those h, 2h, ..., (k-1)h further, if there are any: all data, or those of
+/// the h positions from there on. Upward the rounds run backwards. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005;
+/// Karlsson 2012, A 4.6.
 class Binomial {
    public:
-    explicit Binomial(Collective collective) : collective_(std::move(collective)) {}
+    explicit Binomial(Collective collective, std::uint32_t radix = 2)
+        : collective_(std::move(collective)), digits_(collective_.ranks(), radix) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
-    [[nodiscard]] std::uint64_t rounds() const {
-        return static_cast<std::uint64_t>(std::bit_width(collective_.ranks() - 1));
-    }
+    [[nodiscard]] std::uint64_t rounds() const { return digits_.digits(); }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
         return collective_.operation() == Operation::broadcast ? Transfer::copy
                : collective_.operation() == Operation::reduce  ? Transfer::combine
@@ -29,11 +29,11 @@ class Binomial {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_child(rank, round, visit) : to_parent(rank, round, visit);
+        downward() ? to_children(rank, round, visit) : to_parent(rank, round, visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        downward() ? to_parent(rank, round, visit) : to_child(rank, round, visit);
+        downward() ? to_parent(rank, round, visit) : to_children(rank, round, visit);
     }
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
@@ -41,8 +41,8 @@ class Binomial {
         const auto one = [&](std::size_t peer, std::size_t subtree) {
             visit(collective_.at(peer), bytes(subtree), std::int64_t{1});
         };
-        downward() ? each_binomial_child(position, collective_.ranks(), one)
-                   : with_binomial_parent(position, collective_.ranks(), one);
+        downward() ? each_binomial_child(position, collective_.ranks(), one, digits_.radix())
+                   : with_binomial_parent(position, collective_.ranks(), one, digits_.radix());
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
@@ -54,8 +54,13 @@ class Binomial {
     template <class Visit>
     void senders(std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
-        for (std::size_t child = h; child < collective_.ranks(); child += 2 * h)
-            visit(collective_.at(downward() ? child - h : child));
+        for (std::size_t first = h; first < collective_.ranks(); first += digits_.radix() * h) {
+            if (downward()) {
+                visit(collective_.at(first - h));
+            } else {
+                each_child(first - h, round, [&](std::size_t child) { visit(collective_.at(child)); });
+            }
+        }
     }
     /// Position 0 has the largest subtrees; upward it only receives, and the first child of h sends as much as any.
     template <class Visit>
@@ -72,8 +77,17 @@ class Binomial {
         return collective_.operation() == Operation::broadcast ||
                collective_.operation() == Operation::reduce;
     }
+    [[nodiscard]] std::uint64_t digit(std::uint64_t round) const {
+        return downward() ? rounds() - 1 - round : round;
+    }
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
-        return std::size_t{1} << (downward() ? rounds() - 1 - round : round);
+        return digits_.weight(digit(round));
+    }
+    /// Calls visit(child) for each child that a position has in a round.
+    template <class Visit>
+    void each_child(std::size_t position, std::uint64_t round, const Visit& visit) const {
+        digits_.each_multiple(digit(round), collective_.ranks() - position,
+                              [&](std::size_t by) { visit(position + by); });
     }
     /// Positions below a child, with itself.
     [[nodiscard]] std::size_t below(std::size_t child, std::uint64_t round) const {
@@ -83,20 +97,24 @@ class Binomial {
         return whole() ? collective_.bytes() : collective_.bytes() * static_cast<std::int64_t>(subtree);
     }
     template <class Visit>
-    void to_child(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const std::size_t h = distance(round);
-        const std::size_t child = collective_.position(rank) + h;
-        if (((child - h) & (2 * h - 1)) == 0 && child < collective_.ranks())
+    void to_children(Rank rank, std::uint64_t round, const Visit& visit) const {
+        const std::size_t position = collective_.position(rank);
+        if (position % (digits_.radix() * distance(round)) != 0) return;
+        each_child(position, round, [&](std::size_t child) {
             visit(collective_.at(child), bytes(below(child, round)));
+        });
     }
     template <class Visit>
     void to_parent(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
         const std::size_t child = collective_.position(rank);
-        if ((child & (2 * h - 1)) == h) visit(collective_.at(child - h), bytes(below(child, round)));
+        const std::size_t value = digits_.value(child, digit(round));
+        if (child % h == 0 && value > 0)
+            visit(collective_.at(child - value * h), bytes(below(child, round)));
     }
 
     Collective collective_;
+    Radix digits_;
 };
 
 }  // namespace topoloom

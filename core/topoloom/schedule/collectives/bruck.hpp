@@ -1,51 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather and all-to-all after Bruck: ceil(log2 ranks) rounds for any number of ranks.
+// All-gather and all-to-all after Bruck: ceil(log2 ranks) rounds for any number of ranks, or of a higher radix.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
+#include "topoloom/schedule/collectives/shapes/radix.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// With s = 1, 2, 4, ... < ranks. All-gather: rank r sends the first s of its blocks r, r + 1, ..., or as many as are left,
-/// to r - s. All-to-all: a block from o to t is to go t - o ranks around; rank r sends those where s is in the binary
-/// form of that number to r + s. Source: J. Bruck et al., Efficient Algorithms for All-to-All Communications in
-/// Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997.
+/// With s = 1, k, k^2, ... < ranks, where k is the radix, and all j s < ranks, 0 < j < k, in one round. All-gather: rank r
+/// sends the first s of its blocks r, r + 1, ..., or as many as are left, to r - j s. All-to-all: a block from o to t is to
+/// go t - o ranks around; rank r sends those where j is the digit of s in that number to r + j s. Source: J. Bruck et al.,
+/// Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997.
 class Bruck {
    public:
-    explicit Bruck(Collective collective) : collective_(std::move(collective)) {}
+    explicit Bruck(Collective collective, std::uint32_t radix = 2)
+        : collective_(std::move(collective)), digits_(collective_.ranks(), radix) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
-    [[nodiscard]] std::uint64_t rounds() const {
-        return static_cast<std::uint64_t>(std::bit_width(collective_.ranks() - 1));
-    }
+    [[nodiscard]] std::uint64_t rounds() const { return digits_.digits(); }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
         return gathers() ? Transfer::copy : Transfer::move;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(rank, gathers() ? back(round) : step(round)), bytes(rank, round));
+        each_way(round, [&](std::size_t way) {
+            visit(collective_.shifted(rank, gathers() ? collective_.ranks() - way : way),
+                  bytes(rank, way, round));
+        });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const Rank from = collective_.shifted(rank, gathers() ? step(round) : back(round));
-        visit(from, bytes(from, round));
+        each_way(round, [&](std::size_t way) {
+            const Rank from = collective_.shifted(rank, gathers() ? way : collective_.ranks() - way);
+            visit(from, bytes(from, way, round));
+        });
     }
     template <class Visit>
-    void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
+    void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
         const std::size_t ranks = collective_.ranks();
-        const std::size_t s = step(round);
+        const std::size_t s = digits_.weight(round);
         if (gathers()) {
-            for (std::size_t i = 0; i < count(round); ++i)
+            const std::size_t way = collective_.shifted(from, ranks - to.value).value;
+            for (std::size_t i = 0; i < count(way, round); ++i)
                 visit(std::uint64_t{collective_.shifted(from, i).value});
             return;
         }
-        for (std::size_t way = s; way < ranks; way = (way + 1) | s) {
-            const Rank origin = collective_.shifted(from, ranks - (way & (s - 1)));
-            visit(std::uint64_t{origin.value} * ranks + collective_.shifted(origin, way).value);
+        const std::size_t first = collective_.shifted(to, ranks - from.value).value;
+        for (std::size_t high = first; high < ranks; high += digits_.radix() * s) {
+            for (std::size_t way = high; way < std::min(high + s, ranks); ++way) {
+                const Rank origin = collective_.shifted(from, ranks - (way - high));
+                visit(std::uint64_t{origin.value} * ranks + collective_.shifted(origin, way).value);
+            }
         }
     }
     /// The first blocks are the longest.
@@ -55,30 +63,37 @@ class Bruck {
     }
 
     /// Those of an all-to-all lie apart.
-    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const {
-        return gathers() ? Copies{} : Copies{bytes(rank, round), count(round)};
+    [[nodiscard]] Copies copied(Rank, std::uint64_t round) const {
+        Copies sum;
+        if (gathers()) return sum;
+        each_way(round, [&](std::size_t way) { sum.blocks += count(way, round); });
+        sum.bytes = collective_.bytes() * static_cast<std::int64_t>(sum.blocks);
+        return sum;
     }
 
    private:
     [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::all_gather; }
-    [[nodiscard]] static std::size_t step(std::uint64_t round) { return std::size_t{1} << round; }
-    [[nodiscard]] std::size_t back(std::uint64_t round) const { return collective_.ranks() - step(round); }
-    /// Blocks of a message.
-    [[nodiscard]] std::size_t count(std::uint64_t round) const {
-        const std::size_t s = step(round);
-        const std::size_t ranks = collective_.ranks();
-        if (gathers()) return std::min(s, ranks - s);
-        const std::size_t rest = ranks % (2 * s);
-        return ranks / (2 * s) * s + (std::max(rest, s) - s);
+    /// Calls visit(way) for the messages of a rank: how far they go.
+    template <class Visit>
+    void each_way(std::uint64_t round, const Visit& visit) const {
+        digits_.each_multiple(round, collective_.ranks(), visit);
     }
-    [[nodiscard]] Bytes bytes(Rank from, std::uint64_t round) const {
-        const std::size_t blocks = count(round);
+    /// Blocks of a message.
+    [[nodiscard]] std::size_t count(std::size_t way, std::uint64_t round) const {
+        const std::size_t s = digits_.weight(round), period = digits_.radix() * s;
+        const std::size_t ranks = collective_.ranks();
+        if (gathers()) return std::min(s, ranks - way);
+        return ranks / period * s + std::min(s, std::max(ranks % period, way) - way);
+    }
+    [[nodiscard]] Bytes bytes(Rank from, std::size_t way, std::uint64_t round) const {
+        const std::size_t blocks = count(way, round);
         if (!gathers()) return collective_.bytes() * static_cast<std::int64_t>(blocks);
         const std::size_t before_end = std::min(blocks, collective_.ranks() - from.value);
         return collective_.bytes_of(from.value, before_end) + collective_.bytes_of(0, blocks - before_end);
     }
 
     Collective collective_;
+    Radix digits_;
 };
 
 }  // namespace topoloom

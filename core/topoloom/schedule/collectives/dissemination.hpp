@@ -2,31 +2,34 @@
 // A barrier by dissemination.
 #pragma once
 
-#include <bit>
 #include <utility>
 
+#include "topoloom/schedule/collectives/shapes/radix.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// In round j rank r notifies r + 2^j that it and all it has heard of are there. Source: D. Hensgen, R. Finkel, U.
-/// Manber, Two Algorithms for Barrier Synchronization, Int. J. Parallel Programming 17(1), 1988.
+/// In round j rank r notifies r + i radix^j, 0 < i < radix, that it and all it has heard of are there. Source: D. Hensgen,
+/// R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, Int. J. Parallel Programming 17(1), 1988; with
+/// several messages per round T. Hoefler et al., Fast Barrier Synchronization for InfiniBand, IPDPS 2006.
 class Dissemination {
    public:
-    explicit Dissemination(Collective collective) : collective_(std::move(collective)) {}
+    explicit Dissemination(Collective collective, std::uint32_t radix = 2)
+        : collective_(std::move(collective)), distance_(collective_.ranks(), radix) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
-    [[nodiscard]] std::uint64_t rounds() const {
-        return static_cast<std::uint64_t>(std::bit_width(collective_.ranks() - 1));
-    }
+    [[nodiscard]] std::uint64_t rounds() const { return distance_.digits(); }
     [[nodiscard]] Transfer transfer(std::uint64_t) const { return Transfer::combine; }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(rank, std::size_t{1} << round), Bytes{0});
+        distance_.each_multiple(round, collective_.ranks(),
+                                [&](std::size_t by) { visit(collective_.shifted(rank, by), Bytes{0}); });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(rank, collective_.ranks() - (std::size_t{1} << round)), Bytes{0});
+        distance_.each_multiple(round, collective_.ranks(), [&](std::size_t by) {
+            visit(collective_.shifted(rank, collective_.ranks() - by), Bytes{0});
+        });
     }
     template <class Visit>
     void blocks(Rank, Rank, std::uint64_t, const Visit& visit) const {
@@ -39,6 +42,7 @@ class Dissemination {
 
    private:
     Collective collective_;
+    Radix distance_;
 };
 
 }  // namespace topoloom

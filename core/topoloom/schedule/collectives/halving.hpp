@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "topoloom/schedule/collectives/cube.hpp"
-#include "topoloom/schedule/collectives/halves.hpp"
+#include "topoloom/schedule/collectives/shapes/cube.hpp"
+#include "topoloom/schedule/collectives/shapes/halves.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {

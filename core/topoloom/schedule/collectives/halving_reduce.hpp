@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "topoloom/schedule/collectives/cube.hpp"
-#include "topoloom/schedule/collectives/halves.hpp"
+#include "topoloom/schedule/collectives/shapes/cube.hpp"
+#include "topoloom/schedule/collectives/shapes/halves.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {

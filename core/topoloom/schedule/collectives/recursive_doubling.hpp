@@ -4,17 +4,18 @@
 
 #include <utility>
 
-#include "topoloom/schedule/collectives/cube.hpp"
+#include "topoloom/schedule/collectives/shapes/cube.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// In exchange j corners c and c xor 2^j give each other all they have. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
+/// In exchange j corners c and c xor 2^j give each other all they have; of a radix k those that differ in digit j alone,
+/// each to up to k - 1 others. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
 /// 2005; Kumar 2005, eq. 3.11 and 3.13, the hypercube.
 class RecursiveDoubling {
    public:
-    explicit RecursiveDoubling(Collective collective, Fold fold = Fold::last)
-        : collective_(std::move(collective)), cube_(collective_.ranks(), fold) {}
+    explicit RecursiveDoubling(Collective collective, Fold fold = Fold::last, std::uint32_t radix = 2)
+        : collective_(std::move(collective)), cube_(collective_.ranks(), fold, radix) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return cube_.rounds(cube_.dimensions()); }
@@ -23,20 +24,21 @@ class RecursiveDoubling {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const auto peer = meet(rank, round, true);
-        if (peer) visit(*peer, bytes(rank, *peer, round));
+        each_peer(rank, round, true, [&](Rank to) { visit(to, bytes(rank, to, round)); });
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const auto peer = meet(rank, round, false);
-        if (peer) visit(*peer, bytes(*peer, rank, round));
+        each_peer(rank, round, false, [&](Rank from) { visit(from, bytes(from, rank, round)); });
     }
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {
         const std::size_t own = cube_.corner(rank);
         if (cube_.is_extra(rank)) return visit(cube_.rank(own), handed_in(rank), std::int64_t{1});
-        for (std::size_t step = 1; step < cube_.corners(); step *= 2)
-            visit(cube_.rank(own ^ step), exchanged(own & ~(step - 1), step), std::int64_t{1});
+        for (std::uint64_t dimension = 0; dimension < cube_.dimensions(); ++dimension) {
+            const std::size_t step = cube_.distance(dimension);
+            const Bytes bytes = exchanged(own - own % step, step);
+            cube_.each_neighbor(own, dimension, [&](Rank to) { visit(to, bytes, std::int64_t{1}); });
+        }
         if (own >= cube_.extra()) return;
         const Rank extra = cube_.extra_rank(own);
         visit(extra, handed_back(extra), std::int64_t{1});
@@ -76,11 +78,11 @@ class RecursiveDoubling {
         return cube_.stage(round, cube_.dimensions());
     }
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
-        return std::size_t{1} << cube_.exchange(round);
+        return cube_.distance(cube_.exchange(round));
     }
     /// Of the corners whose blocks are held by a rank by now.
     [[nodiscard]] std::size_t first(Rank from, std::uint64_t round) const {
-        return cube_.corner(from) & ~(distance(round) - 1);
+        return cube_.corner(from) - cube_.corner(from) % distance(round);
     }
     [[nodiscard]] Bytes handed_in(Rank extra) const {
         return gathers() ? collective_.bytes_of(extra.value) : collective_.bytes();
@@ -108,9 +110,15 @@ class RecursiveDoubling {
                 return handed_back(to);
         }
     }
-    [[nodiscard]] std::optional<Rank> meet(Rank rank, std::uint64_t round, bool sending) const {
-        const bool exchanging = stage(round) == Cube::Stage::exchange;
-        return cube_.peer(rank, stage(round), exchanging ? distance(round) : 0, sending);
+    /// To whom a rank sends, or, not sending, from whom it receives.
+    template <class Visit>
+    void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
+        if (stage(round) == Cube::Stage::exchange) {
+            if (!cube_.is_extra(rank)) cube_.each_neighbor(cube_.corner(rank), cube_.exchange(round), visit);
+            return;
+        }
+        const auto peer = cube_.peer(rank, stage(round), 0, sending);
+        if (peer) visit(*peer);
     }
 
     Collective collective_;

@@ -46,6 +46,20 @@ AnySchedule uneven(const Call& call, std::string_view name, const OptionValues& 
     return S(promise_blocks(call));
 }
 
+constexpr std::string_view radix_help =
+    "base of the distances; in a round a rank has up to radix - 1 messages in flight";
+
+struct RadixOptions {
+    std::uint32_t radix = 2;
+    void visit(auto& field) { field("radix", radix, {2, 1U << 30}, radix_help); }
+};
+
+/// A schedule of any radix.
+template <class S>
+AnySchedule of_radix(const Call& call, std::string_view name, const OptionValues& values) {
+    return S(promise_blocks(call), read_options<RadixOptions>(name, values).radix);
+}
+
 struct ChainOptions {
     std::uint32_t segment = 8192;
     void visit(auto& field) {
@@ -87,18 +101,21 @@ AnySchedule ring(const Call& call, std::string_view name, const OptionValues& va
 }
 
 constexpr std::string_view fold_help =
-    "which ranks sit out where their number is not a power of two: the last, or the even or odd ones of the "
-    "first";
+    "which ranks sit out where not all are on the hypercube: the last, or the even or odd ones of the first";
 
 struct DoublingOptions {
     std::uint32_t fold = 0;
-    void visit(auto& field) { field("fold", fold, Choices{"last", "even", "odd"}, fold_help); }
+    std::uint32_t radix = 2;
+    void visit(auto& field) {
+        field("fold", fold, Choices{"last", "even", "odd"}, fold_help);
+        field("radix", radix, {2, 1U << 30}, radix_help);
+    }
 };
 
 AnySchedule recursive_doubling(const Call& call, std::string_view name, const OptionValues& values) {
     if (call.operation == scan || call.operation == exscan) return plain<ScanDoubling>(call, name, values);
     const auto options = read_options<DoublingOptions>(name, values);
-    return RecursiveDoubling(promise_blocks(call), static_cast<Fold>(options.fold));
+    return RecursiveDoubling(promise_blocks(call), static_cast<Fold>(options.fold), options.radix);
 }
 
 struct HalvingOptions {
@@ -164,7 +181,10 @@ const std::vector<ScheduleEntry>& schedules() {
          "along a binomial tree",
          "Thakur et al. 2005",
          "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta",
-         plain<Binomial>},
+         of_radix<Binomial>,
+         {},
+         {},
+         list_options<RadixOptions>},
         {"chain",
          {broadcast, reduce, scatter, gather},
          "from rank to rank, segment after segment",
@@ -219,7 +239,10 @@ const std::vector<ScheduleEntry>& schedules() {
          "ceil(log2 P) rounds for any P",
          "Bruck et al. 1997",
          "ceil(log2 P) alpha + (P - 1) m beta; all-to-all: ceil(log2 P) (alpha + P / 2 m (beta + gamma))",
-         uneven<Bruck>},
+         of_radix<Bruck>,
+         {},
+         {},
+         list_options<RadixOptions>},
         {"neighbor-exchange",
          {all_gather},
          "two blocks per round between neighbors of a ring",
@@ -233,7 +256,10 @@ const std::vector<ScheduleEntry>& schedules() {
          "in round j a signal to the rank 2^j further",
          "Hensgen et al. 1988",
          "ceil(log2 P) alpha",
-         plain<Dissemination>},
+         of_radix<Dissemination>,
+         {},
+         {},
+         list_options<RadixOptions>},
         {"cyclic",
          {all_to_all, all_gather, reduce_scatter},
          "in round i straight to the rank i further",

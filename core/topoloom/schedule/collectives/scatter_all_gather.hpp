@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-#include "topoloom/schedule/collectives/binomial_children.hpp"
+#include "topoloom/schedule/collectives/shapes/binomial_children.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {

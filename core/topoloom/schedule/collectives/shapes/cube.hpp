@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "topoloom/base/id.hpp"
+#include "topoloom/schedule/collectives/shapes/radix.hpp"
 
 namespace topoloom {
 
@@ -16,21 +16,25 @@ namespace topoloom {
 /// other one of the first, those with even numbers or those with odd ones.
 enum class Fold : std::uint8_t { last, even, odd };
 
-/// As many corners as the largest power of two takes of the ranks, numbered by them in order. Corner i stands for extra
+/// As many corners as the largest power of two takes of the ranks, numbered by them in order; of a higher radix k the largest
+/// m k^e with m < k, where the highest digit has m values. There are fewer extra ranks than corners. Corner i stands for extra
 /// rank i too: of the last ones rank corners + i, else its neighbor in the pair 2i, 2i + 1. Where there are extra ranks, a
 /// round before the exchanges hands their part to the corners, and one after them brings it back.
 class Cube {
    public:
     enum class Stage { hand_in, exchange, hand_back };
 
-    explicit Cube(std::size_t ranks, Fold fold = Fold::last)
-        : corners_(std::bit_floor(ranks)), extra_(ranks - corners_), fold_(fold) {}
+    explicit Cube(std::size_t ranks, Fold fold = Fold::last, std::uint32_t radix = 2)
+        : corners_(corners(ranks, radix)),
+          extra_(ranks - corners_),
+          fold_(fold),
+          digits_(corners_, radix) {}
 
     [[nodiscard]] std::size_t corners() const { return corners_; }
     [[nodiscard]] std::size_t extra() const { return extra_; }
-    [[nodiscard]] std::uint64_t dimensions() const {
-        return static_cast<std::uint64_t>(std::bit_width(corners_) - 1);
-    }
+    [[nodiscard]] std::uint64_t dimensions() const { return digits_.digits(); }
+    /// How far apart neighbors in a dimension are.
+    [[nodiscard]] std::size_t distance(std::uint64_t dimension) const { return digits_.weight(dimension); }
     /// With this number of rounds of exchanges.
     [[nodiscard]] std::uint64_t rounds(std::uint64_t exchanges) const {
         return exchanges + (extra_ > 0 ? 2 : 0);
@@ -75,6 +79,14 @@ class Cube {
         if (extra != (sending == from_extra) || at >= extra_) return std::nullopt;
         return extra ? this->rank(at) : extra_rank(at);
     }
+    /// Calls visit(peer) for those with whom the corner of a rank shares all digits but one.
+    template <class Visit>
+    void each_neighbor(std::size_t corner, std::uint64_t dimension, const Visit& visit) const {
+        const std::size_t step = distance(dimension), value = digits_.value(corner, dimension);
+        const std::size_t first = corner - value * step, values = std::min(digits_.radix(), corners_ / step);
+        for (std::size_t other = 0; other < values; ++other)
+            if (other != value) visit(rank(first + other * step));
+    }
     /// Calls visit(first, count) for the ranks at corners [begin, begin + count) and the extra ranks for which they stand, in
     /// one range or two.
     template <class Visit>
@@ -87,9 +99,16 @@ class Cube {
     }
 
    private:
+    [[nodiscard]] static std::size_t corners(std::size_t ranks, std::size_t radix) {
+        std::size_t power = 1;
+        while (power <= ranks / radix) power *= radix;
+        return ranks / power * power;
+    }
+
     std::size_t corners_;
     std::size_t extra_;
     Fold fold_;
+    Radix digits_;
 };
 
 }  // namespace topoloom
