@@ -60,19 +60,36 @@ AnySchedule of_radix(const Call& call, std::string_view name, const OptionValues
     return S(promise_blocks(call), read_options<RadixOptions>(name, values).radix);
 }
 
-struct ChainOptions {
+AnySchedule bine(const Call& call, std::string_view name, const OptionValues& values) {
+    if (call.operation == all_gather || call.operation == reduce_scatter)
+        return uneven<BineButterfly>(call, name, values);
+    if (call.operation != all_reduce) return plain<BineTree>(call, name, values);
+    (void)read_options<NoOptions>(name, values);
+    return BineButterfly(promise(call, BineButterfly::pieces(call.ranks)));
+}
+
+struct SegmentOptions {
     std::uint32_t segment = 8192;
     void visit(auto& field) {
         field("segment", segment, {1, 1U << 30}, "bytes of a segment of a broadcast or a reduction");
     }
 };
 
-AnySchedule chain(const Call& call, std::string_view name, const OptionValues& values) {
-    const auto options = read_options<ChainOptions>(name, values);
-    if (call.operation != broadcast && call.operation != reduce) return Chain(promise(call));
+/// Cut in segments of this number of bytes.
+Collective promise_segments(const Call& call, std::uint32_t segment) {
     const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
-    const std::uint64_t per_segment = std::max<std::uint64_t>(options.segment / call.unit_bytes, 1);
-    return Chain(promise(call, (units + per_segment - 1) / per_segment));
+    const std::uint64_t per_segment = std::max<std::uint64_t>(segment / call.unit_bytes, 1);
+    return promise(call, (units + per_segment - 1) / per_segment);
+}
+
+AnySchedule chain(const Call& call, std::string_view name, const OptionValues& values) {
+    const auto options = read_options<SegmentOptions>(name, values);
+    if (call.operation != broadcast && call.operation != reduce) return Chain(promise(call));
+    return Chain(promise_segments(call, options.segment));
+}
+
+AnySchedule two_trees(const Call& call, std::string_view name, const OptionValues& values) {
+    return TwoTrees(promise_segments(call, read_options<SegmentOptions>(name, values).segment));
 }
 
 struct ScatterOptions {
@@ -185,6 +202,19 @@ const std::vector<ScheduleEntry>& schedules() {
          {},
          {},
          list_options<RadixOptions>},
+        {"bine",
+         {broadcast, reduce, scatter, gather, all_gather, reduce_scatter, all_reduce},
+         "along binomial trees, or in exchanges, over distances 1, 1, 3, 5, 11, ... on a ring: a third less",
+         "De Sensi et al. 2025",
+         "ceil(log2 P) (alpha + m beta); scatter, gather: ceil(log2 P) alpha + (P - 1) m beta; all-gather, "
+         "reduce-scatter: log2 P alpha + (P - 1) m beta; all-reduce: 2 log2 P alpha + 2 (P - 1) / P m beta",
+         bine},
+        {"bine-doubling",
+         {all_reduce},
+         "the same exchanges, of the whole vector",
+         "De Sensi et al. 2025",
+         "log2 P (alpha + m beta)",
+         plain<BineButterfly>},
         {"chain",
          {broadcast, reduce, scatter, gather},
          "from rank to rank, segment after segment",
@@ -193,7 +223,16 @@ const std::vector<ScheduleEntry>& schedules() {
          chain,
          {},
          {},
-         list_options<ChainOptions>},
+         list_options<SegmentOptions>},
+        {"two-trees",
+         {broadcast, reduce},
+         "segments along two binary trees by turns; who passes on in one is a leaf of the other",
+         "Sanders, Speck, Träff 2009",
+         "(2 (log2 P - 1) + m / s) (alpha + s beta)",
+         two_trees,
+         {},
+         {},
+         list_options<SegmentOptions>},
         {"linear",
          {broadcast, reduce, scatter, gather},
          "between the root and every other rank straight, without waiting between",

@@ -4,6 +4,8 @@
 
 #include <variant>
 
+#include "topoloom/schedule/collectives/bine_butterfly.hpp"
+#include "topoloom/schedule/collectives/bine_tree.hpp"
 #include "topoloom/schedule/collectives/binomial.hpp"
 #include "topoloom/schedule/collectives/bruck.hpp"
 #include "topoloom/schedule/collectives/chain.hpp"
@@ -21,12 +23,16 @@
 #include "topoloom/schedule/collectives/ring.hpp"
 #include "topoloom/schedule/collectives/scan.hpp"
 #include "topoloom/schedule/collectives/scatter_all_gather.hpp"
+#include "topoloom/schedule/collectives/two_trees.hpp"
 
 namespace topoloom {
 
 using AnySchedule = std::variant<   //
     Binomial,                       //
+    BineTree,                       //
+    BineButterfly,                  //
     Chain,                          //
+    TwoTrees,                       //
     Linear,                         //
     ScatterAllGather,               //
     Ring,                           //

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All-gather, reduce-scatter and all-reduce by Bine butterflies.
+#pragma once
+
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "topoloom/schedule/collectives/shapes/bine_ring.hpp"
+#include "topoloom/schedule/collectives/shapes/cube.hpp"
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// A hypercube with distances of a third less: what a rank has is of neighbors on a ring, some on either side. An all-gather
+/// gives it to the partner of step 1, then 2, and so on. A reduce-scatter gives the partner of the last step first the shares
+/// of those whom the other steps join with it. An all-reduce in pieces, one for each corner, does both; of one piece partners
+/// give each other all they have. Every other one of the first ranks is extra, where their number is not a power of two.
+/// Source: as BineRing; D. De Sensi et al., Swing: Short-cutting Rings for Higher Bandwidth Allreduce, NSDI 2024.
+class BineButterfly {
+   public:
+    explicit BineButterfly(Collective collective)
+        : collective_(std::move(collective)),
+          cube_(collective_.ranks(), Fold::odd),
+          ring_(cube_.corners()) {}
+
+    /// For an all-reduce in pieces.
+    [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
+
+    [[nodiscard]] const Collective& collective() const { return collective_; }
+    [[nodiscard]] std::uint64_t rounds() const { return cube_.rounds(exchanges()); }
+    [[nodiscard]] Transfer transfer(std::uint64_t round) const {
+        const bool sums = stage(round) == Cube::Stage::hand_in ||
+                          (stage(round) == Cube::Stage::exchange && (halves(round) || in_one_piece()));
+        return sums && !gathers() ? Transfer::combine : Transfer::copy;
+    }
+    template <class Visit>
+    void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
+        const auto to = peer(rank, round, true);
+        if (to) visit(*to, bytes(rank, *to, round));
+    }
+    template <class Visit>
+    void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
+        const auto from = peer(rank, round, false);
+        if (from) visit(*from, bytes(*from, rank, round));
+    }
+    template <class Visit>
+    void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
+        each_range(from, to, round, [&](std::uint64_t first, std::uint64_t count) {
+            for (std::uint64_t block = first; block < first + count; ++block) visit(block);
+        });
+    }
+    /// The first blocks are the longest, and the first corners stand for extra ranks.
+    template <class Visit>
+    void busiest(std::uint64_t round, const Visit& visit) const {
+        switch (stage(round)) {
+            case Cube::Stage::hand_in:
+                return visit(cube_.extra_rank(0));
+            case Cube::Stage::exchange: {
+                const std::size_t has_first = BineRing::before(step(round) - 1);
+                return visit(cube_.rank(halves(round) ? ring_.partner(has_first, step(round)) : has_first));
+            }
+            case Cube::Stage::hand_back:
+                return visit(cube_.rank(gathers() ? cube_.extra() - 1 : 0));
+        }
+    }
+
+   private:
+    [[nodiscard]] bool gathers() const { return collective_.operation() == Operation::all_gather; }
+    [[nodiscard]] bool scatters() const { return collective_.operation() == Operation::reduce_scatter; }
+    [[nodiscard]] bool in_one_piece() const {
+        return collective_.operation() == Operation::all_reduce && collective_.pieces() == 1;
+    }
+    [[nodiscard]] std::uint64_t exchanges() const {
+        return ring_.steps() * (gathers() || scatters() || in_one_piece() ? 1 : 2);
+    }
+    [[nodiscard]] Cube::Stage stage(std::uint64_t round) const { return cube_.stage(round, exchanges()); }
+    /// Whether it is a round of exchanges in which a partner keeps but a half of the blocks.
+    [[nodiscard]] bool halves(std::uint64_t round) const {
+        return !gathers() && !in_one_piece() && cube_.exchange(round) < ring_.steps();
+    }
+    [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
+        const std::uint64_t number = cube_.exchange(round);
+        return halves(round) ? ring_.steps() - number : number % ring_.steps() + 1;
+    }
+    /// Calls visit(first, count) for the blocks of a message.
+    template <class Visit>
+    void each_range(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
+        const std::uint64_t all = collective_.block_count();
+        if (stage(round) == Cube::Stage::exchange && !in_one_piece()) {
+            const std::uint64_t n = step(round) - 1;
+            const std::size_t first = ring_.first(cube_.corner(halves(round) ? to : from), n);
+            return ring_.each_range(first, std::size_t{1} << n, [&](std::size_t begin, std::size_t count) {
+                gathers() || scatters() ? cube_.each_range(begin, count, visit) : visit(begin, count);
+            });
+        }
+        const bool back = stage(round) == Cube::Stage::hand_back;
+        if (gathers() && back) {
+            visit(std::uint64_t{0}, std::uint64_t{to.value});
+            return visit(to.value + std::uint64_t{1}, all - to.value - 1);
+        }
+        if (gathers() || (scatters() && back))
+            return visit(std::uint64_t{back ? to.value : from.value}, std::uint64_t{1});
+        visit(std::uint64_t{0}, all);
+    }
+    [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
+        Bytes sum;
+        each_range(from, to, round, [&](std::uint64_t first, std::uint64_t count) {
+            sum += collective_.bytes_of(first, count);
+        });
+        return sum;
+    }
+    /// To whom a rank sends, or, not sending, from whom it receives.
+    [[nodiscard]] std::optional<Rank> peer(Rank rank, std::uint64_t round, bool sending) const {
+        if (stage(round) != Cube::Stage::exchange) return cube_.peer(rank, stage(round), 0, sending);
+        if (cube_.is_extra(rank)) return std::nullopt;
+        return cube_.rank(ring_.partner(cube_.corner(rank), step(round)));
+    }
+
+    Collective collective_;
+    Cube cube_;
+    BineRing ring_;
+};
+
+}  // namespace topoloom

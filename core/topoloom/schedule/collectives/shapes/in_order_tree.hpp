@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A binary tree whose labels are in order.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace topoloom {
+
+/// Labels 1 .. count: lower ones in the left subtree, higher ones in the right. Odd labels are leaves. Levels count from the
+/// root, 0, to the leaves, height(); where the tree is not full, one leads past some of them.
+class InOrderTree {
+   public:
+    explicit InOrderTree(std::size_t count) : count_(count) {}
+
+    [[nodiscard]] std::size_t count() const { return count_; }
+    [[nodiscard]] std::size_t root() const { return std::bit_floor(count_); }
+    [[nodiscard]] std::uint64_t height() const {
+        return static_cast<std::uint64_t>(std::bit_width(count_) - 1);
+    }
+    [[nodiscard]] std::uint64_t level(std::size_t label) const {
+        return height() - static_cast<std::uint64_t>(std::countr_zero(label));
+    }
+    /// Of a label that is not the root.
+    [[nodiscard]] std::size_t parent(std::size_t label) const {
+        const std::size_t bit = label & (~label + 1), lower = label - bit;
+        const std::size_t in_full_tree = lower | (2 * bit);
+        return in_full_tree <= count_ ? in_full_tree : lower;
+    }
+    template <class Visit>
+    void each_child(std::size_t label, const Visit& visit) const {
+        const std::size_t bit = label & (~label + 1);
+        if (bit == 1) return;
+        visit(label - bit / 2);
+        const std::size_t right = std::min(bit - 1, count_ - label);
+        if (right > 0) visit(label + std::bit_floor(right));
+    }
+
+   private:
+    std::size_t count_;
+};
+
+}  // namespace topoloom
