@@ -181,6 +181,18 @@ TEST_CASE("variants of schedules run, too") {
         play({{reduce, ranks, Bytes{40}}, "chain(segment=7)"});
         play({{broadcast, ranks, Bytes{19}}, "scatter-all-gather(cut=rounded-up)"});
         play({{all_gather, ranks, Bytes{5}}, "k-prefix(k=4,barrier=stop)"});
+        for (const Operation operation : {broadcast, reduce})
+            play({{operation, ranks, Bytes{40}, Rank{ranks / 2}}, "two-trees(segment=7)"});
+        for (const std::string_view radix : {"(radix=3)", "(radix=4)", "(radix=1000)"}) {
+            const std::string options(radix);
+            for (const Operation operation : {broadcast, reduce, scatter, gather})
+                play({{operation, ranks, Bytes{11}, Rank{ranks / 2}}, "binomial" + options});
+            for (const Operation operation : {all_gather, all_to_all})
+                play({{operation, ranks, Bytes{11}}, "bruck" + options});
+            for (const Operation operation : {all_gather, all_reduce})
+                play({{operation, ranks, Bytes{11}}, "recursive-doubling" + options});
+            play({{barrier, ranks, Bytes{0}}, "dissemination" + options});
+        }
     }
 }
 
@@ -188,7 +200,10 @@ TEST_CASE("neighboring ranks at the two ends of an exchange keep the order of ra
     for (const std::size_t ranks : rank_counts) {
         CAPTURE(ranks);
         CHECK(keeps_rank_order(make_schedule({all_reduce, ranks, Bytes{8}}, "recursive-doubling(fold=even)")));
+        CHECK(keeps_rank_order(
+            make_schedule({all_reduce, ranks, Bytes{8}}, "recursive-doubling(fold=even,radix=3)")));
         CHECK(keeps_rank_order(make_schedule({reduce, ranks, Bytes{8}}, "binomial")));
+        CHECK(keeps_rank_order(make_schedule({reduce, ranks, Bytes{8}}, "binomial(radix=4)")));
         CHECK(keeps_rank_order(make_schedule({reduce_scatter, ranks, Bytes{8}}, "at-once")));
     }
     CHECK_FALSE(keeps_rank_order(make_schedule({all_reduce, 5, Bytes{8}}, "ring")));

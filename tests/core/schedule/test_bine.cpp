@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bine trees and butterflies keep bytes near, where binomial ones send them far.
+#include <doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string_view>
+
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/shapes/bine_ring.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using enum Operation;
+
+/// Group sizes of published systems are 124 (LUMI), 160 (MareNostrum 5) and 180 nodes (Leonardo).
+constexpr std::size_t group_sizes[] = {8, 12, 16, 20, 36, 124, 160, 180};
+
+/// Sums weight(from, to, bytes) over all messages.
+template <class Weight>
+std::int64_t sum_messages(Operation operation, std::string_view name, std::size_t ranks,
+                          const Weight& weight) {
+    const Call call{operation, ranks, Bytes{operation == all_reduce ? static_cast<std::int64_t>(ranks) : 1}};
+    std::int64_t sum = 0;
+    with_schedule(make_schedule(call, name), [&](const auto& schedule) {
+        for (const Rank from : ids<Rank>(ranks)) {
+            each_total(schedule, from, [&](Rank to, Bytes bytes, std::int64_t) {
+                sum += weight(from.value, to.value, bytes.value);
+            });
+        }
+    });
+    return sum;
+}
+
+/// Bytes that leave groups of consecutive ranks, the first of which begins with rank 0.
+std::int64_t leaving_groups(Operation operation, std::string_view name, std::size_t ranks,
+                            std::size_t group) {
+    return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
+        return from / group == to / group ? 0 : bytes;
+    });
+}
+
+/// The same, summed over every rank with which the first group may end: one boundary in `group` places.
+std::int64_t leaving_shifted_groups(Operation operation, std::string_view name, std::size_t ranks,
+                                    std::size_t group) {
+    return sum_messages(operation, name, ranks, [&](std::size_t from, std::size_t to, std::int64_t bytes) {
+        const std::size_t apart = std::max(from, to) - std::min(from, to);
+        return bytes * static_cast<std::int64_t>(std::min(apart, group));
+    });
+}
+
+}  // namespace
+
+TEST_CASE("partners of a step are a third nearer than those of a hypercube") {
+    for (std::size_t count = 2; count <= 1024; count *= 2) {
+        const BineRing ring(count);
+        for (std::uint64_t step = 1; step <= ring.steps(); ++step) {
+            for (std::size_t position = 0; position < count; ++position) {
+                const std::size_t partner = ring.partner(position, step);
+                CHECK(ring.partner(partner, step) == position);
+                const std::size_t apart = ring.wrapped(partner + count - position);
+                CHECK(3 * std::min(apart, count - apart) <= (std::size_t{1} << step) + 1);
+            }
+        }
+    }
+}
+
+TEST_CASE("steps join neighbors on the ring, each position once") {
+    for (std::size_t count = 2; count <= 256; count *= 2) {
+        const BineRing ring(count);
+        for (std::size_t position = 0; position < count; ++position) {
+            std::set<std::size_t> joined{position};
+            for (std::uint64_t step = 1; step <= ring.steps(); ++step) {
+                // Who is joined by the steps before comes with the partner of this one.
+                const std::size_t partner = ring.partner(position, step);
+                for (std::size_t i = 0; i < std::size_t{1} << (step - 1); ++i)
+                    CHECK(joined.insert(ring.wrapped(ring.first(partner, step - 1) + i)).second);
+                for (std::size_t i = 0; i < std::size_t{1} << step; ++i)
+                    CHECK(joined.contains(ring.wrapped(ring.first(position, step) + i)));
+            }
+        }
+    }
+}
+
+TEST_CASE("butterflies take no more bytes out of groups than hypercubes, and fewer if groups begin anywhere") {
+    for (std::size_t ranks = 64; ranks <= 1024; ranks *= 2) {
+        for (const std::size_t group : group_sizes) {
+            CAPTURE(ranks);
+            CAPTURE(group);
+            for (const auto& [operation, other] : {std::pair{all_gather, "recursive-doubling"},
+                                                   {reduce_scatter, "halving"},
+                                                   {all_reduce, "halving"}}) {
+                CHECK(leaving_groups(operation, "bine", ranks, group) <=
+                      leaving_groups(operation, other, ranks, group));
+                CHECK(leaving_shifted_groups(operation, "bine", ranks, group) <
+                      leaving_shifted_groups(operation, other, ranks, group));
+            }
+        }
+    }
+}
+
+TEST_CASE("trees take fewer bytes out of four groups and more, if these begin anywhere") {
+    for (std::size_t ranks = 64; ranks <= 4096; ranks *= 2) {
+        for (const std::size_t group : group_sizes) {
+            if (4 * group > ranks) continue;
+            CAPTURE(ranks);
+            CAPTURE(group);
+            for (const Operation operation : {broadcast, reduce, scatter, gather}) {
+                CHECK(leaving_shifted_groups(operation, "bine", ranks, group) <
+                      leaving_shifted_groups(operation, "binomial", ranks, group));
+            }
+        }
+    }
+}
+
+TEST_CASE("a binomial broadcast enters groups that it fits but once, and no tree can do better") {
+    CHECK(leaving_groups(broadcast, "binomial", 256, 16) == 15);
+    CHECK(leaving_groups(broadcast, "bine", 256, 16) > 15);
+}
