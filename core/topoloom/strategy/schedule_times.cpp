@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/schedule_times.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "topoloom/schedule/cost/cost.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Of a message through memory: its start as Machine assumes it, and a core that copies 10 GB/s.
+const NetworkModel& memory_model() {
+    static const NetworkModel model = NetworkModel::regimes({{0.3e-6, 0.1e-9}});
+    return model;
+}
+
+/// Seconds that do not depend on routes; no schedule takes less.
+double least_time(const AnySchedule& schedule, const Sites& sites) {
+    const bool shares = !sites.slots.empty() && sites.nodes < sites.slots.size();
+    if (sites.nodes == 1 || shares) return cost(schedule, memory_model()).time;
+    return cost(schedule, sites.model).time;
+}
+
+double routed_time(const AnySchedule& schedule, const Sites& sites) {
+    // One thread: all ranks of a node may choose at the same time.
+    return cost(schedule, sites.model, *sites.machine, sites.slots, 1).time;
+}
+
+}  // namespace
+
+double schedule_time(const AnySchedule& schedule, const Sites& sites) {
+    const double least = least_time(schedule, sites);
+    if (sites.nodes == 1 || sites.machine == nullptr) return least;
+    return routed_time(schedule, sites) + (sites.nodes < sites.slots.size() ? least : 0);
+}
+
+const std::string& fastest(const Call& call, const Sites& sites, std::span<const std::string> texts) {
+    struct Timed {
+        double least;
+        std::size_t index;
+    };
+    std::vector<Timed> order;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        order.push_back({least_time(make_schedule(call, texts[i]), sites), i});
+    std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
+    std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
+    for (const auto& [least, index] : order) {
+        if (least > best.first) break;
+        best = std::min(best, {schedule_time(make_schedule(call, texts[index]), sites), index});
+    }
+    return texts[best.second];
+}
+
+}  // namespace topoloom
