@@ -3,19 +3,22 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
+#include <vector>
 
+#include "topoloom/base/error.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 
 namespace topoloom {
 
 namespace {
 
-/// Of a message through memory: its start as Machine assumes it, and a core that copies 10 GB/s.
+/// Of a message through memory: its start as Machine assumes it, half at each end, and a core that copies 10 GB/s.
 const NetworkModel& memory_model() {
-    static const NetworkModel model = NetworkModel::regimes({{0.3e-6, 0.1e-9}});
+    static const NetworkModel model = NetworkModel::regimes(
+        {{0.3e-6, 0.1e-9}}, {.send_cpu = 0.15e-6, .receive_cpu = 0.15e-6, .receive_cpu_per_byte = 0.1e-9});
     return model;
 }
 
@@ -27,8 +30,8 @@ double least_time(const AnySchedule& schedule, const Sites& sites) {
 }
 
 double routed_time(const AnySchedule& schedule, const Sites& sites) {
-    // One thread: all ranks of a node may choose at the same time.
-    return cost(schedule, sites.model, *sites.machine, sites.slots, 1).time;
+    constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
+    return sampled_cost(schedule, sites.model, *sites.machine, sites.slots, most_messages).time;
 }
 
 }  // namespace
@@ -39,7 +42,8 @@ double schedule_time(const AnySchedule& schedule, const Sites& sites) {
     return routed_time(schedule, sites) + (sites.nodes < sites.slots.size() ? least : 0);
 }
 
-const std::string& fastest(const Call& call, const Sites& sites, std::span<const std::string> texts) {
+const std::string& fastest(const Call& call, const Sites& sites, std::span<const std::string> texts,
+                           const std::function<bool(const std::string&)>& suits) {
     struct Timed {
         double least;
         std::size_t index;
@@ -51,8 +55,11 @@ const std::string& fastest(const Call& call, const Sites& sites, std::span<const
     std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
     for (const auto& [least, index] : order) {
         if (least > best.first) break;
+        if (!suits(texts[index])) continue;
         best = std::min(best, {schedule_time(make_schedule(call, texts[index]), sites), index});
     }
+    if (best.second == texts.size())
+        fail(operation_name(call.operation), ": no schedule for ", call.ranks, " ranks keeps the order of operands");
     return texts[best.second];
 }
 

@@ -2,9 +2,9 @@
 // How long schedules take where the ranks of a setting are.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/strategy/sites.hpp"
@@ -16,8 +16,9 @@ namespace topoloom {
 /// arguments alone.
 [[nodiscard]] double schedule_time(const AnySchedule& schedule, const Sites& sites);
 
-/// The fastest of some schedules, the first of equals. Those that are slower than it by their messages alone are not
-/// routed.
-[[nodiscard]] const std::string& fastest(const Call& call, const Sites& sites, std::span<const std::string> texts);
+/// The fastest of those that suit, the first of equals. What is slower by its messages alone than one that suits is neither
+/// routed nor asked for. Throws Error where none suits.
+[[nodiscard]] const std::string& fastest(const Call& call, const Sites& sites, std::span<const std::string> texts,
+                                         const std::function<bool(const std::string&)>& suits);
 
 }  // namespace topoloom

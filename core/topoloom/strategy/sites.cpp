@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/strategy/sites.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,6 +24,17 @@ NetworkModel usual_model() {
     return NetworkModel::regimes(
         {{562.6e-9, 0.2085e-9, 64}, {610.4e-9, 0.1183e-9, 2047}, {424.4e-9, 0.1268e-9, 32767}, {477.2e-9, 0.04696e-9}},
         {.latency = 637e-9, .gamma = 0.1e-9, .node_beta = 1 / 25e9});
+}
+
+/// What comes in takes its receiver no less than what goes out takes its sender, so that many messages to one rank cost as
+/// many from one. Only where a model says nothing of receivers; an exchange takes what it did.
+NetworkModel with_receivers(const NetworkModel& model) {
+    MessageCosts costs = model.costs();
+    if (costs.receive_cpu > 0 || costs.receive_cpu_per_byte > 0) return model;
+    costs.receive_cpu = model.time(Bytes{0}) / 2;
+    costs.send_cpu = std::max(costs.send_cpu, costs.receive_cpu);
+    costs.receive_cpu_per_byte = model.lines().back().beta;
+    return NetworkModel::regimes(model.lines(), costs);
 }
 
 /// Adds to the text of an error whose file it is about.
@@ -102,13 +114,13 @@ Sites on_machine(const Setting& setting, std::string_view text, std::optional<Ne
     check_machine(*machine, slots);
     if (!model) model = machine->inside().startup ? model_of(*machine) : usual_model();
     const std::size_t nodes = count_nodes(*machine, slots);
-    return {std::move(*model), std::move(machine), std::move(slots), nodes, true};
+    return {with_receivers(*model), std::move(machine), std::move(slots), nodes, true};
 }
 
-Sites by_seats(const Setting& setting, NetworkModel model) {
+Sites by_seats(const Setting& setting, const NetworkModel& model) {
     const std::vector<std::size_t> groups = groups_of(setting);
     const std::size_t nodes = std::set<std::size_t>(groups.begin(), groups.end()).size();
-    Sites sites{std::move(model), nullptr, {}, nodes, false};
+    Sites sites{with_receivers(model), nullptr, {}, nodes, false};
     if (nodes == 1 || nodes == setting.ranks) return sites;
     // What a node injects is in the model; between nodes nothing is known to be narrow.
     sites.machine = std::make_shared<const Machine>(

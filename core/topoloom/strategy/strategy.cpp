@@ -54,6 +54,15 @@ void check_schedule_text(const std::string& text) {
     throw Error(unknown_name("schedule", std::string(named.name), names));
 }
 
+/// Whether it does, and this can be found out in a tenth of a second. It does not depend on the size.
+bool keeps_order(const AnySchedule& schedule) {
+    constexpr std::uint64_t most_blocks = 1 << 20;  // of all ranks
+    const auto [rounds, blocks] = with_schedule(schedule, [](const auto& s) {
+        return std::pair(s.rounds(), s.collective().block_count() * s.collective().ranks());
+    });
+    return (rounds <= 1 || blocks <= most_blocks) && keeps_rank_order(schedule);
+}
+
 std::string plural(std::size_t count, std::string_view noun) {
     return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
@@ -101,25 +110,21 @@ const std::string& Strategy::fastest_at(Operation operation, std::int64_t bytes,
     const std::string*& known = fastest_[{operation, bytes, in_rank_order}];
     if (known != nullptr) return *known;
     const Call call = call_of(operation, ranks_, Bytes{bytes});
-    std::vector<std::string> texts = candidates(call);
-    std::erase_if(texts, [&](const std::string& text) { return !suits(operation, text, in_rank_order); });
-    if (texts.empty())
-        fail(operation_name(operation), ": no schedule for ", ranks_, " ranks",
-             in_rank_order ? " keeps the order of operands" : "");
-    // Who wants whose data is not known here: what costs least in rounds of few peers is not to be found by cost.
-    known = &intern(is_many_to_many(operation) ? texts.back() : fastest(call, sites_, texts));
+    const std::vector<std::string> texts = candidates(call);
+    const auto does_it = [&](const std::string& text) { return suits(operation, text, in_rank_order); };
+    // Who wants whose data is not known here, so nothing can be said of combining them: straight to those who do.
+    known = &intern(is_many_to_many(operation) ? texts.back() : fastest(call, sites_, texts, does_it));
     return *known;
 }
 
 bool Strategy::suits(Operation operation, const std::string& schedule, bool in_rank_order) {
     const auto [found, is_new] = suits_.try_emplace({operation, schedule});
     Suits& known = found->second;
-    if (is_new && does(schedule, operation, ranks_)) {
-        known.at_all = true;
-        // The order of operands does not depend on the size.
-        known.in_rank_order = keeps_rank_order(make_schedule(call_of(operation, ranks_), schedule));
-    }
-    return in_rank_order ? known.in_rank_order : known.at_all;
+    if (is_new) known.at_all = does(schedule, operation, ranks_);
+    if (!in_rank_order || !known.at_all) return known.at_all;
+    if (!known.in_rank_order)
+        known.in_rank_order = keeps_order(make_schedule(call_of(operation, ranks_), schedule));
+    return *known.in_rank_order;
 }
 
 }  // namespace topoloom

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -39,7 +40,7 @@ class Strategy {
     /// Whether a schedule does the operation for these ranks, and in rank order.
     struct Suits {
         bool at_all = false;
-        bool in_rank_order = false;
+        std::optional<bool> in_rank_order;  // once it was asked for
     };
 
     [[nodiscard]] const std::string& fastest_of_class(Operation operation, std::int64_t bytes, bool in_rank_order);
