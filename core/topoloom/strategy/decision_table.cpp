@@ -62,7 +62,8 @@ DecisionTable::DecisionTable(std::string_view text) {
 const std::string* DecisionTable::find(Operation operation, std::size_t ranks, Bytes bytes) const {
     const Decision* best = nullptr;
     for (const Decision& decision : decisions_) {
-        if (decision.operation != operation || decision.from.ranks > static_cast<std::int64_t>(ranks)) continue;
+        if (decision.operation != operation || decision.from.ranks > static_cast<std::int64_t>(ranks))
+            continue;
         const bool is_more = best == nullptr || decision.from.ranks > best->from.ranks ||
                              decision.from.degree > best->from.degree;
         if (is_more || decision.from.bytes <= bytes.value) best = &decision;

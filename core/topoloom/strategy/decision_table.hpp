@@ -19,7 +19,7 @@ class DecisionTable {
    public:
     /// Without an entry.
     DecisionTable() = default;
-    /// Reads one table, or several after each other. Throws Error that names the line for what is no such table, keys that
+    /// Reads one table, or several after each other. Throws Error that names the line for anything else, keys that
     /// do not ascend, two tables of one operation, and schedules that make_schedule() does not know.
     explicit DecisionTable(std::string_view text);
 

@@ -54,8 +54,8 @@ class Reader {
    private:
     [[noreturn]] void fail_expected(std::string_view what) const {
         if (rest_.empty()) fail_at_line(line_, "expected ", what, ", but the text ends");
-        fail_at_line(line_, "expected ", what, " at '", rest_.substr(0, rest_.find_first_of("\r\n")).substr(0, 20),
-                     "'");
+        fail_at_line(line_, "expected ", what, " at '",
+                     rest_.substr(0, rest_.find_first_of("\r\n")).substr(0, 20), "'");
     }
     void skip_blanks() {
         std::size_t i = 0;
@@ -194,7 +194,7 @@ std::int64_t Json::whole(std::string_view what, std::int64_t low, std::int64_t h
     const auto* number = std::get_if<double>(&value_);
     if (number == nullptr || *number != std::floor(*number) || *number < static_cast<double>(low) ||
         *number > static_cast<double>(high))
-        fail_at_line(line_, what, " must be a whole number from ", low, " to ", high);
+        fail_at_line(line_, what, " must be an integer from ", low, " to ", high);
     return static_cast<std::int64_t>(*number);
 }
 

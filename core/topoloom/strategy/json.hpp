@@ -24,7 +24,7 @@ class Json {
 
     [[nodiscard]] std::size_t line() const { return line_; }
     [[nodiscard]] const std::string& text(std::string_view what) const;
-    /// A whole number of this range, which is within +-2^53.
+    /// An integer of this range, which is within +-2^53.
     [[nodiscard]] std::int64_t whole(std::string_view what, std::int64_t low, std::int64_t high) const;
     [[nodiscard]] const List& list(std::string_view what) const;
     /// Null where there is none of that key. Throws Error unless this is an object.

@@ -19,7 +19,7 @@ namespace {
 
 struct NamedCost {
     std::string_view name;
-    double MessageCosts::*value;
+    double MessageCosts::* value;
 };
 
 constexpr NamedCost named_costs[] = {
@@ -60,7 +60,8 @@ class Lines {
         }
     }
     MachineFile finish() && {
-        if (lines_.empty() && !named_.empty()) fail("a machine file with 'cost' needs a line 'message - ALPHA BETA'");
+        if (lines_.empty() && !named_.empty())
+            fail("a machine file with 'cost' needs a line 'message - ALPHA BETA'");
         if (!lines_.empty()) file_.model = NetworkModel::regimes(std::move(lines_), costs_);
         return std::move(file_);
     }
@@ -96,7 +97,8 @@ class Lines {
         for (const NamedCost& cost : named_costs) {
             known.emplace_back(cost.name);
             if (cost.name != words[1]) continue;
-            if (!named_.insert(cost.name).second) fail_at_line(number_, "the cost ", cost.name, " is given twice");
+            if (!named_.insert(cost.name).second)
+                fail_at_line(number_, "the cost ", cost.name, " is given twice");
             costs_.*cost.value = seconds(words[2]);
             return;
         }

@@ -13,7 +13,8 @@ PlacementFile read_placement_file(std::string_view text) {
     const Json::List& slots = document.at("placement").list("\"placement\"");
     file.slots.reserve(slots.size());
     for (const Json& slot : slots)
-        file.slots.push_back(static_cast<std::uint32_t>(slot.whole("a slot of \"placement\"", 0, no_index - 1)));
+        file.slots.push_back(
+            static_cast<std::uint32_t>(slot.whole("a slot of \"placement\"", 0, no_index - 1)));
     return file;
 }
 

@@ -11,7 +11,7 @@ namespace topoloom {
 
 /// The rest of the file says how the placement came about. Slots are checked by whoever has the machine.
 struct PlacementFile {
-    std::string machine;  // as make_machine() reads it
+    std::string machine;               // as make_machine() reads it
     std::vector<std::uint32_t> slots;  // of each rank
 };
 

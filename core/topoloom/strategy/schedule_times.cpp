@@ -23,26 +23,27 @@ const NetworkModel& memory_model() {
 }
 
 /// Seconds that do not depend on routes; no schedule takes less.
-double least_time(const AnySchedule& schedule, const Sites& sites) {
-    const bool shares = !sites.slots.empty() && sites.nodes < sites.slots.size();
-    if (sites.nodes == 1 || shares) return cost(schedule, memory_model()).time;
-    return cost(schedule, sites.model).time;
+double least_time(const AnySchedule& schedule, const CostBasis& basis) {
+    const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
+    if (basis.nodes == 1 || shares) return cost(schedule, memory_model()).time;
+    return cost(schedule, basis.model).time;
 }
 
-double routed_time(const AnySchedule& schedule, const Sites& sites) {
+double routed_time(const AnySchedule& schedule, const CostBasis& basis) {
     constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
-    return sampled_cost(schedule, sites.model, *sites.machine, sites.slots, most_messages).time;
+    return sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages).time;
 }
 
 }  // namespace
 
-double schedule_time(const AnySchedule& schedule, const Sites& sites) {
-    const double least = least_time(schedule, sites);
-    if (sites.nodes == 1 || sites.machine == nullptr) return least;
-    return routed_time(schedule, sites) + (sites.nodes < sites.slots.size() ? least : 0);
+double schedule_time(const AnySchedule& schedule, const CostBasis& basis) {
+    const double least = least_time(schedule, basis);
+    if (basis.nodes == 1 || basis.machine == nullptr) return least;
+    const double routed = routed_time(schedule, basis);
+    return basis.nodes < basis.slots.size() ? least + routed : std::max(least, routed);
 }
 
-const std::string& fastest(const Call& call, const Sites& sites, std::span<const std::string> texts,
+const std::string& fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
                            const std::function<bool(const std::string&)>& suits) {
     struct Timed {
         double least;
@@ -50,16 +51,17 @@ const std::string& fastest(const Call& call, const Sites& sites, std::span<const
     };
     std::vector<Timed> order;
     for (std::size_t i = 0; i < texts.size(); ++i)
-        order.push_back({least_time(make_schedule(call, texts[i]), sites), i});
+        order.push_back({least_time(make_schedule(call, texts[i]), basis), i});
     std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
     std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
     for (const auto& [least, index] : order) {
         if (least > best.first) break;
         if (!suits(texts[index])) continue;
-        best = std::min(best, {schedule_time(make_schedule(call, texts[index]), sites), index});
+        best = std::min(best, {schedule_time(make_schedule(call, texts[index]), basis), index});
     }
     if (best.second == texts.size())
-        fail(operation_name(call.operation), ": no schedule for ", call.ranks, " ranks keeps the order of operands");
+        fail(operation_name(call.operation), ": no schedule for ", call.ranks,
+             " ranks keeps the order of operands");
     return texts[best.second];
 }
 

@@ -8,7 +8,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/execute/compile.hpp"
-#include "topoloom/schedule/collectives/candidates.hpp"
+#include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
 
 namespace topoloom {
@@ -70,7 +70,7 @@ std::string plural(std::size_t count, std::string_view noun) {
 }  // namespace
 
 Strategy::Strategy(const Setting& setting)
-    : ranks_(setting.ranks), sites_(find_sites(setting)), schedule_(setting.schedule) {
+    : ranks_(setting.ranks), basis_(find_cost_basis(setting)), schedule_(setting.schedule) {
     if (!setting.decisions.empty()) {
         try {
             table_ = DecisionTable(setting.decisions);
@@ -79,15 +79,16 @@ Strategy::Strategy(const Setting& setting)
         }
     }
     if (!schedule_.empty()) check_schedule_text(schedule_);
-    about_ = plural(ranks_, "rank") + " on " + plural(sites_.nodes, "node") +
-             (sites_.machine_is_given ? " of " + sites_.machine->text() : "") + ", schedules by " +
+    about_ = plural(ranks_, "rank") + " on " + plural(basis_.nodes, "node") +
+             (basis_.machine_is_given ? " of " + basis_.machine->text() : "") + ", schedules by " +
              (schedule_.empty() ? "" : "name, " + schedule_ + ", else by ") +
              (table_.empty() ? "" : "a decision table, else by ") +
-             (sites_.machine_is_given ? "the machine's routes" : "what messages cost");
+             (basis_.machine_is_given ? "the machine's routes" : "what messages cost");
 }
 
 const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_rank_order) {
-    if (bytes.value < 0) fail(operation_name(operation), ": ", bytes.value, " bytes; there must be 0 or more");
+    if (bytes.value < 0)
+        fail(operation_name(operation), ": ", bytes.value, " bytes; there must be 0 or more");
     const std::int64_t size =
         operation == Operation::barrier ? 0 : std::clamp(bytes.value, std::int64_t{1}, most_bytes);
     const std::lock_guard hold(guard_);
@@ -113,7 +114,7 @@ const std::string& Strategy::fastest_at(Operation operation, std::int64_t bytes,
     const std::vector<std::string> texts = candidates(call);
     const auto does_it = [&](const std::string& text) { return suits(operation, text, in_rank_order); };
     // Who wants whose data is not known here, so nothing can be said of combining them: straight to those who do.
-    known = &intern(is_many_to_many(operation) ? texts.back() : fastest(call, sites_, texts, does_it));
+    known = &intern(is_many_to_many(operation) ? texts.back() : fastest(call, basis_, texts, does_it));
     return *known;
 }
 

@@ -14,9 +14,9 @@
 
 #include "topoloom/base/unit.hpp"
 #include "topoloom/schedule/collective.hpp"
+#include "topoloom/strategy/cost_basis.hpp"
 #include "topoloom/strategy/decision_table.hpp"
 #include "topoloom/strategy/setting.hpp"
-#include "topoloom/strategy/sites.hpp"
 
 namespace topoloom {
 
@@ -25,7 +25,7 @@ namespace topoloom {
 /// where two are, that at the largest of 16 steps between them that is not above the size. Calls may run at the same time.
 class Strategy {
    public:
-    /// Throws Error for a setting that is wrong; see find_sites(), DecisionTable and make_schedule().
+    /// Throws Error for a setting that is wrong; see find_cost_basis(), DecisionTable and make_schedule().
     explicit Strategy(const Setting& setting);
 
     /// A schedule for make_schedule(), `bytes` as in Collective; in rank order if the operator is not commutative. Depends on
@@ -43,13 +43,14 @@ class Strategy {
         std::optional<bool> in_rank_order;  // once it was asked for
     };
 
-    [[nodiscard]] const std::string& fastest_of_class(Operation operation, std::int64_t bytes, bool in_rank_order);
+    [[nodiscard]] const std::string& fastest_of_class(Operation operation, std::int64_t bytes,
+                                                      bool in_rank_order);
     [[nodiscard]] const std::string& fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order);
     [[nodiscard]] bool suits(Operation operation, const std::string& schedule, bool in_rank_order);
     [[nodiscard]] const std::string& intern(const std::string& text) { return *texts_.insert(text).first; }
 
     std::size_t ranks_;
-    Sites sites_;
+    CostBasis basis_;
     DecisionTable table_;
     std::string schedule_;
     std::string about_;

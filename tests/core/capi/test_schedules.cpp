@@ -97,7 +97,8 @@ TEST_CASE("what cannot be asked is an error in a line") {
     CHECK(Chooser(setting_of(0)).error() == "there are no ranks");
     Chooser chooser(setting_of(4));
     CHECK(std::string(chooser.choose(TOPOLOOM_SCAN, -1)) == "scan: -1 bytes; there must be 0 or more");
-    CHECK(std::string(chooser.choose(static_cast<topoloom_operation>(13), 1)) == "no operation has the number 13");
+    CHECK(std::string(chooser.choose(static_cast<topoloom_operation>(13), 1)) ==
+          "no operation has the number 13");
 }
 
 TEST_CASE("equal texts are one object, also where two have the same setting") {

@@ -8,7 +8,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/schedule/collectives/candidates.hpp"
+#include "topoloom/strategy/candidates.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 
 using namespace topoloom;

@@ -12,7 +12,9 @@ namespace {
 
 std::string text_of(const char* json) { return read_json(json).text("it"); }
 
-void refuses(const std::string& json, const char* message) { CHECK_THROWS_WITH((void)read_json(json), message); }
+void refuses(const std::string& json, const char* message) {
+    CHECK_THROWS_WITH((void)read_json(json), message);
+}
 
 }  // namespace
 
@@ -58,6 +60,6 @@ TEST_CASE("values of another kind are refused by name") {
     const Json one = read_json("1.5");
     CHECK_THROWS_WITH((void)one.text("a name"), "line 1: a name must be a text");
     CHECK_THROWS_WITH((void)one.list("names"), "line 1: names must be a list");
-    CHECK_THROWS_WITH((void)one.whole("ranks", 1, 9), "line 1: ranks must be a whole number from 1 to 9");
+    CHECK_THROWS_WITH((void)one.whole("ranks", 1, 9), "line 1: ranks must be an integer from 1 to 9");
     CHECK_THROWS_WITH((void)one.at("a"), "line 1: expected an object, {...}, with the key \"a\"");
 }

@@ -12,7 +12,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/execute/compile.hpp"
-#include "topoloom/schedule/collectives/candidates.hpp"
+#include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
 #include "topoloom/strategy/shared.hpp"
 #include "topoloom/strategy/strategy.hpp"
@@ -49,8 +49,8 @@ Setting on_nodes(std::size_t ranks, std::size_t per_node) {
 }
 
 std::vector<Setting> some_settings() {
-    return {setting_of(1),   setting_of(2),   setting_of(7),    setting_of(32),  on_nodes(13, 4),
-            on_nodes(16, 16), on_nodes(24, 8), on_torus(17), on_torus(64), on_torus(48, 3)};
+    return {setting_of(1),    setting_of(2),   setting_of(7), setting_of(32), on_nodes(13, 4),
+            on_nodes(16, 16), on_nodes(24, 8), on_torus(17),  on_torus(64),   on_torus(48, 3)};
 }
 
 struct Question {
@@ -65,7 +65,8 @@ std::vector<Question> some_questions(std::uint64_t seed) {
     for (const Operation operation : operations) {
         for (int i = 0; i < 6; ++i) {
             const std::int64_t size = rng.below(1U << rng.below(24));
-            const bool reduces = operation == reduce || operation == all_reduce || operation == reduce_scatter;
+            const bool reduces =
+                operation == reduce || operation == all_reduce || operation == reduce_scatter;
             questions.push_back({operation, Bytes{operation == barrier ? 0 : size}, reduces && i % 2 == 1});
         }
     }
@@ -78,14 +79,14 @@ const std::string& answer(Strategy& strategy, const Question& question) {
 
 /// By the definition: all candidates, timed one by one.
 std::string slowly_fastest(const Setting& setting, Question question) {
-    const Sites sites = find_sites(setting);
+    const CostBasis basis = find_cost_basis(setting);
     const Call call{question.operation, setting.ranks, question.bytes};
     std::string best;
     double least = 0;
     for (const std::string& text : candidates(call)) {
         const AnySchedule schedule = make_schedule(call, text);
         if (question.in_rank_order && !keeps_rank_order(schedule)) continue;
-        const double time = schedule_time(schedule, sites);
+        const double time = schedule_time(schedule, basis);
         if (best.empty() || time < least) std::tie(best, least) = std::pair(text, time);
     }
     return best;
@@ -115,6 +116,18 @@ TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of
     }
 }
 
+TEST_CASE("so it is where only a sample of the messages is routed") {
+    Setting setting = setting_of(300);
+    setting.machine = "machine torus:8x8x5,bandwidth=10GB/s\nmessage - 1e-6 1e-10";
+    Strategy strategy(setting);
+    for (const Operation operation : {all_to_all, all_gather}) {
+        for (const std::int64_t bytes : {16, 1 << 20}) {
+            CHECK(strategy.choose(operation, Bytes{bytes}, false) ==
+                  slowly_fastest(setting, {operation, Bytes{bytes}, false}));
+        }
+    }
+}
+
 TEST_CASE("what was asked before does not change an answer") {
     for (const Setting& setting : some_settings()) {
         const std::vector<Question> questions = some_questions(2);
@@ -128,7 +141,8 @@ TEST_CASE("what was asked before does not change an answer") {
 TEST_CASE("threads that ask at the same time get the same") {
     Strategy shared(on_torus(48, 3)), alone(on_torus(48, 3));
     const std::vector<Question> questions = some_questions(3);
-    std::vector<std::vector<const std::string*>> answers(4, std::vector<const std::string*>(questions.size()));
+    std::vector<std::vector<const std::string*>> answers(4,
+                                                         std::vector<const std::string*>(questions.size()));
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < answers.size(); ++t) {
         threads.emplace_back([&, t] {
@@ -179,7 +193,8 @@ TEST_CASE("sizes have no end") {
 
 TEST_CASE("a table wins over costs, and a name over both, where they can do it") {
     Setting setting = setting_of(9);
-    setting.decisions = R"({"format": "topoloom-decisions", "version": 1, "operation": "all-gather", "decisions": [
+    setting.decisions =
+        R"({"format": "topoloom-decisions", "version": 1, "operation": "all-gather", "decisions": [
         {"ranks": 2, "bytes": 1, "schedule": "ring"},
         {"ranks": 8, "bytes": 1, "schedule": "neighbor-exchange"},
         {"ranks": 8, "bytes": 100, "schedule": "cyclic"},
@@ -211,6 +226,7 @@ TEST_CASE("a strategy says what it knows") {
     CHECK(Strategy(on_nodes(13, 4)).about() == "13 ranks on 4 nodes, schedules by what messages cost");
     Setting named = on_torus(48, 3);
     named.schedule = "ring";
-    CHECK(Strategy(named).about() == "48 ranks on 16 nodes of torus:4x4x4,bandwidth=10GB/s, schedules by name, "
-                                     "ring, else by the machine's routes");
+    CHECK(Strategy(named).about() ==
+          "48 ranks on 16 nodes of torus:4x4x4,bandwidth=10GB/s, schedules by name, "
+          "ring, else by the machine's routes");
 }

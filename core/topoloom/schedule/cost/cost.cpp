@@ -127,15 +127,15 @@ void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
 }
 
 /// The nodes of ranks, and what else is the same for all rounds.
-struct Situation {
+struct RankNodes {
     NetworkModel model;
     std::vector<Node> node;  // of each rank
     bool shares = false;     // whether processes of a node slow each other
 };
 
-Situation situation_of(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
-                       std::span<const Slot> slots) {
-    Situation found{model.with_cards(cards_of(machine)), {}, false};
+RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                     std::span<const Slot> slots) {
+    RankNodes found{model.with_cards(cards_of(machine)), {}, false};
     std::vector<bool> taken(machine.node_count(), false);
     for (const Slot slot : slots) {
         found.node.push_back(machine.node(slot));
@@ -150,15 +150,14 @@ Situation situation_of(const AnySchedule& schedule, const NetworkModel& model, c
 
 /// Calls use(make_timer), and make_timer() returns a RoundTimer.
 template <class Use>
-RoundCost with_timers(const AnySchedule& schedule, const Situation& at, const Machine& machine,
+RoundCost with_timers(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                       const Thinning& thin, Stop& stop, const Use& use) {
     const bool waits = ever_waits(schedule);
     return with_common_topology(machine, [&](const auto& network) {
         const Barrier barrier =
             waits ? barrier_of(network, at.model, at.node, machine.node_count()) : Barrier{};
-        return use([&] {
-            return RoundTimer(network, at.model, machine, at.node, barrier, at.shares, thin, stop);
-        });
+        return use(
+            [&] { return RoundTimer(network, at.model, machine, at.node, barrier, at.shares, thin, stop); });
     });
 }
 
@@ -189,13 +188,16 @@ std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const Netwo
             std::uint64_t end = begin + 1;
             for (; end < rounds; ++end) {
                 const Share next = busiest_share(s, model, end);
-                if (next.messages != share.messages || std::abs(next.time - share.time) > 0.01 * share.time) break;
+                if (next.messages != share.messages || std::abs(next.time - share.time) > 0.01 * share.time)
+                    break;
             }
             const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);
-            const std::uint64_t length = end - begin, count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
+            const std::uint64_t length = end - begin,
+                                count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
             for (std::uint64_t i = 0; i < count; ++i) {
                 const std::uint64_t from = begin + length * i / count, to = begin + length * (i + 1) / count;
-                sample.push_back({from + spread_evenly(i, to - from), static_cast<double>(to - from), share.messages});
+                sample.push_back(
+                    {from + spread_evenly(i, to - from), static_cast<double>(to - from), share.messages});
             }
             begin = end;
         }
@@ -229,18 +231,19 @@ NetworkModel model_of(const Machine& machine) {
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                   std::span<const Slot> slots, int threads, const Budget& budget) {
     const ScheduleCost alone = cost(schedule, model);
-    const Situation at = situation_of(schedule, model, machine, slots);
+    const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
     Stop stop(budget);
-    return with_routes(alone, with_timers(schedule, at, machine, {}, stop, [&](const auto& make_timer) {
-        return parallel_sum<RoundCost>(Chunks(alone.rounds, 16), threads, [&](const Chunk& chunk) {
-            auto timer = make_timer();
-            RoundCost part;
-            for (std::uint64_t round = chunk.begin; round < chunk.end && stop.go_on(0); ++round)
-                part += timer.time(schedule, round);
-            return part;
-        });
-    }));
+    return with_routes(
+        alone, with_timers(schedule, at, machine, {}, stop, [&](const auto& make_timer) {
+            return parallel_sum<RoundCost>(Chunks(alone.rounds, 16), threads, [&](const Chunk& chunk) {
+                auto timer = make_timer();
+                RoundCost part;
+                for (std::uint64_t round = chunk.begin; round < chunk.end && stop.go_on(0); ++round)
+                    part += timer.time(schedule, round);
+                return part;
+            });
+        }));
 }
 
 ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
@@ -248,7 +251,7 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
     const ScheduleCost alone = cost(schedule, model);
     const std::uint64_t ranks = slots.size();
     if (alone.messages * ranks <= most_messages) return cost(schedule, model, machine, slots, 1);
-    const Situation at = situation_of(schedule, model, machine, slots);
+    const RankNodes at = rank_nodes(schedule, model, machine, slots);
     const std::vector<SampledRound> sample = sample_rounds(schedule, model, most_messages);
     std::uint64_t most_of_rank = 0, all_of_rank = 0;
     for (const SampledRound& one : sample) {
@@ -256,18 +259,20 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
         all_of_rank += one.messages;
     }
     // Messages that are not routed take a tenth of the time, or less.
-    const Thinning thin{1 + most_of_rank * ranks / (most_messages << 8), 1 + all_of_rank * ranks / most_messages};
+    const Thinning thin{1 + most_of_rank * ranks / (most_messages << 8),
+                        1 + all_of_rank * ranks / most_messages};
     const Budget unlimited;
     Stop stop(unlimited);
     return with_routes(alone, with_timers(schedule, at, machine, thin, stop, [&](const auto& make_timer) {
-        auto timer = make_timer();
-        RoundCost sum;
-        for (const SampledRound& one : sample) {
-            const RoundCost of_one = timer.time(schedule, one.round);
-            sum += {one.count * of_one.time, one.count * of_one.cpu, one.count * of_one.congestion};
-        }
-        return sum;
-    }));
+                           auto timer = make_timer();
+                           RoundCost sum;
+                           for (const SampledRound& one : sample) {
+                               const RoundCost of_one = timer.time(schedule, one.round);
+                               sum += {one.count * of_one.time, one.count * of_one.cpu,
+                                       one.count * of_one.congestion};
+                           }
+                           return sum;
+                       }));
 }
 
 }  // namespace topoloom

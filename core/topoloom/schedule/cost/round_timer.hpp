@@ -38,9 +38,9 @@ struct RoundCost {
 };
 
 /// Largest entry, and the entries that are not 0, of an array that is emptied again and again.
-class Loads {
+class RoundLoads {
    public:
-    explicit Loads(std::size_t count) : load_(count) {}
+    explicit RoundLoads(std::size_t count) : load_(count) {}
     void add(std::size_t index, double amount) {
         if (amount == 0) return;
         if (load_[index] == 0) touched_.push_back(static_cast<std::uint32_t>(index));
@@ -193,9 +193,10 @@ class RoundTimer {
     /// How many messages of a sender each that is routed stands for.
     [[nodiscard]] double weight_of_routed() const {
         if (thin_.distances == 1) return 1;
-        const auto routed = std::ranges::count_if(
-            messages_, [&](const SentMessage& message) { return is_routed(message); });
-        return static_cast<double>(messages_.size()) / static_cast<double>(std::max<std::ptrdiff_t>(routed, 1));
+        const auto routed =
+            std::ranges::count_if(messages_, [&](const SentMessage& message) { return is_routed(message); });
+        return static_cast<double>(messages_.size()) /
+               static_cast<double>(std::max<std::ptrdiff_t>(routed, 1));
     }
     /// Those of each node with a message that leaves it; where senders are thinned, all.
     void count_senders(const AnySchedule& schedule, std::uint64_t round) {
@@ -211,7 +212,7 @@ class RoundTimer {
                 messages_, [&](const SentMessage& message) { return node_[message.to.value] != here; });
         }
     }
-    /// Loads the route.
+    /// RoundLoads the route.
     Way send(Node from, Node to, double bytes) {
         Way way;
         network_.route(from, to, [&](Link link, double part) {
@@ -232,7 +233,7 @@ class RoundTimer {
     bool shares_;  // whether processes of a node slow each other
     Thinning thin_;
     Stop& stop_;
-    Loads links_, out_, in_, cpu_;
+    RoundLoads links_, out_, in_, cpu_;
     std::vector<std::uint32_t> senders_on_;  // by node
     std::vector<Rank> senders_;
     std::vector<SentMessage> messages_;

@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-struct Sites {
+struct CostBasis {
     NetworkModel model;
     /// A machine that was given, or one switch between nodes that were not told apart. Null where every rank is on a node of
     /// its own, or all on one, and nothing is known of the network.
@@ -27,6 +27,6 @@ struct Sites {
 /// what it does on InfiniBand HDR (models/hdr.toml). Throws Error that names what is wrong: a line or a key of a file, a rank
 /// whose node is not known, another number of ranks or another machine than in the placement, and links whose bandwidth is
 /// not known.
-[[nodiscard]] Sites find_sites(const Setting& setting);
+[[nodiscard]] CostBasis find_cost_basis(const Setting& setting);
 
 }  // namespace topoloom

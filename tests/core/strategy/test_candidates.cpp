@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "topoloom/schedule/collectives/candidates.hpp"
+#include "topoloom/strategy/candidates.hpp"
 
 using namespace topoloom;
 
@@ -17,9 +17,10 @@ TEST_CASE("candidates are the schedules that do an operation for these ranks, ea
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
             Call call{operation, ranks, Bytes{operation == Operation::barrier ? 0 : 100'000}};
-            call.demand = operation == Operation::many_to_many || operation == Operation::many_to_many_multicast
-                              ? std::make_shared<const Demand>(ranks, 0, Bytes{0})
-                              : nullptr;
+            call.demand =
+                operation == Operation::many_to_many || operation == Operation::many_to_many_multicast
+                    ? std::make_shared<const Demand>(ranks, 0, Bytes{0})
+                    : nullptr;
             const std::vector<std::string> texts = candidates(call);
             CHECK(std::set<std::string>(texts.begin(), texts.end()).size() == texts.size());
             std::set<std::string> names, expected;
@@ -38,7 +39,8 @@ TEST_CASE("candidates are the schedules that do an operation for these ranks, ea
 TEST_CASE("a chain is cut in segments that are smaller than its data, and not in too many") {
     const auto chains = [](std::int64_t bytes) {
         const std::vector<std::string> texts = candidates({Operation::broadcast, 8, Bytes{bytes}});
-        return std::ranges::count_if(texts, [](const std::string& text) { return text.starts_with("chain("); });
+        return std::ranges::count_if(texts,
+                                     [](const std::string& text) { return text.starts_with("chain("); });
     };
     CHECK(chains(1024) == 0);
     CHECK(chains(1025) == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/schedule/collectives/candidates.hpp"
+#include "topoloom/strategy/candidates.hpp"
 
 #include <bit>
 #include <cstdint>
