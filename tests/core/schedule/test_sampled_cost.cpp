@@ -8,8 +8,8 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/strategy/candidates.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
+#include "topoloom/strategy/candidates.hpp"
 
 using namespace topoloom;
 

@@ -56,6 +56,14 @@ TEST_CASE("what is not JSON is refused with its line") {
     refuses(std::string(100, '['), "line 1: more than 64 lists and objects in each other");
 }
 
+TEST_CASE("a text that was cut off is refused wherever that was") {
+    const std::string whole = R"({"a": [1, -2.5e1, {"b": null}, "\u00e9"], "c": true})";
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        CAPTURE(length);
+        CHECK_THROWS_AS((void)read_json(whole.substr(0, length)), Error);
+    }
+}
+
 TEST_CASE("values of another kind are refused by name") {
     const Json one = read_json("1.5");
     CHECK_THROWS_WITH((void)one.text("a name"), "line 1: a name must be a text");
