@@ -10,7 +10,7 @@ from typing import Any
 #: verb of `topoloom model` -> the options that it takes
 MODEL_VERBS = {
     "list": (),
-    "show": ("--figure",),
+    "show": ("--output", "--figure"),
     "predict": ("--sizes", "--processes-per-node"),
     "fit": ("--output", "--round-trip", "--split", "--figure"),
     "channels": ("--sizes", "--round-trip"),
