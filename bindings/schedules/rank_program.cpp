@@ -37,17 +37,16 @@ nb::list list_of(std::span<const PlacedMessage> messages) {
 }
 
 nb::tuple program_of(const AnySchedule& schedule, std::uint32_t rank) {
-    const Collective& collective = with_schedule(
-        schedule, [](const auto& s) -> const Collective& { return s.collective(); });
+    const Collective& collective =
+        with_schedule(schedule, [](const auto& s) -> const Collective& { return s.collective(); });
     if (rank >= collective.ranks()) fail("no rank ", rank, "; there are ", collective.ranks());
     const RankProgram program = compile(schedule, BlockLayout(collective, Rank{rank}));
     nb::list rounds;
     for (const ProgramRound& round : program.rounds)
-        rounds.append(nb::make_tuple(list_of(program.work(round.before)),
-                                     list_of(program.message(round.receives)),
-                                     list_of(program.message(round.sends)),
-                                     list_of(program.work(round.meanwhile)),
-                                     list_of(program.work(round.after))));
+        rounds.append(
+            nb::make_tuple(list_of(program.work(round.before)), list_of(program.message(round.receives)),
+                           list_of(program.message(round.sends)), list_of(program.work(round.meanwhile)),
+                           list_of(program.work(round.after))));
     return nb::make_tuple(program.scratch_units, rounds);
 }
 
