@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel MPI's variables: numbers of algorithms, by bytes and ranks, for a shell.
 
-Source: Intel MPI Library Developer Reference for Linux, "I_MPI_ADJUST Family
+Source: Intel MPI Library 2021 Developer Reference for Linux, "I_MPI_ADJUST Family
 Environment Variables": the algorithms, and what counts as the size of a message.
 """
 
@@ -78,7 +78,7 @@ TABLE = {
             False,
             (
                 Counterpart("2", "binomial"),
-                Counterpart("5", "halving(fold=odd,order=near,cut=last)"),
+                Counterpart("5", "halving(order=near,cut=last)", True),
             ),
         ),
     ),
