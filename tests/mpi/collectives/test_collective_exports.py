@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, built, need
+from recorded import MPICH, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built, need
 
 from topoloom.model import MessageCosts, NetworkModel
 from topoloom.schedules.choose import Call
@@ -96,7 +96,7 @@ def counter(folder: Path) -> Path:
 
 
 def open_mpi_traffic(
-    program: Path, function: str, ranks: int, size: int, rules: Path
+    mpi: Mpi, program: Path, function: str, ranks: int, size: int, rules: Path
 ) -> Traffic:
     """Do one collective under rules; count by Open MPI's component monitoring."""
     prefix = rules.parent / "sent"
@@ -110,7 +110,7 @@ def open_mpi_traffic(
         "pml_monitoring_filename": prefix,
     }
     words = [word for item in options.items() for word in ("--mca", *item)]
-    command = OPEN_MPI_4.command(ranks, *words, program, function, size)
+    command = mpi.command(ranks, *words, program, function, size)
     subprocess.run(command, check=True, timeout=60, capture_output=True)
     lines = [
         line
@@ -175,7 +175,7 @@ def test_numbers_of_open_mpi_are_the_schedules(
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write_choices(force(function, each)))
     name = open_mpi.FUNCTIONS[function.name]
-    found = open_mpi_traffic(open_mpi_program, name, ranks, BYTES, rules)
+    found = open_mpi_traffic(OPEN_MPI_4, open_mpi_program, name, ranks, BYTES, rules)
     assert found == expected
 
 
@@ -198,17 +198,19 @@ def test_names_of_mpich_are_the_schedules(
     assert found == expected
 
 
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, OPEN_MPI_5], ids=lambda mpi: mpi.name)
 def test_open_mpi_changes_its_algorithm_where_the_file_says(
-    open_mpi_program: Path, tmp_path: Path
+    mpi: Mpi, tmp_path: Path
 ) -> None:
     """Bruck sends 3 messages among 8 ranks, all others 7."""
     asked = Asked(Call("all-to-all", 8, 1), "bruck", MODEL)
+    program = built(mpi, PROGRAMS / "one_collective.c", tmp_path)
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(asked))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
     change = int(sizes[1])  # in bytes of all pairs of a rank
     for size, messages in ((change // 8 - 1, 3), (change // 8, 7)):
-        found = open_mpi_traffic(open_mpi_program, "alltoall", 8, size, rules)
+        found = open_mpi_traffic(mpi, program, "alltoall", 8, size, rules)
         assert found == Counter({(messages, messages): 8})
 
 
