@@ -86,6 +86,13 @@ def exports(incomplete: str) -> list[str]:
     return _starting(incomplete, [entry.NAME for entry in FORMATS])
 
 
+def schedule_formats(incomplete: str) -> list[str]:
+    """Names of formats of decisions and schedules."""
+    from topoloom.schedules.exports.registry import FORMATS
+
+    return _starting(incomplete, [entry.NAME for entry in FORMATS])
+
+
 def efforts(incomplete: str) -> list[str]:
     """Complete the efforts of the auto mapper."""
     from topoloom._core import mappers
