@@ -46,6 +46,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_axes(m);
     topoloom::python::bind_fat_trees(m);
     topoloom::python::bind_qap(m);
+    topoloom::python::bind_rank_program(m);
     topoloom::python::bind_ring_bus(m);
     topoloom::python::bind_wiring(m);
     topoloom::python::bind_schedules_combining(m);

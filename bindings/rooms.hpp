@@ -19,6 +19,7 @@ void bind_pattern(nanobind::module_& m);
 void bind_place(nanobind::module_& m);
 void bind_process_grid(nanobind::module_& m);
 void bind_qap(nanobind::module_& m);
+void bind_rank_program(nanobind::module_& m);
 void bind_ring_bus(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_schedules_combining(nanobind::module_& m);

@@ -24,6 +24,8 @@ static int check_side(const struct asked* asked, const struct side* side, const 
     if (side->buffer == MPI_IN_PLACE) return MPI_SUCCESS;
     if (side->type == MPI_DATATYPE_NULL)
         return raise_error(asked->comm, MPI_ERR_TYPE, asked->name, "the datatype of the %s is null", which);
+    if (asked->vector && side->by_rank && side->counts == NULL)
+        return raise_error(asked->comm, MPI_ERR_ARG, asked->name, "the %s counts are null", which);
     bool has_any = side->count > 0;
     if (side->counts == NULL && side->count < 0)
         return raise_error(asked->comm, MPI_ERR_COUNT, asked->name, "a %s count of %lld is negative", which,
@@ -31,8 +33,8 @@ static int check_side(const struct asked* asked, const struct side* side, const 
     for (int r = 0; side->counts != NULL && r < ranks; ++r) {
         has_any = has_any || side->counts[r] > 0;
         if (side->counts[r] < 0)
-            return raise_error(asked->comm, MPI_ERR_COUNT, asked->name, "a %s count of %d, for rank %d, is negative",
-                               which, side->counts[r], r);
+            return raise_error(asked->comm, MPI_ERR_COUNT, asked->name,
+                               "a %s count of %d, for rank %d, is negative", which, side->counts[r], r);
     }
     if (side->buffer != NULL || !has_any) return MPI_SUCCESS;
     struct elements elements;

@@ -27,7 +27,8 @@ struct asked {
     enum topoloom_operation operation;
     MPI_Comm comm;
     int root;
-    MPI_Op op;  // MPI_OP_NULL: nothing is combined
+    MPI_Op op;    // MPI_OP_NULL: nothing is combined
+    bool vector;  // whether blocks of ranks may differ in size
     struct side input, output;
 };
 /// Whether this rank gives or gets a result, and thus has that side.
@@ -59,6 +60,7 @@ struct plan_key {
     bool in_place, in_rank_order, wants_result;
 };
 struct run;
+struct state;
 struct plan {
     struct plan_key key;
     int64_t* counts;  // of input and output with their offsets, where blocks differ
@@ -75,16 +77,34 @@ struct plan* find_plan(struct state* state, const struct plan_key* key, const to
 /// Frees it when nobody holds it any more.
 void release_plan(struct plan* plan);
 
+// ---- process.c: what this process has under way, whatever the communicator --------------------------------------
+struct call;
+struct process {
+    bool threaded;          // MPI_THREAD_MULTIPLE: the guard is in use
+    pthread_mutex_t guard;  // of both lists, and of the calls in the first while they go on
+    struct call* active;    // non-blocking and persistent ones that have been started
+    struct state* states;
+};
+/// The process's own: an attribute of MPI_COMM_SELF.
+int find_process(struct process** process);
+void lock_process(struct process* process);
+void unlock_process(struct process* process);
+/// Makes a key of attributes once, however many threads ask for it.
+int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget);
+
 // ---- state.c: what a communicator carries ------------------------------------------------------------------------
 enum { plan_count = 32 };
 struct setup;
 struct state {
-    MPI_Comm own;  // a private duplicate
+    struct process* process;
+    struct state* next;  // of the process
+    int users;           // the communicator, and calls that have not ended
+    MPI_Comm own;        // a private duplicate
     int rank, ranks;
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
     int tag_half;  // tags below are of calls, those above of persistent ones
-    unsigned next_tag, next_persistent;
+    int next_tag, next_persistent;
     pthread_mutex_t guard;  // of the plans, as threads may wait for different requests
     uint64_t uses;
     struct plan* plans[plan_count];
@@ -92,6 +112,7 @@ struct state {
 /// The state of a communicator, which the first call begins to set up: collective. Then advance_setup must say that it is
 /// done before anything else is used.
 int find_state(MPI_Comm comm, struct state** state);
+void release_state(struct state* state);
 int advance_setup(struct state* state, bool wait, bool* done);
 
 // ---- run.c: moves the data -----------------------------------------------------------------------------------------
@@ -120,21 +141,40 @@ int prepare_run(struct run* run);
 /// Goes on, to the end if it waits.
 int advance_run(struct run* run, bool wait, bool* done);
 
+// ---- sides.c: sizes of what the program gives and wants, and copies of it -----------------------------------------
+int64_t total_count(const struct side* side, int ranks);
+/// Whether the input of a call in place would lie below the result, so that it has to be copied first.
+bool needs_input(enum topoloom_operation operation);
+/// Where the block of each rank is, in units of `unit` bytes; in a copy they lie one after another.
+void list_blocks(const struct side* side, int64_t unit, int ranks, bool is_copy, int64_t* units,
+                 int64_t* offsets);
+/// The whole of a side into a copy, or the other way; `rank` < 0 or the only block that counts.
+int pack_side(const struct side* side, const struct elements* elements, int ranks, int rank, char* copy);
+int unpack_side(const struct side* side, const struct elements* elements, int ranks, const char* copy);
+
 // ---- call.c: from the arguments to a run -------------------------------------------------------------------------
-/// A collective in all its parts. Zeroed before it is begun.
+/// A collective in all its parts. All but `asked` and `persistent` is zero before it is begun.
 struct call {
     struct asked asked;
+    bool persistent;
     struct state* state;
+    struct call* next;              // of the active ones
     struct elements input, output;  // of the program's buffers
-    unsigned sequence;              // among the calls of the communicator
-    bool persistent, ready, owns_types;
-    struct run* run;  // NULL: there is nothing to do
-    int64_t* counts;  // of blocks that differ, and their offsets; owned
-    char* copies;     // owned: what lies in gaps, or on top of each other, goes through copies
+    int tag;
+    bool in_place;  // what would be in the input is in the output
+    bool complete;  // since it was started last
+    bool ready, started, owns_input_type, owns_output_type;
+    struct run* run;                 // NULL: there is nothing to do
+    char* copies;                    // owned: what lies in gaps, or on top of each other, goes through copies
     char *input_copy, *output_copy;  // parts of them; NULL: the program's own buffer serves
+    int failed;                      // the error that it has ended with
 };
-/// Checks the arguments, finds the state and takes a place among its calls.
+/// Finds the state, takes a place among its calls, and checks the arguments.
 int begin_call(struct call* call);
+/// Keeps what the program may free while the call is under way.
+int keep_types(struct call* call);
+/// Makes the run. Until then `done` is false.
+int ready_call(struct call* call, bool wait, bool* done);
 /// Goes on, to the end if it waits. After the end the next call of it starts it again.
 int advance_call(struct call* call, bool wait, bool* done);
 void end_call(struct call* call);

@@ -36,9 +36,9 @@ int pack_elements(const struct elements* elements, const char* from, int64_t cou
     for (int64_t done = 0; done < count; done += step) {
         const int part = (int)(count - done < step ? count - done : step);
         int position = 0;
-        const int status = PMPI_Pack(from + done * elements->extent, part, elements->type,
-                                     bytes + done * elements->size, (int)(part * elements->size), &position,
-                                     MPI_COMM_SELF);
+        const int status =
+            PMPI_Pack(from + done * elements->extent, part, elements->type, bytes + done * elements->size,
+                      (int)(part * elements->size), &position, MPI_COMM_SELF);
         if (status != MPI_SUCCESS) return status;
     }
     return MPI_SUCCESS;
@@ -53,9 +53,8 @@ int unpack_elements(const struct elements* elements, const char* bytes, int64_t 
     for (int64_t done = 0; done < count; done += step) {
         const int part = (int)(count - done < step ? count - done : step);
         int position = 0;
-        const int status =
-            PMPI_Unpack(bytes + done * elements->size, (int)(part * elements->size), &position,
-                        to + done * elements->extent, part, elements->type, MPI_COMM_SELF);
+        const int status = PMPI_Unpack(bytes + done * elements->size, (int)(part * elements->size), &position,
+                                       to + done * elements->extent, part, elements->type, MPI_COMM_SELF);
         if (status != MPI_SUCCESS) return status;
     }
     return MPI_SUCCESS;

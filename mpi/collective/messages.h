@@ -14,6 +14,7 @@ struct message {
 };
 enum direction { sending, receiving };
 /// Starts it, or makes a persistent request of it.
-int post_message(const struct message* message, enum direction direction, bool persistent, MPI_Request* request);
+int post_message(const struct message* message, enum direction direction, bool persistent,
+                 MPI_Request* request);
 
 #endif

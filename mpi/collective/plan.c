@@ -12,7 +12,8 @@ static bool same_key(const struct plan_key* a, const struct plan_key* b) {
            a->in_rank_order == b->in_rank_order && a->wants_result == b->wants_result;
 }
 
-static bool is_for(const struct plan* plan, const struct plan_key* key, const int64_t* counts, size_t length) {
+static bool is_for(const struct plan* plan, const struct plan_key* key, const int64_t* counts,
+                   size_t length) {
     return same_key(&plan->key, key) && plan->count_length == length &&
            (length == 0 || memcmp(plan->counts, counts, length * sizeof *counts) == 0);
 }

@@ -59,7 +59,8 @@ static bool read_option(char* option, struct text parts[setting_count], char* wh
     }
     if (which == setting_count) {
         snprintf(why, why_size,
-                 "TOPOLOOM_COLLECTIVES has no option '%s'; there are: machine, placement, decisions, schedule, report",
+                 "TOPOLOOM_COLLECTIVES has no option '%s'; there are: machine, placement, decisions, "
+                 "schedule, report",
                  option);
         return false;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a communicator carries as an attribute: nothing is global but the key under which it is found.
+// What a communicator carries as an attribute: nothing is global but the keys under which things are found.
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "collective.h"
@@ -15,25 +16,28 @@ static void free_state(struct state* state) {
     free(state);
 }
 
-/// MPI calls it when the program frees the communicator.
-static int forget(MPI_Comm comm, int key, void* value, void* extra) {
-    (void)comm, (void)key, (void)extra;
-    struct state* state = value;
-    if (state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
-    free_state(state);
-    return MPI_SUCCESS;
+static void leave_process(struct state* state) {
+    struct process* process = state->process;
+    if (process == NULL) return;
+    lock_process(process);
+    struct state** at = &process->states;
+    while (*at != NULL && *at != state) at = &(*at)->next;
+    if (*at != NULL) *at = state->next;
+    unlock_process(process);
 }
 
-static int attribute_key(int* key) {
-    static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-    static int made = MPI_KEYVAL_INVALID;
-    pthread_mutex_lock(&guard);
-    int status = MPI_SUCCESS;
-    if (made == MPI_KEYVAL_INVALID)
-        status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, NULL);
-    *key = made;
-    pthread_mutex_unlock(&guard);
-    return status;
+void release_state(struct state* state) {
+    if (__atomic_sub_fetch(&state->users, 1, __ATOMIC_ACQ_REL) > 0) return;
+    leave_process(state);
+    if (state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
+    free_state(state);
+}
+
+/// MPI calls it when the program frees the communicator.
+static int forget_state(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)extra;
+    release_state(value);
+    return MPI_SUCCESS;
 }
 
 static int tag_half(MPI_Comm comm) {
@@ -44,32 +48,60 @@ static int tag_half(MPI_Comm comm) {
     return ((found && *most > least ? *most : least) - 1) / 2;
 }
 
+/// Two threads may use different communicators for the first time at once, but not the same one.
 static int make_state(MPI_Comm comm, int key, struct state** state) {
+    struct process* process = NULL;
+    int status = find_process(&process);
+    if (status != MPI_SUCCESS) return status;
     struct state* made = calloc(1, sizeof *made);
     if (made == NULL) return MPI_ERR_NO_MEM;
     made->own = MPI_COMM_NULL;
+    made->users = 1;
     pthread_mutex_init(&made->guard, NULL);
     PMPI_Comm_rank(comm, &made->rank);
     PMPI_Comm_size(comm, &made->ranks);
     made->tag_half = tag_half(comm);
-    int status = begin_setup(comm, made);
+    status = begin_setup(comm, made);
     if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(comm, key, made);
     if (status != MPI_SUCCESS) {
         free_state(made);
-    } else {
-        *state = made;
+        return status;
     }
-    return status;
+    lock_process(process);
+    made->process = process;
+    made->next = process->states;
+    process->states = made;
+    unlock_process(process);
+    *state = made;
+    return MPI_SUCCESS;
 }
 
 int find_state(MPI_Comm comm, struct state** state) {
-    int key = MPI_KEYVAL_INVALID, found = 0;
-    int status = attribute_key(&key);
-    if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(comm, key, (void*)state, &found);
+    static _Atomic int key = MPI_KEYVAL_INVALID;
+    int found = 0;
+    int status = attribute_key(&key, forget_state);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(comm, atomic_load(&key), (void*)state, &found);
     if (status != MPI_SUCCESS || found) return status;
     int is_inter = 0;
     status = PMPI_Comm_test_inter(comm, &is_inter);
     if (status == MPI_SUCCESS && is_inter)
-        return raise_error(comm, MPI_ERR_COMM, "collectives", "an intercommunicator is not served; use MPI's own");
-    return status == MPI_SUCCESS ? make_state(comm, key, state) : status;
+        return raise_error(comm, MPI_ERR_COMM, "collectives",
+                           "an intercommunicator is not served; use MPI's own");
+    return status == MPI_SUCCESS ? make_state(comm, atomic_load(&key), state) : status;
+}
+
+int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes, const char** schedule) {
+    struct state* state = NULL;
+    enum topoloom_operation wanted;
+    char why[256];
+    if (topoloom_operation_named(operation, &wanted, why, sizeof why) != 0)
+        return raise_error(comm, MPI_ERR_ARG, "schedule_of", "%s", why);
+    bool done = false;
+    int status = find_state(comm, &state);
+    if (status == MPI_SUCCESS) status = advance_setup(state, true, &done);
+    if (status != MPI_SUCCESS)
+        return raise_error(comm, status, "schedule_of", "the communicator cannot be set up");
+    if (topoloom_strategy_choose(state->strategy, wanted, bytes, 0, schedule, why, sizeof why) != 0)
+        return raise_error(comm, MPI_ERR_ARG, "schedule_of", "%s", why);
+    return MPI_SUCCESS;
 }

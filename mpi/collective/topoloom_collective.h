@@ -32,34 +32,37 @@ typedef struct topoloom_request_state* topoloom_request; /* NOLINT(readability-i
 
 /* Blocking; non-blocking, to be waited for; persistent, to be started as often as wanted, with the same buffers.
  * A started collective goes on whenever its request is tested or waited for. */
-TOPOLOOM_COLLECTIVE_API int topoloom_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
-                                              recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                              void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                              MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm
-                                               comm, topoloom_request* request);
+                                               void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                               MPI_Comm comm, topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                                    void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                                    MPI_Comm comm, MPI_Info info, topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_alltoallv(const void* sendbuf, const int sendcounts[], const int
-                                               sdispls[], MPI_Datatype sendtype, void* recvbuf, const int
-                                               recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                                               MPI_Comm comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_ialltoallv(const void* sendbuf, const int sendcounts[], const int
-                                                sdispls[], MPI_Datatype sendtype, void* recvbuf, const int
-                                                recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                                                MPI_Comm comm, topoloom_request* request);
-TOPOLOOM_COLLECTIVE_API int topoloom_alltoallv_init(const void* sendbuf, const int sendcounts[], const int
-                                                    sdispls[], MPI_Datatype sendtype, void* recvbuf, const int
-                                                    recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                                                    MPI_Comm comm, MPI_Info info, topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_alltoallv(const void* sendbuf, const int sendcounts[],
+                                               const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                               const int recvcounts[], const int rdispls[],
+                                               MPI_Datatype recvtype, MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_ialltoallv(const void* sendbuf, const int sendcounts[],
+                                                const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                                const int recvcounts[], const int rdispls[],
+                                                MPI_Datatype recvtype, MPI_Comm comm,
+                                                topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_alltoallv_init(const void* sendbuf, const int sendcounts[],
+                                                    const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                                    const int recvcounts[], const int rdispls[],
+                                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                                    topoloom_request* request);
 
 TOPOLOOM_COLLECTIVE_API int topoloom_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm
-                                               comm);
+                                               void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                               MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                                void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm
-                                                comm, topoloom_request* request);
+                                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                                MPI_Comm comm, topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                                     MPI_Comm comm, MPI_Info info, topoloom_request* request);
@@ -69,120 +72,123 @@ TOPOLOOM_COLLECTIVE_API int topoloom_allgatherv(const void* sendbuf, int sendcou
                                                 MPI_Datatype recvtype, MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                                  void* recvbuf, const int recvcounts[], const int displs[],
-                                                 MPI_Datatype recvtype, MPI_Comm comm, topoloom_request*
-                                                 request);
-TOPOLOOM_COLLECTIVE_API int topoloom_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype
-                                                     sendtype, void* recvbuf, const int recvcounts[], const
-                                                     int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                                                     MPI_Info info, topoloom_request* request);
+                                                 MPI_Datatype recvtype, MPI_Comm comm,
+                                                 topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_allgatherv_init(const void* sendbuf, int sendcount,
+                                                     MPI_Datatype sendtype, void* recvbuf,
+                                                     const int recvcounts[], const int displs[],
+                                                     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                                     topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                               datatype, MPI_Op op, MPI_Comm comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                                datatype, MPI_Op op, MPI_Comm comm, topoloom_request*
-                                                request);
+TOPOLOOM_COLLECTIVE_API int topoloom_allreduce(const void* sendbuf, void* recvbuf, int count,
+                                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_iallreduce(const void* sendbuf, void* recvbuf, int count,
+                                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                                topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_allreduce_init(const void* sendbuf, void* recvbuf, int count,
-                                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info
-                                                    info, topoloom_request* request);
+                                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                                    MPI_Info info, topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_reduce_scatter(const void* sendbuf, void* recvbuf, const int
-                                                    recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm
-                                                    comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_ireduce_scatter(const void* sendbuf, void* recvbuf, const int
-                                                     recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm
-                                                     comm, topoloom_request* request);
-TOPOLOOM_COLLECTIVE_API int topoloom_reduce_scatter_init(const void* sendbuf, void* recvbuf, const int
-                                                         recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                                                         MPI_Comm comm, MPI_Info info, topoloom_request*
-                                                         request);
+TOPOLOOM_COLLECTIVE_API int topoloom_reduce_scatter(const void* sendbuf, void* recvbuf,
+                                                    const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+                                                    MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_ireduce_scatter(const void* sendbuf, void* recvbuf,
+                                                     const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+                                                     MPI_Comm comm, topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_reduce_scatter_init(const void* sendbuf, void* recvbuf,
+                                                         const int recvcounts[], MPI_Datatype datatype,
+                                                         MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                                         topoloom_request* request);
 
 TOPOLOOM_COLLECTIVE_API int topoloom_reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                                            topoloom_request* request);
-TOPOLOOM_COLLECTIVE_API int topoloom_reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int
-                                                               recvcount, MPI_Datatype datatype, MPI_Op op,
-                                                               MPI_Comm comm, MPI_Info info, topoloom_request*
-                                                               request);
+TOPOLOOM_COLLECTIVE_API int topoloom_reduce_scatter_block_init(const void* sendbuf, void* recvbuf,
+                                                               int recvcount, MPI_Datatype datatype,
+                                                               MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                                               topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                          datatype, MPI_Op op, MPI_Comm comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                           datatype, MPI_Op op, MPI_Comm comm, topoloom_request* request);
-TOPOLOOM_COLLECTIVE_API int topoloom_scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                               datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+TOPOLOOM_COLLECTIVE_API int topoloom_scan(const void* sendbuf, void* recvbuf, int count,
+                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_iscan(const void* sendbuf, void* recvbuf, int count,
+                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                           topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_scan_init(const void* sendbuf, void* recvbuf, int count,
+                                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                                topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                            datatype, MPI_Op op, MPI_Comm comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                             datatype, MPI_Op op, MPI_Comm comm, topoloom_request* request);
-TOPOLOOM_COLLECTIVE_API int topoloom_exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                                 datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
-                                                 topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_exscan(const void* sendbuf, void* recvbuf, int count,
+                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_iexscan(const void* sendbuf, void* recvbuf, int count,
+                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                             topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_exscan_init(const void* sendbuf, void* recvbuf, int count,
+                                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                                 MPI_Info info, topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
-                                           comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
-                                            comm, topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_bcast(void* buffer, int count, MPI_Datatype datatype, int root,
+                                           MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_ibcast(void* buffer, int count, MPI_Datatype datatype, int root,
+                                            MPI_Comm comm, topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_bcast_init(void* buffer, int count, MPI_Datatype datatype, int root,
                                                 MPI_Comm comm, MPI_Info info, topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                            datatype, MPI_Op op, int root, MPI_Comm comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                             datatype, MPI_Op op, int root, MPI_Comm comm, topoloom_request*
-                                             request);
-TOPOLOOM_COLLECTIVE_API int topoloom_reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype
-                                                 datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
+TOPOLOOM_COLLECTIVE_API int topoloom_reduce(const void* sendbuf, void* recvbuf, int count,
+                                            MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_ireduce(const void* sendbuf, void* recvbuf, int count,
+                                             MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                             topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_reduce_init(const void* sendbuf, void* recvbuf, int count,
+                                                 MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                                 MPI_Info info, topoloom_request* request);
+
+TOPOLOOM_COLLECTIVE_API int topoloom_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                            void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                            MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                             MPI_Comm comm, topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                                 int root, MPI_Comm comm, MPI_Info info,
                                                  topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
-                                            recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm
-                                            comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
-                                             recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm
-                                             comm, topoloom_request* request);
-TOPOLOOM_COLLECTIVE_API int topoloom_gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int
-                                                 root, MPI_Comm comm, MPI_Info info, topoloom_request*
-                                                 request);
-
-TOPOLOOM_COLLECTIVE_API int topoloom_gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
-                                             recvbuf, const int recvcounts[], const int displs[], MPI_Datatype
-                                             recvtype, int root, MPI_Comm comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
-                                              recvbuf, const int recvcounts[], const int displs[],
+TOPOLOOM_COLLECTIVE_API int topoloom_gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                             void* recvbuf, const int recvcounts[], const int displs[],
+                                             MPI_Datatype recvtype, int root, MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                              void* recvbuf, const int recvcounts[], const int displs[],
                                               MPI_Datatype recvtype, int root, MPI_Comm comm,
                                               topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                                   void* recvbuf, const int recvcounts[], const int displs[],
-                                                  MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info
-                                                  info, topoloom_request* request);
+                                                  MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                                  MPI_Info info, topoloom_request* request);
 
-TOPOLOOM_COLLECTIVE_API int topoloom_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
-                                             recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm
-                                             comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
-                                              recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+TOPOLOOM_COLLECTIVE_API int topoloom_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                             MPI_Comm comm);
+TOPOLOOM_COLLECTIVE_API int topoloom_iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                              void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                                               MPI_Comm comm, topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                                  void* recvbuf, int recvcount, MPI_Datatype recvtype, int
-                                                  root, MPI_Comm comm, MPI_Info info, topoloom_request*
-                                                  request);
+                                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                                  int root, MPI_Comm comm, MPI_Info info,
+                                                  topoloom_request* request);
 
 TOPOLOOM_COLLECTIVE_API int topoloom_scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                                               MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                               MPI_Datatype recvtype, int root, MPI_Comm comm);
-TOPOLOOM_COLLECTIVE_API int topoloom_iscatterv(const void* sendbuf, const int sendcounts[], const int
-                                               displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                               MPI_Datatype recvtype, int root, MPI_Comm comm,
+TOPOLOOM_COLLECTIVE_API int topoloom_iscatterv(const void* sendbuf, const int sendcounts[],
+                                               const int displs[], MPI_Datatype sendtype, void* recvbuf,
+                                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                                                topoloom_request* request);
-TOPOLOOM_COLLECTIVE_API int topoloom_scatterv_init(const void* sendbuf, const int sendcounts[], const int
-                                                   displs[], MPI_Datatype sendtype, void* recvbuf, int
-                                                   recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                                                   MPI_Info info, topoloom_request* request);
+TOPOLOOM_COLLECTIVE_API int topoloom_scatterv_init(const void* sendbuf, const int sendcounts[],
+                                                   const int displs[], MPI_Datatype sendtype, void* recvbuf,
+                                                   int recvcount, MPI_Datatype recvtype, int root,
+                                                   MPI_Comm comm, MPI_Info info, topoloom_request* request);
 
 TOPOLOOM_COLLECTIVE_API int topoloom_barrier(MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_ibarrier(MPI_Comm comm, topoloom_request* request);

@@ -1572,6 +1572,13 @@ def solve_qap(a: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[nump
     Ends at the target value, or with the budget: about a second where none is given.
     """
 
+def rank_program(schedule: Schedule, rank: int) -> tuple[int, list[tuple[list[tuple[bool, tuple[str, int], tuple[str, int], int]], list[tuple[int, tuple[str, int], int]], list[tuple[int, tuple[str, int], int]], list[tuple[bool, tuple[str, int], tuple[str, int], int]], list[tuple[bool, tuple[str, int], tuple[str, int], int]]]]]:
+    """
+    Bytes of scratch memory, and the rounds of a rank: copies before, receives, sends, copies meanwhile,
+    work after. A message is (peer, place, bytes), a work (combines, from, to, bytes), a place
+    (memory, offset) in `input`, `output` or `scratch`. A broadcast has no input.
+    """
+
 CELL_MEMORY: int = 11
 
 def named_affinities() -> list[tuple[str, str, list[int]]]:

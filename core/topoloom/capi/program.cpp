@@ -24,7 +24,8 @@ template <class Ours, class Theirs>
 constexpr bool same_layout = sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs) &&
                              std::is_standard_layout_v<Ours> && std::is_trivially_copyable_v<Ours>;
 
-static_assert(same_layout<Place, topoloom_place> && offsetof(Place, offset) == offsetof(topoloom_place, offset));
+static_assert(same_layout<Place, topoloom_place> &&
+              offsetof(Place, offset) == offsetof(topoloom_place, offset));
 static_assert(same_layout<Work, topoloom_work> && offsetof(Work, to) == offsetof(topoloom_work, to) &&
               offsetof(Work, units) == offsetof(topoloom_work, units));
 static_assert(same_layout<PlacedMessage, topoloom_message> &&
@@ -45,18 +46,19 @@ BlockLayout layout_of(const Collective& collective, const topoloom_call& call) {
                          (operation == Operation::scatter && is_root);
     const bool gets_all = collective.personalised() || operation == Operation::all_gather ||
                           (operation == Operation::gather && is_root);
-    BlockLayout layout(collective, Rank{call.rank},
-                       counts_of(entries(has_all), call.input_units, call.input_offsets),
-                       counts_of(entries(gets_all), call.output_units, call.output_offsets), call.in_place != 0);
+    BlockLayout layout(
+        collective, Rank{call.rank}, counts_of(entries(has_all), call.input_units, call.input_offsets),
+        counts_of(entries(gets_all), call.output_units, call.output_offsets), call.in_place != 0);
     return call.wants_result != 0 ? layout : layout.without_result();
 }
 
 }  // namespace
 
-int topoloom_program_make(const topoloom_call* call, const char* schedule, topoloom_program* program, char* error,
-                          size_t error_size) {
+int topoloom_program_make(const topoloom_call* call, const char* schedule, topoloom_program* program,
+                          char* error, size_t error_size) {
     return guarded(error, error_size, [&] {
-        Call asked{static_cast<Operation>(call->operation), call->ranks, Bytes{call->units}, Rank{call->root}};
+        Call asked{static_cast<Operation>(call->operation), call->ranks, Bytes{call->units},
+                   Rank{call->root}};
         asked.unit_bytes = call->unit_bytes;
         const AnySchedule made = make_schedule(asked, schedule);
         const Collective& collective =

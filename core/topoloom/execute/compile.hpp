@@ -23,7 +23,7 @@ enum class OperandOrder {
                                   OperandOrder operands = OperandOrder::any);
 
 /// Whether all that is ever combined are shares of neighboring ranks, so that an operator need not be commutative.
-/// O(all blocks of all ranks).
+/// O(all blocks of all ranks), of more than one round.
 [[nodiscard]] bool keeps_rank_order(const AnySchedule& schedule);
 
 }  // namespace topoloom

@@ -50,7 +50,7 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
     if (share == prefix) {
         total.area = scratch_.allocate(layout.units(0));
         total.at = scratch_.place(total.area);
-        add_work(meanwhile_, {false, share, total.at, layout.units(0)});
+        add_work(before_, {false, share, total.at, layout.units(0)});  // the first message is sent from there
     } else if (with_own) {
         add_work(meanwhile_, {false, share, prefix, layout.units(0)});
     }

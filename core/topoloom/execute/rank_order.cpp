@@ -37,6 +37,7 @@ bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own)
 
 template <Schedule S>
 bool keeps_order(const S& schedule) {
+    if (schedule.rounds() <= 1) return true;  // shares come straight, all at once
     const Collective& collective = schedule.collective();
     std::vector<std::vector<Interval>> sums(collective.ranks());
     for (const Rank rank : ids<Rank>(sums.size()))
@@ -68,7 +69,7 @@ bool keeps_order(const S& schedule) {
 bool keeps_rank_order(const AnySchedule& schedule) {
     return with_schedule(schedule, [](const auto& s) {
         const Operation operation = s.collective().operation();
-        // A scan tells lower ranks from higher ones, and signals have no operator.
+        // A scan keeps lower ranks apart from higher ones, and signals have no operator.
         if (!s.collective().reduces() || operation == Operation::barrier || operation == Operation::scan ||
             operation == Operation::exscan)
             return true;

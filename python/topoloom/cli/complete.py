@@ -10,7 +10,7 @@ from typing import Any
 #: verb of `topoloom model` -> the options that it takes
 MODEL_VERBS = {
     "list": (),
-    "show": ("--figure",),
+    "show": ("--output", "--figure"),
     "predict": ("--sizes", "--processes-per-node"),
     "fit": ("--output", "--round-trip", "--split", "--figure"),
     "channels": ("--sizes", "--round-trip"),
@@ -82,6 +82,13 @@ def model_words(incomplete: str) -> list[str]:
 def exports(incomplete: str) -> list[str]:
     """Names of launcher formats."""
     from topoloom.launch.exports.registry import FORMATS
+
+    return _starting(incomplete, [entry.NAME for entry in FORMATS])
+
+
+def schedule_formats(incomplete: str) -> list[str]:
+    """Names of formats of decisions and schedules."""
+    from topoloom.schedules.exports.registry import FORMATS
 
     return _starting(incomplete, [entry.NAME for entry in FORMATS])
 

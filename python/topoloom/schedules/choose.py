@@ -28,10 +28,11 @@ MAX_ROUTED = 1 << 32
 
 _FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
+#: Bytes of a segment of a chain that are tried.
+SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
+
 #: Values of options that are tried, by schedule.
-_VARIANTS: dict[str, tuple[str, tuple[int, ...]]] = {
-    "chain": ("segment", (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)),
-}
+_VARIANTS: dict[str, tuple[str, tuple[int, ...]]] = {"chain": ("segment", SEGMENTS)}
 
 
 class Call(NamedTuple):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import NetworkModel
@@ -28,8 +28,11 @@ def decide(
     slots: RankSlots | None = None,
     most: int = MAX_BYTES,
     threads: int = 0,
+    candidates: Callable[[Call], Sequence[str]] = lambda call: (),
 ) -> list[Decision]:
     """Find where the best schedule changes, to the byte, as the size grows from 1.
+
+    `candidates` names the schedules of a size; none means all that there are.
 
     Sizes are powers of two at first; between two with different schedules the place is
     found by halving. A schedule that is best only between two powers may be missed. A
@@ -37,8 +40,9 @@ def decide(
     """
 
     def best(size: int) -> str:
-        ranked = rank_schedules(call._replace(bytes=size), model, slots, (), threads)
-        return ranked[0].name
+        sized = call._replace(bytes=size)
+        names = candidates(sized)
+        return rank_schedules(sized, model, slots, names, threads)[0].name
 
     def decision(size: int, schedule: str) -> Decision:
         return Decision(call.ranks, call.degree, size, schedule)

@@ -177,7 +177,21 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
         (["alltoall", "-n", 8, "--order-ranks"], "for a machine; name one"),
-        (["alltoall", "-n", 8, "-o", "x.json"], "--order-ranks finds; add that"),
+        (["alltoall", "-n", 8, "-o", "x.json"], "or what --to says; add one"),
+        (["alltoall", "-n", 8, "--to", "goal"], "needs a file to write; add -o FILE"),
+        (
+            ["alltoall", "-n", 8, "--to", "gaol", "-o", "x"],
+            "no format 'gaol' (did you mean 'goal'?)",
+        ),
+        (
+            ["alltoall", "-n", 8, "--to", "goal", "--order-ranks", "-o", "x"],
+            "leave one out",
+        ),
+        (
+            ["scan", "-n", 8, "--to", "intel-mpi", "-o", "x"],
+            "intel-mpi has no algorithm of scan that is one of our schedules; it has",
+        ),
+        (["gather", "-n", 8, "--to", "mscclxml", "-o", "x"], "MSCCL has no gather"),
         (["alltoall", "-n", 8, "--over", "ranks"], "--over is for --figure"),
         (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not of 33"),
         (["barrier", "-n", 8, "--figure", "f.svg"], "no figure over bytes of barrier"),
@@ -192,6 +206,31 @@ def test_what_cannot_be_is_refused_in_a_line(
     assert refused.status == 2
     assert complaint in refused.err
     assert refused.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "beginning"),
+    [
+        ("open-mpi", "1 # functions with rules\n2 # allreduce\n"),
+        ("mpich", '{\n "collective=bcast": {\n'),
+        ("intel-mpi", 'export I_MPI_ADJUST_ALLREDUCE="1:0-'),
+        ("goal", "num_ranks 8\n\nrank 0 {\nl1: recv 32768b from 4 tag 0\n"),
+        (
+            "mscclxml",
+            '<algo name="halving" proto="Simple" nchannels="1" nchunksperloop',
+        ),
+    ],
+)
+def test_a_format_goes_to_a_file_and_says_how_it_is_read(
+    topoloom: Command, form: str, beginning: str
+) -> None:
+    words = ["collective", "allreduce", "-n", 8, "--bytes", "64KiB", "--model", "hdr"]
+    words += ["--schedule", "halving", "--to", form, "-o"]
+    printed = topoloom(*words, "my file")
+    assert printed.status == 0
+    assert "use it" in printed.out
+    assert "'my file'" in printed.out
+    assert Path("my file").read_text().startswith(beginning)
 
 
 def test_what_messages_cost_must_come_from_somewhere(topoloom: Command) -> None:

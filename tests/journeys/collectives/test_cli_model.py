@@ -33,6 +33,14 @@ def test_a_fit_predicts_what_was_measured(topoloom: Command) -> None:
     assert [t["seconds"] for t in times] == pytest.approx([2e-6, 3.024e-6])
 
 
+def test_a_model_can_be_written_for_a_machine_file(topoloom: Command) -> None:
+    topoloom("model", "show", "hdr", "-o", "costs.txt")
+    lines = Path("costs.txt").read_text().splitlines()
+    assert lines[0] == "message 64 5.626e-07 2.085e-10"
+    assert lines[3] == "message - 4.772e-07 4.696e-11"
+    assert "cost latency 6.37e-07" in lines
+
+
 def test_round_trips_are_halved(topoloom: Command) -> None:
     write_pings()
     (line,) = topoloom("model", "fit", "pings.csv", "--round-trip", "--json").json[

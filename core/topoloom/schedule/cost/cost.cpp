@@ -2,20 +2,16 @@
 #include "topoloom/schedule/cost/cost.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <limits>
 #include <optional>
-#include <thread>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/network_view.hpp"
-#include "topoloom/schedule/cost/messages.hpp"
+#include "topoloom/schedule/cost/round_timer.hpp"
 
 namespace topoloom {
 
@@ -28,12 +24,6 @@ struct Share {
     std::uint64_t messages = 0;
     Bytes bytes;
 };
-
-/// Seconds that a rank needs to send: it copies blocks into a message while it sends the one before, if there is one, and
-/// can't be done before its CPU is.
-double busy(double sending, double copying, double staging, std::uint64_t messages) {
-    return sending + (messages > 1 ? 0 : copying) + staging;
-}
 
 template <Schedule S>
 Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
@@ -77,57 +67,6 @@ Share busiest_share(const S& schedule, const NetworkModel& model, std::uint64_t 
     return most;
 }
 
-struct Sum {
-    double time = 0, cpu = 0, congestion = 0;
-    Sum& operator+=(const Sum& other) {
-        time += other.time;
-        cpu += other.cpu;
-        congestion += other.congestion;
-        return *this;
-    }
-};
-
-/// Largest entry, and the entries that are not 0, of an array that is emptied again and again.
-class Loads {
-   public:
-    explicit Loads(std::size_t count) : load_(count) {}
-    void add(std::size_t index, double amount) {
-        if (amount == 0) return;
-        if (load_[index] == 0) touched_.push_back(static_cast<std::uint32_t>(index));
-        load_[index] += amount;
-    }
-    /// The largest of measure(index, load); all are 0 then.
-    template <class Measure>
-    double empty(const Measure& measure) {
-        double most = 0;
-        for (const std::uint32_t index : touched_) {
-            most = std::max(most, measure(index, load_[index]));
-            load_[index] = 0;
-        }
-        touched_.clear();
-        return most;
-    }
-
-   private:
-    std::vector<double> load_;
-    std::vector<std::uint32_t> touched_;
-};
-
-/// Whether threads are to go on: the one that asked is asked, the others follow.
-class Stop {
-   public:
-    explicit Stop(const Budget& budget) : meter_(budget) {}
-    bool go_on(std::uint64_t messages) {
-        if (std::this_thread::get_id() == asking_ && !meter_.spend(messages)) stopped_ = true;
-        return !stopped_.load(std::memory_order_relaxed);
-    }
-
-   private:
-    std::thread::id asking_ = std::this_thread::get_id();
-    Meter meter_;
-    std::atomic<bool> stopped_ = false;
-};
-
 /// Network cards per node: 1 unless the machine says more.
 std::uint32_t cards_of(const Machine& machine) {
     std::uint32_t cards = 1;
@@ -143,10 +82,6 @@ std::uint32_t cards_of(const Machine& machine) {
     });
     return cards;
 }
-
-struct Barrier {
-    double time = 0, cpu = 0;
-};
 
 /// A dissemination among the nodes, in the order in which ranks name them: ranks of a node wait for each other in no time.
 template <class T>
@@ -181,114 +116,6 @@ bool ever_waits(const AnySchedule& schedule) {
     });
 }
 
-/// Times rounds, one after the other, with memory of its own.
-template <class T>
-class RoundTimer {
-   public:
-    RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
-               std::span<const Node> node, const Barrier& barrier, bool shares, Stop& stop)
-        : network_(network),
-          model_(model),
-          port_(machine.inside().port_bandwidth.value),
-          node_(node),
-          barrier_(barrier),
-          shares_(shares),
-          stop_(stop),
-          links_(machine.link_count()),
-          out_(machine.node_count()),
-          in_(machine.node_count()),
-          cpu_(node.size()),
-          senders_on_(machine.node_count(), 1) {}
-
-    Sum time(const AnySchedule& schedule, std::uint64_t round) {
-        double longest_way = 0, most_to_send = 0;
-        bool silent = true;
-        list_senders(schedule, round, senders_);
-        if (shares_) count_senders(schedule, round);
-        for (const Rank from : senders_) {
-            const Node here = node_[from.value];
-            list_messages(schedule, round, from, messages_);
-            if (!stop_.go_on(messages_.size())) break;
-            const std::optional<Bytes> to_card =
-                model_.sends_from_nic() ? staged(schedule, from, round) : std::nullopt;
-            double sending = 0;
-            std::uint64_t sent = 0;
-            for (const SentMessage& message : messages_) {
-                const Node there = node_[message.to.value];
-                if (here == there) continue;
-                ++sent;
-                const Way way = send(here, there, static_cast<double>(message.bytes.value));
-                longest_way = std::max(longest_way, way.latency);
-                const std::uint32_t processes = senders_on_[here.value];
-                const double alone = to_card ? model_.nic_time(message.bytes, processes)
-                                             : model_.time(message.bytes, processes);
-                sending += std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
-                cpu_.add(from.value, model_.send_cpu(message.bytes));
-                cpu_.add(message.to.value, model_.receive_cpu(message.bytes));
-            }
-            if (sent == 0) continue;
-            silent = false;
-            const Copies copies = copied(schedule, from, round);
-            const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
-            cpu_.add(from.value, copying);
-            most_to_send =
-                std::max(most_to_send, busy(sending, copying, to_card ? model_.stage(*to_card) : 0, sent));
-        }
-        const double link = links_.empty(
-            [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
-        const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
-        const double port = std::max(out_.empty(through_port), in_.empty(through_port));
-        const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
-        const auto [flows, waits] = with_schedule(
-            schedule, [&](const auto& s) { return std::pair(pipelined(s, round), has_barrier(s, round)); });
-        Sum sum = waits ? Sum{barrier_.time, barrier_.cpu, 0} : Sum{};
-        if (silent) return sum;
-        const double passing = model_.time(Bytes{0}) + std::max(link, port);
-        const double arrival = flows ? 0 : model_.costs().latency + longest_way;
-        return sum += {arrival + std::max({most_to_send, passing, cpu}), cpu, link};
-    }
-
-   private:
-    struct Way {
-        double latency = 0;
-        double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
-    };
-    /// Those of each node with a message that leaves it.
-    void count_senders(const AnySchedule& schedule, std::uint64_t round) {
-        for (const Rank from : senders_) senders_on_[node_[from.value].value] = 0;
-        for (const Rank from : senders_) {
-            const Node here = node_[from.value];
-            list_messages(schedule, round, from, messages_);
-            senders_on_[here.value] += std::ranges::any_of(
-                messages_, [&](const SentMessage& message) { return node_[message.to.value] != here; });
-        }
-    }
-    /// Loads the route.
-    Way send(Node from, Node to, double bytes) {
-        Way way;
-        network_.route(from, to, [&](Link link, double part) {
-            links_.add(link.value, part * bytes);
-            way.latency += part * network_.latency(link).value;
-            way.bandwidth = std::min(way.bandwidth, network_.bandwidth(link).value);
-        });
-        out_.add(from.value, bytes);
-        in_.add(to.value, bytes);
-        return way;
-    }
-
-    const T& network_;
-    const NetworkModel& model_;
-    double port_;
-    std::span<const Node> node_;  // by rank
-    Barrier barrier_;
-    bool shares_;  // whether processes of a node slow each other
-    Stop& stop_;
-    Loads links_, out_, in_, cpu_;
-    std::vector<std::uint32_t> senders_on_;  // by node
-    std::vector<Rank> senders_;
-    std::vector<SentMessage> messages_;
-};
-
 void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
     constexpr double most = 4294967296.0;
     const double messages = static_cast<double>(alone.messages) * static_cast<double>(ranks);
@@ -297,6 +124,85 @@ void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
              " messages; at most 2^32 are routed. Take fewer ranks, or "
              "no machine");
     }
+}
+
+/// The nodes of ranks, and what else is the same for all rounds.
+struct RankNodes {
+    NetworkModel model;
+    std::vector<Node> node;  // of each rank
+    bool shares = false;     // whether processes of a node slow each other
+};
+
+RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                     std::span<const Slot> slots) {
+    RankNodes found{model.with_cards(cards_of(machine)), {}, false};
+    std::vector<bool> taken(machine.node_count(), false);
+    for (const Slot slot : slots) {
+        found.node.push_back(machine.node(slot));
+        found.shares = found.shares || taken[found.node.back().value];
+        taken[found.node.back().value] = true;
+    }
+    const std::size_t ranks = with_schedule(schedule, [](const auto& s) { return s.collective().ranks(); });
+    if (slots.size() != ranks) fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
+    found.shares = found.shares && (found.model.slows_neighbors() || found.model.sends_from_nic());
+    return found;
+}
+
+/// Calls use(make_timer), and make_timer() returns a RoundTimer.
+template <class Use>
+RoundCost with_timers(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
+                      const Thinning& thin, Stop& stop, const Use& use) {
+    const bool waits = ever_waits(schedule);
+    return with_common_topology(machine, [&](const auto& network) {
+        const Barrier barrier =
+            waits ? barrier_of(network, at.model, at.node, machine.node_count()) : Barrier{};
+        return use(
+            [&] { return RoundTimer(network, at.model, machine, at.node, barrier, at.shares, thin, stop); });
+    });
+}
+
+ScheduleCost with_routes(ScheduleCost alone, const RoundCost& routed) {
+    alone.time = routed.time;
+    alone.cpu = routed.cpu;
+    alone.congestion = routed.congestion;
+    return alone;
+}
+
+/// A round that stands for a number of them.
+struct SampledRound {
+    std::uint64_t round;
+    double count;
+    std::uint64_t messages;  // of a rank that sends the most
+};
+
+/// Of each run of rounds in which the busiest ranks send as many messages and take as long, 4 to 32, so that about
+/// `most_messages` are sent in them.
+std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
+                                        std::uint64_t most_messages) {
+    std::vector<SampledRound> sample;
+    with_schedule(schedule, [&](const auto& s) {
+        const std::uint64_t ranks = s.collective().ranks();
+        const std::uint64_t rounds = s.rounds();
+        for (std::uint64_t begin = 0; begin < rounds;) {
+            const Share share = busiest_share(s, model, begin);
+            std::uint64_t end = begin + 1;
+            for (; end < rounds; ++end) {
+                const Share next = busiest_share(s, model, end);
+                if (next.messages != share.messages || std::abs(next.time - share.time) > 0.01 * share.time)
+                    break;
+            }
+            const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);
+            const std::uint64_t length = end - begin,
+                                count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
+            for (std::uint64_t i = 0; i < count; ++i) {
+                const std::uint64_t from = begin + length * i / count, to = begin + length * (i + 1) / count;
+                sample.push_back(
+                    {from + spread_evenly(i, to - from), static_cast<double>(to - from), share.messages});
+            }
+            begin = end;
+        }
+    });
+    return sample;
 }
 
 }  // namespace
@@ -324,37 +230,49 @@ NetworkModel model_of(const Machine& machine) {
 
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                   std::span<const Slot> slots, int threads, const Budget& budget) {
-    ScheduleCost all = cost(schedule, model);
-    std::vector<Node> node;
-    std::vector<bool> taken(machine.node_count(), false);
-    bool shares = false;
-    for (const Slot slot : slots) {
-        node.push_back(machine.node(slot));
-        shares = shares || taken[node.back().value];
-        taken[node.back().value] = true;
-    }
-    const std::size_t ranks = with_schedule(schedule, [](const auto& s) { return s.collective().ranks(); });
-    if (slots.size() != ranks) fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
-    check_message_count(all, ranks);
+    const ScheduleCost alone = cost(schedule, model);
+    const RankNodes at = rank_nodes(schedule, model, machine, slots);
+    check_message_count(alone, slots.size());
     Stop stop(budget);
-    const NetworkModel here = model.with_cards(cards_of(machine));
-    shares = shares && (here.slows_neighbors() || here.sends_from_nic());
-    const bool waits = ever_waits(schedule);
-    const Sum sum = with_common_topology(machine, [&](const auto& network) {
-        const Barrier barrier = waits ? barrier_of(network, here, node, machine.node_count()) : Barrier{};
-        const Chunks chunks(all.rounds, 16);
-        return parallel_sum<Sum>(chunks, threads, [&](const Chunk& chunk) {
-            RoundTimer timer(network, here, machine, node, barrier, shares, stop);
-            Sum part;
-            for (std::uint64_t round = chunk.begin; round < chunk.end && stop.go_on(0); ++round)
-                part += timer.time(schedule, round);
-            return part;
-        });
-    });
-    all.time = sum.time;
-    all.cpu = sum.cpu;
-    all.congestion = sum.congestion;
-    return all;
+    return with_routes(
+        alone, with_timers(schedule, at, machine, {}, stop, [&](const auto& make_timer) {
+            return parallel_sum<RoundCost>(Chunks(alone.rounds, 16), threads, [&](const Chunk& chunk) {
+                auto timer = make_timer();
+                RoundCost part;
+                for (std::uint64_t round = chunk.begin; round < chunk.end && stop.go_on(0); ++round)
+                    part += timer.time(schedule, round);
+                return part;
+            });
+        }));
+}
+
+ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                          std::span<const Slot> slots, std::uint64_t most_messages) {
+    const ScheduleCost alone = cost(schedule, model);
+    const std::uint64_t ranks = slots.size();
+    if (alone.messages * ranks <= most_messages) return cost(schedule, model, machine, slots, 1);
+    const RankNodes at = rank_nodes(schedule, model, machine, slots);
+    const std::vector<SampledRound> sample = sample_rounds(schedule, model, most_messages);
+    std::uint64_t most_of_rank = 0, all_of_rank = 0;
+    for (const SampledRound& one : sample) {
+        most_of_rank = std::max(most_of_rank, one.messages);
+        all_of_rank += one.messages;
+    }
+    // Messages that are not routed take a tenth of the time, or less.
+    const Thinning thin{1 + most_of_rank * ranks / (most_messages << 8),
+                        1 + all_of_rank * ranks / most_messages};
+    const Budget unlimited;
+    Stop stop(unlimited);
+    return with_routes(alone, with_timers(schedule, at, machine, thin, stop, [&](const auto& make_timer) {
+                           auto timer = make_timer();
+                           RoundCost sum;
+                           for (const SampledRound& one : sample) {
+                               const RoundCost of_one = timer.time(schedule, one.round);
+                               sum += {one.count * of_one.time, one.count * of_one.cpu,
+                                       one.count * of_one.congestion};
+                           }
+                           return sum;
+                       }));
 }
 
 }  // namespace topoloom

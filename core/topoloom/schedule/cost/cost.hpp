@@ -45,4 +45,11 @@ struct ScheduleCost {
                                 const Machine& machine, std::span<const Slot> slots, int threads = 0,
                                 const Budget& budget = {});
 
+/// About the same, in one thread, but of schedules with more messages than this, which may be more than 2^32, only about
+/// as many are routed: of rounds in which the busiest ranks do the same some that are spread over all of them, and of a round
+/// of many messages those over some distances between ranks. What ranks do without the network counts in full.
+[[nodiscard]] ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model,
+                                        const Machine& machine, std::span<const Slot> slots,
+                                        std::uint64_t most_messages);
+
 }  // namespace topoloom

@@ -85,8 +85,19 @@ def command(
             "writes the placement.",
         ),
     ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="What -o writes: which of its own algorithms an MPI library is to "
+            "use (open-mpi, mpich, intel-mpi), or the best schedule (goal, mscclxml).",
+            autocompletion=complete.schedule_formats,
+        ),
+    ] = None,
     output: Annotated[
-        Path | None, output_option("With --order-ranks: write the placement.")
+        Path | None,
+        output_option("With --order-ranks or --to: write the placement, or that."),
     ] = None,
     write_pattern: WritePattern = None,
     decisions: Annotated[
@@ -136,6 +147,7 @@ def command(
           --model qsnet --figure over-degree.svg --over degree
       topoloom collective many-to-many -n 256 --demand p.npz --model hdr
       topoloom collective bcast -n 8 --model hdr --rounds binomial.svg
+      topoloom collective allreduce -n 1024 --model hdr --to open-mpi -o rules.txt
     """
     import json
 
@@ -143,11 +155,13 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
+    from topoloom.cli.shell import naming_file
     from topoloom.figure.rounds import check_rounds, draw_rounds
     from topoloom.figure.schedules import draw_schedules, points_over
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
     from topoloom.placements.placement_file import save_placement
+    from topoloom.schedules.exports.registry import find_format
     from topoloom.support.checks import at_least
     from topoloom.support.files import write_text
     from topoloom.support.units import parse_bytes
@@ -163,8 +177,8 @@ def command(
         raise Error("--bytes makes no difference to a demand, which has its own")
     size = parse_bytes(amount or "1KiB")
     call = read_call(operation, ranks, size, root, degree, demand)
-    if (output is not None) > order_ranks:
-        raise Error("-o writes the placement that --order-ranks finds; add that")
+    form = find_format(to) if to is not None else None
+    _check_output(output, order_ranks, to)
     where = Where(*allowed, seed, limits.order(launcher))
     setting = read_setting(call, model, machine, where, placement)
     if figure is not None:
@@ -183,9 +197,11 @@ def command(
         watching=watching,
     )
     document = found.document()
-    if output is not None:
+    if output is not None and order_ranks:
         save_placement(output, found.placement_file(command=command_line.get()))
     if not found.interrupted:
+        if output is not None and form is not None:
+            write_text(output, found.export(form, threads))
         if write_pattern is not None:
             graph, phases = found.graph()
             save_graph(write_pattern, graph, {"phases": phase_array(phases)})
@@ -204,13 +220,28 @@ def command(
         files = [output]
         if not found.interrupted:
             files += [write_pattern, decisions, figure, rounds]
-        _print(found, files)
+        use = "" if form is None or output is None else naming_file(output, form.USE)
+        _print(found, files, use)
     if found.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
-def _print(found: RankedCollective, written: list[Path | None]) -> None:
+def _check_output(output: Path | None, order_ranks: bool, to: str | None) -> None:
+    from topoloom._core import Error
+
+    if order_ranks and to is not None:
+        raise Error("-o writes either the placement or what --to says; leave one out")
+    if output is not None and not order_ranks and to is None:
+        raise Error(
+            "-o writes the placement that --order-ranks finds, or what --to says; add "
+            "one of them"
+        )
+    if output is None and to is not None:
+        raise Error(f"--to {to} needs a file to write; add -o FILE")
+
+
+def _print(found: RankedCollective, written: list[Path | None], use: str) -> None:
     """Print the table, the fastest first, and what ordering brought."""
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import (
@@ -261,4 +292,4 @@ def _print(found: RankedCollective, written: list[Path | None]) -> None:
     if setting.slots is not None:
         columns.append("congestion")
     print_table(columns, rows, best=0, left=2)
-    print_facts([], written=written)
+    print_facts([("use it", use)] if use else [], written=written)

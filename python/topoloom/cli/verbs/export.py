@@ -88,6 +88,7 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
+    from topoloom.cli.shell import naming_file
     from topoloom.launch.exports.registry import (
         find_format,
         refuse_lost_binding,
@@ -112,7 +113,7 @@ def command(
     loss = what_is_lost(target, placed)
     if output is not None:
         write_text(output, text)
-    how = _naming(output or Path("FILE"), use(target, placed))
+    how = naming_file(output or Path("FILE"), use(target, placed))
     if as_json:
         print_json(
             {
@@ -131,20 +132,6 @@ def command(
         print(f"use it:  {how}")
     if loss is not None:
         note(f"note: {loss}")
-
-
-def _naming(file: Path, how: str) -> str:
-    """Put a file's name into a command for a shell, or a line of Python."""
-    import json
-    import re
-    import shlex
-
-    def name(found: re.Match[str]) -> str:
-        quote = json.dumps if found[0] == '"FILE"' else shlex.quote
-        return quote(str(file))
-
-    # Not the end of SLURM_HOSTFILE.
-    return re.sub(r'"FILE"|\bFILE\b', name, how)
 
 
 #: Ranks that are elsewhere, of which --check prints one line each.

@@ -28,7 +28,10 @@ def command(
         ),
     ],
     output: Annotated[
-        Path | None, output_option("For fit: write the model, as .toml.")
+        Path | None,
+        output_option(
+            "For fit: write the model, as .toml. For show: as lines of a machine file."
+        ),
     ] = None,
     round_trip: Annotated[
         bool,
@@ -98,7 +101,7 @@ def command(
     if verb == "list":
         _list(as_json)
     elif verb == "show":
-        _show(what, figure, as_json)
+        _show(what, output, figure, as_json)
     elif verb == "predict":
         _predict(what, amounts, processes, as_json)
     elif verb == "fit":
@@ -132,7 +135,7 @@ def _list(as_json: bool) -> None:
     command("models", as_json)
 
 
-def _show(what: str, figure: Path | None, as_json: bool) -> None:
+def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) -> None:
     from topoloom.cli.console import print_facts, print_json
     from topoloom.model.model_toml import cost_texts
     from topoloom.model.named import load_model
@@ -142,6 +145,11 @@ def _show(what: str, figure: Path | None, as_json: bool) -> None:
         from topoloom.figure import draw_model
 
         draw_model(figure, file)
+    if output is not None:
+        from topoloom.model.message_lines import message_lines
+        from topoloom.support.files import write_text
+
+        write_text(output, message_lines(file.model))
     if as_json:
         print_json({"name": file.name or what, **file.document()})
         return

@@ -23,6 +23,8 @@ from topoloom.schedules.choose import (
     usual_schedule,
 )
 from topoloom.schedules.decisions import decide_by_ranks, decision_table
+from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.registry import ScheduleFormat
 from topoloom.schedules.together import Together, optimize_together
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
@@ -134,6 +136,11 @@ class RankedCollective:
         return decision_table(
             self.call.operation, found, setting.model_name, setting.machine_name
         )
+
+    def export(self, to: ScheduleFormat, threads: int = 0) -> str:
+        """Write decisions for an MPI library, or the best schedule, in a format."""
+        model, slots = self.setting.model, self.setting.slots
+        return to.write(Asked(self.call, self.ranked[0].name, model, slots, threads))
 
 
 def read_call(

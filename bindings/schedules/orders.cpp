@@ -49,8 +49,8 @@ ChannelSharing sharing_of(std::string_view name) {
 using Message = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;
 
 template <class Line>
-std::vector<std::vector<Message>> messages_of(const Extents& extents, Operation operation, Bytes bytes,
-                                              Rank root, std::uint64_t pieces) {
+std::vector<std::vector<Message>> messages_on_lines(const Extents& extents, Operation operation, Bytes bytes,
+                                                    Rank root, std::uint64_t pieces) {
     std::vector<Line> lines;
     for (const std::uint32_t extent : extents)
         lines.emplace_back(Collective(operation, extent, bytes, root, pieces));
@@ -165,8 +165,8 @@ void bind_schedules_orders(nb::module_& m) {
             if (does != Operation::broadcast && does != Operation::reduce && does != Operation::scatter &&
                 does != Operation::gather)
                 fail("lines broadcast, reduce, scatter or gather; they do no ", operation);
-            return pieces == 0 ? messages_of<Binomial>(extents, does, Bytes{bytes}, Rank{root}, 1)
-                               : messages_of<Chain>(extents, does, Bytes{bytes}, Rank{root}, pieces);
+            return pieces == 0 ? messages_on_lines<Binomial>(extents, does, Bytes{bytes}, Rank{root}, 1)
+                               : messages_on_lines<Chain>(extents, does, Bytes{bytes}, Rank{root}, pieces);
         },
         "extents"_a, "operation"_a, "bytes"_a, nb::kw_only(), "root"_a = 0, "pieces"_a = 0,
         "By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at "

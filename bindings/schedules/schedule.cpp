@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "option_list.hpp"
 #include "rooms.hpp"
+#include "schedules/any_schedule.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/problem.hpp"
 #include "topoloom/schedule/collectives/pattern.hpp"
@@ -20,8 +21,6 @@
 #include "topoloom/schedule/cost/messages.hpp"
 #include "topoloom/schedule/play.hpp"
 #include "watch.hpp"
-
-NB_MAKE_OPAQUE(topoloom::AnySchedule)
 
 namespace topoloom::python {
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs of single ranks for Python: what a schedule has a rank do, and where its data lie.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rooms.hpp"
+#include "schedules/any_schedule.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/execute/compile.hpp"
+
+namespace topoloom::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+nb::tuple tuple_of(const Place& place) {
+    constexpr std::array<const char*, 3> names{"input", "output", "scratch"};
+    return nb::make_tuple(names[static_cast<std::size_t>(place.memory)], place.offset);
+}
+
+nb::list list_of(std::span<const Work> works) {
+    nb::list list;
+    for (const Work& work : works)
+        list.append(nb::make_tuple(work.combines, tuple_of(work.from), tuple_of(work.to), work.units));
+    return list;
+}
+
+nb::list list_of(std::span<const PlacedMessage> messages) {
+    nb::list list;
+    for (const PlacedMessage& message : messages)
+        list.append(nb::make_tuple(message.peer.value, tuple_of(message.at), message.units));
+    return list;
+}
+
+nb::tuple program_of(const AnySchedule& schedule, std::uint32_t rank) {
+    const Collective& collective =
+        with_schedule(schedule, [](const auto& s) -> const Collective& { return s.collective(); });
+    if (rank >= collective.ranks()) fail("no rank ", rank, "; there are ", collective.ranks());
+    const RankProgram program = compile(schedule, BlockLayout(collective, Rank{rank}));
+    nb::list rounds;
+    for (const ProgramRound& round : program.rounds)
+        rounds.append(
+            nb::make_tuple(list_of(program.work(round.before)), list_of(program.message(round.receives)),
+                           list_of(program.message(round.sends)), list_of(program.work(round.meanwhile)),
+                           list_of(program.work(round.after))));
+    return nb::make_tuple(program.scratch_units, rounds);
+}
+
+}  // namespace
+
+void bind_rank_program(nb::module_& m) {
+    m.def("rank_program", &program_of, "schedule"_a, "rank"_a,
+          nb::sig("def rank_program(schedule: Schedule, rank: int) -> tuple[int, list[tuple["
+                  "list[tuple[bool, tuple[str, int], tuple[str, int], int]], "
+                  "list[tuple[int, tuple[str, int], int]], list[tuple[int, tuple[str, int], int]], "
+                  "list[tuple[bool, tuple[str, int], tuple[str, int], int]], "
+                  "list[tuple[bool, tuple[str, int], tuple[str, int], int]]]]]"),
+          "Bytes of scratch memory, and the rounds of a rank: copies before, receives, sends, copies "
+          "meanwhile,\n"
+          "work after. A message is (peer, place, bytes), a work (combines, from, to, bytes), a place\n"
+          "(memory, offset) in `input`, `output` or `scratch`. A broadcast has no input.");
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Times rounds of a schedule by the routes of their messages: what cost() adds up.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/schedule/cost/messages.hpp"
+#include "topoloom/schedule/cost/network_model.hpp"
+
+namespace topoloom {
+
+/// Seconds that a rank needs to send: it copies blocks into a message while it sends the one before, if there is one, and
+/// can't be done before its CPU is.
+inline double busy(double sending, double copying, double staging, std::uint64_t messages) {
+    return sending + (messages > 1 ? 0 : copying) + staging;
+}
+
+/// Of a round, or several.
+struct RoundCost {
+    double time = 0, cpu = 0, congestion = 0;
+    RoundCost& operator+=(const RoundCost& other) {
+        time += other.time;
+        cpu += other.cpu;
+        congestion += other.congestion;
+        return *this;
+    }
+};
+
+/// Largest entry, and the entries that are not 0, of an array that is emptied again and again.
+class RoundLoads {
+   public:
+    explicit RoundLoads(std::size_t count) : load_(count) {}
+    void add(std::size_t index, double amount) {
+        if (amount == 0) return;
+        if (load_[index] == 0) touched_.push_back(static_cast<std::uint32_t>(index));
+        load_[index] += amount;
+    }
+    /// The largest of measure(index, load); all are 0 then.
+    template <class Measure>
+    double empty(const Measure& measure) {
+        double most = 0;
+        for (const std::uint32_t index : touched_) {
+            most = std::max(most, measure(index, load_[index]));
+            load_[index] = 0;
+        }
+        touched_.clear();
+        return most;
+    }
+
+   private:
+    std::vector<double> load_;
+    std::vector<std::uint32_t> touched_;
+};
+
+/// Whether threads are to go on: the one that asked is asked, the others follow.
+class Stop {
+   public:
+    explicit Stop(const Budget& budget) : meter_(budget) {}
+    bool go_on(std::uint64_t messages) {
+        if (std::this_thread::get_id() == asking_ && !meter_.spend(messages)) stopped_ = true;
+        return !stopped_.load(std::memory_order_relaxed);
+    }
+
+   private:
+    std::thread::id asking_ = std::this_thread::get_id();
+    Meter meter_;
+    std::atomic<bool> stopped_ = false;
+};
+
+/// Of a round that ends with one.
+struct Barrier {
+    double time = 0, cpu = 0;
+};
+
+/// One of 0 .. count-1 for each number, such that those of successive numbers lie far apart.
+inline std::uint64_t spread_evenly(std::uint64_t number, std::uint64_t count) {
+    return (number * 0x9E3779B97F4A7C15 >> 32) * count >> 32;  // multiples of the golden ratio
+}
+
+/// Which messages of a round are routed, for all of it: those of every `senders`-th sender, to ranks at one of `distances`
+/// distances in a row, which is another one in every row.
+struct Thinning {
+    std::uint64_t senders = 1;
+    std::uint64_t distances = 1;
+
+    [[nodiscard]] bool keeps(std::size_t distance) const {
+        return distance % distances == spread_evenly(distance / distances, distances);
+    }
+};
+
+/// Times rounds, one after the other, with memory of its own.
+template <class T>
+class RoundTimer {
+   public:
+    RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
+               std::span<const Node> node, const Barrier& barrier, bool shares, const Thinning& thin,
+               Stop& stop)
+        : network_(network),
+          model_(model),
+          port_(machine.inside().port_bandwidth.value),
+          node_(node),
+          barrier_(barrier),
+          shares_(shares),
+          thin_(thin),
+          stop_(stop),
+          links_(machine.link_count()),
+          out_(machine.node_count()),
+          in_(machine.node_count()),
+          cpu_(node.size()),
+          senders_on_(machine.node_count(), 1) {}
+
+    RoundCost time(const AnySchedule& schedule, std::uint64_t round) {
+        double longest_way = 0, most_to_send = 0;
+        bool silent = true;
+        list_senders(schedule, round, senders_);
+        if (shares_) count_senders(schedule, round);
+        const double of_senders = thin_senders();
+        for (const Rank from : senders_) {
+            const Node here = node_[from.value];
+            list_messages(schedule, round, from, messages_);
+            if (!stop_.go_on(messages_.size())) break;
+            const std::optional<Bytes> to_card =
+                model_.sends_from_nic() ? staged(schedule, from, round) : std::nullopt;
+            double sending = 0;
+            std::uint64_t sent = 0;
+            const double weight = of_senders * weight_of_routed();
+            for (const SentMessage& message : messages_) {
+                const Node there = node_[message.to.value];
+                if (here == there) continue;
+                ++sent;
+                const Way way = is_routed(message)
+                                    ? send(here, there, weight * static_cast<double>(message.bytes.value))
+                                    : Way{};
+                longest_way = std::max(longest_way, way.latency);
+                const std::uint32_t processes = senders_on_[here.value];
+                const double alone = to_card ? model_.nic_time(message.bytes, processes)
+                                             : model_.time(message.bytes, processes);
+                sending += std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
+                cpu_.add(from.value, model_.send_cpu(message.bytes));
+                cpu_.add(message.to.value, of_senders * model_.receive_cpu(message.bytes));
+            }
+            if (sent == 0) continue;
+            silent = false;
+            const Copies copies = copied(schedule, from, round);
+            const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
+            cpu_.add(from.value, copying);
+            most_to_send =
+                std::max(most_to_send, busy(sending, copying, to_card ? model_.stage(*to_card) : 0, sent));
+        }
+        const double link = links_.empty(
+            [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
+        const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
+        const double port = std::max(out_.empty(through_port), in_.empty(through_port));
+        const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
+        const auto [flows, waits] = with_schedule(
+            schedule, [&](const auto& s) { return std::pair(pipelined(s, round), has_barrier(s, round)); });
+        RoundCost sum = waits ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
+        if (silent) return sum;
+        const double passing = model_.time(Bytes{0}) + std::max(link, port);
+        const double arrival = flows ? 0 : model_.costs().latency + longest_way;
+        return sum += {arrival + std::max({most_to_send, passing, cpu}), cpu, link};
+    }
+
+   private:
+    struct Way {
+        double latency = 0;
+        double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
+    };
+    /// How many senders each that is left stands for.
+    double thin_senders() {
+        if (thin_.senders == 1) return 1;
+        const auto all = static_cast<double>(senders_.size());
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < senders_.size(); i += thin_.senders) senders_[left++] = senders_[i];
+        senders_.resize(left);
+        return all / static_cast<double>(std::max<std::size_t>(left, 1));
+    }
+    [[nodiscard]] bool is_routed(const SentMessage& message) const {
+        if (thin_.distances == 1 || messages_.size() < 2 * thin_.distances) return true;
+        return thin_.keeps((message.to.value + node_.size() - message.from.value) % node_.size());
+    }
+    /// How many messages of a sender each that is routed stands for.
+    [[nodiscard]] double weight_of_routed() const {
+        if (thin_.distances == 1) return 1;
+        const auto routed =
+            std::ranges::count_if(messages_, [&](const SentMessage& message) { return is_routed(message); });
+        return static_cast<double>(messages_.size()) /
+               static_cast<double>(std::max<std::ptrdiff_t>(routed, 1));
+    }
+    /// Those of each node with a message that leaves it; where senders are thinned, all.
+    void count_senders(const AnySchedule& schedule, std::uint64_t round) {
+        for (const Rank from : senders_) senders_on_[node_[from.value].value] = 0;
+        for (const Rank from : senders_) {
+            const Node here = node_[from.value];
+            if (thin_.senders > 1) {
+                ++senders_on_[here.value];
+                continue;
+            }
+            list_messages(schedule, round, from, messages_);
+            senders_on_[here.value] += std::ranges::any_of(
+                messages_, [&](const SentMessage& message) { return node_[message.to.value] != here; });
+        }
+    }
+    /// RoundLoads the route.
+    Way send(Node from, Node to, double bytes) {
+        Way way;
+        network_.route(from, to, [&](Link link, double part) {
+            links_.add(link.value, part * bytes);
+            way.latency += part * network_.latency(link).value;
+            way.bandwidth = std::min(way.bandwidth, network_.bandwidth(link).value);
+        });
+        out_.add(from.value, bytes);
+        in_.add(to.value, bytes);
+        return way;
+    }
+
+    const T& network_;
+    const NetworkModel& model_;
+    double port_;
+    std::span<const Node> node_;  // by rank
+    Barrier barrier_;
+    bool shares_;  // whether processes of a node slow each other
+    Thinning thin_;
+    Stop& stop_;
+    RoundLoads links_, out_, in_, cpu_;
+    std::vector<std::uint32_t> senders_on_;  // by node
+    std::vector<Rank> senders_;
+    std::vector<SentMessage> messages_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/candidates.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <string_view>
+
+namespace topoloom {
+
+namespace {
+
+using enum Operation;
+
+/// Values of an option that are worth a try beside its default; `suits` says for which calls.
+struct Variants {
+    std::string_view schedule;
+    std::string_view option;
+    std::vector<std::string_view> values;
+    bool (*suits)(const Call& call, std::string_view value);
+};
+
+std::int64_t number(std::string_view value) { return std::stoll(std::string(value)); }
+
+bool cuts(const Call& call, std::string_view segment) {
+    // More segments than that take longer by their startup than any pipeline gains.
+    constexpr std::int64_t most_segments = 1 << 14;
+    const std::int64_t bytes = number(segment);
+    return (call.operation == broadcast || call.operation == reduce) && bytes < call.bytes.value &&
+           call.bytes.value / bytes <= most_segments;
+}
+
+bool is_power_of_two(const Call& call, std::string_view) { return std::has_single_bit(call.ranks); }
+bool is_no_power_of_two(const Call& call, std::string_view) {
+    return call.operation != scan && call.operation != exscan && !std::has_single_bit(call.ranks);
+}
+bool has_pieces(const Call& call, std::string_view) { return call.operation != reduce_scatter; }
+bool has_more_ranks(const Call& call, std::string_view k) {
+    return number(k) < static_cast<std::int64_t>(call.ranks);
+}
+bool has_more_dimensions(const Call& call, std::string_view direct) {
+    return number(direct) < static_cast<std::int64_t>(std::bit_width(call.ranks));
+}
+
+/// Adding variants of a schedule is a line here.
+const std::vector<Variants>& variants() {
+    static const std::vector<Variants> table{
+        {"chain", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
+        {"scatter-all-gather", "gather", {"doubling"}, is_power_of_two},
+        {"recursive-doubling", "fold", {"even", "odd"}, is_no_power_of_two},
+        {"halving", "fold", {"even", "odd"}, is_no_power_of_two},
+        {"halving", "order", {"near"}, has_pieces},
+        {"k-prefix", "k", {"2", "4", "16", "32"}, has_more_ranks},
+        {"k-shift", "k", {"2", "4", "16", "32"}, has_more_ranks},
+        {"hypercube-direct", "direct", {"1", "2", "4"}, has_more_dimensions},
+    };
+    return table;
+}
+
+}  // namespace
+
+std::vector<std::string> candidates(const Call& call) {
+    std::vector<std::string> texts;
+    for (const ScheduleEntry& entry : schedules()) {
+        if (!entry.does(call.operation) || !entry.is_for(call.ranks)) continue;
+        texts.emplace_back(entry.name);
+        for (const Variants& some : variants()) {
+            if (some.schedule != entry.name) continue;
+            for (const std::string_view value : some.values) {
+                if (!some.suits(call, value)) continue;
+                texts.push_back(std::string(entry.name) + "(" + std::string(some.option) + "=" +
+                                std::string(value) + ")");
+            }
+        }
+    }
+    return texts;
+}
+
+}  // namespace topoloom

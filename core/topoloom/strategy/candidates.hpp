@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which schedules are worth a try, with which values of their options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topoloom/schedule/collectives/registry.hpp"
+
+namespace topoloom {
+
+/// Texts for make_schedule(), in the order of the registry: every schedule that does the operation and takes this number
+/// of ranks, as it is by default and with the values of its options that may be better. Depends on the operation, the
+/// ranks and the bytes alone. Throws Error where Collective does.
+[[nodiscard]] std::vector<std::string> candidates(const Call& call);
+
+}  // namespace topoloom

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/cost_basis.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/cost/cost.hpp"
+#include "topoloom/strategy/machine_file.hpp"
+#include "topoloom/strategy/placement_file.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// models/hdr.toml
+NetworkModel usual_model() {
+    return NetworkModel::regimes({{562.6e-9, 0.2085e-9, 64},
+                                  {610.4e-9, 0.1183e-9, 2047},
+                                  {424.4e-9, 0.1268e-9, 32767},
+                                  {477.2e-9, 0.04696e-9}},
+                                 {.latency = 637e-9, .gamma = 0.1e-9, .node_beta = 1 / 25e9});
+}
+
+/// What comes in takes its receiver no less than what goes out takes its sender, so that many messages to one rank cost as
+/// many from one. Only where a model says nothing of receivers; an exchange takes what it did.
+NetworkModel with_receivers(const NetworkModel& model) {
+    MessageCosts costs = model.costs();
+    if (costs.receive_cpu > 0 || costs.receive_cpu_per_byte > 0) return model;
+    costs.receive_cpu = model.time(Bytes{0}) / 2;
+    costs.send_cpu = std::max(costs.send_cpu, costs.receive_cpu);
+    costs.receive_cpu_per_byte = model.lines().back().beta;
+    return NetworkModel::regimes(model.lines(), costs);
+}
+
+/// Adds to the text of an error whose file it is about.
+template <class Read>
+auto read_named(std::string_view name, const Read& read) {
+    try {
+        return read();
+    } catch (const Error& error) {
+        fail(name, ": ", error.what());
+    }
+}
+
+/// The node of each rank, by the numbers of nodes that the ranks give.
+std::vector<Slot> seated_on(const Machine& machine, const Setting& setting) {
+    std::vector<Slot> slots;
+    for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
+        const std::int64_t node =
+            setting.seats.empty() ? static_cast<std::int64_t>(rank) : setting.seats[rank];
+        if (node < 0) fail("the machine file: no line 'node NUMBER HOST' names the host of rank ", rank);
+        if (static_cast<std::uint64_t>(node) >= machine.node_count())
+            fail("rank ", rank, " is on node ", node, ", but the machine has ", machine.node_count(),
+                 " nodes");
+        slots.push_back(machine.slot(Node{static_cast<std::size_t>(node)}, 0));
+    }
+    return slots;
+}
+
+/// The same by a placement; a seat is the rank in it.
+std::vector<Slot> placed_on(const Machine& machine, const Setting& setting, const PlacementFile& placement) {
+    std::vector<Slot> slots;
+    for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
+        const std::int64_t there =
+            setting.seats.empty() ? static_cast<std::int64_t>(rank) : setting.seats[rank];
+        if (there < 0 || static_cast<std::uint64_t>(there) >= placement.slots.size())
+            fail("the placement is of ", placement.slots.size(), " ranks; rank ", rank,
+                 " of the communicator is none of them");
+        const Slot slot{placement.slots[static_cast<std::size_t>(there)]};
+        if (slot.value >= machine.slot_count())
+            fail("the placement: rank ", there, " is on slot ", slot.value, ", but '", machine.text(),
+                 "' has ", machine.slot_count());
+        slots.push_back(slot);
+    }
+    return slots;
+}
+
+/// Equal seats are one node; nodes are numbered as they come. -1 is a node of its own.
+std::vector<std::size_t> groups_of(const Setting& setting) {
+    std::vector<std::size_t> groups;
+    std::map<std::int64_t, std::size_t> known;
+    std::size_t count = 0;
+    for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
+        const std::int64_t seat = setting.seats.empty() ? -1 : setting.seats[rank];
+        groups.push_back(seat < 0 ? count : known.try_emplace(seat, count).first->second);
+        count += groups.back() == count;
+    }
+    return groups;
+}
+
+void check_machine(const Machine& machine, const std::vector<Slot>& slots) {
+    if (machine.link_count() > 0 && !machine.has_bandwidths())
+        fail("the links of '", machine.text(),
+             "' have no bandwidth; add one, as in torus:8x8x8,bandwidth=10GB/s");
+    std::set<Node> nodes;
+    for (const Slot slot : slots) nodes.insert(machine.node(slot));
+    machine.require_usable(std::vector<Node>(nodes.begin(), nodes.end()), "the job");
+}
+
+std::size_t count_nodes(const Machine& machine, const std::vector<Slot>& slots) {
+    std::set<Node> nodes;
+    for (const Slot slot : slots) nodes.insert(machine.node(slot));
+    return nodes.size();
+}
+
+CostBasis on_machine(const Setting& setting, std::string_view text, std::optional<NetworkModel> model,
+                     const std::optional<PlacementFile>& placement) {
+    auto machine =
+        std::make_shared<const Machine>(read_named("the machine", [&] { return make_machine(text); }));
+    std::vector<Slot> slots =
+        placement ? placed_on(*machine, setting, *placement) : seated_on(*machine, setting);
+    check_machine(*machine, slots);
+    if (!model) model = machine->inside().startup ? model_of(*machine) : usual_model();
+    const std::size_t nodes = count_nodes(*machine, slots);
+    return {with_receivers(*model), std::move(machine), std::move(slots), nodes, true};
+}
+
+CostBasis by_seats(const Setting& setting, const NetworkModel& model) {
+    const std::vector<std::size_t> groups = groups_of(setting);
+    const std::size_t nodes = std::set<std::size_t>(groups.begin(), groups.end()).size();
+    CostBasis basis{with_receivers(model), nullptr, {}, nodes, false};
+    if (nodes == 1 || nodes == setting.ranks) return basis;
+    // What a node injects is in the model; between nodes nothing is known to be narrow.
+    basis.machine = std::make_shared<const Machine>(
+        make_machine("tree:" + std::to_string(nodes) + ",bandwidth=1000GB/s"));
+    for (const std::size_t group : groups) basis.slots.push_back(basis.machine->slot(Node{group}, 0));
+    return basis;
+}
+
+}  // namespace
+
+CostBasis find_cost_basis(const Setting& setting) {
+    if (setting.ranks == 0) fail("there are no ranks");
+    MachineFile file = read_named("the machine file", [&] { return read_machine_file(setting.machine); });
+    std::optional<PlacementFile> placement;
+    if (!setting.placement.empty())
+        placement = read_named("the placement", [&] { return read_placement_file(setting.placement); });
+    if (placement && !file.machine.empty() &&
+        make_machine(file.machine).text() != make_machine(placement->machine).text())
+        fail("the placement is for the machine '", placement->machine, "', the machine file says '",
+             file.machine, "'");
+    const std::string& machine = placement ? placement->machine : file.machine;
+    if (machine.empty()) return by_seats(setting, file.model ? *file.model : usual_model());
+    return on_machine(setting, machine, file.model, placement);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the ranks of a setting are, and what messages between them cost.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/schedule/cost/network_model.hpp"
+#include "topoloom/strategy/setting.hpp"
+
+namespace topoloom {
+
+struct CostBasis {
+    NetworkModel model;
+    /// A machine that was given, or one switch between nodes that were not told apart. Null where every rank is on a node of
+    /// its own, or all on one, and nothing is known of the network.
+    std::shared_ptr<const Machine> machine;
+    std::vector<Slot> slots;  // of each rank on it; ranks of a node may share one
+    std::size_t nodes = 1;    // with ranks on them
+    bool machine_is_given = false;
+};
+
+/// Without a line `message` in the setting a message costs what the machine says, if it says what its start takes, else
+/// what it does on InfiniBand HDR (models/hdr.toml). Throws Error that names what is wrong: a line or a key of a file, a rank
+/// whose node is not known, another number of ranks or another machine than in the placement, and links whose bandwidth is
+/// not known.
+[[nodiscard]] CostBasis find_cost_basis(const Setting& setting);
+
+}  // namespace topoloom

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/machine_file.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+struct NamedCost {
+    std::string_view name;
+    double MessageCosts::* value;
+};
+
+constexpr NamedCost named_costs[] = {
+    {"latency", &MessageCosts::latency},
+    {"send_cpu", &MessageCosts::send_cpu},
+    {"send_cpu_per_byte", &MessageCosts::send_cpu_per_byte},
+    {"receive_cpu", &MessageCosts::receive_cpu},
+    {"receive_cpu_per_byte", &MessageCosts::receive_cpu_per_byte},
+    {"combine", &MessageCosts::combine},
+    {"gamma", &MessageCosts::gamma},
+    {"delta", &MessageCosts::delta},
+    {"beta_em", &MessageCosts::beta_em},
+    {"node_alpha", &MessageCosts::node_alpha},
+    {"node_beta", &MessageCosts::node_beta},
+    {"packet", &MessageCosts::packet},
+    {"barrier_round", &MessageCosts::barrier_round},
+};
+
+std::vector<std::string_view> words_of(std::string_view line) {
+    constexpr std::string_view blanks = " \t\r";
+    std::vector<std::string_view> words;
+    line = line.substr(0, line.find('#'));
+    for (;;) {
+        line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+        if (line.empty()) return words;
+        words.push_back(line.substr(0, line.find_first_of(blanks)));
+        line.remove_prefix(words.back().size());
+    }
+}
+
+class Lines {
+   public:
+    void read(std::string_view text) {
+        for (number_ = 1; !text.empty(); ++number_) {
+            const std::size_t end = text.find('\n');
+            read_words(words_of(text.substr(0, end)));
+            text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        }
+    }
+    MachineFile finish() && {
+        if (lines_.empty() && !named_.empty())
+            fail("a machine file with 'cost' needs a line 'message - ALPHA BETA'");
+        if (!lines_.empty()) file_.model = NetworkModel::regimes(std::move(lines_), costs_);
+        return std::move(file_);
+    }
+
+   private:
+    void read_words(const std::vector<std::string_view>& words) {
+        if (words.empty()) return;
+        if (words[0] == "machine") {
+            if (words.size() != 2) fail_at_line(number_, "expected 'machine TEXT'");
+            if (!file_.machine.empty()) fail_at_line(number_, "the machine is given twice");
+            file_.machine = words[1];
+        } else if (words[0] == "message") {
+            read_message(words);
+        } else if (words[0] == "cost") {
+            read_cost(words);
+        } else if (words[0] != "node") {
+            fail_at_line(number_, "'", words[0], "' is none of: machine, node, message, cost");
+        }
+    }
+    void read_message(const std::vector<std::string_view>& words) {
+        if (words.size() != 4) fail_at_line(number_, "expected 'message MOST ALPHA BETA'");
+        CostLine line;
+        if (words[1] != "-") line.most = whole(words[1]);
+        line.alpha = seconds(words[2]);
+        line.beta = seconds(words[3]);
+        if (!lines_.empty() && line.most <= lines_.back().most)
+            fail_at_line(number_, "messages must ascend, but ", words[1], " follows ", lines_.back().most);
+        lines_.push_back(line);
+    }
+    void read_cost(const std::vector<std::string_view>& words) {
+        if (words.size() != 3) fail_at_line(number_, "expected 'cost NAME VALUE'");
+        std::vector<std::string> known;
+        for (const NamedCost& cost : named_costs) {
+            known.emplace_back(cost.name);
+            if (cost.name != words[1]) continue;
+            if (!named_.insert(cost.name).second)
+                fail_at_line(number_, "the cost ", cost.name, " is given twice");
+            costs_.*cost.value = seconds(words[2]);
+            return;
+        }
+        fail_at_line(number_, unknown_name("cost", std::string(words[1]), known));
+    }
+    double seconds(std::string_view word) const {
+        double read = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), read);
+        if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(read) || read < 0)
+            fail_at_line(number_, "'", word, "' is not a number of seconds, 0 or more");
+        return read;
+    }
+    std::int64_t whole(std::string_view word) const {
+        std::int64_t read = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), read);
+        if (error != std::errc() || end != word.data() + word.size() || read < 0)
+            fail_at_line(number_, "'", word, "' is not a number of bytes, nor -");
+        return read;
+    }
+
+    std::size_t number_ = 0;
+    MachineFile file_;
+    std::vector<CostLine> lines_;
+    MessageCosts costs_;
+    std::set<std::string_view> named_;
+};
+
+}  // namespace
+
+MachineFile read_machine_file(std::string_view text) {
+    Lines lines;
+    lines.read(text);
+    return std::move(lines).finish();
+}
+
+}  // namespace topoloom

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine file: which machine it is, and what messages on it cost.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "topoloom/schedule/cost/network_model.hpp"
+
+namespace topoloom {
+
+/// Lines `machine TEXT`, as make_machine() reads it; `node NUMBER HOST`, for those who look for their node; `message MOST
+/// ALPHA BETA`, a line of the model's for messages of up to MOST bytes, - for any; and `cost NAME VALUE`, an entry of
+/// MessageCosts. Times are in seconds, of bytes in seconds per byte; # begins a comment.
+struct MachineFile {
+    std::string machine;                // empty where there is no such line
+    std::optional<NetworkModel> model;  // none where no message is
+};
+
+/// Throws Error that names the line.
+[[nodiscard]] MachineFile read_machine_file(std::string_view text);
+
+}  // namespace topoloom

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/schedule_times.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/schedule/cost/cost.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Of a message through memory: its start as Machine assumes it, half at each end, and a core that copies 10 GB/s.
+const NetworkModel& memory_model() {
+    static const NetworkModel model = NetworkModel::regimes(
+        {{0.3e-6, 0.1e-9}}, {.send_cpu = 0.15e-6, .receive_cpu = 0.15e-6, .receive_cpu_per_byte = 0.1e-9});
+    return model;
+}
+
+/// Seconds that do not depend on routes; no schedule takes less.
+double least_time(const AnySchedule& schedule, const CostBasis& basis) {
+    const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
+    if (basis.nodes == 1 || shares) return cost(schedule, memory_model()).time;
+    return cost(schedule, basis.model).time;
+}
+
+double routed_time(const AnySchedule& schedule, const CostBasis& basis) {
+    constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
+    return sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages).time;
+}
+
+}  // namespace
+
+double schedule_time(const AnySchedule& schedule, const CostBasis& basis) {
+    const double least = least_time(schedule, basis);
+    if (basis.nodes == 1 || basis.machine == nullptr) return least;
+    const double routed = routed_time(schedule, basis);
+    return basis.nodes < basis.slots.size() ? least + routed : std::max(least, routed);
+}
+
+const std::string& fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
+                           const std::function<bool(const std::string&)>& suits) {
+    struct Timed {
+        double least;
+        std::size_t index;
+    };
+    std::vector<Timed> order;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        order.push_back({least_time(make_schedule(call, texts[i]), basis), i});
+    std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
+    std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
+    for (const auto& [least, index] : order) {
+        if (least > best.first) break;
+        if (!suits(texts[index])) continue;
+        best = std::min(best, {schedule_time(make_schedule(call, texts[index]), basis), index});
+    }
+    if (best.second == texts.size())
+        fail(operation_name(call.operation), ": no schedule for ", call.ranks,
+             " ranks keeps the order of operands");
+    return texts[best.second];
+}
+
+}  // namespace topoloom

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long schedules take where the ranks of a setting are.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/strategy/cost_basis.hpp"
+
+namespace topoloom {
+
+/// Seconds of a schedule: of its messages between nodes, by cost() on the machine, and, where nodes have several ranks, of
+/// all its messages through the memory of a node besides, as the core has none of these on a machine. Depends on the
+/// arguments alone.
+[[nodiscard]] double schedule_time(const AnySchedule& schedule, const CostBasis& basis);
+
+/// The fastest of those that suit, the first of equals. What is slower by its messages alone than one that suits is neither
+/// routed nor asked for. Throws Error where none suits.
+[[nodiscard]] const std::string& fastest(const Call& call, const CostBasis& basis,
+                                         std::span<const std::string> texts,
+                                         const std::function<bool(const std::string&)>& suits);
+
+}  // namespace topoloom

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a strategy chooses by, as whoever asks has it: texts of files, and where ranks are.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace topoloom {
+
+/// Texts are empty where nothing is given.
+struct Setting {
+    std::size_t ranks = 0;
+    std::string machine;    // a machine file: see MachineFile
+    std::string placement;  // JSON, as `topoloom map` writes it
+    std::string
+        decisions;  // JSON, as `topoloom collective --decisions` writes it; several tables after each other
+    std::string schedule;  // one for all operations that it does
+    /// Of each rank: the number of its node in the machine, its rank in the placement, or without either a number that
+    /// the ranks of its node have, and no others. Empty: every rank is on a node of its own.
+    std::vector<std::int64_t> seats;
+
+    friend auto operator<=>(const Setting&, const Setting&) = default;
+};
+
+}  // namespace topoloom

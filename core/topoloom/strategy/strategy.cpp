@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/strategy.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/execute/compile.hpp"
+#include "topoloom/strategy/candidates.hpp"
+#include "topoloom/strategy/schedule_times.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Larger messages are costed as ones of this size: nothing changes any more, and sums stay finite.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t steps_of_class = 16;
+
+bool is_many_to_many(Operation operation) {
+    return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
+}
+
+/// A call to find out whether there is a schedule for it.
+Call call_of(Operation operation, std::size_t ranks, Bytes bytes = Bytes{0}) {
+    Call call{operation, ranks, bytes};
+    if (is_many_to_many(operation)) call.demand = std::make_shared<const Demand>(ranks, 0, Bytes{0});
+    return call;
+}
+
+bool does(const std::string& schedule, Operation operation, std::size_t ranks) {
+    try {
+        (void)make_schedule(call_of(operation, ranks), schedule);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+/// Throws Error for a name or options that are never right: every schedule takes eight ranks.
+void check_schedule_text(const std::string& text) {
+    const NamedOptions named = read_named_options("schedule", text);
+    std::vector<std::string> names;
+    for (const ScheduleEntry& entry : schedules()) {
+        names.emplace_back(entry.name);
+        if (entry.name != named.name) continue;
+        if (std::ranges::any_of(entry.operations,
+                                [&](Operation operation) { return does(text, operation, 8); }))
+            return;
+        (void)make_schedule(call_of(entry.operations.front(), 8), text);
+    }
+    throw Error(unknown_name("schedule", std::string(named.name), names));
+}
+
+/// Whether it does, and this can be found out in a tenth of a second. It does not depend on the size.
+bool keeps_order(const AnySchedule& schedule) {
+    constexpr std::uint64_t most_blocks = 1 << 20;  // of all ranks
+    const auto [rounds, blocks] = with_schedule(schedule, [](const auto& s) {
+        return std::pair(s.rounds(), s.collective().block_count() * s.collective().ranks());
+    });
+    return (rounds <= 1 || blocks <= most_blocks) && keeps_rank_order(schedule);
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Strategy::Strategy(const Setting& setting)
+    : ranks_(setting.ranks), basis_(find_cost_basis(setting)), schedule_(setting.schedule) {
+    if (!setting.decisions.empty()) {
+        try {
+            table_ = DecisionTable(setting.decisions);
+        } catch (const Error& error) {
+            fail("the decision table: ", error.what());
+        }
+    }
+    if (!schedule_.empty()) check_schedule_text(schedule_);
+    about_ = plural(ranks_, "rank") + " on " + plural(basis_.nodes, "node") +
+             (basis_.machine_is_given ? " of " + basis_.machine->text() : "") + ", schedules by " +
+             (schedule_.empty() ? "" : "name, " + schedule_ + ", else by ") +
+             (table_.empty() ? "" : "a decision table, else by ") +
+             (basis_.machine_is_given ? "the machine's routes" : "what messages cost");
+}
+
+const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_rank_order) {
+    if (bytes.value < 0)
+        fail(operation_name(operation), ": ", bytes.value, " bytes; there must be 0 or more");
+    const std::int64_t size =
+        operation == Operation::barrier ? 0 : std::clamp(bytes.value, std::int64_t{1}, most_bytes);
+    const std::lock_guard hold(guard_);
+    if (!schedule_.empty() && suits(operation, schedule_, in_rank_order)) return intern(schedule_);
+    const std::string* decided = table_.find(operation, ranks_, Bytes{std::max(size, bytes.value)});
+    if (decided != nullptr && suits(operation, *decided, in_rank_order)) return intern(*decided);
+    return fastest_of_class(operation, size, in_rank_order);
+}
+
+const std::string& Strategy::fastest_of_class(Operation operation, std::int64_t bytes, bool in_rank_order) {
+    if (bytes == 0) return fastest_at(operation, 0, in_rank_order);
+    const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
+    const std::string& at_least = fastest_at(operation, least, in_rank_order);
+    if (bytes == least || &at_least == &fastest_at(operation, 2 * least, in_rank_order)) return at_least;
+    const std::int64_t step = std::max<std::int64_t>(least / steps_of_class, 1);
+    return fastest_at(operation, bytes - bytes % step, in_rank_order);
+}
+
+const std::string& Strategy::fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order) {
+    const std::string*& known = fastest_[{operation, bytes, in_rank_order}];
+    if (known != nullptr) return *known;
+    const Call call = call_of(operation, ranks_, Bytes{bytes});
+    const std::vector<std::string> texts = candidates(call);
+    const auto does_it = [&](const std::string& text) { return suits(operation, text, in_rank_order); };
+    // Who wants whose data is not known here, so nothing can be said of combining them: straight to those who do.
+    known = &intern(is_many_to_many(operation) ? texts.back() : fastest(call, basis_, texts, does_it));
+    return *known;
+}
+
+bool Strategy::suits(Operation operation, const std::string& schedule, bool in_rank_order) {
+    const auto [found, is_new] = suits_.try_emplace({operation, schedule});
+    Suits& known = found->second;
+    if (is_new) known.at_all = does(schedule, operation, ranks_);
+    if (!in_rank_order || !known.at_all) return known.at_all;
+    if (!known.in_rank_order)
+        known.in_rank_order = keeps_order(make_schedule(call_of(operation, ranks_), schedule));
+    return *known.in_rank_order;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chooses the schedules of one communicator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "topoloom/base/unit.hpp"
+#include "topoloom/schedule/collective.hpp"
+#include "topoloom/strategy/cost_basis.hpp"
+#include "topoloom/strategy/decision_table.hpp"
+#include "topoloom/strategy/setting.hpp"
+
+namespace topoloom {
+
+/// A schedule that the setting names wins where it does the operation for these ranks, then the decision table, then the
+/// fastest by what messages cost. Sizes from one power of two to the next take the schedule that is the fastest at both;
+/// where two are, that at the largest of 16 steps between them that is not above the size. Calls may run at the same time.
+class Strategy {
+   public:
+    /// Throws Error for a setting that is wrong; see find_cost_basis(), DecisionTable and make_schedule().
+    explicit Strategy(const Setting& setting);
+
+    /// A schedule for make_schedule(), `bytes` as in Collective; in rank order if the operator is not commutative. Depends on
+    /// these arguments and the setting alone. One object for each text, which lives as long as the strategy. Throws Error
+    /// for bytes < 0.
+    [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
+
+    /// One line: the machine, ranks, nodes, and what decides.
+    [[nodiscard]] const std::string& about() const { return about_; }
+
+   private:
+    /// Whether a schedule does the operation for these ranks, and in rank order.
+    struct Suits {
+        bool at_all = false;
+        std::optional<bool> in_rank_order;  // once it was asked for
+    };
+
+    [[nodiscard]] const std::string& fastest_of_class(Operation operation, std::int64_t bytes,
+                                                      bool in_rank_order);
+    [[nodiscard]] const std::string& fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order);
+    [[nodiscard]] bool suits(Operation operation, const std::string& schedule, bool in_rank_order);
+    [[nodiscard]] const std::string& intern(const std::string& text) { return *texts_.insert(text).first; }
+
+    std::size_t ranks_;
+    CostBasis basis_;
+    DecisionTable table_;
+    std::string schedule_;
+    std::string about_;
+    std::mutex guard_;  // of what follows
+    std::set<std::string> texts_;
+    std::map<std::tuple<Operation, std::int64_t, bool>, const std::string*> fastest_;
+    std::map<std::pair<Operation, std::string>, Suits> suits_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process has under way. MPI frees it when the program finalizes MPI, while communicators can still be freed.
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "collective.h"
+
+int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget) {
+    if (atomic_load(key) != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+    // No lock is held meanwhile: where simulated processes are threads of one, a call of MPI may switch between them.
+    int made = MPI_KEYVAL_INVALID, none = MPI_KEYVAL_INVALID;
+    const int status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, NULL);
+    if (status != MPI_SUCCESS || atomic_compare_exchange_strong(key, &none, made)) return status;
+    return PMPI_Comm_free_keyval(&made);
+}
+
+static int forget_process(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)extra;
+    struct process* process = value;
+    for (struct state* state = process->states; state != NULL; state = state->next) {
+        if (state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
+        state->process = NULL;
+    }
+    pthread_mutex_destroy(&process->guard);
+    free(process);
+    return MPI_SUCCESS;
+}
+
+static int find_or_make(bool threaded, struct process** process) {
+    static _Atomic int key = MPI_KEYVAL_INVALID;
+    int found = 0;
+    int status = attribute_key(&key, forget_process);
+    if (status == MPI_SUCCESS)
+        status = PMPI_Comm_get_attr(MPI_COMM_SELF, atomic_load(&key), (void*)process, &found);
+    if (status != MPI_SUCCESS || found) return status;
+    struct process* made = calloc(1, sizeof *made);
+    if (made == NULL) return MPI_ERR_NO_MEM;
+    made->threaded = threaded;
+    pthread_mutex_init(&made->guard, NULL);
+    status = PMPI_Comm_set_attr(MPI_COMM_SELF, atomic_load(&key), made);
+    if (status != MPI_SUCCESS) {
+        free(made);
+    } else {
+        *process = made;
+    }
+    return status;
+}
+
+int find_process(struct process** process) {
+    static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    const bool threaded = level == MPI_THREAD_MULTIPLE;
+    if (threaded) pthread_mutex_lock(&guard);
+    const int status = find_or_make(threaded, process);
+    if (threaded) pthread_mutex_unlock(&guard);
+    return status;
+}
+
+void lock_process(struct process* process) {
+    if (process->threaded) pthread_mutex_lock(&process->guard);
+}
+
+void unlock_process(struct process* process) {
+    if (process->threaded) pthread_mutex_unlock(&process->guard);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starts, tests and waits. Whoever waits also drives what else the process has started: another rank may wait for that.
+#include <sched.h>
+#include <stdlib.h>
+
+#include "collective.h"
+
+struct topoloom_request_state {
+    struct call call;
+    bool active;
+};
+
+// ---- the active calls of the process: under its guard -------------------------------------------------------------
+
+static void activate(struct process* process, struct call* call) {
+    call->complete = false;
+    call->next = NULL;
+    struct call** at = &process->active;
+    while (*at != NULL) at = &(*at)->next;
+    *at = call;
+}
+
+static void drop_complete(struct process* process) {
+    struct call** at = &process->active;
+    while (*at != NULL) {
+        if ((*at)->complete) {
+            *at = (*at)->next;
+        } else {
+            at = &(*at)->next;
+        }
+    }
+}
+
+/// An error is of the call, and waits in it for whoever asks for the call.
+static void drive(struct process* process) {
+    bool any = false;
+    for (struct call* call = process->active; call != NULL; call = call->next) {
+        const int status = advance_call(call, false, &call->complete);
+        call->complete = call->complete || status != MPI_SUCCESS;
+        any = any || call->complete;
+    }
+    if (any) drop_complete(process);
+}
+
+// ---- waiting ------------------------------------------------------------------------------------------------------
+
+static bool is_alone(struct process* process, const struct call* call) {
+    lock_process(process);
+    const bool alone = process->active == NULL || (process->active == call && call->next == NULL);
+    unlock_process(process);
+    return alone;
+}
+
+/// Until a call that is not among the active ones is done.
+static int finish(struct call* call) {
+    struct process* process = call->state->process;
+    bool done = false;
+    int status = MPI_SUCCESS;
+    while (status == MPI_SUCCESS && !done) {
+        const bool alone = is_alone(process, call);
+        status = advance_call(call, alone, &done);
+        if (alone || done) continue;
+        lock_process(process);
+        drive(process);
+        unlock_process(process);
+        sched_yield();
+    }
+    return status;
+}
+
+int run_blocking(const struct asked* asked) {
+    struct call call = {.asked = *asked};
+    int status = begin_call(&call);
+    if (status != MPI_SUCCESS) return status;
+    status = finish(&call);
+    end_call(&call);
+    return status;
+}
+
+// ---- requests -----------------------------------------------------------------------------------------------------
+
+static int make_request(const struct asked* asked, bool persistent, topoloom_request* request) {
+    if (request == NULL) return raise_error(asked->comm, MPI_ERR_ARG, asked->name, "the request is null");
+    *request = TOPOLOOM_REQUEST_NULL;
+    topoloom_request made = calloc(1, sizeof *made);
+    if (made == NULL) return raise_error(asked->comm, MPI_ERR_NO_MEM, asked->name, "not enough memory");
+    made->call.asked = *asked;
+    made->call.persistent = persistent;
+    int status = begin_call(&made->call);
+    if (status == MPI_SUCCESS) {
+        status = keep_types(&made->call);
+        if (status != MPI_SUCCESS) end_call(&made->call);
+    }
+    if (status != MPI_SUCCESS) {
+        free(made);
+    } else {
+        *request = made;
+    }
+    return status;
+}
+
+static void start(topoloom_request request) {
+    struct process* process = request->call.state->process;
+    request->active = true;
+    lock_process(process);
+    activate(process, &request->call);
+    drive(process);
+    unlock_process(process);
+}
+
+int start_nonblocking(const struct asked* asked, topoloom_request* request) {
+    const int status = make_request(asked, false, request);
+    if (status == MPI_SUCCESS) start(*request);
+    return status;
+}
+
+static void free_request(topoloom_request* request) {
+    end_call(&(*request)->call);
+    free(*request);
+    *request = TOPOLOOM_REQUEST_NULL;
+}
+
+int make_persistent(const struct asked* asked, topoloom_request* request) {
+    int status = make_request(asked, true, request);
+    if (status != MPI_SUCCESS) return status;
+    // All that a start needs is there afterwards: none allocates.
+    struct call* call = &(*request)->call;
+    bool done = false;
+    while (status == MPI_SUCCESS && !done) {
+        const bool alone = is_alone(call->state->process, call);
+        status = ready_call(call, alone, &done);
+        if (alone || done) continue;
+        lock_process(call->state->process);
+        drive(call->state->process);
+        unlock_process(call->state->process);
+    }
+    if (status != MPI_SUCCESS) free_request(request);
+    return status;
+}
+
+static void set_empty(MPI_Status* status) {
+    if (status == MPI_STATUS_IGNORE) return;
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    status->MPI_ERROR = MPI_SUCCESS;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+}
+
+static bool is_active(topoloom_request request) {
+    return request != TOPOLOOM_REQUEST_NULL && request->active;
+}
+
+/// Of a complete one; a request that is not persistent ends with it.
+static int retire(topoloom_request* request) {
+    const int status = (*request)->call.failed;
+    (*request)->active = false;
+    if (!(*request)->call.persistent) free_request(request);
+    return status;
+}
+
+static bool test_active(topoloom_request request) {
+    struct process* process = request->call.state->process;
+    lock_process(process);
+    if (!request->call.complete) drive(process);
+    const bool complete = request->call.complete;
+    unlock_process(process);
+    return complete;
+}
+
+static void wait_active(topoloom_request request) {
+    struct process* process = request->call.state->process;
+    while (!test_active(request)) {
+        if (process->threaded || !is_alone(process, &request->call)) {
+            sched_yield();
+            continue;
+        }
+        advance_call(&request->call, true, &request->call.complete);
+        request->call.complete = true;
+        drop_complete(process);
+    }
+}
+
+// Errors of arguments here have no communicator to be raised on: they are returned.
+int topoloom_start(topoloom_request* request) {
+    if (request == NULL || *request == TOPOLOOM_REQUEST_NULL || (*request)->active ||
+        !(*request)->call.persistent)
+        return MPI_ERR_REQUEST;
+    start(*request);
+    return MPI_SUCCESS;
+}
+
+int topoloom_startall(int count, topoloom_request requests[]) {
+    for (int i = 0; i < count; ++i) {
+        const int status = topoloom_start(&requests[i]);
+        if (status != MPI_SUCCESS) return status;
+    }
+    return MPI_SUCCESS;
+}
+
+int topoloom_test(topoloom_request* request, int* flag, MPI_Status* status) {
+    if (request == NULL || flag == NULL) return MPI_ERR_ARG;
+    *flag = !is_active(*request) || test_active(*request);
+    if (!*flag) return MPI_SUCCESS;
+    set_empty(status);
+    return is_active(*request) ? retire(request) : MPI_SUCCESS;
+}
+
+int topoloom_wait(topoloom_request* request, MPI_Status* status) {
+    if (request == NULL) return MPI_ERR_ARG;
+    set_empty(status);
+    if (!is_active(*request)) return MPI_SUCCESS;
+    wait_active(*request);
+    return retire(request);
+}
+
+static int retire_all(int count, topoloom_request requests[], MPI_Status statuses[]) {
+    int status = MPI_SUCCESS;
+    for (int i = 0; i < count; ++i) {
+        MPI_Status* one = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+        const int of_one = topoloom_wait(&requests[i], one);
+        if (of_one == MPI_SUCCESS) continue;
+        status = MPI_ERR_IN_STATUS;
+        if (one != MPI_STATUS_IGNORE) one->MPI_ERROR = of_one;
+    }
+    return status;
+}
+
+int topoloom_testall(int count, topoloom_request requests[], int* flag, MPI_Status statuses[]) {
+    if (flag == NULL || (count > 0 && requests == NULL)) return MPI_ERR_ARG;
+    *flag = 1;
+    for (int i = 0; i < count && *flag; ++i) *flag = !is_active(requests[i]) || test_active(requests[i]);
+    return *flag ? retire_all(count, requests, statuses) : MPI_SUCCESS;
+}
+
+int topoloom_waitall(int count, topoloom_request requests[], MPI_Status statuses[]) {
+    if (count > 0 && requests == NULL) return MPI_ERR_ARG;
+    return retire_all(count, requests, statuses);
+}
+
+int topoloom_request_free(topoloom_request* request) {
+    if (request == NULL || *request == TOPOLOOM_REQUEST_NULL || (*request)->active) return MPI_ERR_REQUEST;
+    free_request(request);
+    return MPI_SUCCESS;
+}

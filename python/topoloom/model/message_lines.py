@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Network models as lines of a machine file, which libtopoloom reads.
+
+For example::
+
+    message 2047 6.104e-07 1.183e-10
+    message - 4.772e-07 4.696e-11
+    cost latency 6.37e-07
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from topoloom._core import NetworkModel
+from topoloom.model.model_toml import COSTS
+
+Line = tuple[float, float, int | None]
+
+
+def message_lines(model: NetworkModel) -> str:
+    """Write lines ``message MOST ALPHA BETA`` and ``cost NAME VALUE``, in seconds.
+
+    Where the largest of some lines counts, processes of a node that share a card may
+    slow each other less than in the model.
+    """
+    lines = _regimes(model.lines) if model.takes_largest else model.lines
+    text = "".join(
+        f"message {'-' if most is None else most} {alpha:.12g} {beta:.12g}\n"
+        for alpha, beta, most in lines
+    )
+    costs = {key: getattr(model.costs, key) for key in (*COSTS, "node_beta", "packet")}
+    return text + "".join(
+        f"cost {key} {cost:.12g}\n" for key, cost in costs.items() if cost
+    )
+
+
+def _regimes(lines: Sequence[Line]) -> list[Line]:
+    """Say of the largest of some lines which one it is up to which size."""
+    regimes: list[Line] = []
+    size = 0
+    alpha, beta, _ = max(lines, key=lambda line: (line[0], line[1]))
+    while True:
+        # The first to overtake it; of those that do so together the steepest.
+        steeper = [
+            ((alpha - other_alpha) / (other_beta - beta), -other_beta, other_alpha)
+            for other_alpha, other_beta, _ in lines
+            if other_beta > beta
+        ]
+        if not steeper:
+            return [*regimes, (alpha, beta, None)]
+        crossing, minus_beta, other_alpha = min(steeper)
+        most = math.floor(crossing)
+        if most >= size:
+            regimes.append((alpha, beta, most))
+            size = most + 1
+        alpha, beta = other_alpha, -minus_beta

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is to be exported: a call, its best schedule, and what messages cost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topoloom._core import NetworkModel, Schedule
+from topoloom.schedules.choose import Call, RankSlots
+
+
+class Asked(NamedTuple):
+    """A question that `topoloom collective` has answered, for one more answer.
+
+    Attributes
+    ----------
+    call
+        What is asked of a collective.
+    best
+        The name of the fastest schedule for these ranks and bytes.
+    model
+        What a message costs; None, with slots, means what the machine says.
+    slots
+        Where the ranks are, so that links count.
+    threads
+        0 means all cores.
+    """
+
+    call: Call
+    best: str
+    model: NetworkModel | None
+    slots: RankSlots | None = None
+    threads: int = 0
+
+    @property
+    def schedule(self) -> Schedule:
+        """The fastest schedule."""
+        return self.call.schedule(self.best)

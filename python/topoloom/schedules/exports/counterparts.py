@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The best of a library's own algorithms: those whose messages a schedule of ours has.
+
+Two communicators of 8 and 12 ranks may need different algorithms, as some take powers
+of two only. So decisions are made for spans of numbers of ranks: each power of two, and
+those between it and the next one, for which the number in their middle stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.schedules.choose import SEGMENTS, Call
+from topoloom.schedules.decisions import decide
+from topoloom.schedules.exports.asked import Asked
+
+
+class Counterpart(NamedTuple):
+    """An algorithm of a library, and the schedule that sends the same messages.
+
+    Attributes
+    ----------
+    algorithm
+        As the library calls it.
+    schedule
+        With options; ``chain`` stands for all lengths of its segments.
+    powers
+        Whether that holds for powers of two (True), other numbers (False) or all.
+    """
+
+    algorithm: str
+    schedule: str
+    powers: bool | None = None
+
+
+class Function(NamedTuple):
+    """An MPI function whose algorithm a library lets us choose.
+
+    Attributes
+    ----------
+    name
+        As the library calls it.
+    whole
+        Whether it counts the bytes of all ranks, where an operation counts one rank's.
+    algorithms
+        Those that have a counterpart.
+    """
+
+    name: str
+    whole: bool
+    algorithms: tuple[Counterpart, ...]
+
+
+class Choice(NamedTuple):
+    """From this size on, in the library's count, this algorithm is the fastest."""
+
+    bytes: int
+    algorithm: str
+    segment: int  # 0: none
+
+
+class Span(NamedTuple):
+    """What holds from one number of ranks to another, both included."""
+
+    first: int
+    last: int
+    choices: list[Choice]
+
+
+def choose_for(
+    asked: Asked, table: dict[str, tuple[Function, ...]], library: str
+) -> list[tuple[Function, list[Span]]]:
+    """Choose the algorithms of all functions that do what is asked.
+
+    Raises
+    ------
+    topoloom.Error
+        If the library has none that sends what one of our schedules does.
+    """
+    operation = asked.call.operation
+    if operation not in table:
+        raise Error(
+            f"{library} has no algorithm of {operation} that is one of our schedules; "
+            f"it has for {', '.join(table)}"
+        )
+    found = [(each, list(_spans(asked, each))) for each in table[operation]]
+    if not any(spans for _, spans in found):
+        raise Error(
+            f"{library} has no algorithm of {operation} for {asked.call.ranks} ranks "
+            "that is one of our schedules; take another number of ranks"
+        )
+    return found
+
+
+def _spans(asked: Asked, function: Function) -> Iterator[Span]:
+    open_span: Span | None = None
+    for first, last, ranks in _numbers(asked):
+        call = asked.call._replace(ranks=ranks)
+        known = [each for each in function.algorithms if _holds(each, call)]
+        if not known:
+            continue
+        choices = _choices(asked, function, call, known)
+        if open_span is not None:
+            if (open_span.last + 1, open_span.choices) == (first, choices):
+                first = open_span.first
+            else:
+                yield open_span
+        open_span = Span(first, last, choices)
+    if open_span is not None:
+        yield open_span
+
+
+def _numbers(asked: Asked) -> Iterator[tuple[int, int, int]]:
+    """Give spans of numbers of ranks, and the one that stands for all of a span."""
+    most = asked.call.ranks
+    if asked.slots is not None:
+        yield most, most, most
+        return
+    power = 2
+    while power <= most:
+        if power > asked.call.root:
+            yield power, power, power
+            last = min(2 * power - 1, most)
+            if last > power:
+                yield power + 1, last, min(3 * power // 2, last)
+        power *= 2
+
+
+def _holds(counterpart: Counterpart, call: Call) -> bool:
+    is_power = call.ranks & (call.ranks - 1) == 0
+    if counterpart.powers not in (None, is_power):
+        return False
+    try:
+        call._replace(bytes=0).schedule(counterpart.schedule)
+    except Error:  # not for this number of ranks
+        return False
+    return True
+
+
+def _choices(
+    asked: Asked, function: Function, call: Call, known: Sequence[Counterpart]
+) -> list[Choice]:
+    def candidates(call: Call) -> list[str]:
+        return [name for each in known for name in _variants(each.schedule, call)]
+
+    algorithms = {each.schedule: each.algorithm for each in known}
+    choices: list[Choice] = []
+    for line in decide(
+        call, asked.model, asked.slots, threads=asked.threads, candidates=candidates
+    ):
+        chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", line.schedule)
+        name, segment = ("chain", int(chain[1])) if chain else (line.schedule, 0)
+        size = line.bytes * (call.ranks if function.whole else 1)
+        choices.append(Choice(size, algorithms[name], segment))
+    choices[0] = choices[0]._replace(bytes=0)
+    return choices
+
+
+def _variants(schedule: str, call: Call) -> list[str]:
+    if schedule != "chain":
+        return [schedule]
+    return [f"chain(segment={size})" for size in SEGMENTS if size < call.bytes]

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MSCCL XML: thread blocks of every GPU, each with steps that it does in order.
+
+A thread block sends to one GPU or receives from one; a further block of a GPU copies
+and combines. A step waits for a step of another block that writes what it reads, or
+uses what it writes; where it has to wait for more, steps that only wait come before it.
+What arrives is combined as it comes (`rrc`) where nothing else of the round uses the
+place. Chunks are equal parts of a buffer. Source: M. Cowan et al., "MSCCLang: Microsoft
+Collective Communication Language", ASPLOS 2023, and what the parser of MSCCL refuses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from xml.etree import ElementTree
+
+from topoloom._core import Error
+from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.rank_rounds import (
+    Place,
+    PlacedMessage,
+    RankRounds,
+    Round,
+    Work,
+    rounds_of,
+)
+
+NAME = "mscclxml"
+SUMMARY = "one schedule as MSCCL XML, for GPUs"
+USE = "MSCCL_XML_FILES=FILE NCCL_ALGO=MSCCL,RING,TREE ./app"
+
+_COLLECTIVES = {
+    "all-gather": "allgather",
+    "all-reduce": "allreduce",
+    "all-to-all": "alltoall",
+    "broadcast": "broadcast",
+    "reduce": "reduce",
+    "reduce-scatter": "reduce_scatter",
+}
+_REDUCTIONS = ("all-reduce", "reduce", "reduce-scatter")
+#: What GPUs have of a buffer: ranks whose bytes differ have no common chunk but a byte.
+_MAX_CHUNKS = 1 << 14
+#: Of a step; MSCCL keeps books for each count.
+_MAX_COUNT = 64
+_BUFFERS = {"input": "i", "output": "o", "scratch": "s"}
+
+
+def write(asked: Asked) -> str:
+    """Write what every GPU does in the best schedule.
+
+    Raises
+    ------
+    topoloom.Error
+        For a collective that MSCCL does not have, and for bytes that the ranks do not
+        divide, so that no chunk is a part of all that is sent.
+    """
+    operation, ranks = asked.call.operation, asked.call.ranks
+    if operation not in _COLLECTIVES:
+        raise Error(f"MSCCL has no {operation}; it has {', '.join(_COLLECTIVES)}")
+    programs = rounds_of(asked.schedule)
+    each = asked.call.bytes
+    inputs, outputs = _buffer_bytes(operation, ranks, each)
+    chunk = _chunk(programs, gcd(inputs, outputs))
+    if max(inputs, outputs) > _MAX_CHUNKS * chunk:
+        raise Error(
+            f"{asked.best} cuts {each} bytes in unequal parts, but the chunks of "
+            f"MSCCL are equal; take bytes that {ranks} divides, such as "
+            f"{max(each // ranks, 1) * ranks}"
+        )
+    algo = ElementTree.Element(
+        "algo",
+        name=asked.best,
+        proto="Simple",
+        nchannels="1",
+        nchunksperloop=str(max(inputs, outputs) // chunk),
+        ngpus=str(ranks),
+        coll=_COLLECTIVES[operation],
+        inplace="0",
+        outofplace="1",
+        redop="sum" if operation in _REDUCTIONS else "nop",
+        minBytes="0",
+        maxBytes=str(1 << 40),
+    )
+    for rank, program in enumerate(programs):
+        gpu = ElementTree.SubElement(
+            algo,
+            "gpu",
+            id=str(rank),
+            i_chunks=str(inputs // chunk),
+            o_chunks=str(outputs // chunk),
+            s_chunks=str(-(-program.scratch // chunk)),
+        )
+        blocks = _Blocks(chunk)
+        if operation == "broadcast" and rank == asked.call.root:
+            blocks.local(Work(False, Place("input", 0), Place("output", 0), outputs))
+        for one in program.rounds:
+            blocks.round(one)
+        blocks.add_to(gpu)
+    ElementTree.indent(algo)
+    return ElementTree.tostring(algo, encoding="unicode") + "\n"
+
+
+def _buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
+    """Return the bytes of the input and the output of a rank."""
+    if operation == "all-gather":
+        return each, each * ranks
+    if operation == "reduce-scatter":
+        return each * ranks, each
+    if operation == "all-to-all":
+        return each * ranks, each * ranks
+    return each, each
+
+
+def _chunk(programs: list[RankRounds], whole: int) -> int:
+    """Return the bytes of the largest chunk of which all that is moved is made."""
+    chunk = whole
+    for program in programs:
+        for each in program.rounds:
+            for message in each.messages():
+                chunk = gcd(chunk, message.bytes, message.at.offset)
+            for work in each.before + each.meanwhile + each.after:
+                offsets = (work.source.offset, work.target.offset)
+                chunk = gcd(chunk, work.bytes, *offsets)
+    return chunk
+
+
+@dataclass(eq=False)
+class _Step:
+    """What a thread block does at once; `needs` are steps of other blocks."""
+
+    kind: str
+    at: tuple[Place, Place]  # source and target, offsets in chunks
+    chunks: int
+    block: int
+    order: int  # among the steps of its block
+    needs: list[_Step]
+    is_needed: bool = False
+    position: int = 0  # the same in the file, where steps that only wait count, too
+
+
+class _Blocks:
+    """The thread blocks of a GPU."""
+
+    def __init__(self, chunk: int) -> None:
+        self._chunk = chunk
+        self._numbers: dict[tuple[int, int], int] = {}  # by who is sent to, received of
+        self._steps: list[list[_Step]] = []
+        self._waited: list[dict[int, int]] = []  # by block: how far it knows others
+        self._writer: dict[tuple[str, int], _Step] = {}
+        self._readers: dict[tuple[str, int], list[_Step]] = {}
+
+    def local(self, work: Work) -> None:
+        """Copy or combine."""
+        self._add(_LOCAL, "re" if work.combines else "cpy", *work[1:])
+
+    def round(self, each: Round) -> None:
+        """Do a round; what arrives is combined at once where nothing hinders that."""
+        for work in each.before:
+            self.local(work)
+        for message in each.sends:
+            self._add((message.peer, -1), "s", message.at, message.at, message.bytes)
+        combined = _combined(each)
+        for message in each.receives:
+            kind, source, target = "r", message.at, message.at
+            if message in combined:
+                kind, source, target = "rrc", *combined[message][1:3]
+                source = target if source == message.at else source
+            self._add((-1, message.peer), kind, source, target, message.bytes)
+        for work in each.meanwhile + each.after:
+            if work not in combined.values():
+                self.local(work)
+
+    def _add(
+        self, peers: tuple[int, int], kind: str, source: Place, target: Place, size: int
+    ) -> None:
+        block = self._numbers.setdefault(peers, len(self._steps))
+        if block == len(self._steps):
+            self._steps.append([])
+            self._waited.append({})
+        chunks = size // self._chunk
+        for first in range(0, chunks, _MAX_COUNT):
+            places = [
+                Place(place.memory, place.offset // self._chunk + first)
+                for place in (source, target)
+            ]
+            count = min(_MAX_COUNT, chunks - first)
+            steps = self._steps[block]
+            step = _Step(kind, (places[0], places[1]), count, block, len(steps), [])
+            self._order(step)
+            steps.append(step)
+
+    def _order(self, step: _Step) -> None:
+        """Let a step wait for those that write what it reads, and so on."""
+        source, target = (_chunks_at(place, step.chunks) for place in step.at)
+        reads = [] if step.kind == "r" else source
+        writes = [] if step.kind == "s" else target
+        before = [self._writer[at] for at in reads + writes if at in self._writer]
+        for at in writes:
+            before += self._readers.pop(at, [])
+        for at in writes:
+            self._writer[at] = step
+        for at in reads:
+            self._readers.setdefault(at, []).append(step)
+        latest: dict[int, _Step] = {}
+        for other in before:
+            if other.block not in latest or other.order > latest[other.block].order:
+                latest[other.block] = other
+        waited = self._waited[step.block]
+        for block, other in sorted(latest.items()):
+            if block != step.block and other.order > waited.get(block, -1):
+                waited[block] = other.order
+                other.is_needed = True
+                step.needs.append(other)
+
+    def add_to(self, gpu: ElementTree.Element) -> None:
+        """Write all blocks; of several steps that one waits for each takes a line."""
+        for steps in self._steps:
+            position = -1
+            for step in steps:
+                position += max(len(step.needs), 1)
+                step.position = position
+        for (send, receive), number in self._numbers.items():
+            block = ElementTree.SubElement(
+                gpu, "tb", id=str(number), send=str(send), recv=str(receive), chan="0"
+            )
+            for step in self._steps[number]:
+                for other in step.needs[:-1]:
+                    _write_step(block, "nop", _NOWHERE, 0, other, False)
+                last = step.needs[-1] if step.needs else None
+                _write_step(
+                    block, step.kind, step.at, step.chunks, last, step.is_needed
+                )
+
+
+_LOCAL = (-1, -1)
+_NOWHERE = (Place("input", 0), Place("input", 0))
+
+
+def _write_step(
+    block: ElementTree.Element,
+    kind: str,
+    at: tuple[Place, Place],
+    chunks: int,
+    other: _Step | None,
+    is_needed: bool,
+) -> None:
+    source, target = at
+    ElementTree.SubElement(
+        block,
+        "step",
+        s=str(len(block)),
+        type=kind,
+        srcbuf=_BUFFERS[source.memory],
+        srcoff=str(source.offset),
+        dstbuf=_BUFFERS[target.memory],
+        dstoff=str(target.offset),
+        cnt=str(chunks),
+        depid=str(-1 if other is None else other.block),
+        deps=str(-1 if other is None else other.position),
+        hasdep=str(int(is_needed)),
+    )
+
+
+def _chunks_at(place: Place, count: int) -> list[tuple[str, int]]:
+    return [(place.memory, place.offset + i) for i in range(count)]
+
+
+def _combined(each: Round) -> dict[PlacedMessage, Work]:
+    """Find messages of which only a combination is kept, in places of its own."""
+    return {
+        message: work
+        for message in each.receives
+        for work in each.after
+        if work.combines
+        and (message.at, message.bytes) in ((p, work.bytes) for p in work[1:3])
+        and _is_alone(each, message, work)
+    }
+
+
+def _is_alone(each: Round, message: PlacedMessage, work: Work) -> bool:
+    """Whether the round does nothing else with a message and the result of its work."""
+    others = [one for one in each.meanwhile + each.after if one is not work]
+    written = [(one.at, one.bytes) for one in each.receives if one is not message]
+    written += [(one.target, one.bytes) for one in others]
+    read = [(one.at, one.bytes) for one in each.sends]
+    read += [(one.source, one.bytes) for one in others]
+    changed = (message.at, work.target)
+    return not any(
+        _overlap(place, work.bytes, *used)
+        for places, uses in ((changed, written + read), ((work.source,), written))
+        for place in places
+        for used in uses
+    )
+
+
+def _overlap(place: Place, size: int, other: Place, other_size: int) -> bool:
+    return (
+        place.memory == other.memory
+        and place.offset < other.offset + other_size
+        and other.offset < place.offset + size
+    )

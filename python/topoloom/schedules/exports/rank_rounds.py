@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a rank does in a schedule, round by round, with places in its memory."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topoloom._core import Error, NetworkModel, Schedule, rank_program
+
+#: Messages of a schedule that is written out: a file of a gigabyte or so.
+MAX_MESSAGES = 1 << 22
+
+_FREE = NetworkModel.regimes([(0.0, 0.0, None)])
+
+
+class Place(NamedTuple):
+    """Where in the memory `input`, `output` or `scratch`."""
+
+    memory: str
+    offset: int
+
+
+class Work(NamedTuple):
+    """A copy, or a combination: what is at `target` becomes source (op) target."""
+
+    combines: bool
+    source: Place
+    target: Place
+    bytes: int
+
+
+class PlacedMessage(NamedTuple):
+    """To or from a peer."""
+
+    peer: int
+    at: Place
+    bytes: int
+
+
+class Round(NamedTuple):
+    """Copies, then all messages beside other copies, then work when all have come."""
+
+    before: list[Work]
+    receives: list[PlacedMessage]
+    sends: list[PlacedMessage]
+    meanwhile: list[Work]
+    after: list[Work]
+
+    def messages(self) -> list[PlacedMessage]:
+        """All messages, receives first."""
+        return self.receives + self.sends
+
+
+class RankRounds(NamedTuple):
+    """The program of a rank."""
+
+    scratch: int  # bytes
+    rounds: list[Round]
+
+
+def rounds_of(schedule: Schedule) -> list[RankRounds]:
+    """List the rounds of all ranks.
+
+    Raises
+    ------
+    topoloom.Error
+        If there are more than `MAX_MESSAGES` messages.
+    """
+    if schedule.cost(_FREE).messages * schedule.ranks > MAX_MESSAGES:
+        raise Error(
+            f"{schedule.operation} among {schedule.ranks} ranks has more than "
+            f"{MAX_MESSAGES:,} messages, too many to write out; take fewer ranks, or "
+            "another schedule"
+        )
+    return [_rank_rounds(schedule, rank) for rank in range(schedule.ranks)]
+
+
+def _rank_rounds(schedule: Schedule, rank: int) -> RankRounds:
+    scratch, rounds = rank_program(schedule, rank)
+    return RankRounds(
+        scratch,
+        [
+            Round(
+                [Work(c, Place(*a), Place(*b), n) for c, a, b, n in before],
+                [PlacedMessage(peer, Place(*at), n) for peer, at, n in receives],
+                [PlacedMessage(peer, Place(*at), n) for peer, at, n in sends],
+                [Work(c, Place(*a), Place(*b), n) for c, a, b, n in meanwhile],
+                [Work(c, Place(*a), Place(*b), n) for c, a, b, n in after],
+            )
+            for before, receives, sends, meanwhile, after in rounds
+        ],
+    )

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Choices and programs as a C library that moves the data sees them.
+#include <doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "topoloom/capi/topoloom_schedules.h"
+
+namespace {
+
+class Chooser {
+   public:
+    explicit Chooser(const topoloom_setting& setting) {
+        failed_ = topoloom_strategy_make(&setting, &strategy_, error_, sizeof error_) != 0;
+    }
+    ~Chooser() {
+        if (!failed_) topoloom_strategy_free(strategy_);
+    }
+    Chooser(const Chooser&) = delete;
+    Chooser& operator=(const Chooser&) = delete;
+
+    [[nodiscard]] std::string error() const { return failed_ ? error_ : ""; }
+    [[nodiscard]] std::string about() const { return topoloom_strategy_about(strategy_); }
+    const char* choose(topoloom_operation operation, std::int64_t bytes) {
+        const char* schedule = nullptr;
+        const int status =
+            topoloom_strategy_choose(strategy_, operation, bytes, 0, &schedule, error_, sizeof error_);
+        return status == 0 ? schedule : error_;
+    }
+
+   private:
+    topoloom_strategy* strategy_ = nullptr;
+    bool failed_ = false;
+    char error_[256] = "";
+};
+
+topoloom_setting setting_of(std::size_t ranks) {
+    topoloom_setting setting{};
+    setting.ranks = ranks;
+    return setting;
+}
+
+std::string operation_named(const char* name) {
+    char error[256];
+    topoloom_operation operation{};
+    if (topoloom_operation_named(name, &operation, error, sizeof error) != 0) return error;
+    return std::to_string(operation);
+}
+
+}  // namespace
+
+TEST_CASE("a program sends to whom the chosen schedule says") {
+    topoloom_setting setting = setting_of(4);
+    setting.schedule = "ring";
+    Chooser chooser(setting);
+    REQUIRE(chooser.error().empty());
+    const char* schedule = chooser.choose(TOPOLOOM_ALL_GATHER, 100);
+    CHECK(std::string(schedule) == "ring");
+    topoloom_call call{};
+    call.operation = TOPOLOOM_ALL_GATHER;
+    call.ranks = 4;
+    call.rank = 3;
+    call.units = 100;
+    call.unit_bytes = 1;
+    topoloom_program program{};
+    char error[256];
+    REQUIRE(topoloom_program_make(&call, schedule, &program, error, sizeof error) == 0);
+    CHECK(program.round_count == 3);
+    for (std::size_t r = 0; r < program.round_count; ++r) {
+        const topoloom_round& round = program.rounds[r];
+        REQUIRE(round.sends.end - round.sends.begin == 1);
+        CHECK(program.messages[round.sends.begin].peer == 0);
+        CHECK(program.messages[round.sends.begin].units == 100);
+        CHECK(program.messages[round.receives.begin].peer == 2);
+    }
+    topoloom_program_free(&program);
+    CHECK(topoloom_program_make(&call, "rung", &program, error, sizeof error) == 1);
+    CHECK(std::string(error).starts_with("no all-gather schedule 'rung'"));
+}
+
+TEST_CASE("seats and a machine file reach the strategy") {
+    const std::vector<std::int64_t> seats{0, 0, 1, 1};
+    topoloom_setting setting = setting_of(4);
+    setting.seats = seats.data();
+    CHECK(Chooser(setting).about() == "4 ranks on 2 nodes, schedules by what messages cost");
+    setting.machine = "machine torus:4,bandwidth=1GB/s";
+    CHECK(Chooser(setting).about() ==
+          "4 ranks on 2 nodes of torus:4,bandwidth=1GB/s, schedules by the machine's routes");
+    setting.machine = "machine torus:4";
+    CHECK(Chooser(setting).error() ==
+          "the links of 'torus:4' have no bandwidth; add one, as in torus:8x8x8,bandwidth=10GB/s");
+}
+
+TEST_CASE("what cannot be asked is an error in a line") {
+    CHECK(Chooser(setting_of(0)).error() == "there are no ranks");
+    Chooser chooser(setting_of(4));
+    CHECK(std::string(chooser.choose(TOPOLOOM_SCAN, -1)) == "scan: -1 bytes; there must be 0 or more");
+    CHECK(std::string(chooser.choose(static_cast<topoloom_operation>(13), 1)) ==
+          "no operation has the number 13");
+}
+
+TEST_CASE("equal texts are one object, also where two have the same setting") {
+    Chooser first(setting_of(8)), second(setting_of(8));
+    CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == second.choose(TOPOLOOM_ALL_TO_ALL, 100));
+    CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == first.choose(TOPOLOOM_ALL_TO_ALL, 100));
+}
+
+TEST_CASE("operations have MPI's names, and ours") {
+    CHECK(operation_named("MPI_Bcast") == std::to_string(TOPOLOOM_BROADCAST));
+    CHECK(operation_named("broadcast") == std::to_string(TOPOLOOM_BROADCAST));
+    CHECK(operation_named("MPI_Ialltoallw") == std::to_string(TOPOLOOM_ALL_TO_ALL));
+    CHECK(operation_named("MPI_Allgatherv_init") == std::to_string(TOPOLOOM_ALL_GATHER));
+    CHECK(operation_named("MPI_Reduce_scatter_block_init") == std::to_string(TOPOLOOM_REDUCE_SCATTER));
+    CHECK(operation_named("exscan") == std::to_string(TOPOLOOM_EXSCAN));
+    CHECK(operation_named("many-to-many-multicast") == std::to_string(TOPOLOOM_MANY_TO_MANY_MULTICAST));
+    CHECK(operation_named("MPI_Send").starts_with("no collective 'MPI_Send'; there are: broadcast"));
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where ranks are and what messages cost, from files; and what is said about files that are wrong.
+#include <doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/strategy/cost_basis.hpp"
+#include "topoloom/strategy/strategy.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+constexpr const char* ring = "torus:4,bandwidth=10GB/s";
+
+Setting with_machine(std::string machine, std::vector<std::int64_t> seats = {}) {
+    Setting setting;
+    setting.ranks = 3;
+    setting.machine = std::move(machine);
+    setting.seats = std::move(seats);
+    return setting;
+}
+
+std::string placement(const std::string& machine, const std::string& slots) {
+    return R"({"format": "topoloom-placement", "version": 1, "machine": ")" + machine +
+           R"(", "allocation": {"nodes": [0, 1]}, "placement": )" + slots +
+           R"(, "values": {"hop_bytes": 1.5e3}})";
+}
+
+std::string decisions(const std::string& operation, const std::string& lines) {
+    return "{\"format\": \"topoloom-decisions\", \"version\": 1,\n\"operation\": \"" + operation +
+           "\",\n\"decisions\": [" + lines + "]}";
+}
+
+void refuses(const Setting& setting, const char* message) { CHECK_THROWS_WITH(Strategy{setting}, message); }
+
+void refuses_machine(const std::string& text, const char* message) { refuses(with_machine(text), message); }
+
+void refuses_decisions(const std::string& text, const char* message) {
+    Setting setting;
+    setting.ranks = 4;
+    setting.decisions = text;
+    refuses(setting, message);
+}
+
+}  // namespace
+
+TEST_CASE("ranks sit on the nodes that they name") {
+    const CostBasis basis = find_cost_basis(with_machine(std::string("machine ") + ring, {3, 0, 3}));
+    CHECK(basis.slots == std::vector{Slot{3}, Slot{0}, Slot{3}});
+    CHECK(basis.nodes == 2);
+    CHECK(find_cost_basis(with_machine(std::string("machine ") + ring)).slots ==
+          std::vector{Slot{0}, Slot{1}, Slot{2}});
+}
+
+TEST_CASE("ranks sit where the placement of the world has them") {
+    Setting setting = with_machine("message - 1e-6 1e-9", {5, 0, 4});
+    setting.placement = placement("torus:4,bandwidth=10GB/s+node:2", "[7, 6, 5, 4, 3, 1]");
+    const CostBasis basis = find_cost_basis(setting);
+    CHECK(basis.slots == std::vector{Slot{1}, Slot{7}, Slot{3}});
+    CHECK(basis.model.lines().front().beta == 1e-9);
+}
+
+TEST_CASE("without a machine equal seats are a node") {
+    const CostBasis some = find_cost_basis(with_machine("", {77, 5, 77}));
+    CHECK(some.nodes == 2);
+    CHECK(some.slots == std::vector{Slot{0}, Slot{1}, Slot{0}});
+    CHECK(find_cost_basis(with_machine("", {77, 77, 77})).nodes == 1);
+    CHECK(find_cost_basis(with_machine("", {-1, -1, -1})).nodes == 3);
+    CHECK(find_cost_basis(with_machine("")).nodes == 3);
+}
+
+TEST_CASE("a machine file says what messages cost") {
+    const CostBasis basis =
+        find_cost_basis(with_machine("# measured\nmessage 2047 2e-6 1e-9\nmessage - 3e-6 5e-10 # large\r\n\n"
+                                     "cost latency 637e-9\ncost receive_cpu 1e-6\nnode 0 a"));
+    REQUIRE(basis.model.lines().size() == 2);
+    CHECK(basis.model.lines()[0].most == 2047);
+    CHECK(basis.model.lines()[1].alpha == 3e-6);
+    CHECK(basis.model.costs().latency == 637e-9);
+    CHECK(basis.model.costs().receive_cpu == 1e-6);
+}
+
+TEST_CASE("a message takes its receiver some time, so that the root of a gather is not free") {
+    const CostBasis basis = find_cost_basis(with_machine("message - 2e-6 1e-9"));
+    CHECK(basis.model.receive_cpu(Bytes{0}) == 1e-6);
+    CHECK(basis.model.cpu(Bytes{1000}) == doctest::Approx(basis.model.time(Bytes{1000})));
+}
+
+TEST_CASE("a machine that says what a message's start takes needs no line about messages") {
+    const CostBasis basis =
+        find_cost_basis(with_machine("machine torus:4,bandwidth=10GB/s+node:1,startup=3us"));
+    CHECK(basis.model.time(Bytes{0}) == 3e-6);
+}
+
+TEST_CASE("what is wrong with a machine file is said in a line that names its line") {
+    refuses_machine("machine", "the machine file: line 1: expected 'machine TEXT'");
+    refuses_machine("machine torus:4\nmachine torus:4",
+                    "the machine file: line 2: the machine is given twice");
+    refuses_machine("mashine torus:4",
+                    "the machine file: line 1: 'mashine' is none of: machine, node, message, cost");
+    refuses_machine("\nmessage 5 1e-6", "the machine file: line 2: expected 'message MOST ALPHA BETA'");
+    refuses_machine("message - 1us 0",
+                    "the machine file: line 1: '1us' is not a number of seconds, 0 or more");
+    refuses_machine("message x 1 0", "the machine file: line 1: 'x' is not a number of bytes, nor -");
+    refuses_machine("message 9 1 0\nmessage 9 1 0",
+                    "the machine file: line 2: messages must ascend, but 9 follows 9");
+    refuses_machine("message 9 1 0",
+                    "the machine file: the last regime must have no limit, but goes up to 9 bytes");
+    refuses_machine("cost latency 1",
+                    "the machine file: a machine file with 'cost' needs a line 'message - ALPHA BETA'");
+    refuses_machine("cost latency 1\ncost latency 1",
+                    "the machine file: line 2: the cost latency is given twice");
+    refuses_machine("machine torus:4xx",
+                    "the machine: cannot read machine 'torus:4xx': expected a number at column 9");
+    refuses_machine("machine torus:4",
+                    "the links of 'torus:4' have no bandwidth; add one, as in torus:8x8x8,bandwidth=10GB/s");
+    refuses_machine("machine torus:2,bandwidth=1GB/s", "rank 2 is on node 2, but the machine has 2 nodes");
+    refuses(with_machine(std::string("machine ") + ring, {0, -1, 1}),
+            "the machine file: no line 'node NUMBER HOST' names the host of rank 1");
+}
+
+TEST_CASE("what is wrong with a placement is said in a line") {
+    Setting setting = with_machine("");
+    const auto refuses_placement = [&](const std::string& text, const char* message) {
+        setting.placement = text;
+        refuses(setting, message);
+    };
+    refuses_placement("{", "the placement: line 1: expected a key in quotes, but the text ends");
+    refuses_placement(R"({"format": "topoloom-decisions"})",
+                      "the placement: line 1: the format is 'topoloom-decisions', not 'topoloom-placement'");
+    refuses_placement(
+        "{\"format\": \"topoloom-placement\",\n\"version\": 2}",
+        "the placement: line 2: version 2 of topoloom-placement is not known; this Topoloom reads "
+        "version 1");
+    refuses_placement(placement(ring, "[0, 1]"),
+                      "the placement is of 2 ranks; rank 2 of the communicator is none of them");
+    refuses_placement(placement(ring, "[0, 1, 4]"),
+                      "the placement: rank 2 is on slot 4, but 'torus:4,bandwidth=10GB/s' has 4");
+    refuses_placement(
+        placement(ring, "[0, 1, -4]"),
+        "the placement: line 1: a slot of \"placement\" must be an integer from 0 to 4294967294");
+    setting.machine = "machine torus:5,bandwidth=10GB/s";
+    refuses_placement(placement(ring, "[0, 1, 2]"),
+                      "the placement is for the machine 'torus:4,bandwidth=10GB/s', the machine file says "
+                      "'torus:5,bandwidth=10GB/s'");
+}
+
+TEST_CASE("what is wrong with a decision table is said in a line that names its line") {
+    refuses_decisions("[]", "the decision table: line 1: expected an object, {...}, with the key \"format\"");
+    refuses_decisions(
+        decisions("all-togather", ""),
+        "the decision table: line 2: no collective 'all-togather'; there are: broadcast, reduce, "
+        "scatter, gather, all-gather, all-reduce, reduce-scatter, all-to-all, barrier, many-to-many, "
+        "many-to-many-multicast, scan, exscan");
+    refuses_decisions(decisions("barrier", "\n{\"ranks\": 2}"),
+                      "the decision table: line 4: the key \"bytes\" is missing");
+    refuses_decisions(decisions("barrier", "\n{\"ranks\": 2, \"bytes\": 0, \"schedule\": \"ring\"}"),
+                      "the decision table: line 4: no barrier schedule 'ring'; there are: dissemination");
+    refuses_decisions(decisions("scan", R"({"ranks": 4, "bytes": 1, "schedule": "recursive-doubling"},
+                                          {"ranks": 2, "bytes": 1, "schedule": "recursive-doubling"})"),
+                      "the decision table: line 4: decisions must ascend by ranks, degree and bytes");
+    const std::string scan =
+        decisions("scan", R"({"ranks": 4, "bytes": 1, "schedule": "recursive-doubling"})");
+    refuses_decisions(scan + "\n" + scan, "the decision table: line 4: a second table of scan");
+}
+
+TEST_CASE("a schedule that is none is refused, one for other numbers of ranks is not") {
+    Setting setting;
+    setting.ranks = 12;
+    setting.schedule = "chain(segment=0)";
+    refuses(setting, "chain: option segment is '0'; it must be an integer from 1 to 1073741824");
+    setting.schedule = "brook";
+    CHECK_THROWS_AS(Strategy{setting}, Error);
+    setting.schedule = "scatter-all-gather(gather=doubling)";
+    CHECK_NOTHROW(Strategy{setting});
+}

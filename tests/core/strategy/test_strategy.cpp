@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a strategy chooses depends on what is asked alone, and is the fastest that suits.
+#include <doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/execute/compile.hpp"
+#include "topoloom/strategy/candidates.hpp"
+#include "topoloom/strategy/schedule_times.hpp"
+#include "topoloom/strategy/shared.hpp"
+#include "topoloom/strategy/strategy.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using enum Operation;
+
+constexpr auto operations = {broadcast,      reduce,     scatter, gather, all_gather, all_reduce,
+                             reduce_scatter, all_to_all, barrier, scan,   exscan};
+constexpr const char* torus = "machine torus:4x4x4,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
+
+Setting setting_of(std::size_t ranks) {
+    Setting setting;
+    setting.ranks = ranks;
+    return setting;
+}
+
+Setting on_torus(std::size_t ranks, std::int64_t per_node = 1) {
+    Setting setting = setting_of(ranks);
+    setting.machine = torus;
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        setting.seats.push_back(static_cast<std::int64_t>(rank) / per_node);
+    return setting;
+}
+
+Setting on_nodes(std::size_t ranks, std::size_t per_node) {
+    Setting setting = setting_of(ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        setting.seats.push_back(static_cast<std::int64_t>(1'000'003 * (rank / per_node)));
+    return setting;
+}
+
+std::vector<Setting> some_settings() {
+    return {setting_of(1),    setting_of(2),   setting_of(7), setting_of(32), on_nodes(13, 4),
+            on_nodes(16, 16), on_nodes(24, 8), on_torus(17),  on_torus(64),   on_torus(48, 3)};
+}
+
+struct Question {
+    Operation operation;
+    Bytes bytes;
+    bool in_rank_order;
+};
+
+std::vector<Question> some_questions(std::uint64_t seed) {
+    std::vector<Question> questions;
+    Rng rng(seed);
+    for (const Operation operation : operations) {
+        for (int i = 0; i < 6; ++i) {
+            const std::int64_t size = rng.below(1U << rng.below(24));
+            const bool reduces =
+                operation == reduce || operation == all_reduce || operation == reduce_scatter;
+            questions.push_back({operation, Bytes{operation == barrier ? 0 : size}, reduces && i % 2 == 1});
+        }
+    }
+    return questions;
+}
+
+const std::string& answer(Strategy& strategy, const Question& question) {
+    return strategy.choose(question.operation, question.bytes, question.in_rank_order);
+}
+
+/// By the definition: all candidates, timed one by one.
+std::string slowly_fastest(const Setting& setting, Question question) {
+    const CostBasis basis = find_cost_basis(setting);
+    const Call call{question.operation, setting.ranks, question.bytes};
+    std::string best;
+    double least = 0;
+    for (const std::string& text : candidates(call)) {
+        const AnySchedule schedule = make_schedule(call, text);
+        if (question.in_rank_order && !keeps_rank_order(schedule)) continue;
+        const double time = schedule_time(schedule, basis);
+        if (best.empty() || time < least) std::tie(best, least) = std::pair(text, time);
+    }
+    return best;
+}
+
+}  // namespace
+
+TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of its class") {
+    for (const Setting& setting : some_settings()) {
+        Strategy strategy(setting);
+        for (const Question& question : some_questions(1)) {
+            CAPTURE(strategy.about());
+            CAPTURE(operation_name(question.operation));
+            CAPTURE(question.bytes.value);
+            CAPTURE(question.in_rank_order);
+            const auto at = [&](std::int64_t bytes) {
+                return slowly_fastest(setting, {question.operation, Bytes{bytes}, question.in_rank_order});
+            };
+            const std::int64_t size =
+                question.operation == barrier ? 0 : std::max(question.bytes.value, std::int64_t{1});
+            const auto low = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)));
+            const std::int64_t step = std::max(low / 16, std::int64_t{1});
+            std::string expected = at(low);
+            if (size > low && at(2 * low) != expected) expected = at(size - size % step);
+            CHECK(answer(strategy, question) == expected);
+        }
+    }
+}
+
+TEST_CASE("so it is where only a sample of the messages is routed") {
+    Setting setting = setting_of(300);
+    setting.machine = "machine torus:8x8x5,bandwidth=10GB/s\nmessage - 1e-6 1e-10";
+    Strategy strategy(setting);
+    for (const Operation operation : {all_to_all, all_gather}) {
+        for (const std::int64_t bytes : {16, 1 << 20}) {
+            CHECK(strategy.choose(operation, Bytes{bytes}, false) ==
+                  slowly_fastest(setting, {operation, Bytes{bytes}, false}));
+        }
+    }
+}
+
+TEST_CASE("what was asked before does not change an answer") {
+    for (const Setting& setting : some_settings()) {
+        const std::vector<Question> questions = some_questions(2);
+        Strategy forward(setting), backward(setting);
+        std::vector<std::string> answers(questions.size());
+        for (std::size_t i = 0; i < questions.size(); ++i) answers[i] = answer(forward, questions[i]);
+        for (std::size_t i = questions.size(); i-- > 0;) CHECK(answer(backward, questions[i]) == answers[i]);
+    }
+}
+
+TEST_CASE("threads that ask at the same time get the same") {
+    Strategy shared(on_torus(48, 3)), alone(on_torus(48, 3));
+    const std::vector<Question> questions = some_questions(3);
+    std::vector<std::vector<const std::string*>> answers(4,
+                                                         std::vector<const std::string*>(questions.size()));
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < answers.size(); ++t) {
+        threads.emplace_back([&, t] {
+            for (std::size_t i = 0; i < questions.size(); ++i) {
+                const std::size_t which = (i * (2 * t + 1)) % questions.size();
+                answers[t][which] = &answer(shared, questions[which]);
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+        const std::string& expected = answer(alone, questions[i]);
+        for (const auto& of_thread : answers) CHECK((of_thread[i] == nullptr || *of_thread[i] == expected));
+    }
+}
+
+TEST_CASE("every operation has a schedule for any number of ranks, in rank order too") {
+    for (std::size_t ranks = 1; ranks <= 70; ranks += ranks < 18 ? 1 : 13) {
+        Strategy strategy(setting_of(ranks));
+        for (const Question& question : some_questions(ranks)) {
+            CAPTURE(ranks);
+            CAPTURE(operation_name(question.operation));
+            const Call call{question.operation, ranks, question.bytes};
+            const AnySchedule schedule = make_schedule(call, answer(strategy, question));
+            CHECK((!question.in_rank_order || keeps_rank_order(schedule)));
+        }
+        for (const Operation many : {many_to_many, many_to_many_multicast})
+            CHECK(strategy.choose(many, Bytes{100}, false) == "direct");
+    }
+}
+
+TEST_CASE("one text is one object") {
+    Setting setting = setting_of(16);
+    setting.schedule = "binomial";
+    Strategy strategy(setting);
+    const std::string& small = strategy.choose(broadcast, Bytes{1}, false);
+    CHECK(&small == &strategy.choose(broadcast, Bytes{1 << 20}, false));
+    CHECK(&small == &strategy.choose(reduce, Bytes{2}, false));
+}
+
+TEST_CASE("sizes have no end") {
+    Strategy strategy(on_torus(64));
+    const std::string& large = strategy.choose(all_to_all, Bytes{std::int64_t{1} << 30}, false);
+    CHECK(&strategy.choose(all_to_all, Bytes{std::int64_t{1} << 62}, false) == &large);
+    CHECK_THROWS_WITH((void)strategy.choose(all_to_all, Bytes{-1}, false),
+                      "all-to-all: -1 bytes; there must be 0 or more");
+}
+
+TEST_CASE("a table wins over costs, and a name over both, where they can do it") {
+    Setting setting = setting_of(9);
+    setting.decisions =
+        R"({"format": "topoloom-decisions", "version": 1, "operation": "all-gather", "decisions": [
+        {"ranks": 2, "bytes": 1, "schedule": "ring"},
+        {"ranks": 8, "bytes": 1, "schedule": "neighbor-exchange"},
+        {"ranks": 8, "bytes": 100, "schedule": "cyclic"},
+        {"ranks": 16, "bytes": 1, "schedule": "pairwise"}]})";
+    Strategy by_table(setting), by_cost(setting_of(9));
+    CHECK(by_table.choose(all_gather, Bytes{100}, false) == "cyclic");
+    CHECK(by_table.choose(all_gather, Bytes{1 << 30}, false) == "cyclic");
+    // Nine ranks have no neighbors in pairs.
+    CHECK(by_table.choose(all_gather, Bytes{99}, false) == by_cost.choose(all_gather, Bytes{99}, false));
+    CHECK(by_table.choose(broadcast, Bytes{99}, false) == by_cost.choose(broadcast, Bytes{99}, false));
+    setting.schedule = "ring";
+    Strategy by_name(setting);
+    CHECK(by_name.choose(all_gather, Bytes{100}, false) == "ring");
+    CHECK(by_name.choose(all_reduce, Bytes{1}, false) == "ring");
+    CHECK(by_name.choose(all_reduce, Bytes{1}, true) == by_cost.choose(all_reduce, Bytes{1}, true));
+    CHECK(by_name.choose(broadcast, Bytes{99}, false) == by_cost.choose(broadcast, Bytes{99}, false));
+}
+
+TEST_CASE("equal settings share a strategy as long as somebody has it") {
+    const auto first = share_strategy(on_torus(20));
+    CHECK(share_strategy(on_torus(20)) == first);
+    CHECK(share_strategy(on_torus(21)) != first);
+    const std::weak_ptr<Strategy> seen = share_strategy(on_torus(22));
+    CHECK(seen.expired());
+}
+
+TEST_CASE("a strategy says what it knows") {
+    CHECK(Strategy(setting_of(1)).about() == "1 rank on 1 node, schedules by what messages cost");
+    CHECK(Strategy(on_nodes(13, 4)).about() == "13 ranks on 4 nodes, schedules by what messages cost");
+    Setting named = on_torus(48, 3);
+    named.schedule = "ring";
+    CHECK(Strategy(named).about() ==
+          "48 ranks on 16 nodes of torus:4x4x4,bandwidth=10GB/s, schedules by name, "
+          "ring, else by the machine's routes");
+}

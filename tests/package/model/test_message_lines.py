@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lines for a machine file cost the same as the model that they are written from."""
+
+from __future__ import annotations
+
+import pytest
+
+from topoloom.model import MessageCosts, NetworkModel, load_model
+from topoloom.model.message_lines import message_lines
+from topoloom.model.named import model_names
+
+SIZES = [0, 1, *(2**k + d for k in range(1, 31) for d in (-1, 0, 1))]
+
+
+def read(text: str) -> NetworkModel:
+    """Read them as docs/reference/file-formats.md says."""
+    costs, lines = MessageCosts(), []
+    for line in text.splitlines():
+        word, *values = line.split()
+        if word == "message":
+            most, alpha, beta = values
+            lines.append(
+                (float(alpha), float(beta), None if most == "-" else int(most))
+            )
+        else:
+            assert word == "cost"
+            setattr(costs, values[0], float(values[1]))
+    return NetworkModel.regimes(lines, costs)
+
+
+def assert_same(model: NetworkModel) -> None:
+    copy = read(message_lines(model))
+    for size in SIZES:
+        assert copy.time(size) == pytest.approx(model.time(size), rel=1e-11)
+        assert copy.arrival(size) == pytest.approx(model.arrival(size), rel=1e-11)
+        assert copy.cpu(size) == pytest.approx(model.cpu(size), rel=1e-11)
+        if not model.takes_largest:
+            assert copy.time(size, 4) == pytest.approx(model.time(size, 4), rel=1e-11)
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_every_model_that_ships_can_be_written(name: str) -> None:
+    assert_same(load_model(name).model)
+
+
+def test_the_largest_of_lines_is_one_after_the_other() -> None:
+    three = [(1e-6, 1e-9, None), (5e-6, 1e-10, None), (4e-6, 2e-10, None)]
+    model = NetworkModel.largest(three)
+    assert message_lines(model) == "message 4444 5e-06 1e-10\nmessage - 1e-06 1e-09\n"
+    assert_same(model)
+
+
+def test_lines_that_begin_together_are_the_steepest() -> None:
+    assert_same(NetworkModel.largest([(1e-6, 0.0, None), (1e-6, 1e-9, None)]))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules for MPI libraries: the fastest of what they have, for all ranks and sizes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from topoloom import Allocation, Error, Machine
+from topoloom.model import load_model
+from topoloom.schedules import RankSlots
+from topoloom.schedules.choose import Call, cost_of
+from topoloom.schedules.exports import intel_mpi, mpich, open_mpi
+from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.counterparts import Function, choose_for
+from topoloom.schedules.together import block_order
+
+MODEL = load_model("hdr").model
+TABLES = {
+    each.NAME: each.TABLE  # type: ignore[attr-defined]
+    for each in (open_mpi, mpich, intel_mpi)
+}
+
+
+def best_of(function: Function, call: Call) -> set[str]:
+    """Name the algorithms that cost the least, those without segments only."""
+    is_power = call.ranks & (call.ranks - 1) == 0
+    costs = {}
+    for each in function.algorithms:
+        if each.powers not in (None, is_power) or each.schedule == "chain":
+            continue
+        try:
+            costs[each.algorithm] = cost_of(call, each.schedule, MODEL).time
+        except Error:  # not for this number of ranks
+            continue
+    least = min(costs.values())
+    return {name for name, cost in costs.items() if cost <= least * (1 + 1e-9)}
+
+
+@given(
+    library=st.sampled_from(sorted(TABLES)),
+    exponent=st.integers(1, 6),
+    size=st.integers(1, 1 << 20),
+    draw=st.data(),
+)
+@settings(max_examples=60)
+def test_the_fastest_of_its_algorithms_is_chosen(
+    library: str, exponent: int, size: int, draw: st.DataObject
+) -> None:
+    table = TABLES[library]
+    operation = draw.draw(st.sampled_from(sorted(table)))
+    ranks = 1 << exponent
+    size = 0 if operation == "barrier" else 1 << size.bit_length()
+    call = Call(operation, ranks, size)
+    for function, spans in choose_for(Asked(call, "", MODEL), table, library):
+        span = next(each for each in spans if each.first <= ranks <= each.last)
+        counted = size * ranks if function.whole else size
+        choice = [each for each in span.choices if each.bytes <= counted][-1]
+        assert choice.segment or choice.algorithm in best_of(function, call)
+
+
+@given(library=st.sampled_from(sorted(TABLES)), ranks=st.integers(2, 40))
+@settings(max_examples=30)
+def test_spans_are_all_numbers_of_ranks_once(library: str, ranks: int) -> None:
+    call = Call("all-to-all", ranks, 8)
+    (_, spans), *_ = choose_for(Asked(call, "", MODEL), TABLES[library], library)
+    assert (spans[0].first, spans[-1].last) == (2, ranks)
+    for before, after in itertools.pairwise(spans):
+        assert before.last + 1 == after.first
+        assert before.choices != after.choices
+    for span in spans:
+        sizes = [choice.bytes for choice in span.choices]
+        assert sizes[0] == 0
+        assert sizes == sorted(set(sizes))
+
+
+def test_on_a_machine_there_are_rules_for_its_ranks_alone() -> None:
+    machine = Machine("torus:4x4,bandwidth=1GB/s+node:1,startup=1us")
+    allocation = Allocation.whole(machine)
+    call = Call("all-reduce", 16, 8)
+    slots = RankSlots(allocation, block_order(call, allocation))
+    asked = Asked(call, "", None, slots)
+    assert re.findall(r"@(\d+-\d+)", intel_mpi.write(asked))[0] == "16-16"
+    assert "\n16 # ranks and more\n" in open_mpi.write(asked)
+    assert open_mpi.write(asked).endswith("17 # ranks and more\n1\n0 0 0 0\n")
+    tree = json.loads(mpich.write(asked))["collective=allreduce"]["comm_type=intra"]
+    assert list(tree) == ["comm_size<=15", "comm_size<=16", "comm_size=any"]
+
+
+def test_ranges_of_intel_mpi_leave_no_size_out() -> None:
+    text = intel_mpi.write(Asked(Call("broadcast", 64, 8), "", MODEL))
+    found = re.fullmatch(r'export I_MPI_ADJUST_BCAST="(.*)"\n', text)
+    assert found
+    ends: dict[str, int] = {}
+    for rule in found[1].split(";"):
+        first, last, ranks = re.fullmatch(r"\d+:(\d+)-(\d+)@(\d+-\d+)", rule).groups()  # type: ignore[union-attr]
+        assert int(first) == ends.get(ranks, -1) + 1
+        ends[ranks] = int(last)
+    assert set(ends.values()) == {2**31 - 1}
+
+
+def test_a_collective_without_counterpart_is_refused_with_those_that_have_one() -> None:
+    call = Call("many-to-many", 8, 8, degree=2)
+    with pytest.raises(
+        Error, match=r"^mpich has no algorithm .* it has for all-gather"
+    ):
+        mpich.write(Asked(call, "", MODEL))

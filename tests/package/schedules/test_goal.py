@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedules as GOAL: what is read back is the schedule, and comes to an end."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from goal_text import read, run
+from hypothesis import given, settings, strategies as st
+
+from topoloom import Error
+from topoloom.model import load_model
+from topoloom.schedules.choose import Call, operations, schedule_names
+from topoloom.schedules.exports import goal
+from topoloom.schedules.exports.asked import Asked
+
+MODEL = load_model("hdr").model
+
+
+def goal_of(call: Call, name: str) -> str:
+    return goal.write(Asked(call, name, MODEL))
+
+
+@given(
+    operation=st.sampled_from(operations()),
+    ranks=st.integers(1, 13),
+    size=st.integers(1, 5000),
+    draw=st.data(),
+)
+@settings(max_examples=150)
+def test_messages_are_those_of_the_schedule(
+    operation: str, ranks: int, size: int, draw: st.DataObject
+) -> None:
+    many = operation.startswith("many")
+    degree = draw.draw(st.integers(0, ranks - 1)) if many else None
+    root = draw.draw(st.integers(0, ranks - 1))
+    rooted = operation in ("broadcast", "reduce", "scatter", "gather")
+    call = Call(
+        operation,
+        ranks,
+        0 if operation == "barrier" else size,
+        root if rooted else 0,
+        degree,
+    )
+    name = draw.draw(st.sampled_from(sorted(schedule_names(call))))
+    schedule = call.schedule(name)
+    _, source, target, sizes = schedule.all_messages()
+    expected = Counter(
+        zip(source.tolist(), target.tolist(), sizes.tolist(), strict=True)
+    )
+    found = Counter(run(read(goal_of(call, name))))
+    if operation != "barrier":
+        expected = Counter({key: n for key, n in expected.items() if key[2] > 0})
+    if not name.startswith(("k-prefix", "k-shift")):  # they have barriers, too
+        assert found == expected
+
+
+def test_the_next_round_waits_for_all_of_the_one_before() -> None:
+    text = goal_of(Call("all-reduce", 4, 8), "recursive-doubling")
+    assert read(text)[0].keys() == {"l1", "l2", "l3", "l4", "l5", "l6"}
+    rank = read(text)[0]
+    assert [rank[label].kind for label in ("l1", "l2", "l3")] == [
+        "recv",
+        "send",
+        "calc",
+    ]
+    assert rank["l3"].requires == ["l1", "l2"]
+    assert rank["l4"].requires == rank["l5"].requires == ["l3"]
+
+
+def test_work_takes_what_the_model_says_of_copied_bytes() -> None:
+    """HDR copies a byte in 0.1 ns."""
+    assert MODEL.costs.gamma == pytest.approx(1e-10)
+    text = goal_of(Call("all-reduce", 2, 1_000_000), "recursive-doubling")
+    assert max(one.size for one in read(text)[0].values() if one.kind == "calc") == (
+        100_000
+    )
+
+
+def test_too_many_messages_are_refused() -> None:
+    with pytest.raises(Error, match=r"all-to-all among 4096 ranks has more than 4,194"):
+        goal_of(Call("all-to-all", 4096, 8), "at-once")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedules as MSCCL XML, run by a slow MSCCL of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from msccl import Gpus, Share
+
+from topoloom import Error
+from topoloom.model import load_model
+from topoloom.schedules.choose import Call, schedule_names
+from topoloom.schedules.exports import msccl_xml
+from topoloom.schedules.exports.asked import Asked
+
+MODEL = load_model("hdr").model
+COLLECTIVES = (
+    "all-gather",
+    "all-reduce",
+    "all-to-all",
+    "broadcast",
+    "reduce",
+    "reduce-scatter",
+)
+
+
+def xml_of(call: Call, schedule: str) -> str:
+    return msccl_xml.write(Asked(call, schedule, MODEL))
+
+
+def expected(call: Call, me: int, chunks: int) -> list[frozenset[Share]]:
+    """Say what a GPU must have at last, chunk by chunk."""
+    operation, ranks = call.operation, call.ranks
+    if operation == "all-gather":
+        each = chunks // ranks
+        return [frozenset({(i // each, i % each)}) for i in range(chunks)]
+    if operation == "all-to-all":
+        each = chunks // ranks
+        return [frozenset({(i // each, me * each + i % each)}) for i in range(chunks)]
+    if operation == "broadcast":
+        return [frozenset({(call.root, i)}) for i in range(chunks)]
+    first = me * chunks if operation == "reduce-scatter" else 0
+    return [
+        frozenset((rank, first + i) for rank in range(ranks)) for i in range(chunks)
+    ]
+
+
+def gpus_with_results(call: Call) -> Iterator[int]:
+    return iter([call.root] if call.operation == "reduce" else range(call.ranks))
+
+
+@given(
+    operation=st.sampled_from(COLLECTIVES),
+    ranks=st.integers(1, 9),
+    draw=st.data(),
+    seed=st.integers(0, 1 << 20),
+)
+@settings(max_examples=120)
+def test_gpus_end_with_what_the_collective_promises(
+    operation: str, ranks: int, draw: st.DataObject, seed: int
+) -> None:
+    root = draw.draw(st.integers(0, ranks - 1))
+    rooted = operation in ("broadcast", "reduce")
+    call = Call(operation, ranks, 840 * 8, root if rooted else 0)
+    name = draw.draw(st.sampled_from(sorted(schedule_names(call))))
+    gpus = Gpus(xml_of(call, name))
+    gpus.run(seed)
+    for me in gpus_with_results(call):
+        found = gpus.buffers[me]["o"]
+        assert found == expected(call, me, len(found)), (call, name)
+
+
+def test_a_ring_combines_what_it_receives_at_once() -> None:
+    text = xml_of(Call("all-reduce", 4, 4096), "ring")
+    assert text.count('type="rrc"') == 4 * 3
+    assert 'type="re"' not in text
+    assert 'coll="allreduce"' in text
+
+
+def test_an_exchange_of_what_is_combined_needs_a_place_beside_it() -> None:
+    text = xml_of(Call("all-reduce", 4, 4096), "recursive-doubling")
+    assert text.count('type="rrc"') == 4, "the first sends the input, which stays"
+    assert text.count('type="re"') == 4
+
+
+def test_chunks_are_the_largest_parts_of_all_that_is_sent() -> None:
+    text = xml_of(Call("all-reduce", 8, 1 << 20), "halving")
+    assert 'nchunksperloop="8"' in text
+    text = xml_of(Call("all-to-all", 8, 1 << 20), "bruck")
+    assert 'i_chunks="8" o_chunks="8"' in text
+
+
+@pytest.mark.parametrize("operation", ["gather", "scatter", "scan", "barrier"])
+def test_what_msccl_does_not_have_is_refused(operation: str) -> None:
+    call = Call(operation, 4, 0 if operation == "barrier" else 64)
+    with pytest.raises(Error, match=rf"^MSCCL has no {operation}; it has all-gather"):
+        xml_of(call, next(schedule_names(call)))
+
+
+def test_unequal_pieces_are_refused_with_bytes_that_do() -> None:
+    with pytest.raises(Error, match=r"^halving cuts 1000003 bytes .* such as 1000000$"):
+        xml_of(Call("all-reduce", 8, 1000003), "halving")
