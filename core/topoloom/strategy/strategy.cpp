@@ -50,7 +50,22 @@ void check_schedule_text(const std::string& text) {
     throw Error(unknown_name("schedule", std::string(named.name), names));
 }
 
-/// Whether it does, and this can be found out in a tenth of a second. It does not depend on the size.
+std::uint64_t count_blocks(const AnySchedule& schedule) {
+    return with_schedule(schedule, [](const auto& s) { return s.collective().block_count(); });
+}
+
+/// Of two segments, if it cuts data in segments at all: these tell what it does with any number of them.
+AnySchedule in_two_segments(Operation operation, std::size_t ranks, const std::string& schedule) {
+    constexpr std::int64_t longest_segment = 1 << 30;
+    const AnySchedule whole = make_schedule(call_of(operation, ranks), schedule);
+    for (std::int64_t bytes = 1; bytes <= 2 * longest_segment; bytes *= 2) {
+        AnySchedule cut = make_schedule(call_of(operation, ranks, Bytes{bytes}), schedule);
+        if (count_blocks(cut) > count_blocks(whole)) return cut;
+    }
+    return whole;
+}
+
+/// Whether it does, and this can be found out in a tenth of a second.
 bool keeps_order(const AnySchedule& schedule) {
     constexpr std::uint64_t most_blocks = 1 << 20;  // of all ranks
     const auto [rounds, blocks] = with_schedule(schedule, [](const auto& s) {
@@ -119,8 +134,7 @@ bool Strategy::suits(Operation operation, const std::string& schedule, bool in_r
     Suits& known = found->second;
     if (is_new) known.at_all = does(schedule, operation, ranks_);
     if (!in_rank_order || !known.at_all) return known.at_all;
-    if (!known.in_rank_order)
-        known.in_rank_order = keeps_order(make_schedule(call_of(operation, ranks_), schedule));
+    if (!known.in_rank_order) known.in_rank_order = keeps_order(in_two_segments(operation, ranks_, schedule));
     return *known.in_rank_order;
 }
 
