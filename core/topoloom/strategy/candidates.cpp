@@ -37,6 +37,11 @@ bool has_pieces(const Call& call, std::string_view) { return call.operation != r
 bool has_more_ranks(const Call& call, std::string_view k) {
     return number(k) < static_cast<std::int64_t>(call.ranks);
 }
+/// With as many as there are ranks, all exchange in one round; no other schedule does that for what these do.
+bool has_ranks(const Call& call, std::string_view radix) {
+    return call.operation != scan && call.operation != exscan &&
+           number(radix) <= static_cast<std::int64_t>(call.ranks);
+}
 bool has_more_dimensions(const Call& call, std::string_view direct) {
     return number(direct) < static_cast<std::int64_t>(std::bit_width(call.ranks));
 }
@@ -44,11 +49,16 @@ bool has_more_dimensions(const Call& call, std::string_view direct) {
 /// Adding variants of a schedule is a line here.
 const std::vector<Variants>& variants() {
     static const std::vector<Variants> table{
+        {"binomial", "radix", {"3", "4", "8"}, has_more_ranks},
         {"chain", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
+        {"two-trees", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
         {"scatter-all-gather", "gather", {"doubling"}, is_power_of_two},
         {"recursive-doubling", "fold", {"even", "odd"}, is_no_power_of_two},
+        {"recursive-doubling", "radix", {"3", "4", "8"}, has_ranks},
         {"halving", "fold", {"even", "odd"}, is_no_power_of_two},
         {"halving", "order", {"near"}, has_pieces},
+        {"bruck", "radix", {"3", "4", "8"}, has_more_ranks},
+        {"dissemination", "radix", {"3", "4", "8"}, has_ranks},
         {"k-prefix", "k", {"2", "4", "16", "32"}, has_more_ranks},
         {"k-shift", "k", {"2", "4", "16", "32"}, has_more_ranks},
         {"hypercube-direct", "direct", {"1", "2", "4"}, has_more_dimensions},

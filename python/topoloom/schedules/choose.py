@@ -28,11 +28,13 @@ MAX_ROUTED = 1 << 32
 
 _FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
-#: Bytes of a segment of a chain that are tried.
+#: Bytes of a segment of a chain or of two trees that are tried.
 SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
+_IN_SEGMENTS = ("chain", "two-trees")
 
-#: Values of options that are tried, by schedule.
-_VARIANTS: dict[str, tuple[str, tuple[int, ...]]] = {"chain": ("segment", SEGMENTS)}
+#: Radixes that are tried beside 2.
+_RADIXES = (3, 4, 8)
+_OF_A_RADIX = ("binomial", "recursive-doubling", "bruck", "dissemination")
 
 
 class Call(NamedTuple):
@@ -134,12 +136,7 @@ def schedule_names(call: Call, routed: bool = False) -> Iterator[str]:
             )
             continue
         names += 1
-        option, values = _VARIANTS.get(name, ("", ()))
-        fit = [value for value in values if value < call.bytes]
-        if fit and call.operation in ("broadcast", "reduce"):
-            yield from (f"{name}({option}={value})" for value in fit)
-        else:
-            yield name
+        yield from _variants(name, call)
     if names == 0 and refused is not None:
         raise refused
 
@@ -211,6 +208,16 @@ def usual_schedule(call: Call) -> str | None:
     amount = call.bytes * call.ranks if whole else call.bytes
     rule = rule_for(operation, call.ranks, amount)
     return rule.schedule.partition("(")[0]
+
+
+def _variants(name: str, call: Call) -> list[str]:
+    if name in _IN_SEGMENTS and call.operation in ("broadcast", "reduce"):
+        fit = [size for size in SEGMENTS if size < call.bytes]
+        return [f"{name}(segment={size})" for size in fit] or [name]
+    if name in _OF_A_RADIX and call.operation not in ("scan", "exscan"):
+        fit = [radix for radix in _RADIXES if radix <= call.ranks]
+        return [name, *(f"{name}(radix={radix})" for radix in fit)]
+    return [name]
 
 
 def _done_by(entry: dict[str, Any]) -> list[str]:

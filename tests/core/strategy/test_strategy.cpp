@@ -128,6 +128,28 @@ TEST_CASE("so it is where only a sample of the messages is routed") {
     }
 }
 
+TEST_CASE("where messages overlap on a long way, several are in flight per round") {
+    const auto radix_on = [](const char* message, std::size_t ranks, Operation operation) -> std::string {
+        Setting setting = setting_of(ranks);
+        setting.machine = message;
+        const std::string text = Strategy(setting).choose(operation, Bytes{8}, false);
+        const std::size_t option = text.find("radix=");
+        return option == std::string::npos ? "2" : text.substr(option + 6, text.size() - option - 7);
+    };
+    const char* overlapping = "message - 1e-6 1e-10\ncost latency 3e-6";
+    const char* alone = "message - 4e-6 1e-10";
+    for (const Operation operation : {broadcast, all_reduce, barrier}) {
+        CAPTURE(operation_name(operation));
+        for (const std::size_t ranks : {9U, 27U}) CHECK(radix_on(overlapping, ranks, operation) == "3");
+        for (const std::size_t ranks : {16U, 64U, 256U}) {
+            CHECK(radix_on(overlapping, ranks, operation) == "4");
+            CHECK(radix_on(alone, ranks, operation) == "2");
+        }
+    }
+    for (const Operation operation : {all_gather, all_to_all})
+        CHECK(radix_on(overlapping, 256, operation) == "4");
+}
+
 TEST_CASE("what was asked before does not change an answer") {
     for (const Setting& setting : some_settings()) {
         const std::vector<Question> questions = some_questions(2);

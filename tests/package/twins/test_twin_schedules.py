@@ -24,10 +24,14 @@ CUT = {"broadcast", "reduce", "all-reduce"}
 REDUCING = {"reduce", "all-reduce", "reduce-scatter", "scan", "exscan", "barrier"}
 #: Values of options beside their defaults.
 OPTIONS = {
+    "binomial": ["radix=3", "radix=4", "radix=7"],
     "chain": ["segment=1", "segment=7", "segment=64"],
+    "two-trees": ["segment=1", "segment=7", "segment=64"],
     "scatter-all-gather": ["gather=doubling", "cut=rounded-up"],
-    "recursive-doubling": ["fold=even", "fold=odd"],
+    "recursive-doubling": ["fold=even", "fold=odd", "radix=3", "radix=5,fold=odd"],
     "halving": ["fold=even", "fold=odd", "order=near", "cut=last"],
+    "bruck": ["radix=3", "radix=4", "radix=7"],
+    "dissemination": ["radix=3", "radix=4", "radix=7"],
     "k-prefix": ["k=1", "k=2", "k=4", "k=8,barrier=stop"],
     "k-shift": ["k=1", "k=3", "k=5", "k=4,barrier=stop"],
     "hypercube-direct": ["direct=0", "direct=1", "direct=2"],
