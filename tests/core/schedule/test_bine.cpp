@@ -85,7 +85,8 @@ TEST_CASE("steps join neighbors on the ring, each position once") {
     }
 }
 
-TEST_CASE("butterflies take no more bytes out of groups than hypercubes, and fewer if groups begin anywhere") {
+TEST_CASE(
+    "butterflies take no more bytes out of groups than hypercubes, and fewer if groups begin anywhere") {
     for (std::size_t ranks = 64; ranks <= 1024; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             CAPTURE(ranks);

@@ -20,9 +20,7 @@ namespace topoloom {
 class BineButterfly {
    public:
     explicit BineButterfly(Collective collective)
-        : collective_(std::move(collective)),
-          cube_(collective_.ranks(), Fold::odd),
-          ring_(cube_.corners()) {}
+        : collective_(std::move(collective)), cube_(collective_.ranks(), Fold::odd), ring_(cube_.corners()) {}
 
     /// For an all-reduce in pieces.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }

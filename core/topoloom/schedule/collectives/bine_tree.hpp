@@ -17,9 +17,7 @@ namespace topoloom {
 class BineTree {
    public:
     explicit BineTree(Collective collective)
-        : collective_(std::move(collective)),
-          cube_(collective_.ranks(), Fold::odd),
-          ring_(cube_.corners()) {}
+        : collective_(std::move(collective)), cube_(collective_.ranks(), Fold::odd), ring_(cube_.corners()) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return ring_.steps() + (cube_.extra() > 0 ? 1 : 0); }
@@ -41,8 +39,7 @@ class BineTree {
         if (whole()) return visit(std::uint64_t{0});
         const Rank child{collective_.position(downward() ? to : from)};
         each_range_below(child, step(round), [&](std::size_t first, std::size_t count) {
-            for (std::size_t i = first; i < first + count; ++i)
-                visit(std::uint64_t{collective_.at(i).value});
+            for (std::size_t i = first; i < first + count; ++i) visit(std::uint64_t{collective_.at(i).value});
         });
     }
     /// The first positions have extra ones below them. A step's subtrees lie side by side; one of the first two has as many

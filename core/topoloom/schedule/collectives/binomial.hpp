@@ -80,9 +80,7 @@ class Binomial {
     [[nodiscard]] std::uint64_t digit(std::uint64_t round) const {
         return downward() ? rounds() - 1 - round : round;
     }
-    [[nodiscard]] std::size_t distance(std::uint64_t round) const {
-        return digits_.weight(digit(round));
-    }
+    [[nodiscard]] std::size_t distance(std::uint64_t round) const { return digits_.weight(digit(round)); }
     /// Calls visit(child) for each child that a position has in a round.
     template <class Visit>
     void each_child(std::size_t position, std::uint64_t round, const Visit& visit) const {
@@ -100,17 +98,15 @@ class Binomial {
     void to_children(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t position = collective_.position(rank);
         if (position % (digits_.radix() * distance(round)) != 0) return;
-        each_child(position, round, [&](std::size_t child) {
-            visit(collective_.at(child), bytes(below(child, round)));
-        });
+        each_child(position, round,
+                   [&](std::size_t child) { visit(collective_.at(child), bytes(below(child, round))); });
     }
     template <class Visit>
     void to_parent(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
         const std::size_t child = collective_.position(rank);
         const std::size_t value = digits_.value(child, digit(round));
-        if (child % h == 0 && value > 0)
-            visit(collective_.at(child - value * h), bytes(below(child, round)));
+        if (child % h == 0 && value > 0) visit(collective_.at(child - value * h), bytes(below(child, round)));
     }
 
     Collective collective_;

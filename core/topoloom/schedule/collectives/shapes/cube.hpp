@@ -25,10 +25,7 @@ class Cube {
     enum class Stage { hand_in, exchange, hand_back };
 
     explicit Cube(std::size_t ranks, Fold fold = Fold::last, std::uint32_t radix = 2)
-        : corners_(corners(ranks, radix)),
-          extra_(ranks - corners_),
-          fold_(fold),
-          digits_(corners_, radix) {}
+        : corners_(corners(ranks, radix)), extra_(ranks - corners_), fold_(fold), digits_(corners_, radix) {}
 
     [[nodiscard]] std::size_t corners() const { return corners_; }
     [[nodiscard]] std::size_t extra() const { return extra_; }
