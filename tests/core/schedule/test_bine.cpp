@@ -117,6 +117,18 @@ TEST_CASE("trees take fewer bytes out of four groups and more, if these begin an
     }
 }
 
+TEST_CASE("shares of bytes that groups save are those of the documentation") {
+    const auto saved = [](Operation operation, std::string_view other, std::size_t ranks, std::size_t group) {
+        const std::int64_t bine = leaving_shifted_groups(operation, "bine", ranks, group);
+        const std::int64_t usual = leaving_shifted_groups(operation, other, ranks, group);
+        return 1 - static_cast<double>(bine) / static_cast<double>(usual);
+    };
+    CHECK(saved(broadcast, "binomial", 1024, 160) == doctest::Approx(0.16).epsilon(0.03));
+    CHECK(saved(scatter, "binomial", 1024, 160) == doctest::Approx(0.09).epsilon(0.05));
+    CHECK(saved(all_gather, "recursive-doubling", 64, 32) == doctest::Approx(0.19).epsilon(0.03));
+    CHECK(saved(all_gather, "recursive-doubling", 1024, 160) == doctest::Approx(0.04).epsilon(0.12));
+}
+
 TEST_CASE("a binomial broadcast enters groups that it fits but once, and no tree can do better") {
     CHECK(leaving_groups(broadcast, "binomial", 256, 16) == 15);
     CHECK(leaving_groups(broadcast, "bine", 256, 16) > 15);
