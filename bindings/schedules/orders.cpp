@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Binomial orders for Python: groups of a cost matrix, orders, times of a scatter; and collectives along lines of grids.
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 
