@@ -109,8 +109,9 @@ static int start_seating(struct state* state, struct setup* setup) {
 }
 
 static int make_strategy(struct state* state, struct setup* setup) {
-    const char* parts[setting_count] = {"", "", "", "", ""};
+    const char* parts[setting_count] = {"", "", "", "", "", ""};
     if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
+    find_exchange(parts[of_exchange], &state->exchange);
     topoloom_setting setting = {.ranks = (size_t)state->ranks,
                                 .seats = setup->seats,
                                 .machine = parts[of_machine],
