@@ -37,6 +37,10 @@ enum class Operation {
 /// Throws Error that names all operations if it is none of them.
 [[nodiscard]] Operation parse_operation(std::string_view name);
 
+[[nodiscard]] constexpr bool is_many_to_many(Operation operation) {
+    return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
+}
+
 /// How bytes are cut into pieces that they do not fill evenly.
 enum class Cut : std::uint8_t {
     even,        ///< the first pieces have one byte more

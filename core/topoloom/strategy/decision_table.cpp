@@ -21,10 +21,6 @@ Operation operation_of(const Json& table) {
     }
 }
 
-bool is_many_to_many(Operation operation) {
-    return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
-}
-
 /// The schedule of a line, which has to exist for these ranks.
 std::string schedule_of(const Json& text, Operation operation, std::int64_t ranks) {
     Call call{operation, static_cast<std::size_t>(ranks), Bytes{0}};

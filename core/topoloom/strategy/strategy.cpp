@@ -19,10 +19,6 @@ namespace {
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t steps_of_class = 16;
 
-bool is_many_to_many(Operation operation) {
-    return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
-}
-
 /// A call to find out whether there is a schedule for it.
 Call call_of(Operation operation, std::size_t ranks, Bytes bytes = Bytes{0}) {
     Call call{operation, ranks, bytes};
