@@ -44,7 +44,8 @@ static bool read_file(const char* name, struct text* text, char* why, size_t why
     return right;
 }
 
-static const char* const names[setting_count] = {"machine", "placement", "decisions", "schedule", "report", "exchange"};
+static const char* const names[setting_count] = {"machine",  "placement", "decisions",
+                                                 "schedule", "report",    "exchange"};
 
 bool find_exchange(const char* name, enum exchange_algorithm* found) {
     static const char* const algorithms[] = {"", "reduction", "nbx", "mesh"};
@@ -80,7 +81,8 @@ static bool read_option(char* option, struct text parts[setting_count], char* wh
     }
     enum exchange_algorithm exchange;
     if (which == of_exchange && !find_exchange(value, &exchange)) {
-        snprintf(why, why_size, "TOPOLOOM_COLLECTIVES: there is no exchange '%s'; there are: reduction, nbx, mesh", value);
+        snprintf(why, why_size,
+                 "TOPOLOOM_COLLECTIVES: there is no exchange '%s'; there are: reduction, nbx, mesh", value);
         return false;
     }
     if (which < of_schedule) return read_file(value, &parts[which], why, why_size);

@@ -31,7 +31,8 @@ static int count_all(const struct exchange* exchange, struct totals* totals) {
 
 /// One piece for all three, which begins with the sources. The buffer is where its first element is, and that may
 /// begin before or after.
-static int make_room(const struct totals* totals, const struct elements* elements, struct delivery* delivery) {
+static int make_room(const struct totals* totals, const struct elements* elements,
+                     struct delivery* delivery) {
     enum { line = 64 };
     const size_t lists = 2 * (size_t)totals->messages * sizeof(int);
     const size_t begin = (lists + line - 1) / line * line;
@@ -56,9 +57,10 @@ static int list_messages(const struct exchange* exchange, const struct elements*
         const int64_t count = elements->size > 0 ? bytes / elements->size : 0;
         if (count * elements->size != bytes || count > INT_MAX) {
             status = MPI_ERR_TRUNCATE;
-            snprintf(why, why_size,
-                     "rank %d has sent %lld bytes, which are not up to %d elements of %lld bytes, as received",
-                     part->source, (long long)bytes, INT_MAX, (long long)elements->size);
+            snprintf(
+                why, why_size,
+                "rank %d has sent %lld bytes, which are not up to %d elements of %lld bytes, as received",
+                part->source, (long long)bytes, INT_MAX, (long long)elements->size);
         }
         delivery->sources[message] = part->source;
         delivery->counts[message++] = (int)count;
@@ -70,20 +72,22 @@ static int list_messages(const struct exchange* exchange, const struct elements*
 static int receive_into(struct exchange* exchange, char* bytes) {
     int status = MPI_SUCCESS;
     char* at = bytes;
-    for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS; at += exchange->arrivals[i++].bytes) {
+    for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS;
+         at += exchange->arrivals[i++].bytes) {
         struct arrival* part = &exchange->arrivals[i];
         if (part->data == NULL)
             status = PMPI_Irecv(at, part->bytes, MPI_BYTE, part->source, exchange->straight_tag,
                                 exchange->state->own, &part->request);
     }
     at = bytes;
-    for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS; at += exchange->arrivals[i++].bytes) {
+    for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS;
+         at += exchange->arrivals[i++].bytes) {
         struct arrival* part = &exchange->arrivals[i];
-        status = PMPI_Wait(&part->request, MPI_STATUS_IGNORE);
+        status = wait_one(exchange, &part->request);
         if (part->data != NULL && part->bytes > 0) memcpy(at, part->data, (size_t)part->bytes);
     }
     if (status != MPI_SUCCESS) return status;
-    return PMPI_Waitall(exchange->send_count, exchange->sends, MPI_STATUSES_IGNORE);
+    return wait_all(exchange, exchange->send_count, exchange->sends);
 }
 
 int deliver(struct exchange* exchange, const struct elements* elements, struct delivery* delivery, char* why,

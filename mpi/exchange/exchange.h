@@ -27,6 +27,7 @@ struct arrival {
 };
 
 struct exchange {
+    MPI_Comm comm;  // the program's
     const struct state* state;
     int straight_tag, bundle_tag;
     struct outgoing* outgoing;
@@ -63,6 +64,11 @@ struct arrival* add_arrival(struct exchange* exchange, int source, int bytes, co
 int keep_own(struct exchange* exchange);
 /// Starts to receive the part that a probe has found.
 int receive_probed(struct exchange* exchange, const MPI_Status* status);
+
+// ---- waiting.c ---------------------------------------------------------------------------------------------------
+/// Waits for all, and drives what else the process has started, which another rank may wait for before it comes here.
+int wait_all(const struct exchange* exchange, int count, MPI_Request* requests);
+int wait_one(const struct exchange* exchange, MPI_Request* request);
 
 // ---- the algorithms: find all arrivals -----------------------------------------------------------------------------
 int exchange_by_mesh(struct exchange* exchange);

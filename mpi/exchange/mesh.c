@@ -58,11 +58,10 @@ static void lay_out(struct mesh* mesh, int ranks) {
     int64_t step = 1;
     for (int stage = 0; stage < mesh->stages; ++stage, step *= mesh->extent) {
         for (int digit = 1; digit < mesh->extent && digit * step < ranks; ++digit) {
-            mesh->neighbors[mesh->count++] =
-                (struct neighbor){.distance = (int)(digit * step),
-                                  .stage = stage,
-                                  .heads = {MPI_REQUEST_NULL, MPI_REQUEST_NULL},
-                                  .tails = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
+            mesh->neighbors[mesh->count++] = (struct neighbor){.distance = (int)(digit * step),
+                                                               .stage = stage,
+                                                               .heads = {MPI_REQUEST_NULL, MPI_REQUEST_NULL},
+                                                               .tails = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
         }
     }
 }
@@ -74,6 +73,16 @@ static struct neighbor* next_neighbor(struct mesh* mesh, int distance) {
     return &mesh->neighbors[stage * (mesh->extent - 1) + distance % mesh->extent - 1];
 }
 
+static int source_of(const struct mesh* mesh, const struct neighbor* neighbor) {
+    const struct state* state = mesh->exchange->state;
+    return (int)(((int64_t)state->rank + state->ranks - neighbor->distance) % state->ranks);
+}
+
+static int target_of(const struct mesh* mesh, const struct neighbor* neighbor) {
+    const struct state* state = mesh->exchange->state;
+    return (int)(((int64_t)state->rank + neighbor->distance) % state->ranks);
+}
+
 static int post_heads(struct mesh* mesh) {
     const struct state* state = mesh->exchange->state;
     char* heads = take_memory(mesh->exchange, 2 * (size_t)mesh->count * head_bytes);
@@ -83,9 +92,8 @@ static int post_heads(struct mesh* mesh) {
         struct neighbor* neighbor = &mesh->neighbors[i];
         neighbor->head = heads + 2 * i * head_bytes;
         neighbor->out = (struct bundle){neighbor->head + head_bytes, sizeof(int64_t), head_bytes};
-        const int source = (int)(((int64_t)state->rank + state->ranks - neighbor->distance) % state->ranks);
-        status = PMPI_Irecv(neighbor->head, head_bytes, MPI_BYTE, source, mesh->exchange->bundle_tag, state->own,
-                            &neighbor->heads[in]);
+        status = PMPI_Irecv(neighbor->head, head_bytes, MPI_BYTE, source_of(mesh, neighbor),
+                            mesh->exchange->bundle_tag, state->own, &neighbor->heads[in]);
     }
     return status;
 }
@@ -96,7 +104,8 @@ static int64_t carried(const struct entry* entry) {
     return entry->bytes > most_carried ? 0 : (entry->bytes + 7) / 8 * 8;
 }
 
-static int append(struct exchange* exchange, struct bundle* bundle, const struct entry* entry, const char* data) {
+static int append(struct exchange* exchange, struct bundle* bundle, const struct entry* entry,
+                  const char* data) {
     const int64_t length = bundle->length + (int64_t)sizeof *entry + carried(entry);
     if (length > bundle->room) {
         char* larger = take_memory(exchange, 2 * (size_t)length);
@@ -122,7 +131,7 @@ static int forward(struct mesh* mesh, const struct entry* entry, const char* dat
     }
     const char* there = entry->bytes > most_carried ? NULL : data;
     return add_arrival(mesh->exchange, entry->source, (int)entry->bytes, there) == NULL ? MPI_ERR_NO_MEM
-                                                                                         : MPI_SUCCESS;
+                                                                                        : MPI_SUCCESS;
 }
 
 static int bundle_outgoing(struct mesh* mesh) {
@@ -166,19 +175,18 @@ static int post_tail(struct mesh* mesh, char* tail, int64_t length, int peer, en
 static int send_bundle(struct mesh* mesh, struct neighbor* neighbor) {
     const struct state* state = mesh->exchange->state;
     struct bundle* bundle = &neighbor->out;
-    const int peer = (int)(((int64_t)state->rank + neighbor->distance) % state->ranks);
+    const int peer = target_of(mesh, neighbor);
     memcpy(bundle->data, &bundle->length, sizeof bundle->length);
     const int64_t head = bundle->length < head_bytes ? bundle->length : head_bytes;
-    const int status = PMPI_Isend(bundle->data, (int)head, MPI_BYTE, peer, mesh->exchange->bundle_tag, state->own,
-                                  &neighbor->heads[out]);
+    const int status = PMPI_Isend(bundle->data, (int)head, MPI_BYTE, peer, mesh->exchange->bundle_tag,
+                                  state->own, &neighbor->heads[out]);
     if (status != MPI_SUCCESS || head == bundle->length) return status;
     return post_tail(mesh, bundle->data + head, bundle->length - head, peer, sending, &neighbor->tails[out]);
 }
 
 /// Waits for the head, and asks for the tail.
 static int receive_head(struct mesh* mesh, struct neighbor* neighbor) {
-    MPI_Status told;
-    const int status = PMPI_Wait(&neighbor->heads[in], &told);
+    const int status = wait_one(mesh->exchange, &neighbor->heads[in]);
     if (status != MPI_SUCCESS) return status;
     memcpy(&neighbor->length, neighbor->head, sizeof neighbor->length);
     if (neighbor->length <= head_bytes) return MPI_SUCCESS;
@@ -186,12 +194,12 @@ static int receive_head(struct mesh* mesh, struct neighbor* neighbor) {
     if (whole == NULL) return MPI_ERR_NO_MEM;
     memcpy(whole, neighbor->head, head_bytes);
     neighbor->head = whole;
-    return post_tail(mesh, whole + head_bytes, neighbor->length - head_bytes, told.MPI_SOURCE, receiving,
-                     &neighbor->tails[in]);
+    return post_tail(mesh, whole + head_bytes, neighbor->length - head_bytes, source_of(mesh, neighbor),
+                     receiving, &neighbor->tails[in]);
 }
 
 static int receive_rest(struct mesh* mesh, struct neighbor* neighbor) {
-    const int status = PMPI_Wait(&neighbor->tails[in], MPI_STATUS_IGNORE);
+    const int status = wait_one(mesh->exchange, &neighbor->tails[in]);
     if (status != MPI_SUCCESS) return status;
     const int64_t before = sizeof neighbor->length;
     return forward_entries(mesh, neighbor->head + before, neighbor->length - before);
@@ -217,8 +225,8 @@ int exchange_by_mesh(struct exchange* exchange) {
         if (status == MPI_SUCCESS) status = each_of_stage(&mesh, stage, receive_rest);
     }
     for (int i = 0; i < mesh.count && status == MPI_SUCCESS; ++i) {
-        status = PMPI_Wait(&mesh.neighbors[i].heads[out], MPI_STATUS_IGNORE);
-        if (status == MPI_SUCCESS) status = PMPI_Wait(&mesh.neighbors[i].tails[out], MPI_STATUS_IGNORE);
+        status = wait_one(exchange, &mesh.neighbors[i].heads[out]);
+        if (status == MPI_SUCCESS) status = wait_one(exchange, &mesh.neighbors[i].tails[out]);
     }
     return status;
 }

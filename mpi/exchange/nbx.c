@@ -14,24 +14,33 @@ static int receive_if_any(struct exchange* exchange, bool* received) {
     return status;
 }
 
-/// Receives meanwhile.
-static int test_all(struct exchange* exchange, int count, MPI_Request* requests) {
+static int finish_sends(struct exchange* exchange) {
     int status = MPI_SUCCESS, done = 0;
     while (status == MPI_SUCCESS && !done) {
         bool received = false;
         status = receive_if_any(exchange, &received);
-        if (status == MPI_SUCCESS && !received) {
-            status = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-            if (!done) sched_yield();
-        }
+        if (status != MPI_SUCCESS || received) continue;
+        status = PMPI_Testall(exchange->send_count, exchange->sends, &done, MPI_STATUSES_IGNORE);
+        if (status == MPI_SUCCESS && !done && !drive_active(exchange->state->process)) sched_yield();
+    }
+    return status;
+}
+
+static int finish_barrier(struct exchange* exchange) {
+    topoloom_request barrier = TOPOLOOM_REQUEST_NULL;
+    int status = topoloom_ibarrier(exchange->comm, &barrier), done = 0;
+    while (status == MPI_SUCCESS && !done) {
+        bool received = false;
+        status = receive_if_any(exchange, &received);
+        if (status != MPI_SUCCESS || received) continue;
+        status = topoloom_test(&barrier, &done, MPI_STATUS_IGNORE);
+        if (!done) sched_yield();
     }
     return status;
 }
 
 int exchange_by_nbx(struct exchange* exchange) {
     int status = start_sends(exchange, -1, true);
-    if (status == MPI_SUCCESS) status = test_all(exchange, exchange->send_count, exchange->sends);
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    if (status == MPI_SUCCESS) status = PMPI_Ibarrier(exchange->state->own, &barrier);
-    return status == MPI_SUCCESS ? test_all(exchange, 1, &barrier) : status;
+    if (status == MPI_SUCCESS) status = finish_sends(exchange);
+    return status == MPI_SUCCESS ? finish_barrier(exchange) : status;
 }

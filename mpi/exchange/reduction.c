@@ -15,7 +15,7 @@ int exchange_by_reduction(struct exchange* exchange) {
     int status = start_sends(exchange, -1, false);
     int incoming = 0;
     if (status == MPI_SUCCESS)
-        status = PMPI_Reduce_scatter_block(counts, &incoming, 1, MPI_INT, MPI_SUM, state->own);
+        status = topoloom_reduce_scatter_block(counts, &incoming, 1, MPI_INT, MPI_SUM, exchange->comm);
     for (; status == MPI_SUCCESS && incoming > 0; --incoming) {
         MPI_Status probed;
         status = PMPI_Probe(MPI_ANY_SOURCE, exchange->straight_tag, state->own, &probed);

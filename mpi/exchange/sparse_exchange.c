@@ -19,7 +19,8 @@ static int check_given(const struct given* given, MPI_Comm comm, int ranks) {
     bool has_any = false;
     for (int i = 0; i < given->count; ++i) {
         if (given->destinations[i] < 0 || given->destinations[i] >= ranks)
-            return raise_error(comm, MPI_ERR_RANK, name, "destination %d of message %d is none of the ranks 0 to %d",
+            return raise_error(comm, MPI_ERR_RANK, name,
+                               "destination %d of message %d is none of the ranks 0 to %d",
                                given->destinations[i], i, ranks - 1);
         if (given->counts[i] < 0)
             return raise_error(comm, MPI_ERR_COUNT, name, "the send count of %d, for rank %d, is negative",
@@ -39,7 +40,8 @@ static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct elements* e
         return raise_error(comm, MPI_ERR_TYPE, name, "the datatype of the receive is null");
     const int status = describe_type(type, elements);
     if (status != MPI_SUCCESS || elements->extent >= 0) return status;
-    return raise_error(comm, MPI_ERR_TYPE, name, "the extent of the receive's datatype, %lld bytes, is negative",
+    return raise_error(comm, MPI_ERR_TYPE, name,
+                       "the extent of the receive's datatype, %lld bytes, is negative",
                        (long long)elements->extent);
 }
 
@@ -71,9 +73,10 @@ static int fail(MPI_Comm comm, int status, const char* why) {
     return raise_error(comm, error_class, name, "%s", why);
 }
 
-int topoloom_sparse_exchange(int send_count, const int destinations[], const int sendcounts[], const void* sendbuf,
-                             const int sdispls[], MPI_Datatype sendtype, int* receive_count, int** sources,
-                             int** recvcounts, void* recvbuf, MPI_Datatype recvtype, MPI_Comm comm) {
+int topoloom_sparse_exchange(int send_count, const int destinations[], const int sendcounts[],
+                             const void* sendbuf, const int sdispls[], MPI_Datatype sendtype,
+                             int* receive_count, int** sources, int** recvcounts, void* recvbuf,
+                             MPI_Datatype recvtype, MPI_Comm comm) {
     struct state* state = NULL;
     int status = find_state(comm, &state);
     if (status != MPI_SUCCESS) return status;
@@ -87,7 +90,7 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
     bool done = false;
     status = advance_setup(state, true, &done);
     if (status != MPI_SUCCESS) return fail(comm, status, "");
-    struct exchange exchange = {.state = state};
+    struct exchange exchange = {.comm = comm, .state = state};
     take_tags(state, &exchange);
     struct delivery delivery = {0};
     char why[160] = "";

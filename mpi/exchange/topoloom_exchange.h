@@ -27,11 +27,11 @@ extern "C" {
  * P + b bytes log P) whatever the degree; longer ones are announced there and go straight. Other ways to find the
  * sources are there for comparison: TOPOLOOM_COLLECTIVES="exchange=nbx" (Hoefler, Siebert, Lumsdaine, PPoPP 2010,
  * section 3) and exchange=reduction, which takes O(P) memory and bytes. */
-TOPOLOOM_EXCHANGE_API int topoloom_sparse_exchange(int send_count, const int destinations[], const int sendcounts[],
-                                                   const void* sendbuf, const int sdispls[],
-                                                   MPI_Datatype sendtype, int* receive_count, int** sources,
-                                                   int** recvcounts, void* recvbuf, MPI_Datatype recvtype,
-                                                   MPI_Comm comm);
+TOPOLOOM_EXCHANGE_API int topoloom_sparse_exchange(int send_count, const int destinations[],
+                                                   const int sendcounts[], const void* sendbuf,
+                                                   const int sdispls[], MPI_Datatype sendtype,
+                                                   int* receive_count, int** sources, int** recvcounts,
+                                                   void* recvbuf, MPI_Datatype recvtype, MPI_Comm comm);
 
 /* Frees what an exchange has allocated, and sets the pointers to NULL; recvbuf is the address of the pointer. */
 TOPOLOOM_EXCHANGE_API int topoloom_sparse_free(int** sources, int** recvcounts, void* recvbuf);
