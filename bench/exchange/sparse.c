@@ -80,39 +80,63 @@ static double seconds_of(int pattern, int degree, int bytes, const struct lists*
     return latest(end) - start;
 }
 
-static void measure(const char* algorithm, int patterns, int degree, int bytes) {
+static struct lists make_lists(int degree, int bytes) {
+    const size_t list = (size_t)degree * sizeof(int);
+    return (struct lists){malloc(list), malloc(list), calloc((size_t)degree, sizeof(int)),
+                          calloc((size_t)bytes, 1)};
+}
+
+static void free_lists(const struct lists* lists) {
+    free(lists->destinations);
+    free(lists->counts);
+    free(lists->displs);
+    free(lists->buffer);
+}
+
+// "" is our choice.
+static const char* const algorithms[] = {"reduction", "nbx", "mesh", ""};
+enum { algorithm_count = sizeof algorithms / sizeof *algorithms };
+
+/// A communicator on which exchanges are by an algorithm. The first call sets it up.
+static MPI_Comm communicator_of(const char* algorithm) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     char setting[64];
     snprintf(setting, sizeof setting, "exchange=%s", algorithm);
     setenv("TOPOLOOM_COLLECTIVES", algorithm[0] == '\0' ? "" : setting, 1);
-    const size_t list = (size_t)degree * sizeof(int);
-    const struct lists lists = {malloc(list), malloc(list), calloc((size_t)degree, sizeof(int)),
-                                calloc((size_t)bytes, 1)};
-    seconds_of(0, 0, 0, &lists, comm);  // the first call sets up
-    if (rank == 0)
-        printf("{\"ranks\": %d, \"degree\": %d, \"bytes\": %d, \"algorithm\": \"%s\", \"seconds\": [", ranks,
-               degree, bytes, algorithm);
-    for (int pattern = 0; pattern < patterns; ++pattern) {
-        const double seconds = seconds_of(pattern, degree, bytes, &lists, comm);
-        if (rank == 0) printf("%s%.9g", pattern > 0 ? ", " : "", seconds);
+    const struct lists lists = make_lists(0, 0);
+    seconds_of(0, 0, 0, &lists, comm);
+    free_lists(&lists);
+    return comm;
+}
+
+static void measure_cell(const MPI_Comm* comms, int patterns, int degree, int bytes) {
+    const struct lists lists = make_lists(degree, bytes);
+    for (int i = 0; i < algorithm_count; ++i) {
+        if (rank == 0)
+            printf("{\"ranks\": %d, \"degree\": %d, \"bytes\": %d, \"algorithm\": \"%s\", \"seconds\": [",
+                   ranks, degree, bytes, algorithms[i]);
+        for (int pattern = 0; pattern < patterns; ++pattern) {
+            const double seconds = seconds_of(pattern, degree, bytes, &lists, comms[i]);
+            if (rank == 0) printf("%s%.9g", pattern > 0 ? ", " : "", seconds);
+        }
+        if (rank == 0) puts("]}");
+        fflush(stdout);
     }
-    if (rank == 0) puts("]}");
-    fflush(stdout);
-    free(lists.destinations), free(lists.counts), free(lists.displs), free(lists.buffer);
-    MPI_Comm_free(&comm);
+    free_lists(&lists);
 }
 
 static void measure_grid(int patterns, const char* degrees, const char* bytes) {
-    static const char* const algorithms[] = {"reduction", "nbx", "mesh", ""};
+    MPI_Comm comms[algorithm_count];
+    for (int i = 0; i < algorithm_count; ++i) comms[i] = communicator_of(algorithms[i]);
     for (const char* degree = degrees; degree != NULL; degree = strchr(degree, ',')) {
         degree += *degree == ',';
         for (const char* size = bytes; size != NULL; size = strchr(size, ',')) {
             size += *size == ',';
-            for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; ++i)
-                measure(algorithms[i], patterns, atoi(degree), atoi(size));
+            measure_cell(comms, patterns, atoi(degree), atoi(size));
         }
     }
+    for (int i = 0; i < algorithm_count; ++i) MPI_Comm_free(&comms[i]);
 }
 
 // ---- for ever ----------------------------------------------------------------------------------------------------

@@ -79,6 +79,8 @@ static int receive_into(struct exchange* exchange, char* bytes) {
             status = PMPI_Irecv(at, part->bytes, MPI_BYTE, part->source, exchange->straight_tag,
                                 exchange->state->own, &part->request);
     }
+    // Others have asked for theirs, or soon will.
+    if (status == MPI_SUCCESS) status = start_sends(exchange, exchange->announced_above, false);
     at = bytes;
     for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS;
          at += exchange->arrivals[i++].bytes) {

@@ -34,6 +34,7 @@ struct exchange {
     size_t outgoing_count;
     MPI_Request* sends;
     int send_count;
+    int announced_above;  // parts longer than this are still to be sent when all arrivals are known
     struct arrival* arrivals;
     size_t arrival_count, arrival_room;
     struct memory* memory;

@@ -215,12 +215,11 @@ static int each_of_stage(struct mesh* mesh, int stage, int (*act)(struct mesh*, 
 int exchange_by_mesh(struct exchange* exchange) {
     struct mesh mesh = {.exchange = exchange};
     lay_out(&mesh, exchange->state->ranks);
+    exchange->announced_above = most_carried;
     int status = post_heads(&mesh);
     if (status == MPI_SUCCESS) status = bundle_outgoing(&mesh);
     for (int stage = 0; stage < mesh.stages && status == MPI_SUCCESS; ++stage) {
         status = each_of_stage(&mesh, stage, send_bundle);
-        // Long parts start when others wait already for what announces them.
-        if (status == MPI_SUCCESS && stage == 0) status = start_sends(exchange, most_carried, false);
         if (status == MPI_SUCCESS) status = each_of_stage(&mesh, stage, receive_head);
         if (status == MPI_SUCCESS) status = each_of_stage(&mesh, stage, receive_rest);
     }

@@ -90,7 +90,7 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
     bool done = false;
     status = advance_setup(state, true, &done);
     if (status != MPI_SUCCESS) return fail(comm, status, "");
-    struct exchange exchange = {.comm = comm, .state = state};
+    struct exchange exchange = {.comm = comm, .state = state, .announced_above = part_bytes};
     take_tags(state, &exchange);
     struct delivery delivery = {0};
     char why[160] = "";
