@@ -57,10 +57,9 @@ static int list_messages(const struct exchange* exchange, const struct elements*
         const int64_t count = elements->size > 0 ? bytes / elements->size : 0;
         if (count * elements->size != bytes || count > INT_MAX) {
             status = MPI_ERR_TRUNCATE;
-            snprintf(
-                why, why_size,
-                "rank %d has sent %lld bytes, which are not up to %d elements of %lld bytes, as received",
-                part->source, (long long)bytes, INT_MAX, (long long)elements->size);
+            snprintf(why, why_size,
+                     "a message of %lld B from rank %d is not made of elements of %lld B, or of more than %d",
+                     (long long)bytes, part->source, (long long)elements->size, INT_MAX);
         }
         delivery->sources[message] = part->source;
         delivery->counts[message++] = (int)count;
