@@ -43,7 +43,7 @@ struct elements {
     MPI_Datatype type;
     MPI_Aint size, extent;
     MPI_Aint low, span;  // where the data of one begin, and how far they reach from there
-    bool plain;          // without gaps: any number of them are so many bytes
+    bool plain;          // without gaps, so that any number of them is one piece of memory
 };
 int describe_type(MPI_Datatype type, struct elements* elements);
 /// Copies elements, whatever lies between them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets up what a communicator carries, without waiting unless it is told to: other calls may have to go on meanwhile.
+// Sets up what a communicator carries, waiting only if the caller wants to, as other calls may have to go on meanwhile.
 #define _GNU_SOURCE
 #include "setup.h"
 

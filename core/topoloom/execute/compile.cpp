@@ -54,8 +54,7 @@ RankProgram compile(const AnySchedule& schedule, const BlockLayout& layout, Oper
     const bool in_rank_order = operands == OperandOrder::by_rank;
     if (in_rank_order && !keeps_rank_order(schedule))
         fail("this schedule does not combine in rank order, which the operator needs; take another one");
-    return with_schedule(schedule,
-                         [&](const auto& s) { return compile_schedule(s, layout, in_rank_order); });
+    return with_schedule(schedule, [&](const auto& s) { return compile_schedule(s, layout, in_rank_order); });
 }
 
 }  // namespace topoloom

@@ -65,7 +65,8 @@ ProgramBuilder::Held& ProgramBuilder::held(std::uint64_t block) {
         if (first) at->second.at = *first;
         at->second.gone = !first;
     }
-    if (at->second.gone) fail("rank ", layout_.rank().value, " has no block ", block, " when it is to send it");
+    if (at->second.gone)
+        fail("rank ", layout_.rank().value, " has no block ", block, " when it is to send it");
     return at->second;
 }
 
@@ -127,7 +128,8 @@ void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
 }
 
 void ProgramBuilder::receive(Rank from, std::span<const std::uint64_t> blocks, Transfer transfer) {
-    if (signals_ || units_of(blocks) > 0) received_.push_back({from, {blocks.begin(), blocks.end()}, transfer});
+    if (signals_ || units_of(blocks) > 0)
+        received_.push_back({from, {blocks.begin(), blocks.end()}, transfer});
 }
 
 bool ProgramBuilder::lands_at_last(std::span<const std::uint64_t> blocks) const {
@@ -277,7 +279,8 @@ void ProgramBuilder::sort_by_nearness() {
 
 /// Rounds in which this rank does nothing are left out.
 void ProgramBuilder::close_round() {
-    if (before_.empty() && receives_.empty() && sends_.empty() && meanwhile_.empty() && after_.empty()) return;
+    if (before_.empty() && receives_.empty() && sends_.empty() && meanwhile_.empty() && after_.empty())
+        return;
     ProgramRound round;
     round.before = append(program_.works, before_);
     round.receives = append(program_.messages, receives_);

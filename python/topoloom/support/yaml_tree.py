@@ -124,6 +124,8 @@ def read_yaml(text: str) -> Value:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
+        if "maximum nesting" in (error.problem or ""):  # PyYAML >= 6.0.4 looks ahead
+            raise Error(f"line {line}: nested over {_MAX_DEPTH} deep") from None
         raise Error(f"line {line}: not YAML: {error.problem}") from None
     except (yaml.YAMLError, UnicodeError) as error:
         raise Error(f"line 1: not YAML: {str(error).splitlines()[0]}") from None

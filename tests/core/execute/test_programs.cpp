@@ -27,9 +27,7 @@ bool is_rooted(Operation operation) {
     return operation == broadcast || operation == reduce || operation == scatter || operation == gather;
 }
 
-std::size_t whole(const Call& call) {
-    return static_cast<std::size_t>(call.bytes.value) * call.ranks;
-}
+std::size_t whole(const Call& call) { return static_cast<std::size_t>(call.bytes.value) * call.ranks; }
 
 /// The i-th unit of a block of a collective, as a rank has it before.
 Unit unit_of(const Collective& collective, std::uint32_t rank, std::uint64_t block, std::int64_t i) {
@@ -104,8 +102,8 @@ void play(const Case& one) {
         // What is in place is so on the root alone, or on all ranks.
         const bool in_place = one.in_place && (!is_rooted(one.call.operation) || rank == one.call.root);
         layouts.emplace_back(collective, rank, in_place);
-        programs.push_back(compile(schedule, layouts.back(),
-                                   one.in_rank_order ? OperandOrder::by_rank : OperandOrder::any));
+        programs.push_back(
+            compile(schedule, layouts.back(), one.in_rank_order ? OperandOrder::by_rank : OperandOrder::any));
         memories[rank.value].input.resize(whole(one.call));
         memories[rank.value].output.resize(whole(one.call));
         fill(memories[rank.value], layouts.back());
@@ -187,7 +185,8 @@ TEST_CASE("variants of schedules run, too") {
 TEST_CASE("neighboring ranks at the two ends of an exchange keep the order of ranks") {
     for (const std::size_t ranks : rank_counts) {
         CAPTURE(ranks);
-        CHECK(keeps_rank_order(make_schedule({all_reduce, ranks, Bytes{8}}, "recursive-doubling(fold=even)")));
+        CHECK(
+            keeps_rank_order(make_schedule({all_reduce, ranks, Bytes{8}}, "recursive-doubling(fold=even)")));
         CHECK(keeps_rank_order(make_schedule({reduce, ranks, Bytes{8}}, "binomial")));
         CHECK(keeps_rank_order(make_schedule({reduce_scatter, ranks, Bytes{8}}, "at-once")));
     }

@@ -19,7 +19,9 @@ class Linear {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return collective_.ranks() > 1 ? 1 : 0; }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.reduces() ? Transfer::combine : scatters() || gathers() ? Transfer::move : Transfer::copy;
+        return collective_.reduces()     ? Transfer::combine
+               : scatters() || gathers() ? Transfer::move
+                                         : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t, const Visit& visit) const {

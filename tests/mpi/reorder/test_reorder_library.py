@@ -3,17 +3,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
+from built_libraries import cmake, installed, run
 from recorded import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
 from reordered import number, said, under_switches
-
-from topoloom import _core
-
-ROOT = Path(__file__).parents[2]
 
 CONSUMER = """\
 cmake_minimum_required(VERSION 3.22)
@@ -38,41 +32,6 @@ find_package(topoloom-mpi 0.1 REQUIRED)
 add_executable(cxx_program {programs}/reorder_pairs.cpp)
 target_link_libraries(cxx_program topoloom::mpi)
 """
-
-
-def run(words: Sequence[object], **variables: str) -> str:
-    done = subprocess.run(
-        list(map(str, words)),
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **variables},
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
-
-
-def cmake(source: Path, build: Path, mpi: Mpi, *options: object) -> None:
-    compilers = [
-        f"-DMPI_{language}_COMPILER={need(mpi.compilers[suffix], mpi.install)}"
-        for language, suffix in {"C": ".c", "CXX": ".cpp", "Fortran": ".f90"}.items()
-    ]
-    run(["cmake", "-S", source, "-B", build, *compilers, *options])
-    run(["cmake", "--build", build, "--parallel", "2"])
-
-
-def installed(mpi: Mpi, folder: Path) -> Path:
-    """Install the library for an MPI, with the libtopoloom of this Python."""
-    assert _core.__file__ is not None
-    prefix = folder / "prefix"
-    options = [
-        f"-DTOPOLOOM_LIBRARY={Path(_core.__file__).with_name('libtopoloom.so')}",
-        f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
-        f"-DCMAKE_INSTALL_PREFIX={prefix}",
-    ]
-    cmake(ROOT / "mpi", folder / "library", mpi, *options)
-    run(["cmake", "--install", folder / "library"])
-    return prefix
 
 
 def check_program(mpi: Mpi, program: Path) -> None:

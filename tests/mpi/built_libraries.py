@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtopoloom-mpi and libtopoloom-collective, built by CMake for an MPI, as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from recorded import Mpi, need
+
+from topoloom import _core
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(words: Sequence[object], **variables: str) -> str:
+    """Run what must succeed, and give what it prints."""
+    done = subprocess.run(
+        list(map(str, words)),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **variables},
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def cmake(source: Path, build: Path, mpi: Mpi, *options: object) -> None:
+    """Configure and build with an MPI's compilers."""
+    languages = {"C": ".c", "CXX": ".cpp", "Fortran": ".f90"}
+    compilers = [
+        f"-DMPI_{language}_COMPILER={need(mpi.compilers[suffix], mpi.install)}"
+        for language, suffix in languages.items()
+        if suffix in mpi.compilers
+    ]
+    if languages["Fortran"] not in mpi.compilers:
+        compilers.append("-DCMAKE_Fortran_COMPILER=OFF")  # of another MPI, if any
+    run(["cmake", "-S", source, "-B", build, *compilers, *options])
+    run(["cmake", "--build", build, "--parallel", "2"])
+
+
+def installed(mpi: Mpi, folder: Path) -> Path:
+    """Install the libraries for an MPI, with the libtopoloom of this Python."""
+    assert _core.__file__ is not None
+    prefix = folder / "prefix"
+    options = [
+        f"-DTOPOLOOM_LIBRARY={Path(_core.__file__).with_name('libtopoloom.so')}",
+        f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
+        f"-DCMAKE_INSTALL_PREFIX={prefix}",
+    ]
+    cmake(ROOT / "mpi", folder / "library", mpi, *options)
+    run(["cmake", "--install", folder / "library"])
+    return prefix
