@@ -19,7 +19,7 @@ enum { most_carried = 1024 };
 // Of a bundle comes first what MPIs send without being asked to, headers included; the rest when its length is known.
 enum { head_bytes = 4032, most_neighbors = 3 * 16 };
 
-/// What is told of a part. Its bytes follow if they are carried, and room up to the next multiple of 8.
+/// What announces a part. Its bytes follow if they are carried, and room up to the next multiple of 8.
 struct entry {
     int32_t source, destination;
     int64_t bytes;

@@ -23,9 +23,9 @@ extern "C" {
  * recvtype. sources, recvcounts and recvbuf are allocated here and freed by topoloom_sparse_free. The type signature
  * that is sent is the one that is received: a message that does not end with an element of recvtype is an error.
  *
- * Time, with messages that cost a and bytes that cost b: short messages travel combined through a virtual mesh, O(a log
- * P + b bytes log P) whatever the degree; longer ones are announced there and go straight. Other ways to find the
- * sources are there for comparison: TOPOLOOM_COLLECTIVES="exchange=nbx" (Hoefler, Siebert, Lumsdaine, PPoPP 2010,
+ * Time, with messages that cost a and bytes that cost b: messages of up to 1 KiB travel combined through a virtual
+ * mesh, O((a + b bytes) log P) whatever the degree; longer ones are announced there and go straight. Other ways to find
+ * the sources are there for comparison: TOPOLOOM_COLLECTIVES="exchange=nbx" (Hoefler, Siebert, Lumsdaine, PPoPP 2010,
  * section 3) and exchange=reduction, which takes O(P) memory and bytes. */
 TOPOLOOM_EXCHANGE_API int topoloom_sparse_exchange(int send_count, const int destinations[],
                                                    const int sendcounts[], const void* sendbuf,
