@@ -25,7 +25,12 @@ int begin_setup(MPI_Comm comm, struct state* state) {
     struct setup* setup = calloc(1, sizeof *setup);
     if (setup == NULL) return MPI_ERR_NO_MEM;
     state->setup = setup;
+#ifdef SMPI_H  // SimGrid's MPI, which has no other
+    setup->request = MPI_REQUEST_NULL;
+    return PMPI_Comm_dup(comm, &state->own);
+#else
     return PMPI_Comm_idup(comm, &state->own, &setup->request);
+#endif
 }
 
 void free_setup(struct state* state) {
@@ -104,8 +109,13 @@ static int start_seating(struct state* state, struct setup* setup) {
         setup->seat[0] = rank_in_world(state);
     else if (given && parts[of_machine][0] != '\0')
         setup->seat[0] = node_in_machine(parts[of_machine], host, setup->seat[1]);
+#ifdef SMPI_H  // whose non-blocking one takes hours to be simulated for a thousand ranks
+    setup->request = MPI_REQUEST_NULL;
+    return PMPI_Allgather(setup->seat, 2, MPI_INT64_T, setup->seats, 2, MPI_INT64_T, state->own);
+#else
     return PMPI_Iallgather(setup->seat, 2, MPI_INT64_T, setup->seats, 2, MPI_INT64_T, state->own,
                            &setup->request);
+#endif
 }
 
 /// The two numbers of each rank become all of the first, then all of the second.
@@ -122,8 +132,9 @@ static bool sort_seats(int64_t* seats, size_t ranks) {
 }
 
 static int make_strategy(struct state* state, struct setup* setup) {
-    const char* parts[setting_count] = {"", "", "", "", ""};
+    const char* parts[setting_count] = {"", "", "", "", "", ""};
     if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
+    find_exchange(parts[of_exchange], &state->exchange);
     const size_t ranks = (size_t)state->ranks;
     if (!sort_seats(setup->seats, ranks)) return MPI_ERR_NO_MEM;
     const topoloom_setting setting = {.ranks = ranks,
