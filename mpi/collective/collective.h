@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "settings.h"
 #include "topoloom_collective.h"
 #include "topoloom_schedules.h"
 
@@ -93,7 +94,7 @@ void unlock_process(struct process* process);
 int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget);
 
 // ---- state.c: what a communicator carries ------------------------------------------------------------------------
-enum { plan_count = 32 };
+enum { plan_count = 32, exchange_tags = 4 };
 struct setup;
 struct state {
     struct process* process;
@@ -105,6 +106,8 @@ struct state {
     topoloom_strategy* strategy;
     int tag_half;  // tags below are of calls, those above of persistent ones
     int next_tag, next_persistent;
+    enum exchange_algorithm exchange;
+    int odd_exchange;       // 0 or 1: which tags the next sparse exchange takes, above all others
     pthread_mutex_t guard;  // of the plans, as threads may wait for different requests
     uint64_t uses;
     struct plan* plans[plan_count];
@@ -180,6 +183,8 @@ int advance_call(struct call* call, bool wait, bool* done);
 void end_call(struct call* call);
 
 // ---- requests.c ------------------------------------------------------------------------------------------------------
+/// Takes all active calls a step on. False: there are none.
+bool drive_active(struct process* process);
 int run_blocking(const struct asked* asked);
 int start_nonblocking(const struct asked* asked, topoloom_request* request);
 int make_persistent(const struct asked* asked, topoloom_request* request);

@@ -42,6 +42,14 @@ static void drive(struct process* process) {
     if (any) drop_complete(process);
 }
 
+bool drive_active(struct process* process) {
+    lock_process(process);
+    drive(process);
+    const bool any = process->active != NULL;
+    unlock_process(process);
+    return any;
+}
+
 // ---- waiting ------------------------------------------------------------------------------------------------------
 
 static bool is_alone(struct process* process, const struct call* call) {
@@ -60,9 +68,7 @@ static int finish(struct call* call) {
         const bool alone = is_alone(process, call);
         status = advance_call(call, alone, &done);
         if (alone || done) continue;
-        lock_process(process);
-        drive(process);
-        unlock_process(process);
+        drive_active(process);
         sched_yield();
     }
     return status;
@@ -129,10 +135,7 @@ int make_persistent(const struct asked* asked, topoloom_request* request) {
     while (status == MPI_SUCCESS && !done) {
         const bool alone = is_alone(call->state->process, call);
         status = ready_call(call, alone, &done);
-        if (alone || done) continue;
-        lock_process(call->state->process);
-        drive(call->state->process);
-        unlock_process(call->state->process);
+        if (!alone && !done) drive_active(call->state->process);
     }
     if (status != MPI_SUCCESS) free_request(request);
     return status;

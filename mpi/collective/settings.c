@@ -44,7 +44,18 @@ static bool read_file(const char* name, struct text* text, char* why, size_t why
     return right;
 }
 
-static const char* const names[setting_count] = {"machine", "placement", "decisions", "schedule", "report"};
+static const char* const names[setting_count] = {"machine",  "placement", "decisions",
+                                                 "schedule", "report",    "exchange"};
+
+bool find_exchange(const char* name, enum exchange_algorithm* found) {
+    static const char* const algorithms[] = {"", "reduction", "nbx", "mesh"};
+    for (int i = exchange_by_default; i <= exchange_mesh; ++i) {
+        if (strcmp(name, algorithms[i]) != 0) continue;
+        *found = (enum exchange_algorithm)i;
+        return true;
+    }
+    return false;
+}
 
 /// One option; `option` is changed.
 static bool read_option(char* option, struct text parts[setting_count], char* why, size_t why_size) {
@@ -60,12 +71,18 @@ static bool read_option(char* option, struct text parts[setting_count], char* wh
     if (which == setting_count) {
         snprintf(why, why_size,
                  "TOPOLOOM_COLLECTIVES has no option '%s'; there are: machine, placement, decisions, "
-                 "schedule, report",
+                 "schedule, report, exchange",
                  option);
         return false;
     }
     if (parts[which].data != NULL) {
         snprintf(why, why_size, "TOPOLOOM_COLLECTIVES gives '%s' twice", names[which]);
+        return false;
+    }
+    enum exchange_algorithm exchange;
+    if (which == of_exchange && !find_exchange(value, &exchange)) {
+        snprintf(why, why_size,
+                 "TOPOLOOM_COLLECTIVES: there is no exchange '%s'; there are: reduction, nbx, mesh", value);
         return false;
     }
     if (which < of_schedule) return read_file(value, &parts[which], why, why_size);

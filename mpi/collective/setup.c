@@ -17,15 +17,20 @@ struct setup {
     MPI_Request request;
     int64_t length;  // of the settings
     char* text;
-    int64_t seat;
-    int64_t* seats;
+    int64_t seat[2];  // of this process: what the settings call its place, and what only its host has
+    int64_t* seats;   // of all ranks
 };
 
 int begin_setup(MPI_Comm comm, struct state* state) {
     struct setup* setup = calloc(1, sizeof *setup);
     if (setup == NULL) return MPI_ERR_NO_MEM;
     state->setup = setup;
+#ifdef SMPI_H  // SimGrid's MPI, which has no other
+    setup->request = MPI_REQUEST_NULL;
+    return PMPI_Comm_dup(comm, &state->own);
+#else
     return PMPI_Comm_idup(comm, &state->own, &setup->request);
+#endif
 }
 
 void free_setup(struct state* state) {
@@ -65,30 +70,26 @@ static uint64_t hash_of(const char* text) {  // FNV-1a
     return hash;
 }
 
-/// The number of this process's node in the machine, -1 where that is not known; without one anything that the processes
-/// of a host share. With a placement the rank in MPI_COMM_WORLD.
-static int64_t own_seat(const struct state* state, const char* const parts[setting_count]) {
-    if (parts[of_placement][0] != '\0') {
-        MPI_Group own = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-        int there = MPI_UNDEFINED;
-        PMPI_Comm_group(state->own, &own);
-        PMPI_Comm_group(MPI_COMM_WORLD, &world);
-        PMPI_Group_translate_ranks(own, 1, &state->rank, world, &there);
-        PMPI_Group_free(&own);
-        PMPI_Group_free(&world);
-        return there == MPI_UNDEFINED ? -1 : there;
-    }
-    char host[MPI_MAX_PROCESSOR_NAME];
-    int length = 0;
-    PMPI_Get_processor_name(host, &length);
-    if (parts[of_machine][0] == '\0') return (int64_t)(hash_of(host) >> 1);
+static int64_t rank_in_world(const struct state* state) {
+    MPI_Group own = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+    int there = MPI_UNDEFINED;
+    PMPI_Comm_group(state->own, &own);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_translate_ranks(own, 1, &state->rank, world, &there);
+    PMPI_Group_free(&own);
+    PMPI_Group_free(&world);
+    return there == MPI_UNDEFINED ? -1 : there;
+}
+
+/// The number of the host's node, -1 where that is not known; without a machine what is given.
+static int64_t node_in_machine(const char* text, const char* host, int64_t without) {
     struct machine_file machine;
     char why[256];
-    FILE* stream = fmemopen((void*)parts[of_machine], strlen(parts[of_machine]), "r");
+    FILE* stream = fmemopen((void*)text, strlen(text), "r");
     if (stream == NULL) return -1;
     int64_t node = -1;
     if (read_machine_stream(stream, "the machine file", &machine, why, sizeof why)) {
-        node = node_of_host(&machine, host);
+        node = machine.text == NULL ? without : node_of_host(&machine, host);
         free_machine_file(&machine);
     }
     fclose(stream);
@@ -97,32 +98,66 @@ static int64_t own_seat(const struct state* state, const char* const parts[setti
 
 static int start_seating(struct state* state, struct setup* setup) {
     const char* parts[setting_count];
-    setup->seats = malloc((size_t)state->ranks * sizeof *setup->seats);
+    setup->seats = malloc(2 * (size_t)state->ranks * sizeof *setup->seats);
     if (setup->seats == NULL) return MPI_ERR_NO_MEM;
     const bool given = setup->length > 0 && split_settings(setup->text, (size_t)setup->length, parts);
-    if (!given) {
-        for (int i = 0; i < setting_count; ++i) parts[i] = "";
-    }
-    setup->seat = own_seat(state, parts);
-    return PMPI_Iallgather(&setup->seat, 1, MPI_INT64_T, setup->seats, 1, MPI_INT64_T, state->own,
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int length = 0;
+    PMPI_Get_processor_name(host, &length);
+    setup->seat[0] = setup->seat[1] = (int64_t)(hash_of(host) >> 1);
+    if (given && parts[of_placement][0] != '\0')
+        setup->seat[0] = rank_in_world(state);
+    else if (given && parts[of_machine][0] != '\0')
+        setup->seat[0] = node_in_machine(parts[of_machine], host, setup->seat[1]);
+#ifdef SMPI_H  // whose non-blocking one takes hours to be simulated for a thousand ranks
+    setup->request = MPI_REQUEST_NULL;
+    return PMPI_Allgather(setup->seat, 2, MPI_INT64_T, setup->seats, 2, MPI_INT64_T, state->own);
+#else
+    return PMPI_Iallgather(setup->seat, 2, MPI_INT64_T, setup->seats, 2, MPI_INT64_T, state->own,
                            &setup->request);
+#endif
+}
+
+/// The two numbers of each rank become all of the first, then all of the second.
+static bool sort_seats(int64_t* seats, size_t ranks) {
+    int64_t* hosts = malloc(ranks * sizeof *hosts);
+    if (hosts == NULL) return false;
+    for (size_t r = 0; r < ranks; ++r) {
+        hosts[r] = seats[2 * r + 1];
+        seats[r] = seats[2 * r];
+    }
+    memcpy(seats + ranks, hosts, ranks * sizeof *hosts);
+    free(hosts);
+    return true;
 }
 
 static int make_strategy(struct state* state, struct setup* setup) {
-    const char* parts[setting_count] = {"", "", "", "", ""};
+    const char* parts[setting_count] = {"", "", "", "", "", ""};
     if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
-    topoloom_setting setting = {.ranks = (size_t)state->ranks,
-                                .seats = setup->seats,
-                                .machine = parts[of_machine],
-                                .placement = parts[of_placement],
-                                .decisions = parts[of_decisions],
-                                .schedule = parts[of_schedule]};
+    find_exchange(parts[of_exchange], &state->exchange);
+    const size_t ranks = (size_t)state->ranks;
+    if (!sort_seats(setup->seats, ranks)) return MPI_ERR_NO_MEM;
+    const topoloom_setting setting = {.ranks = ranks,
+                                      .seats = setup->seats,
+                                      .machine = parts[of_machine],
+                                      .placement = parts[of_placement],
+                                      .decisions = parts[of_decisions],
+                                      .schedule = parts[of_schedule]};
+    const topoloom_setting without_machine = {.ranks = ranks,
+                                              .seats = setup->seats + ranks,
+                                              .machine = "",
+                                              .placement = "",
+                                              .decisions = parts[of_decisions],
+                                              .schedule = parts[of_schedule]};
+    const topoloom_setting nothing = {.ranks = ranks, .seats = setup->seats + ranks};
+    const topoloom_setting* const settings[] = {&setting, &without_machine, &nothing};
     char why[512];
-    if (topoloom_strategy_make(&setting, &state->strategy, why, sizeof why) != 0) {
-        say(state, why);
-        const topoloom_setting nothing = {.ranks = (size_t)state->ranks};
-        if (topoloom_strategy_make(&nothing, &state->strategy, why, sizeof why) != 0) return MPI_ERR_NO_MEM;
+    for (int i = 0; i < 3 && state->strategy == NULL; ++i) {
+        if (topoloom_strategy_make(settings[i], &state->strategy, why, sizeof why) == 0) break;
+        state->strategy = NULL;
+        if (i == 0) say(state, why);
     }
+    if (state->strategy == NULL) return MPI_ERR_NO_MEM;
     if (parts[of_report][0] == '1') say(state, topoloom_strategy_about(state->strategy));
     return MPI_SUCCESS;
 }

@@ -45,7 +45,7 @@ static int tag_half(MPI_Comm comm) {
     int* most = NULL;
     int found = 0;
     PMPI_Comm_get_attr(comm, MPI_TAG_UB, (void*)&most, &found);
-    return ((found && *most > least ? *most : least) - 1) / 2;
+    return ((found && *most > least ? *most : least) + 1 - exchange_tags) / 2;
 }
 
 /// Two threads may use different communicators for the first time at once, but not the same one.

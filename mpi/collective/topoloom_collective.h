@@ -10,6 +10,7 @@
  *   placement=FILE   what `topoloom map` writes: where each rank of MPI_COMM_WORLD is
  *   decisions=FILE   what `topoloom collective --decisions` writes
  *   schedule=NAME    only this one, in operations that it can do
+ *   exchange=NAME    of topoloom_exchange.h: reduction, nbx or mesh
  *   report=1         rank 0 says on standard error what each communicator uses
  * Without it the machine is learned from the hosts of the processes.
  *

@@ -68,8 +68,13 @@ bool read_machine_file(const char* name, struct machine_file* machine, char* why
         snprintf(why, why_size, "cannot read the machine file '%s'", name);
         return false;
     }
-    const bool right = read_machine_stream(file, name, machine, why, why_size);
+    bool right = read_machine_stream(file, name, machine, why, why_size);
     fclose(file);
+    if (right && machine->text == NULL) {
+        right = false;
+        snprintf(why, why_size, "%s: no line 'machine TEXT'", name);
+        free_machine_file(machine);
+    }
     return right;
 }
 
@@ -83,10 +88,6 @@ bool read_machine_stream(FILE* file, const char* name, struct machine_file* mach
         if (wrong != NULL) snprintf(why, why_size, "%s: line %d: %s", name, number, wrong);
     }
     free(line);
-    if (wrong == NULL && machine->text == NULL) {
-        wrong = "no line 'machine TEXT'";
-        snprintf(why, why_size, "%s: %s", name, wrong);
-    }
     if (machine->host_count > 0) qsort(machine->hosts, machine->host_count, sizeof *machine->hosts, by_name);
     const char* twice = host_given_twice(machine);
     if (wrong == NULL && twice != NULL) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-mpi and libtopoloom-collective, built by CMake for an MPI, as a user would."""
+"""The libraries for MPI programs, built by CMake for an MPI, as a user would."""
 
 from __future__ import annotations
 

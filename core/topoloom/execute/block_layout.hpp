@@ -32,7 +32,8 @@ class BlockLayout {
     /// Blocks of different sizes: counts of the input where the rank has a block for every rank, those of the output
     /// where it gets one of every rank, and else of its own block only. What it neither sends nor gets itself it cannot
     /// know; then only schedules will do that send straight. A reduce-scatter takes counts of the input.
-    BlockLayout(Collective collective, Rank rank, BlockCounts input, BlockCounts output, bool in_place = false);
+    BlockLayout(Collective collective, Rank rank, BlockCounts input, BlockCounts output,
+                bool in_place = false);
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] Rank rank() const { return rank_; }
@@ -61,7 +62,9 @@ class BlockLayout {
    private:
     [[nodiscard]] Place in_input(std::uint64_t index) const;
     [[nodiscard]] Place in_output(std::uint64_t index) const;
-    [[nodiscard]] std::int64_t before(std::uint64_t block) const { return collective_.bytes_of(0, block).value; }
+    [[nodiscard]] std::int64_t before(std::uint64_t block) const {
+        return collective_.bytes_of(0, block).value;
+    }
 
     Collective collective_;
     Rank rank_;

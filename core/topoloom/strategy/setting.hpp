@@ -15,9 +15,8 @@ struct Setting {
     std::size_t ranks = 0;
     std::string machine;    // a machine file: see MachineFile
     std::string placement;  // JSON, as `topoloom map` writes it
-    std::string
-        decisions;  // JSON, as `topoloom collective --decisions` writes it; several tables after each other
-    std::string schedule;  // one for all operations that it does
+    std::string decisions;  // JSON, as `topoloom collective --decisions` writes it; tables one after another
+    std::string schedule;   // one for all operations that it does
     /// Of each rank: the number of its node in the machine, its rank in the placement, or without either a number that
     /// the ranks of its node have, and no others. Empty: every rank is on a node of its own.
     std::vector<std::int64_t> seats;

@@ -40,8 +40,8 @@ struct RankMemory {
 /// units that do not belong together, or waits for ever.
 class PlayedPrograms {
    public:
-    PlayedPrograms(const std::vector<RankProgram>& programs, std::vector<RankMemory>& memories, bool in_rank_order,
-                   std::uint32_t seed);
+    PlayedPrograms(const std::vector<RankProgram>& programs, std::vector<RankMemory>& memories,
+                   bool in_rank_order, std::uint32_t seed);
     void play();
     [[nodiscard]] std::uint64_t messages() const { return messages_; }
     [[nodiscard]] std::int64_t units() const { return units_; }

@@ -101,8 +101,8 @@ TEST_CASE("what is wrong with a machine file is said in a line that names its li
     refuses_machine("machine", "the machine file: line 1: expected 'machine TEXT'");
     refuses_machine("machine torus:4\nmachine torus:4",
                     "the machine file: line 2: the machine is given twice");
-    refuses_machine("mashine torus:4",
-                    "the machine file: line 1: 'mashine' is none of: machine, node, message, cost");
+    refuses_machine("graph torus:4",
+                    "the machine file: line 1: 'graph' is none of: machine, node, message, cost");
     refuses_machine("\nmessage 5 1e-6", "the machine file: line 2: expected 'message MOST ALPHA BETA'");
     refuses_machine("message - 1us 0",
                     "the machine file: line 1: '1us' is not a number of seconds, 0 or more");

@@ -62,3 +62,46 @@ def test_the_choice_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
 @pytest.mark.parametrize("ranks", [5, 8])
 def test_each_schedule_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 8, *SCHEDULES)
+
+
+COSTS = "message 2047 6e-7 1e-10\nmessage - 5e-7 5e-11\ncost latency 6e-7\n"
+TORUS = "machine torus:2x2,bandwidth=1GB/s,latency=1us\n" + COSTS
+
+
+def remarks(cases: Cases, setting: str) -> set[str]:
+    """Do a few cases, which must end well, under a setting; what is said of it."""
+    told = cases.run(3, 1, 4, TOPOLOOM_COLLECTIVES=setting)
+    assert "\n0 failures" in "\n" + told
+    said = (line.partition("topoloom: collectives: ") for line in told.splitlines())
+    return {what for _, ours, what in said if ours}
+
+
+def test_a_report_says_what_decides(cases: Cases, tmp_path: Path) -> None:
+    costs, torus = tmp_path / "costs", tmp_path / "torus"
+    costs.write_text(COSTS)
+    host = run(cases.mpi.command(1, "hostname")).split()[-1]
+    torus.write_text(f"{TORUS}node 2 {host}\n")
+    on_one = "3 ranks on 1 node, schedules by"
+    assert f"{on_one} what messages cost" in remarks(cases, "report=1")
+    assert f"{on_one} what messages cost" in remarks(cases, f"machine={costs};report=1")
+    by_torus = remarks(cases, f"machine={torus};schedule=ring;report=1")
+    (whole,) = (line for line in by_torus if line.startswith("3 ranks"))
+    assert "torus:2x2" in whole
+    assert whole.endswith("by name, ring, else by the machine's routes")
+
+
+def test_a_wrong_setting_is_said_once_and_left_out(
+    cases: Cases, tmp_path: Path
+) -> None:
+    torus = tmp_path / "torus"
+    torus.write_text(f"{TORUS}node 2 elsewhere\n")
+    wrong = {
+        "nothing=1": "no option 'nothing'",
+        "schedule=rings": "'rings'",
+        f"decisions={tmp_path}/absent": "absent",
+        f"machine={torus};schedule=ring;report=1": "rank 0",
+    }
+    for setting, what in wrong.items():
+        said = remarks(cases, setting)
+        assert any(what in line for line in said), said
+    assert any("by name, ring" in line for line in said), said

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives drawn at random, by Topoloom and by the library: what both leave in memory must be equal, byte by byte.
-// Usage: collective_cases SEED CASES [SCHEDULE...]
+// Usage: collective_cases SEED CASES [SCHEDULE...]; without schedules by what TOPOLOOM_COLLECTIVES says.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -360,8 +360,8 @@ static void run_group(MPI_Comm comm, int number, const char* schedule) {
 }
 
 static void use(const char* schedule) {
-    char setting[200] = "";
-    if (schedule[0] != '\0') snprintf(setting, sizeof setting, "schedule=%s", schedule);
+    char setting[200];
+    snprintf(setting, sizeof setting, "schedule=%s", schedule);
     setenv("TOPOLOOM_COLLECTIVES", setting, 1);
 }
 
@@ -376,7 +376,7 @@ int main(int argc, char** argv) {
     make_types();
     for (int s = 0; s < schedules; ++s) {
         const char* schedule = argc > 3 ? argv[3 + s] : "";
-        use(schedule);
+        if (argc > 3) use(schedule);
         // All ranks, the same ones backwards, and some of them.
         MPI_Comm comms[3] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
         const int some = 1 + (int)draw((uint64_t)ranks);

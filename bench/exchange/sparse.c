@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Times sparse exchanges by every algorithm, and by our choice, in one job, and writes JSON Lines.
+//
+// Usage: sparse PATTERNS DEGREES BYTES, lists separated by commas. In each of a number of patterns every rank sends
+// one message to each of DEGREE ranks drawn at random. All ranks start at the same time of MPI's clock, which must be
+// the same everywhere, and an exchange takes until the last of them has ended.
+// Or: sparse --calls CALLS: that number of exchanges on one communicator.
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "topoloom_exchange.h"
+
+static const double margin = 1e-3;  // s in which all learn when to start
+static int rank, ranks;
+
+// ---- patterns ----------------------------------------------------------------------------------------------------
+
+static uint64_t mixed(uint64_t z) {  // splitmix64
+    z += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+/// Others, each once, at least as many as ranks without this one.
+static int draw_destinations(int pattern, int degree, int* destinations) {
+    char* taken = calloc((size_t)ranks, 1);
+    uint64_t chance = mixed((uint64_t)pattern << 32 | (uint32_t)rank);
+    int count = 0;
+    for (taken[rank] = 1; count < degree && count < ranks - 1;) {
+        chance = mixed(chance);
+        const int other = (int)(chance % (uint64_t)ranks);
+        if (taken[other]) continue;
+        taken[other] = 1;
+        destinations[count++] = other;
+    }
+    free(taken);
+    return count;
+}
+
+// ---- time --------------------------------------------------------------------------------------------------------
+
+static double latest(double seconds) {
+    double most;
+    MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+static void wait_until(double start) {
+    for (double left; (left = start - MPI_Wtime()) > 0;) {
+        // SMPI's sleep takes virtual time; elsewhere it would end late.
+#ifdef SMPI_H
+        const struct timespec span = {.tv_nsec = (long)(1e9 * left) + 1};
+        nanosleep(&span, NULL);
+#endif
+    }
+}
+
+struct lists {
+    int *destinations, *counts, *displs;
+    char* buffer;  // of every message
+};
+
+static double seconds_of(int pattern, int degree, int bytes, const struct lists* lists, MPI_Comm comm) {
+    const int count = draw_destinations(pattern, degree, lists->destinations);
+    for (int i = 0; i < count; ++i) lists->counts[i] = bytes;
+    int received, *sources, *counts;
+    char* data;
+    const double start = latest(MPI_Wtime()) + margin;
+    wait_until(start);
+    topoloom_sparse_exchange(count, lists->destinations, lists->counts, lists->buffer, lists->displs,
+                             MPI_BYTE, &received, &sources, &counts, &data, MPI_BYTE, comm);
+    const double end = MPI_Wtime();
+    topoloom_sparse_free(&sources, &counts, &data);
+    return latest(end) - start;
+}
+
+static struct lists make_lists(int degree, int bytes) {
+    const size_t list = (size_t)degree * sizeof(int);
+    return (struct lists){malloc(list), malloc(list), calloc((size_t)degree, sizeof(int)),
+                          calloc((size_t)bytes, 1)};
+}
+
+static void free_lists(const struct lists* lists) {
+    free(lists->destinations);
+    free(lists->counts);
+    free(lists->displs);
+    free(lists->buffer);
+}
+
+// "" is our choice.
+static const char* const algorithms[] = {"reduction", "nbx", "mesh", ""};
+enum { algorithm_count = sizeof algorithms / sizeof *algorithms };
+
+/// A communicator on which exchanges are by an algorithm. The first call sets it up.
+static MPI_Comm communicator_of(const char* algorithm) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    char setting[64];
+    snprintf(setting, sizeof setting, "exchange=%s", algorithm);
+    setenv("TOPOLOOM_COLLECTIVES", algorithm[0] == '\0' ? "" : setting, 1);
+    const struct lists lists = make_lists(0, 0);
+    seconds_of(0, 0, 0, &lists, comm);
+    free_lists(&lists);
+    return comm;
+}
+
+static void measure_cell(const MPI_Comm* comms, int patterns, int degree, int bytes) {
+    const struct lists lists = make_lists(degree, bytes);
+    for (int i = 0; i < algorithm_count; ++i) {
+        if (rank == 0)
+            printf("{\"ranks\": %d, \"degree\": %d, \"bytes\": %d, \"algorithm\": \"%s\", \"seconds\": [",
+                   ranks, degree, bytes, algorithms[i]);
+        for (int pattern = 0; pattern < patterns; ++pattern) {
+            const double seconds = seconds_of(pattern, degree, bytes, &lists, comms[i]);
+            if (rank == 0) printf("%s%.9g", pattern > 0 ? ", " : "", seconds);
+        }
+        if (rank == 0) puts("]}");
+        fflush(stdout);
+    }
+    free_lists(&lists);
+}
+
+static void measure_grid(int patterns, const char* degrees, const char* bytes) {
+    MPI_Comm comms[algorithm_count];
+    for (int i = 0; i < algorithm_count; ++i) comms[i] = communicator_of(algorithms[i]);
+    for (const char* degree = degrees; degree != NULL; degree = strchr(degree, ',')) {
+        degree += *degree == ',';
+        for (const char* size = bytes; size != NULL; size = strchr(size, ',')) {
+            size += *size == ',';
+            measure_cell(comms, patterns, atoi(degree), atoi(size));
+        }
+    }
+    for (int i = 0; i < algorithm_count; ++i) MPI_Comm_free(&comms[i]);
+}
+
+// ---- for ever ----------------------------------------------------------------------------------------------------
+
+static long resident_kilobytes(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/// To the next rank, and every third time to this one: what comes is checked.
+static void call_often(long calls) {
+    const long warm = calls / 100;
+    long before = 0;
+    const double start = MPI_Wtime();
+    for (long call = 0; call < calls; ++call) {
+        if (call == warm) before = resident_kilobytes();
+        const int destinations[] = {(rank + 1) % ranks, rank}, ones[] = {1, 1};
+        const long sent[] = {call * ranks + rank, -call};
+        int received, *sources, *counts;
+        long* data;
+        topoloom_sparse_exchange(call % 3 == 0 ? 2 : 1, destinations, ones, sent, NULL, MPI_LONG, &received,
+                                 &sources, &counts, &data, MPI_LONG, MPI_COMM_WORLD);
+        const int previous = (rank + ranks - 1) % ranks;
+        int right = received == (call % 3 == 0 ? 2 : 1);
+        for (int i = 0; i < received && right; ++i)
+            right = data[i] == (sources[i] == previous && data[i] >= 0 && (previous != rank || i == 0)
+                                    ? call * ranks + previous
+                                    : -call);
+        topoloom_sparse_free(&sources, &counts, &data);
+        if (right) continue;
+        fprintf(stderr, "sparse: call %ld is wrong on rank %d\n", call, rank);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (rank == 0)
+        printf("{\"ranks\": %d, \"calls\": %ld, \"seconds\": %.3f, \"kilobytes_more\": %ld}\n", ranks, calls,
+               MPI_Wtime() - start, resident_kilobytes() - before);
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc == 3 && strcmp(argv[1], "--calls") == 0) {
+        call_often(atol(argv[2]));
+    } else if (argc == 4) {
+        measure_grid(atoi(argv[1]), argv[2], argv[3]);
+    } else {
+        fputs("sparse: give patterns, degrees and bytes, or --calls and their number\n", stderr);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return MPI_Finalize();
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts what has come in order: sorted by source, in one piece of memory that the program gets.
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchange.h"
+
+static int compare(const void* left, const void* right) {
+    const struct arrival *a = left, *b = right;
+    if (a->source != b->source) return a->source < b->source ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+struct totals {
+    int messages;
+    int64_t bytes;
+};
+
+static int count_all(const struct exchange* exchange, struct totals* totals) {
+    *totals = (struct totals){0, 0};
+    for (size_t i = 0; i < exchange->arrival_count; ++i) {
+        const bool ends = exchange->arrivals[i].bytes < part_bytes;
+        if (ends && totals->messages == INT_MAX) return MPI_ERR_COUNT;
+        totals->messages += ends;
+        totals->bytes += exchange->arrivals[i].bytes;
+    }
+    return MPI_SUCCESS;
+}
+
+/// One piece for all three, which begins with the sources. The buffer is where its first element is, and that may
+/// begin before or after.
+static int make_room(const struct totals* totals, const struct elements* elements,
+                     struct delivery* delivery) {
+    enum { line = 64 };
+    const size_t lists = 2 * (size_t)totals->messages * sizeof(int);
+    const size_t begin = (lists + line - 1) / line * line;
+    const int64_t count = elements->size > 0 ? totals->bytes / elements->size : 0;
+    const int64_t reach = count > 0 ? (count - 1) * elements->extent + elements->span : 0;
+    char* made = malloc(begin + (size_t)reach + line);
+    if (made == NULL) return MPI_ERR_NO_MEM;
+    *delivery = (struct delivery){totals->messages, (int*)made, (int*)made + totals->messages,
+                                  made + begin - elements->low};
+    return MPI_SUCCESS;
+}
+
+/// Counts of messages. Also where one is wrong all are received, or the next exchange would find them.
+static int list_messages(const struct exchange* exchange, const struct elements* elements,
+                         struct delivery* delivery, char* why, size_t why_size) {
+    int status = MPI_SUCCESS, message = 0;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < exchange->arrival_count; ++i) {
+        const struct arrival* part = &exchange->arrivals[i];
+        bytes += part->bytes;
+        if (part->bytes == part_bytes) continue;
+        const int64_t count = elements->size > 0 ? bytes / elements->size : 0;
+        if (count * elements->size != bytes || count > INT_MAX) {
+            status = MPI_ERR_TRUNCATE;
+            snprintf(why, why_size,
+                     "a message of %lld B from rank %d is not made of elements of %lld B, or of more than %d",
+                     (long long)bytes, part->source, (long long)elements->size, INT_MAX);
+        }
+        delivery->sources[message] = part->source;
+        delivery->counts[message++] = (int)count;
+        bytes = 0;
+    }
+    return status;
+}
+
+static int receive_into(struct exchange* exchange, char* bytes) {
+    int status = MPI_SUCCESS;
+    char* at = bytes;
+    for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS;
+         at += exchange->arrivals[i++].bytes) {
+        struct arrival* part = &exchange->arrivals[i];
+        if (part->data == NULL)
+            status = PMPI_Irecv(at, part->bytes, MPI_BYTE, part->source, exchange->straight_tag,
+                                exchange->state->own, &part->request);
+    }
+    // Others have asked for theirs, or soon will.
+    if (status == MPI_SUCCESS) status = start_sends(exchange, exchange->announced_above, false);
+    at = bytes;
+    for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS;
+         at += exchange->arrivals[i++].bytes) {
+        struct arrival* part = &exchange->arrivals[i];
+        status = wait_one(exchange, &part->request);
+        if (part->data != NULL && part->bytes > 0) memcpy(at, part->data, (size_t)part->bytes);
+    }
+    if (status != MPI_SUCCESS) return status;
+    return wait_all(exchange, exchange->send_count, exchange->sends);
+}
+
+int deliver(struct exchange* exchange, const struct elements* elements, struct delivery* delivery, char* why,
+            size_t why_size) {
+    struct totals totals;
+    int status = count_all(exchange, &totals);
+    if (status == MPI_SUCCESS) status = make_room(&totals, elements, delivery);
+    if (status != MPI_SUCCESS) return status;
+    if (exchange->arrival_count > 1)
+        qsort(exchange->arrivals, exchange->arrival_count, sizeof *exchange->arrivals, compare);
+    const int listed = list_messages(exchange, elements, delivery, why, why_size);
+    const bool in_place = elements->plain && listed == MPI_SUCCESS;
+    char* bytes = in_place ? delivery->buffer : take_memory(exchange, (size_t)totals.bytes);
+    status = bytes == NULL ? MPI_ERR_NO_MEM : receive_into(exchange, bytes);
+    if (status == MPI_SUCCESS) status = listed;
+    if (status == MPI_SUCCESS && !in_place)
+        status = unpack_elements(elements, bytes, totals.bytes / (elements->size > 0 ? elements->size : 1),
+                                 delivery->buffer);
+    if (status != MPI_SUCCESS) free(delivery->sources);
+    return status;
+}

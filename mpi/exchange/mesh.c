@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Through a virtual mesh: parts are combined along one dimension after the other.
+//
+// Ranks are on a circle, and digit i of the distance to the destination, to the base of the mesh's extent, is covered
+// in stage i (Bruck et al., IEEE TPDS 1997, section 3), so that any number of ranks makes a mesh without holes. In a
+// stage a rank sends to all at its distances digit * extent^i, even if there is nothing, so that nobody has to know
+// who sends to it; with 2 dimensions it sends 2 (sqrt P - 1) messages (Kumar, Kale, IPDPS 2003). Long parts are only
+// announced, and go straight.
+#include <string.h>
+
+#include "exchange.h"
+#include "messages.h"
+
+// A message more costs about 2 us on both sides, another stage about 3: from 8 to 4,096 ranks an extent of 4 is best
+// or close to it.
+enum { most_extent = 4 };
+// Up to this many bytes a part costs less on its way through the mesh than as a message.
+enum { most_carried = 1024 };
+// Of a bundle comes first what MPIs send without being asked to, headers included; the rest when its length is known.
+enum { head_bytes = 4032, most_neighbors = 3 * 16 };
+
+/// What announces a part. Its bytes follow if they are carried, and room up to the next multiple of 8.
+struct entry {
+    int32_t source, destination;
+    int64_t bytes;
+};
+
+/// Entries on their way to a neighbor, behind the number of bytes of all this.
+struct bundle {
+    char* data;
+    int64_t length, room;
+};
+
+struct neighbor {
+    int distance, stage;
+    struct bundle out;
+    char* head;
+    int64_t length;  // of what comes from there
+    MPI_Request heads[2], tails[2];
+};
+
+struct mesh {
+    struct exchange* exchange;
+    int extent, stages, count;
+    struct neighbor neighbors[most_neighbors];
+};
+
+enum way { in, out };
+
+static void lay_out(struct mesh* mesh, int ranks) {
+    int64_t reach = 1;
+    for (; reach < ranks; reach *= most_extent) ++mesh->stages;
+    for (reach = 1, mesh->extent = 1; reach < ranks;) {  // the smallest with which the stages suffice
+        ++mesh->extent;
+        reach = 1;
+        for (int i = 0; i < mesh->stages; ++i) reach *= mesh->extent;
+    }
+    int64_t step = 1;
+    for (int stage = 0; stage < mesh->stages; ++stage, step *= mesh->extent) {
+        for (int digit = 1; digit < mesh->extent && digit * step < ranks; ++digit) {
+            mesh->neighbors[mesh->count++] = (struct neighbor){.distance = (int)(digit * step),
+                                                               .stage = stage,
+                                                               .heads = {MPI_REQUEST_NULL, MPI_REQUEST_NULL},
+                                                               .tails = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
+        }
+    }
+}
+
+/// What has covered the lower digits of its distance goes along the lowest that is left.
+static struct neighbor* next_neighbor(struct mesh* mesh, int distance) {
+    int stage = 0;
+    for (; distance % mesh->extent == 0; distance /= mesh->extent) ++stage;
+    return &mesh->neighbors[stage * (mesh->extent - 1) + distance % mesh->extent - 1];
+}
+
+static int source_of(const struct mesh* mesh, const struct neighbor* neighbor) {
+    const struct state* state = mesh->exchange->state;
+    return (int)(((int64_t)state->rank + state->ranks - neighbor->distance) % state->ranks);
+}
+
+static int target_of(const struct mesh* mesh, const struct neighbor* neighbor) {
+    const struct state* state = mesh->exchange->state;
+    return (int)(((int64_t)state->rank + neighbor->distance) % state->ranks);
+}
+
+static int post_heads(struct mesh* mesh) {
+    const struct state* state = mesh->exchange->state;
+    char* heads = take_memory(mesh->exchange, 2 * (size_t)mesh->count * head_bytes);
+    if (heads == NULL) return MPI_ERR_NO_MEM;
+    int status = MPI_SUCCESS;
+    for (int i = 0; i < mesh->count && status == MPI_SUCCESS; ++i) {
+        struct neighbor* neighbor = &mesh->neighbors[i];
+        neighbor->head = heads + 2 * i * head_bytes;
+        neighbor->out = (struct bundle){neighbor->head + head_bytes, sizeof(int64_t), head_bytes};
+        status = PMPI_Irecv(neighbor->head, head_bytes, MPI_BYTE, source_of(mesh, neighbor),
+                            mesh->exchange->bundle_tag, state->own, &neighbor->heads[in]);
+    }
+    return status;
+}
+
+// ---- bundles -----------------------------------------------------------------------------------------------------
+
+static int64_t carried(const struct entry* entry) {
+    return entry->bytes > most_carried ? 0 : (entry->bytes + 7) / 8 * 8;
+}
+
+static int append(struct exchange* exchange, struct bundle* bundle, const struct entry* entry,
+                  const char* data) {
+    const int64_t length = bundle->length + (int64_t)sizeof *entry + carried(entry);
+    if (length > bundle->room) {
+        char* larger = take_memory(exchange, 2 * (size_t)length);
+        if (larger == NULL) return MPI_ERR_NO_MEM;
+        memcpy(larger, bundle->data, (size_t)bundle->length);
+        bundle->data = larger;
+        bundle->room = 2 * length;
+    }
+    char* at = bundle->data + bundle->length;
+    memcpy(at, entry, sizeof *entry);
+    if (carried(entry) > 0) memcpy(at + sizeof *entry, data, (size_t)entry->bytes);
+    bundle->length = length;
+    return MPI_SUCCESS;
+}
+
+/// To the next neighbor, or to the arrivals.
+static int forward(struct mesh* mesh, const struct entry* entry, const char* data) {
+    const struct state* state = mesh->exchange->state;
+    if (entry->destination != state->rank) {
+        const int64_t distance = (int64_t)entry->destination - state->rank;
+        const int positive = (int)(distance < 0 ? distance + state->ranks : distance);
+        return append(mesh->exchange, &next_neighbor(mesh, positive)->out, entry, data);
+    }
+    const char* there = entry->bytes > most_carried ? NULL : data;
+    return add_arrival(mesh->exchange, entry->source, (int)entry->bytes, there) == NULL ? MPI_ERR_NO_MEM
+                                                                                        : MPI_SUCCESS;
+}
+
+static int bundle_outgoing(struct mesh* mesh) {
+    const struct exchange* exchange = mesh->exchange;
+    int status = MPI_SUCCESS;
+    for (size_t i = 0; i < exchange->outgoing_count && status == MPI_SUCCESS; ++i) {
+        const struct outgoing* part = &exchange->outgoing[i];
+        if (part->destination == exchange->state->rank) continue;
+        const struct entry entry = {exchange->state->rank, part->destination, part->bytes};
+        status = forward(mesh, &entry, part->data);
+    }
+    return status;
+}
+
+static int forward_entries(struct mesh* mesh, const char* entries, int64_t length) {
+    int status = MPI_SUCCESS;
+    for (const char* end = entries + length; entries < end && status == MPI_SUCCESS;) {
+        struct entry entry;
+        memcpy(&entry, entries, sizeof entry);
+        status = forward(mesh, &entry, entries + sizeof entry);
+        entries += (int64_t)sizeof entry + carried(&entry);
+    }
+    return status;
+}
+
+// ---- stages ------------------------------------------------------------------------------------------------------
+
+static int post_tail(struct mesh* mesh, char* tail, int64_t length, int peer, enum direction direction,
+                     MPI_Request* request) {
+    struct elements bytes;
+    describe_type(MPI_BYTE, &bytes);
+    const struct message message = {.elements = &bytes,
+                                    .count = length,
+                                    .at = tail,
+                                    .peer = peer,
+                                    .tag = mesh->exchange->bundle_tag,
+                                    .comm = mesh->exchange->state->own};
+    return post_message(&message, direction, false, request);
+}
+
+static int send_bundle(struct mesh* mesh, struct neighbor* neighbor) {
+    const struct state* state = mesh->exchange->state;
+    struct bundle* bundle = &neighbor->out;
+    const int peer = target_of(mesh, neighbor);
+    memcpy(bundle->data, &bundle->length, sizeof bundle->length);
+    const int64_t head = bundle->length < head_bytes ? bundle->length : head_bytes;
+    const int status = PMPI_Isend(bundle->data, (int)head, MPI_BYTE, peer, mesh->exchange->bundle_tag,
+                                  state->own, &neighbor->heads[out]);
+    if (status != MPI_SUCCESS || head == bundle->length) return status;
+    return post_tail(mesh, bundle->data + head, bundle->length - head, peer, sending, &neighbor->tails[out]);
+}
+
+/// Waits for the head, and asks for the tail.
+static int receive_head(struct mesh* mesh, struct neighbor* neighbor) {
+    const int status = wait_one(mesh->exchange, &neighbor->heads[in]);
+    if (status != MPI_SUCCESS) return status;
+    memcpy(&neighbor->length, neighbor->head, sizeof neighbor->length);
+    if (neighbor->length <= head_bytes) return MPI_SUCCESS;
+    char* whole = take_memory(mesh->exchange, (size_t)neighbor->length);
+    if (whole == NULL) return MPI_ERR_NO_MEM;
+    memcpy(whole, neighbor->head, head_bytes);
+    neighbor->head = whole;
+    return post_tail(mesh, whole + head_bytes, neighbor->length - head_bytes, source_of(mesh, neighbor),
+                     receiving, &neighbor->tails[in]);
+}
+
+static int receive_rest(struct mesh* mesh, struct neighbor* neighbor) {
+    const int status = wait_one(mesh->exchange, &neighbor->tails[in]);
+    if (status != MPI_SUCCESS) return status;
+    const int64_t before = sizeof neighbor->length;
+    return forward_entries(mesh, neighbor->head + before, neighbor->length - before);
+}
+
+static int each_of_stage(struct mesh* mesh, int stage, int (*act)(struct mesh*, struct neighbor*)) {
+    int status = MPI_SUCCESS;
+    for (int i = 0; i < mesh->count && status == MPI_SUCCESS; ++i)
+        if (mesh->neighbors[i].stage == stage) status = act(mesh, &mesh->neighbors[i]);
+    return status;
+}
+
+int exchange_by_mesh(struct exchange* exchange) {
+    struct mesh mesh = {.exchange = exchange};
+    lay_out(&mesh, exchange->state->ranks);
+    exchange->announced_above = most_carried;
+    int status = post_heads(&mesh);
+    if (status == MPI_SUCCESS) status = bundle_outgoing(&mesh);
+    for (int stage = 0; stage < mesh.stages && status == MPI_SUCCESS; ++stage) {
+        status = each_of_stage(&mesh, stage, send_bundle);
+        if (status == MPI_SUCCESS) status = each_of_stage(&mesh, stage, receive_head);
+        if (status == MPI_SUCCESS) status = each_of_stage(&mesh, stage, receive_rest);
+    }
+    for (int i = 0; i < mesh.count && status == MPI_SUCCESS; ++i) {
+        status = wait_one(exchange, &mesh.neighbors[i].heads[out]);
+        if (status == MPI_SUCCESS) status = wait_one(exchange, &mesh.neighbors[i].tails[out]);
+    }
+    return status;
+}

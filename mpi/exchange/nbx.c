@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Non-blocking consensus (Hoefler, Siebert, Lumsdaine, PPoPP 2010, algorithm 2): who knows that all it has sent is
+// received enters a barrier, and receives until everybody is there.
+#include <sched.h>
+
+#include "exchange.h"
+
+static int receive_if_any(struct exchange* exchange, bool* received) {
+    int found = 0;
+    MPI_Status probed;
+    int status = PMPI_Iprobe(MPI_ANY_SOURCE, exchange->straight_tag, exchange->state->own, &found, &probed);
+    *received = found;
+    if (status == MPI_SUCCESS && found) status = receive_probed(exchange, &probed);
+    return status;
+}
+
+static int finish_sends(struct exchange* exchange) {
+    int status = MPI_SUCCESS, done = 0;
+    while (status == MPI_SUCCESS && !done) {
+        bool received = false;
+        status = receive_if_any(exchange, &received);
+        if (status != MPI_SUCCESS || received) continue;
+        status = PMPI_Testall(exchange->send_count, exchange->sends, &done, MPI_STATUSES_IGNORE);
+        if (status == MPI_SUCCESS && !done && !drive_active(exchange->state->process)) sched_yield();
+    }
+    return status;
+}
+
+static int finish_barrier(struct exchange* exchange) {
+    topoloom_request barrier = TOPOLOOM_REQUEST_NULL;
+    int status = topoloom_ibarrier(exchange->comm, &barrier), done = 0;
+    while (status == MPI_SUCCESS && !done) {
+        bool received = false;
+        status = receive_if_any(exchange, &received);
+        if (status != MPI_SUCCESS || received) continue;
+        status = topoloom_test(&barrier, &done, MPI_STATUS_IGNORE);
+        if (!done) sched_yield();
+    }
+    return status;
+}
+
+int exchange_by_nbx(struct exchange* exchange) {
+    int status = start_sends(exchange, -1, true);
+    if (status == MPI_SUCCESS) status = finish_sends(exchange);
+    return status == MPI_SUCCESS ? finish_barrier(exchange) : status;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many parts come to each rank is the sum of what all send there; then just as many are received.
+#include <string.h>
+
+#include "exchange.h"
+
+int exchange_by_reduction(struct exchange* exchange) {
+    const struct state* state = exchange->state;
+    int* counts = take_memory(exchange, (size_t)state->ranks * sizeof *counts);
+    if (counts == NULL) return MPI_ERR_NO_MEM;
+    memset(counts, 0, (size_t)state->ranks * sizeof *counts);
+    for (size_t i = 0; i < exchange->outgoing_count; ++i)
+        counts[exchange->outgoing[i].destination] += exchange->outgoing[i].destination != state->rank;
+    // They are on their way while the counts are summed.
+    int status = start_sends(exchange, -1, false);
+    int incoming = 0;
+    if (status == MPI_SUCCESS)
+        status = topoloom_reduce_scatter_block(counts, &incoming, 1, MPI_INT, MPI_SUM, exchange->comm);
+    for (; status == MPI_SUCCESS && incoming > 0; --incoming) {
+        MPI_Status probed;
+        status = PMPI_Probe(MPI_ANY_SOURCE, exchange->straight_tag, state->own, &probed);
+        if (status == MPI_SUCCESS) status = receive_probed(exchange, &probed);
+    }
+    return status;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The call: checks its arguments, takes an algorithm and hands over what has come.
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchange.h"
+#include "topoloom_exchange.h"
+
+static const char name[] = "sparse_exchange";
+
+static int check_given(const struct given* given, MPI_Comm comm, int ranks) {
+    if (given->count < 0)
+        return raise_error(comm, MPI_ERR_COUNT, name, "a number of %d messages is negative", given->count);
+    if (given->type == MPI_DATATYPE_NULL)
+        return raise_error(comm, MPI_ERR_TYPE, name, "the datatype of the send is null");
+    if (given->count > 0 && (given->destinations == NULL || given->counts == NULL))
+        return raise_error(comm, MPI_ERR_ARG, name, "there are messages, but the list of %s is null",
+                           given->destinations == NULL ? "destinations" : "send counts");
+    bool has_any = false;
+    for (int i = 0; i < given->count; ++i) {
+        if (given->destinations[i] < 0 || given->destinations[i] >= ranks)
+            return raise_error(comm, MPI_ERR_RANK, name,
+                               "destination %d of message %d is none of the ranks 0 to %d",
+                               given->destinations[i], i, ranks - 1);
+        if (given->counts[i] < 0)
+            return raise_error(comm, MPI_ERR_COUNT, name, "the send count of %d, for rank %d, is negative",
+                               given->counts[i], given->destinations[i]);
+        has_any = has_any || given->counts[i] > 0;
+    }
+    if (given->buffer != NULL || !has_any) return MPI_SUCCESS;
+    struct elements elements;
+    const int status = describe_type(given->type, &elements);
+    // An absolute datatype has its addresses in itself.
+    if (status != MPI_SUCCESS || elements.size == 0 || elements.low != 0) return status;
+    return raise_error(comm, MPI_ERR_BUFFER, name, "the send buffer is null");
+}
+
+static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct elements* elements) {
+    if (type == MPI_DATATYPE_NULL)
+        return raise_error(comm, MPI_ERR_TYPE, name, "the datatype of the receive is null");
+    const int status = describe_type(type, elements);
+    if (status != MPI_SUCCESS || elements->extent >= 0) return status;
+    return raise_error(comm, MPI_ERR_TYPE, name,
+                       "the extent of the receive's datatype, %lld bytes, is negative",
+                       (long long)elements->extent);
+}
+
+/// No rank leaves an exchange before all have entered it: each algorithm ends with what depends on all of them. So when
+/// one has begun the next but one, all have left the first: two pairs of tags in turns keep exchanges apart, for ever.
+static void take_tags(struct state* state, struct exchange* exchange) {
+    exchange->straight_tag = 2 * state->tag_half + 2 * state->odd_exchange;
+    exchange->bundle_tag = exchange->straight_tag + 1;
+    state->odd_exchange = !state->odd_exchange;
+}
+
+/// Ranks need not agree on what they send to take the mesh, which is best for few and many, short and long messages.
+static int find_arrivals(struct exchange* exchange) {
+    switch (exchange->state->exchange) {
+        case exchange_reduction:
+            return exchange_by_reduction(exchange);
+        case exchange_nbx:
+            return exchange_by_nbx(exchange);
+        default:
+            return exchange_by_mesh(exchange);
+    }
+}
+
+static int fail(MPI_Comm comm, int status, const char* why) {
+    int length = 0, error_class = status;
+    char text[MPI_MAX_ERROR_STRING] = "failed";
+    if (why[0] == '\0' && PMPI_Error_string(status, text, &length) == MPI_SUCCESS) why = text;
+    PMPI_Error_class(status, &error_class);
+    return raise_error(comm, error_class, name, "%s", why);
+}
+
+int topoloom_sparse_exchange(int send_count, const int destinations[], const int sendcounts[],
+                             const void* sendbuf, const int sdispls[], MPI_Datatype sendtype,
+                             int* receive_count, int** sources, int** recvcounts, void* recvbuf,
+                             MPI_Datatype recvtype, MPI_Comm comm) {
+    struct state* state = NULL;
+    int status = find_state(comm, &state);
+    if (status != MPI_SUCCESS) return status;
+    const struct given given = {send_count, destinations, sendcounts, sdispls, sendbuf, sendtype};
+    struct elements elements = {0};
+    status = check_given(&given, comm, state->ranks);
+    if (status == MPI_SUCCESS) status = describe_receive(recvtype, comm, &elements);
+    if (status != MPI_SUCCESS) return status;
+    if (receive_count == NULL || sources == NULL || recvcounts == NULL || recvbuf == NULL)
+        return raise_error(comm, MPI_ERR_ARG, name, "an address for what is received is null");
+    bool done = false;
+    status = advance_setup(state, true, &done);
+    if (status != MPI_SUCCESS) return fail(comm, status, "");
+    struct exchange exchange = {.comm = comm, .state = state, .announced_above = part_bytes};
+    take_tags(state, &exchange);
+    struct delivery delivery = {0};
+    char why[160] = "";
+    status = list_outgoing(&exchange, &given);
+    if (status == MPI_SUCCESS) status = keep_own(&exchange);
+    if (status == MPI_SUCCESS) status = find_arrivals(&exchange);
+    if (status == MPI_SUCCESS) status = deliver(&exchange, &elements, &delivery, why, sizeof why);
+    free_memory(&exchange);
+    if (status != MPI_SUCCESS) return fail(comm, status, why);
+    *receive_count = delivery.count;
+    *sources = delivery.sources;
+    *recvcounts = delivery.counts;
+    memcpy(recvbuf, &delivery.buffer, sizeof delivery.buffer);
+    return MPI_SUCCESS;
+}
+
+int topoloom_sparse_free(int** sources, int** recvcounts, void* recvbuf) {
+    if (sources == NULL || recvcounts == NULL || recvbuf == NULL) return MPI_ERR_ARG;
+    free(*sources);
+    *sources = NULL;
+    *recvcounts = NULL;
+    memset(recvbuf, 0, sizeof(void*));
+    return MPI_SUCCESS;
+}
