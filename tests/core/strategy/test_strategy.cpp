@@ -128,7 +128,7 @@ TEST_CASE("so it is where only a sample of the messages is routed") {
     }
 }
 
-TEST_CASE("where messages overlap on a long way, several are in flight per round") {
+TEST_CASE("where messages overlap in a long latency, several are in flight per round") {
     const auto radix_on = [](const char* message, std::size_t ranks, Operation operation) -> std::string {
         Setting setting = setting_of(ranks);
         setting.machine = message;

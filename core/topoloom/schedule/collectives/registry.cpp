@@ -213,7 +213,7 @@ const std::vector<ScheduleEntry>& schedules() {
          list_options<SegmentOptions>},
         {"two-trees",
          {broadcast, reduce},
-         "segments along two binary trees by turns; who passes on in one is a leaf of the other",
+         "segments alternate between two binary trees; who passes on in one is a leaf of the other",
          "Sanders, Speck, Träff 2009",
          "(2 (log2 P - 1) + m / s) (alpha + s beta)",
          two_trees,
