@@ -36,6 +36,11 @@ struct pair_of_types {
     int times, step;
 };
 enum { type_count = 5, widest = 40, before = 64 };
+#ifdef SMPI_H
+enum { drawn_types = 2 };  // SimGrid's own all-to-all misplaces elements with gaps
+#else
+enum { drawn_types = type_count };
+#endif
 static struct pair_of_types types[type_count];
 
 static void make_types(void) {
@@ -219,7 +224,7 @@ static void run_case(long number, MPI_Comm comm) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    const struct pair_of_types* type = &types[draw(type_count)];
+    const struct pair_of_types* type = &types[draw(drawn_types)];
     enum pattern pattern = (enum pattern)draw(pattern_count);
     // Rarely, and not 40 bytes each.
     if (pattern == big && (draw(6) > 0 || type->sent == types[2].sent || type->sent == types[3].sent))
