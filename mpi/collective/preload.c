@@ -53,18 +53,25 @@ static bool suits(MPI_Comm comm) {
     return ranks > 1 && (comm == MPI_COMM_WORLD || is_within_world(comm, ranks));
 }
 
+static bool will_notice_the_end(void) {
+    static _Atomic int key = MPI_KEYVAL_INVALID;
+    int found = 0;
+    void* value = NULL;
+    return attribute_key(&key, leave) == MPI_SUCCESS &&
+           PMPI_Comm_get_attr(MPI_COMM_SELF, key, &value, &found) == MPI_SUCCESS &&
+           (found || PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS);
+}
+
 bool preload_serves(MPI_Comm comm) {
-    static _Atomic int served = MPI_KEYVAL_INVALID, self = MPI_KEYVAL_INVALID;
+    static _Atomic int key = MPI_KEYVAL_INVALID;
     if (comm == MPI_COMM_NULL || !is_running()) return false;
     int found = 0;
     void* answer = NULL;
-    if (attribute_key(&served, MPI_COMM_NULL_DELETE_FN) != MPI_SUCCESS ||
-        attribute_key(&self, leave) != MPI_SUCCESS ||
-        PMPI_Comm_get_attr(comm, served, &answer, &found) != MPI_SUCCESS)
+    if (attribute_key(&key, MPI_COMM_NULL_DELETE_FN) != MPI_SUCCESS ||
+        PMPI_Comm_get_attr(comm, key, &answer, &found) != MPI_SUCCESS)
         return false;
     if (found) return answer != NULL;
-    answer = suits(comm) ? &served : NULL;
-    PMPI_Comm_set_attr(comm, served, answer);
-    PMPI_Comm_set_attr(MPI_COMM_SELF, self, NULL);
+    answer = suits(comm) && will_notice_the_end() ? &key : NULL;
+    PMPI_Comm_set_attr(comm, key, answer);
     return answer != NULL;
 }

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Error, schedules
-from topoloom.preload.shim import build_shim, find_compiler, find_launcher
+from topoloom.preload.shim import build_shim
 from topoloom.support.resources import core_library, shipped
 
 #: Of mpi/collective/settings.c.
@@ -17,14 +16,13 @@ _FILES = ("machine", "placement", "decisions")
 _OPTIONS = (*_FILES, "schedule", "report")
 
 
-def build_collectives(command: Sequence[str], mpicc: str | None = None) -> Path:
-    """Return libtopoloom-collective for the MPI of a command, compiled if need be.
+def build_collectives(compiler: Path) -> Path:
+    """Return libtopoloom-collective for the MPI of `compiler`, compiled if need be.
 
     Raises
     ------
     topoloom.Error
-        If there is no such command or compiler, or it fails, or this installation has
-        no libtopoloom.
+        If the compiler fails, or this installation has no libtopoloom.
     """
     library = core_library()
     if not library.exists():
@@ -32,7 +30,7 @@ def build_collectives(command: Sequence[str], mpicc: str | None = None) -> Path:
     capi = shipped("core/topoloom/capi")
     return build_shim(
         "collective",
-        find_compiler(find_launcher(list(command)), mpicc),
+        compiler,
         folders=["mpi/seats"],
         libraries=[library],
         headers=[capi / name for name in ("topoloom.h", "topoloom_schedules.h")],
