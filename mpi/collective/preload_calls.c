@@ -10,13 +10,8 @@ static bool is_right(const void* buffer, int count, MPI_Datatype type) {
     return buffer == MPI_IN_PLACE || (count >= 0 && type != MPI_DATATYPE_NULL);
 }
 
-static bool are_right(const void* buffer, const int counts[], MPI_Datatype type, MPI_Comm comm) {
-    if (buffer == MPI_IN_PLACE) return true;
-    int ranks = 0;
-    PMPI_Comm_size(comm, &ranks);
-    bool right = counts != NULL && type != MPI_DATATYPE_NULL;
-    for (int r = 0; right && r < ranks; ++r) right = counts[r] >= 0;
-    return right;
+static bool are_right(const void* buffer, const int counts[], MPI_Datatype type) {
+    return buffer == MPI_IN_PLACE || (counts != NULL && type != MPI_DATATYPE_NULL);
 }
 
 static bool can_combine(int count, MPI_Datatype type, MPI_Op op) {
@@ -50,8 +45,8 @@ SHIM_EXPORT int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const
                               MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                               const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
     DEFINITION(MPI_Alltoallv);
-    const bool ours = preload_serves(comm) && are_right(sendbuf, sendcounts, sendtype, comm) &&
-                      are_right(recvbuf, recvcounts, recvtype, comm);
+    const bool ours = preload_serves(comm) && are_right(sendbuf, sendcounts, sendtype) &&
+                      are_right(recvbuf, recvcounts, recvtype);
     return (ours ? topoloom_alltoallv : next)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                               rdispls, recvtype, comm);
 }
@@ -70,7 +65,7 @@ SHIM_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype 
                                MPI_Comm comm) {
     DEFINITION(MPI_Allgatherv);
     const bool ours = preload_serves(comm) && is_right(sendbuf, sendcount, sendtype) &&
-                      are_right(recvbuf, recvcounts, recvtype, comm);
+                      are_right(recvbuf, recvcounts, recvtype);
     return (ours ? topoloom_allgatherv : next)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                                recvtype, comm);
 }
@@ -85,8 +80,8 @@ SHIM_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI
 SHIM_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     DEFINITION(MPI_Reduce_scatter);
-    const bool ours = preload_serves(comm) && can_combine(0, datatype, op) &&
-                      are_right(recvbuf, recvcounts, datatype, comm);
+    const bool ours =
+        preload_serves(comm) && can_combine(0, datatype, op) && are_right(recvbuf, recvcounts, datatype);
     return (ours ? topoloom_reduce_scatter : next)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 
@@ -142,7 +137,7 @@ SHIM_EXPORT int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sen
     DEFINITION(MPI_Gatherv);
     bool is_root = false;
     const bool ours = serves_root(comm, root, &is_root) && is_right(sendbuf, sendcount, sendtype) &&
-                      (!is_root || are_right(recvbuf, recvcounts, recvtype, comm));
+                      (!is_root || are_right(recvbuf, recvcounts, recvtype));
     return (ours ? topoloom_gatherv : next)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                             recvtype, root, comm);
 }
@@ -163,7 +158,7 @@ SHIM_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const 
     DEFINITION(MPI_Scatterv);
     bool is_root = false;
     const bool ours = serves_root(comm, root, &is_root) && is_right(recvbuf, recvcount, recvtype) &&
-                      (!is_root || are_right(sendbuf, sendcounts, sendtype, comm));
+                      (!is_root || are_right(sendbuf, sendcounts, sendtype));
     return (ours ? topoloom_scatterv : next)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                              recvtype, root, comm);
 }

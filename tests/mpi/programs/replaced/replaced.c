@@ -94,11 +94,11 @@ static int at_the_end(MPI_Comm comm, int key, void* value, void* extra) {
 }
 
 static void go_wrong(const char* what) {
-    int value = 0, all[most], counts[most] = {-1}, status = MPI_SUCCESS;
+    int value = 0, sum = 0, status = MPI_SUCCESS;
     if (strcmp(what, "root") == 0) status = MPI_Bcast(&value, 1, MPI_INT, 99, MPI_COMM_WORLD);
-    if (strcmp(what, "count") == 0)
-        status = MPI_Allgatherv(&value, 1, MPI_INT, all, counts, counts, MPI_INT, MPI_COMM_WORLD);
-    if (strcmp(what, "op") == 0) status = MPI_Allreduce(&value, all, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD);
+    if (strcmp(what, "count") == 0) status = MPI_Bcast(&value, -1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (strcmp(what, "op") == 0)
+        status = MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD);
     if (strcmp(what, "communicator") == 0) status = MPI_Barrier(MPI_COMM_NULL);
     int error_class, size;
     char text[MPI_MAX_ERROR_STRING];
