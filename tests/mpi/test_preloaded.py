@@ -90,6 +90,10 @@ def test_what_is_preloaded_reaches_the_ranks_the_way_each_launcher_knows() -> No
     assert environment["A"] == "1"
     assert environment["LD_PRELOAD"] == "/a.so:/b.so:/c.so"
     assert environment["OMPI_MCA_mca_base_env_list"] == f"{ours};A=1"
+    starter = Starter(Path("/bin/x"), None)
+    _, environment = preloaded_command(starter, ["srun"], [], {"A": "1;2"}, {})
+    assert environment["A"] == "1;2"
+    assert environment["OMPI_MCA_mca_base_env_list"] == "LD_PRELOAD=;A"
 
 
 @pytest.mark.parametrize(

@@ -25,14 +25,23 @@ if TYPE_CHECKING:
 
 
 class Job:
-    """A command that runs twice: once to be recorded, once as placed."""
+    """A command that runs twice: once to be recorded, once as placed.
+
+    `collectives` is the value of TOPOLOOM_COLLECTIVES with which
+    libtopoloom-collective runs those of the placed one; None = they are MPI's own.
+    """
 
     def __init__(
-        self, program: list[str], read: ReadCommand | AsItIs, mpicc: str | None = None
+        self,
+        program: list[str],
+        read: ReadCommand | AsItIs,
+        mpicc: str | None = None,
+        collectives: str | None = None,
     ) -> None:
         self.program = program
         self.read = read
         self.mpicc = mpicc
+        self.collectives = collectives
         self.spent: dict[str, float] = {}
         self._standard_input = RepeatedInput()
 
@@ -153,6 +162,7 @@ def start(
     `announce` is called before the program starts, `tell` when the ranks of one are
     seen.
     """
+    from topoloom._core import Error
     from topoloom.launch.apply.trial import check_hosts, check_launch, looking_for
     from topoloom.launch.launchers.as_it_is import AsItIs
     from topoloom.tasks.verified_run import find_witness, run_witnessed
@@ -162,14 +172,19 @@ def start(
     planned = given.placed(slots)
     with (
         read.directory() as directory,
-        find_witness(planned, job.program, job.mpicc, world) as witness,
+        find_witness(
+            planned, job.program, job.mpicc, world, job.collectives
+        ) as witness,
     ):
         libraries = [] if isinstance(witness, str) else witness.libraries
         if isinstance(read, AsItIs):
             check_hosts(job.program, libraries)
         else:
             trial = read.starting(looking_for(libraries))
-            witness = check_launch(given.launch(trial, slots, directory)) or witness
+            lacking = check_launch(given.launch(trial, slots, directory))
+            if lacking and job.collectives is not None:
+                raise Error(lacking)
+            witness = lacking or witness
         launch = given.launch(read, slots, directory)
         announce(launch)
         with job.run("placed"):

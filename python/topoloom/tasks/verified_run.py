@@ -50,16 +50,20 @@ class Account(NamedTuple):
 
 @contextlib.contextmanager
 def find_witness(
-    placed: HostPlacement, command: list[str], mpicc: str | None, renumber: bool
+    placed: HostPlacement,
+    command: list[str],
+    mpicc: str | None,
+    renumber: bool,
+    collectives: str | None = None,
 ) -> Iterator[Witness | str]:
     """Prepare to see where the ranks are; else say why they cannot be seen."""
     from topoloom._core import Error
     from topoloom.preload.verify import Witness
 
     try:
-        witness = Witness(placed, command, mpicc, renumber)
+        witness = Witness(placed, command, mpicc, renumber, collectives)
     except (Error, OSError) as error:
-        if renumber:
+        if renumber or collectives is not None:
             raise
         yield str(error)
         return
@@ -80,7 +84,7 @@ def run_witnessed(
         try:
             watched = witness.watched(launch)
         except Error as error:  # The command preloads what ours cannot go with.
-            if witness.renumbers:
+            if witness.required:
                 raise
             witness = str(error)
     if isinstance(witness, str):

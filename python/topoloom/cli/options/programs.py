@@ -28,6 +28,17 @@ Collectives = Annotated[
         "the graph; keep them beside it; or forget them.",
     ),
 ]
+ReplacedCollectives = Annotated[
+    str | None,
+    typer.Option(
+        "--replace-collectives",
+        metavar="SETTING",
+        help="Let libtopoloom-collective run the blocking collectives of the placed "
+        "program. SETTING is as for TOPOLOOM_COLLECTIVES: decisions=FILE, "
+        "schedule=NAME, report=1, ..., separated by semicolons; '' chooses by what "
+        "messages cost.",
+    ),
+]
 Hosts = Annotated[
     str | None,
     typer.Option(

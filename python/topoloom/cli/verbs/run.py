@@ -22,6 +22,7 @@ from topoloom.cli.options.programs import (
     Hosts,
     Mpicc,
     Program,
+    ReplacedCollectives,
 )
 from topoloom.cli.options.searches import (
     MapperName,
@@ -67,6 +68,7 @@ def command(
             "program: for launchers that accept no placement.",
         ),
     ] = False,
+    replace_collectives: ReplacedCollectives = None,
     mpicc: Mpicc = None,
     output: Annotated[
         Path | None,
@@ -124,6 +126,7 @@ def command(
     from topoloom.launch.launchers.registry import read_command
     from topoloom.machines.machine_file import load_described
     from topoloom.placements.placement_file import save_placement
+    from topoloom.preload.collectives import check_setting
     from topoloom.preload.record import NothingRecorded
     from topoloom.tasks.launch_slots import (
         LaunchSlots,
@@ -146,6 +149,9 @@ def command(
         # Before anything runs: it needs jinja2.
         import topoloom.report.page  # noqa: F401
         from topoloom.report.data import check_size
+    replacing = None
+    if replace_collectives is not None:
+        replacing = check_setting(replace_collectives)
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
     the_machine, described = load_described(machine)
@@ -161,7 +167,7 @@ def command(
         cores_per_rank=limits.cores_per_rank,
         switches=described.switches,
     )
-    job = Job(program, read, mpicc)
+    job = Job(program, read, mpicc, replacing)
     nodes = len(allocated.allocation.nodes)
     if page is not None:
         check_size(read.rank_count() or 0, nodes)

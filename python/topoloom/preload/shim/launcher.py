@@ -128,7 +128,8 @@ def preloaded_command(
     environment.update(variables)
     # For a script that calls Open MPI's mpirun on several nodes.
     forwarded = environment.get("OMPI_MCA_mca_base_env_list")
-    pairs = [f"{name}={value}" for name, value in variables.items()]
+    # A semicolon would end a value: without one, it is that of the environment.
+    pairs = [name if ";" in v else f"{name}={v}" for name, v in variables.items()]
     listed = ";".join([forwarded, *pairs] if forwarded else pairs)
     environment["OMPI_MCA_mca_base_env_list"] = listed
     environment["PRTE_MCA_prte_forward_environment"] = "1"

@@ -15,6 +15,7 @@ from topoloom.launch.exports import bindings
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.registry import programs
+from topoloom.preload.collectives import build_collectives
 from topoloom.preload.shim import (
     build_shim,
     check_programs,
@@ -46,13 +47,16 @@ class Witness:
     renumber
         Let the program see the ranks where they are planned, wherever the command
         starts them.
+    collectives
+        Run the program's collectives by libtopoloom-collective, with this value of
+        TOPOLOOM_COLLECTIVES.
 
     Attributes
     ----------
     libraries
         What is preloaded.
-    renumbers
-        As `renumber`.
+    required
+        Whether the program must not run without what is preloaded.
     proofs
         What was seen: one proof for each MPI program that the command ran.
     damage
@@ -70,6 +74,7 @@ class Witness:
         command: Sequence[str],
         mpicc: str | None = None,
         renumber: bool = False,
+        collectives: str | None = None,
     ) -> None:
         self._placement = placement
         self._launcher = find_launcher(list(command))
@@ -77,9 +82,11 @@ class Witness:
         self.libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
         trusted = bool(mpicc or self._launcher.forwarding)
         check_programs(programs(command), compiler, self.libraries[0], trusted)
-        self.renumbers = renumber
+        self.required = renumber or collectives is not None
         if renumber:
             self.libraries.append(build_world(compiler))
+        if collectives is not None:  # behind the renumbered MPI_COMM_WORLD
+            self.libraries.append(build_collectives(compiler))
         self.proofs: list[Proof] = []
         self.damage: str | None = None
         self._known: set[Path] = set()
@@ -90,6 +97,8 @@ class Witness:
         self._variables = {"TOPOLOOM_VERIFY": str(self._folder)}
         if renumber:
             self._variables["TOPOLOOM_WORLD"] = str(plan)
+        if collectives is not None:
+            self._variables["TOPOLOOM_COLLECTIVES"] = collectives
 
     def watched(self, launch: Launch) -> Launch:
         """Let a command report where its ranks are."""

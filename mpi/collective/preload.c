@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The preloaded part: which communicators of an unmodified program are served.
+#include "preload.h"
+
+#include <stdlib.h>
+
+const struct shim shim = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
+
+static bool begun;    // by MPI_Init, not by a session
+static bool leaving;  // MPI_Finalize has freed what communicators carry
+
+void seats_start(void);  // of seats.h, whose struct plan is another
+void seats_start(void) { begun = getenv(shim.variable) != NULL; }
+
+static int leave(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)value, (void)extra;
+    leaving = true;
+    return MPI_SUCCESS;
+}
+
+static bool is_running(void) {
+    int ended = 1;
+    if (begun && !leaving) PMPI_Finalized(&ended);
+    return !ended;
+}
+
+/// Processes of other worlds may lack the library: their communicators with ours are MPI's on either side.
+static bool is_within_world(MPI_Comm comm, int ranks) {
+    enum { piece = 256 };
+    int own[piece], there[piece];
+    bool within = true;
+    MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int first = 0; within && first < ranks; first += piece) {
+        const int count = ranks - first < piece ? ranks - first : piece;
+        for (int i = 0; i < count; ++i) own[i] = first + i;
+        PMPI_Group_translate_ranks(group, count, own, world, there);
+        for (int i = 0; i < count; ++i) within = within && there[i] != MPI_UNDEFINED;
+    }
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return within;
+}
+
+static bool suits(MPI_Comm comm) {
+    int is_inter = 1, ranks = 0;
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter)
+        return false;
+    PMPI_Comm_size(comm, &ranks);
+    return ranks > 1 && (comm == MPI_COMM_WORLD || is_within_world(comm, ranks));
+}
+
+static bool will_notice_the_end(void) {
+    static _Atomic int key = MPI_KEYVAL_INVALID;
+    int found = 0;
+    void* value = NULL;
+    return attribute_key(&key, leave) == MPI_SUCCESS &&
+           PMPI_Comm_get_attr(MPI_COMM_SELF, key, &value, &found) == MPI_SUCCESS &&
+           (found || PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS);
+}
+
+bool preload_serves(MPI_Comm comm) {
+    static _Atomic int key = MPI_KEYVAL_INVALID;
+    if (comm == MPI_COMM_NULL || !is_running()) return false;
+    int found = 0;
+    void* answer = NULL;
+    if (attribute_key(&key, MPI_COMM_NULL_DELETE_FN) != MPI_SUCCESS ||
+        PMPI_Comm_get_attr(comm, key, &answer, &found) != MPI_SUCCESS)
+        return false;
+    if (found) return answer != NULL;
+    answer = suits(comm) && will_notice_the_end() ? &key : NULL;
+    PMPI_Comm_set_attr(comm, key, answer);
+    return answer != NULL;
+}

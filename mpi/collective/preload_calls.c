@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI's blocking collectives. Others stay MPI's, as the program waits for them by MPI's own calls.
+//
+// What is wrong on its face goes to the definition behind ours, so that the error is MPI's.
+#include "preload.h"
+
+#define DEFINITION(name) NEXT(name, __typeof__(&name))
+
+static bool is_right(const void* buffer, int count, MPI_Datatype type) {
+    return buffer == MPI_IN_PLACE || (count >= 0 && type != MPI_DATATYPE_NULL);
+}
+
+static bool are_right(const void* buffer, const int counts[], MPI_Datatype type) {
+    return buffer == MPI_IN_PLACE || (counts != NULL && type != MPI_DATATYPE_NULL);
+}
+
+static bool can_combine(int count, MPI_Datatype type, MPI_Op op) {
+    return count >= 0 && type != MPI_DATATYPE_NULL && op != MPI_OP_NULL;
+}
+
+static bool serves_root(MPI_Comm comm, int root, bool* is_root) {
+    if (!preload_serves(comm)) return false;
+    int rank = 0, ranks = 0;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    *is_root = rank == root;
+    return root >= 0 && root < ranks;
+}
+
+SHIM_EXPORT int MPI_Barrier(MPI_Comm comm) {
+    DEFINITION(MPI_Barrier);
+    return (preload_serves(comm) ? topoloom_barrier : next)(comm);
+}
+
+SHIM_EXPORT int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    DEFINITION(MPI_Alltoall);
+    const bool ours = preload_serves(comm) && is_right(sendbuf, sendcount, sendtype) &&
+                      is_right(recvbuf, recvcount, recvtype);
+    return (ours ? topoloom_alltoall : next)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                             comm);
+}
+
+SHIM_EXPORT int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                              MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                              const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+    DEFINITION(MPI_Alltoallv);
+    const bool ours = preload_serves(comm) && are_right(sendbuf, sendcounts, sendtype) &&
+                      are_right(recvbuf, recvcounts, recvtype);
+    return (ours ? topoloom_alltoallv : next)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                              rdispls, recvtype, comm);
+}
+
+SHIM_EXPORT int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    DEFINITION(MPI_Allgather);
+    const bool ours = preload_serves(comm) && is_right(sendbuf, sendcount, sendtype) &&
+                      is_right(recvbuf, recvcount, recvtype);
+    return (ours ? topoloom_allgather : next)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                              comm);
+}
+
+SHIM_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                               MPI_Comm comm) {
+    DEFINITION(MPI_Allgatherv);
+    const bool ours = preload_serves(comm) && is_right(sendbuf, sendcount, sendtype) &&
+                      are_right(recvbuf, recvcounts, recvtype);
+    return (ours ? topoloom_allgatherv : next)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                               recvtype, comm);
+}
+
+SHIM_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                              MPI_Comm comm) {
+    DEFINITION(MPI_Allreduce);
+    const bool ours = preload_serves(comm) && can_combine(count, datatype, op);
+    return (ours ? topoloom_allreduce : next)(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+SHIM_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    DEFINITION(MPI_Reduce_scatter);
+    const bool ours =
+        preload_serves(comm) && can_combine(0, datatype, op) && are_right(recvbuf, recvcounts, datatype);
+    return (ours ? topoloom_reduce_scatter : next)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+
+SHIM_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    DEFINITION(MPI_Reduce_scatter_block);
+    const bool ours = preload_serves(comm) && can_combine(recvcount, datatype, op);
+    return (ours ? topoloom_reduce_scatter_block : next)(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+SHIM_EXPORT int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                         MPI_Comm comm) {
+    DEFINITION(MPI_Scan);
+    const bool ours = preload_serves(comm) && can_combine(count, datatype, op);
+    return (ours ? topoloom_scan : next)(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+SHIM_EXPORT int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm) {
+    DEFINITION(MPI_Exscan);
+    const bool ours = preload_serves(comm) && can_combine(count, datatype, op);
+    return (ours ? topoloom_exscan : next)(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+SHIM_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    DEFINITION(MPI_Bcast);
+    bool is_root = false;
+    const bool ours = serves_root(comm, root, &is_root) && is_right(buffer, count, datatype);
+    return (ours ? topoloom_bcast : next)(buffer, count, datatype, root, comm);
+}
+
+SHIM_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           int root, MPI_Comm comm) {
+    DEFINITION(MPI_Reduce);
+    bool is_root = false;
+    const bool ours = serves_root(comm, root, &is_root) && can_combine(count, datatype, op);
+    return (ours ? topoloom_reduce : next)(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+SHIM_EXPORT int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    DEFINITION(MPI_Gather);
+    bool is_root = false;
+    const bool ours = serves_root(comm, root, &is_root) && is_right(sendbuf, sendcount, sendtype) &&
+                      (!is_root || is_right(recvbuf, recvcount, recvtype));
+    return (ours ? topoloom_gather : next)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                                           comm);
+}
+
+SHIM_EXPORT int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                            MPI_Comm comm) {
+    DEFINITION(MPI_Gatherv);
+    bool is_root = false;
+    const bool ours = serves_root(comm, root, &is_root) && is_right(sendbuf, sendcount, sendtype) &&
+                      (!is_root || are_right(recvbuf, recvcounts, recvtype));
+    return (ours ? topoloom_gatherv : next)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                            recvtype, root, comm);
+}
+
+SHIM_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    DEFINITION(MPI_Scatter);
+    bool is_root = false;
+    const bool ours = serves_root(comm, root, &is_root) && is_right(recvbuf, recvcount, recvtype) &&
+                      (!is_root || is_right(sendbuf, sendcount, sendtype));
+    return (ours ? topoloom_scatter : next)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                                            comm);
+}
+
+SHIM_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                             MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                             int root, MPI_Comm comm) {
+    DEFINITION(MPI_Scatterv);
+    bool is_root = false;
+    const bool ours = serves_root(comm, root, &is_root) && is_right(recvbuf, recvcount, recvtype) &&
+                      (!is_root || are_right(sendbuf, sendcounts, sendtype));
+    return (ours ? topoloom_scatterv : next)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                             recvtype, root, comm);
+}

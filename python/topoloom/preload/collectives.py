@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtopoloom-collective in front of the MPI of a program."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from topoloom._core import Error, schedules
+from topoloom.preload.shim import build_shim
+from topoloom.support.resources import core_library, shipped
+
+#: Of mpi/collective/settings.c.
+_FILES = ("machine", "placement", "decisions")
+_OPTIONS = (*_FILES, "schedule", "report")
+
+
+def build_collectives(compiler: Path) -> Path:
+    """Return libtopoloom-collective for the MPI of `compiler`, compiled if need be.
+
+    Raises
+    ------
+    topoloom.Error
+        If the compiler fails, or this installation has no libtopoloom.
+    """
+    library = core_library()
+    if not library.exists():
+        raise Error(f"this installation of topoloom lacks {library}")
+    capi = shipped("core/topoloom/capi")
+    return build_shim(
+        "collective",
+        compiler,
+        folders=["mpi/seats"],
+        libraries=[library],
+        headers=[capi / name for name in ("topoloom.h", "topoloom_schedules.h")],
+    )
+
+
+def check_setting(setting: str) -> str:
+    """Check a value of TOPOLOOM_COLLECTIVES; return it with absolute names of files.
+
+    Raises
+    ------
+    topoloom.Error
+        If an option is unknown or given twice, a file cannot be read, or there is no
+        such schedule.
+    """
+    found: dict[str, str] = {}
+    # Options end at a semicolon outside of parentheses.
+    for option in re.findall(r"(?:\([^)]*\)|[^;(])+", setting):
+        name, equals, value = option.partition("=")
+        if not equals:
+            name, value = "decisions", option
+        if name not in _OPTIONS:
+            raise Error(
+                f"--replace-collectives has no option '{name}'; there are: "
+                + ", ".join(_OPTIONS)
+            )
+        if name in found:
+            raise Error(f"--replace-collectives gives '{name}' twice")
+        found[name] = _checked_file(value) if name in _FILES else value
+    if "schedule" in found:
+        _check_schedule(found["schedule"])
+    return ";".join(f"{name}={value}" for name, value in found.items())
+
+
+def _checked_file(name: str) -> str:
+    file = Path(name).absolute()
+    if not file.is_file() or not os.access(file, os.R_OK):
+        raise Error(f"--replace-collectives: cannot read '{name}'")
+    if ";" in str(file) or "(" in str(file):
+        raise Error(
+            f"--replace-collectives: '{file}' has a semicolon or a parenthesis; name "
+            "another file"
+        )
+    return str(file)
+
+
+def _check_schedule(text: str) -> None:
+    name = text.partition("(")[0]
+    known = [str(schedule["name"]) for schedule in schedules()]
+    if name not in known:
+        raise Error(
+            f"--replace-collectives: no schedule '{name}'; see: topoloom list schedules"
+        )

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unmodified programs get the same answers from collectives that are replaced."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from own_process import topoloom
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, need
+
+from topoloom import save_graph
+from topoloom.graphs import ring
+from topoloom.preload.collectives import build_collectives
+
+REPLACED = PROGRAMS / "replaced"
+RANKS = 5
+#: Each schedule in the operations that it can do.
+SETTINGS = ["", "schedule=ring", "schedule=recursive-doubling(fold=even)"]
+
+
+def library(mpi: Mpi) -> Path:
+    return build_collectives(Path(need(mpi.compilers[".c"], mpi.install)))
+
+
+def run(
+    mpi: Mpi, setting: str | None, *words: object, of: Mpi | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program, with the library for an MPI in front of its own."""
+    launcher, *command = mpi.command(RANKS, *words)
+    variables = {"PRELOADED": "0"}
+    if setting is not None:
+        variables = {
+            "LD_PRELOAD": str(library(of or mpi)),
+            "TOPOLOOM_COLLECTIVES": f"{setting};report=1",
+        }
+    options = [
+        word
+        for name, value in variables.items()
+        for word in (
+            ["-genv", name, value] if mpi.name == "mpich" else ["-x", f"{name}={value}"]
+        )
+    ]
+    return subprocess.run(
+        [launcher, *options, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"},
+    )
+
+
+def answers(done: subprocess.CompletedProcess[str]) -> list[str]:
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return sorted(done.stdout.splitlines())
+
+
+def reports(done: subprocess.CompletedProcess[str]) -> list[str]:
+    said = [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]
+    assert all(x.startswith("topoloom: collectives: ") for x in said), said
+    return said
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_answers_are_those_of_mpi(mpi: Mpi, tmp_path: Path) -> None:
+    program = built(mpi, REPLACED / "replaced.c", tmp_path)
+    theirs = run(mpi, None, program)
+    assert len(answers(theirs)) > RANKS * 60
+    assert not reports(theirs)
+    for setting in SETTINGS:
+        ours = run(mpi, setting, program)
+        assert answers(ours) == answers(theirs)
+        # The world, two halves, and their duplicates: none of one process, or between.
+        assert len(reports(ours)) == 5
+        assert any(f"{RANKS} ranks" in line for line in reports(ours))
+        assert all(setting.removeprefix("schedule=") in line for line in reports(ours))
+
+
+@pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_programs_in_fortran_are_served(mpi: Mpi, source: str, tmp_path: Path) -> None:
+    program = built(mpi, REPLACED / source, tmp_path)
+    ours = run(mpi, "", program)
+    assert answers(ours) == answers(run(mpi, None, program))
+    assert len(reports(ours)) == 3
+
+
+@pytest.mark.parametrize("wrong", ["root", "count", "op", "communicator"])
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_errors_are_those_of_mpi(mpi: Mpi, wrong: str, tmp_path: Path) -> None:
+    program = built(mpi, REPLACED / "replaced.c", tmp_path)
+    returned = run(mpi, "", program, wrong, "returned")
+    assert answers(returned) == answers(run(mpi, None, program, wrong, "returned"))
+    fatal = run(mpi, "", program, wrong)
+    assert fatal.returncode != 0
+    assert not reports(fatal)
+
+
+@pytest.mark.parametrize(
+    ("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)], ids=["open", "mpich"]
+)
+def test_a_program_of_another_mpi_runs_as_it_is(
+    mpi: Mpi, other: Mpi, tmp_path: Path
+) -> None:
+    program = built(mpi, REPLACED / "replaced.c", tmp_path)
+    done = run(mpi, "", program, of=other)
+    assert answers(done) == answers(run(mpi, None, program))
+    assert "collectives are not replaced: the program uses another MPI" in done.stderr
+
+
+@pytest.mark.parametrize("world", [[], ["--world"]], ids=["placed", "renumbered"])
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_run_replaces_the_collectives_of_the_placed_program(
+    mpi: Mpi, world: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = built(mpi, REPLACED / "replaced.c", tmp_path)
+    save_graph("ring.npz", ring(RANKS, 1000))
+    where = ["--machine", f"mesh:1+node:{RANKS}", "--hosts", os.uname().nodename]
+    done = topoloom(
+        "run",
+        *where,
+        *world,
+        *("--profile", "ring.npz", "--mapper", "random", "--seed", 3),
+        *("--replace-collectives", "schedule=ring;report=1"),
+        "--",
+        *mpi.command(RANKS, program),
+    )
+    assert answers(done) == answers(run(mpi, None, program))
+    assert "topoloom: collectives: 5 ranks on 1 node, schedules by name, ring" in (
+        done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("decisions=none.toml", "cannot read 'none.toml'"),
+        ("none.toml", "cannot read 'none.toml'"),
+        ("schedule=rign", "no schedule 'rign'"),
+        ("schedul=ring", "no option 'schedul'; there are: machine, placement, "),
+        ("report=1;report=1", "gives 'report' twice"),
+    ],
+)
+def test_a_wrong_setting_starts_nothing(setting: str, message: str) -> None:
+    where = ["--machine", "mesh:1+node:2", "--replace-collectives", setting]
+    done = topoloom("run", *where, "--", "mpirun.mpich", "-n", 2, "echo", "started")
+    assert done.returncode == 2
+    assert not done.stdout
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
