@@ -30,22 +30,32 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
     Share share;
     const std::optional<Bytes> to_card =
         model.sends_from_nic() ? staged(schedule, rank, round) : std::nullopt;
-    double sending = 0;
+    const auto turn = [&](Bytes bytes) { return to_card ? model.nic_time(bytes) : model.time(bytes); };
+    Departures sent;
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
-        sending += to_card ? model.nic_time(bytes) : model.time(bytes);
+        sent.add(model.send_cpu(bytes), turn(bytes));
         share.cpu += model.send_cpu(bytes);
         share.bytes += bytes;
         ++share.messages;
     });
-    schedule.receives(rank, round, [&](Rank, Bytes bytes) { share.cpu += model.receive_cpu(bytes); });
+    const bool reduces = schedule.transfer(round) == Transfer::combine;
+    Arrivals come;
+    schedule.receives(rank, round, [&](Rank, Bytes bytes) {
+        const double work = reduces ? model.reduce(bytes) : 0;
+        come.add(model.receive_cpu(bytes), turn(bytes), work);
+        share.cpu += model.receive_cpu(bytes) + work;
+    });
+    share.time = std::max(0.0, come.taken);
     if (share.messages > 0) {
         const Copies copies = copied(schedule, rank, round);
         const double copying = model.copy(copies.bytes, static_cast<double>(copies.blocks));
         share.cpu += copying;
-        share.time = busy(sending, copying, to_card ? model.stage(*to_card) : 0, share.messages);
+        const double staging = to_card ? model.stage(*to_card) : 0;
+        share.time = std::max(share.time, busy(sent.left, copying, staging, share.messages));
     }
+    const bool silent = share.messages == 0 && come.taken < 0;
+    if (!silent && !pipelined(schedule, round)) share.time += model.costs().latency;
     share.time = std::max(share.time, share.cpu);
-    if (share.messages > 0 && !pipelined(schedule, round)) share.time += model.costs().latency;
     return share;
 }
 
@@ -96,11 +106,12 @@ Barrier barrier_of(const T& network, const NetworkModel& model, std::span<const 
     Barrier barrier{model.barrier(nodes.size()), model.barrier_cpu(nodes.size())};
     for (std::size_t step = 1; step < nodes.size(); step *= 2) {
         double longest = 0;
+        const double factor = model.link_factors(Bytes{0}).latency;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             double way = 0;
             network.route(nodes[i], nodes[(i + step) % nodes.size()],
                           [&](Link link, double part) { way += part * network.latency(link).value; });
-            longest = std::max(longest, way);
+            longest = std::max(longest, factor * way);
         }
         barrier.time += longest;
     }
