@@ -42,10 +42,10 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
     Arrivals come;
     schedule.receives(rank, round, [&](Rank, Bytes bytes) {
         const double work = reduces ? model.reduce(bytes) : 0;
-        come.add(model.receive_cpu(bytes), turn(bytes), work);
+        come.add(turn(bytes), model.receive_cpu(bytes), work);
         share.cpu += model.receive_cpu(bytes) + work;
     });
-    share.time = std::max(0.0, come.taken);
+    share.time = come.taken();
     if (share.messages > 0) {
         const Copies copies = copied(schedule, rank, round);
         const double copying = model.copy(copies.bytes, static_cast<double>(copies.blocks));
@@ -53,8 +53,7 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
         const double staging = to_card ? model.stage(*to_card) : 0;
         share.time = std::max(share.time, busy(sent.left, copying, staging, share.messages));
     }
-    const bool silent = share.messages == 0 && come.taken < 0;
-    if (!silent && !pipelined(schedule, round)) share.time += model.costs().latency;
+    if ((share.messages > 0 || !come.none()) && !pipelined(schedule, round)) share.time += model.costs().latency;
     share.time = std::max(share.time, share.cpu);
     return share;
 }
@@ -186,7 +185,9 @@ struct SampledRound {
     std::uint64_t messages;  // of a rank that sends the most
 };
 
-/// Of each run of rounds in which the busiest ranks send as many messages and take as long, 4 to 32, so that about
+bool differ(double value, double from) { return std::abs(value - from) > 0.01 * from; }
+
+/// Of each run of rounds in which the busiest ranks send as many messages and bytes and take as long, 4 to 32, so that about
 /// `most_messages` are sent in them.
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {
@@ -199,7 +200,8 @@ std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const Netwo
             std::uint64_t end = begin + 1;
             for (; end < rounds; ++end) {
                 const Share next = busiest_share(s, model, end);
-                if (next.messages != share.messages || std::abs(next.time - share.time) > 0.01 * share.time)
+                if (next.messages != share.messages || differ(next.time, share.time) ||
+                    differ(static_cast<double>(next.bytes.value), static_cast<double>(share.bytes.value)))
                     break;
             }
             const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);

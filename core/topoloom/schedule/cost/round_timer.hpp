@@ -69,14 +69,14 @@ class RoundArrivals {
     explicit RoundArrivals(std::size_t ranks) : of_rank_(ranks) {}
     Arrivals& to(Rank rank) {
         Arrivals& arrivals = of_rank_[rank.value];
-        if (arrivals.taken < 0) touched_.push_back(rank);
+        if (arrivals.none()) touched_.push_back(rank);
         return arrivals;
     }
     /// When the last of all has been taken.
     double empty() {
         double last = 0;
         for (const Rank rank : touched_) {
-            last = std::max(last, of_rank_[rank.value].taken);
+            last = std::max(last, of_rank_[rank.value].taken());
             of_rank_[rank.value] = {};
         }
         touched_.clear();
@@ -160,7 +160,7 @@ class RoundTimer {
             if (!stop_.go_on(messages_.size())) break;
             const std::optional<Bytes> to_card =
                 model_.sends_from_nic() ? staged(schedule, from, round) : std::nullopt;
-            Departures left;
+            Departures sent_by;
             std::uint64_t sent = 0;
             const double weight = of_senders * weight_of_routed();
             for (const SentMessage& message : messages_) {
@@ -178,10 +178,12 @@ class RoundTimer {
                     std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
                 const double overhead = model_.receive_cpu(message.bytes);
                 const double work = reduces ? model_.reduce(message.bytes) : 0;
-                left.add(model_.send_cpu(message.bytes), turn);
                 cpu_.add(from.value, model_.send_cpu(message.bytes));
                 cpu_.add(message.to.value, of_senders * (overhead + work));
-                come_.to(message.to).add(overhead, turn, of_senders * work + (of_senders - 1) * overhead);
+                const double wire = model_.time(Bytes{0}) + static_cast<double>(message.bytes.value) /
+                                                                (links.bandwidth * way.bandwidth);
+                come_.to(message.to).add(sent_by.add(model_.send_cpu(message.bytes), turn, wire), overhead,
+                                         work, of_senders);
             }
             if (sent == 0) continue;
             silent = false;
@@ -189,7 +191,7 @@ class RoundTimer {
             const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
             cpu_.add(from.value, copying);
             const double staging = to_card ? model_.stage(*to_card) : 0;
-            most_to_send = std::max(most_to_send, busy(left.left, copying, staging, sent));
+            most_to_send = std::max(most_to_send, busy(sent_by.left, copying, staging, sent));
         }
         const double link = links_.empty(
             [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
