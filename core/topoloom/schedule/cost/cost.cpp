@@ -30,22 +30,23 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
     Share share;
     const std::optional<Bytes> to_card =
         model.sends_from_nic() ? staged(schedule, rank, round) : std::nullopt;
+    const bool reduces = schedule.transfer(round) == Transfer::combine;
     const auto turn = [&](Bytes bytes) { return to_card ? model.nic_time(bytes) : model.time(bytes); };
+    const auto work = [&](Bytes bytes) { return reduces ? model.reduce(bytes) : 0; };
     Departures sent;
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
-        sent.add(model.send_cpu(bytes), turn(bytes));
+        const double arrived = sent.add(model.send_cpu(bytes), turn(bytes));
+        share.time = std::max(share.time, arrived + work(bytes));  // of its receiver, who may not be visited
         share.cpu += model.send_cpu(bytes);
         share.bytes += bytes;
         ++share.messages;
     });
-    const bool reduces = schedule.transfer(round) == Transfer::combine;
     Arrivals come;
     schedule.receives(rank, round, [&](Rank, Bytes bytes) {
-        const double work = reduces ? model.reduce(bytes) : 0;
-        come.add(turn(bytes), model.receive_cpu(bytes), work);
-        share.cpu += model.receive_cpu(bytes) + work;
+        come.add(turn(bytes), model.receive_cpu(bytes), work(bytes));
+        share.cpu += model.receive_cpu(bytes) + work(bytes);
     });
-    share.time = come.taken();
+    share.time = std::max(share.time, come.taken());
     if (share.messages > 0) {
         const Copies copies = copied(schedule, rank, round);
         const double copying = model.copy(copies.bytes, static_cast<double>(copies.blocks));
