@@ -21,7 +21,7 @@ using namespace nb::literals;
 namespace {
 
 using Factors = std::tuple<double, double, std::optional<std::int64_t>>;  // latency, bandwidth, most bytes
-using Line = std::tuple<double, double, std::optional<std::int64_t>>;  // alpha, beta, most bytes
+using Line = std::tuple<double, double, std::optional<std::int64_t>>;     // alpha, beta, most bytes
 
 std::vector<CostLine> cost_lines(const std::vector<Line>& lines) {
     std::vector<CostLine> all;
@@ -47,8 +47,7 @@ std::vector<LinkFactors> link_factors(const std::vector<Factors>& factors) {
 std::vector<Factors> plain_factors(const NetworkModel& model) {
     std::vector<Factors> all;
     for (const auto& [latency, bandwidth, most] : model.link_factors())
-        all.emplace_back(latency, bandwidth,
-                         most == LinkFactors{}.most ? std::nullopt : std::optional(most));
+        all.emplace_back(latency, bandwidth, most == LinkFactors{}.most ? std::nullopt : std::optional(most));
     return all;
 }
 

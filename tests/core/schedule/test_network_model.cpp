@@ -143,8 +143,7 @@ TEST_CASE("a model that cannot be is refused, and said why") {
     };
     CHECK(with_factors({{1, 0}}) == "a link's bandwidth factor must be above 0");
     CHECK(with_factors({{-1, 1}}) == "a link's latency factor must be finite and not negative, not -1");
-    CHECK(with_factors({{1, 1, 10}}) ==
-          "the last link factor must have no limit, but goes up to 10 bytes");
+    CHECK(with_factors({{1, 1, 10}}) == "the last link factor must have no limit, but goes up to 10 bytes");
     CHECK(with_factors({{1, 1, 10}, {1, 1, 9}, {}}) ==
           "link factors must ascend, but one up to 9 bytes follows one up to 10");
     CHECK(refused([] { (void)NetworkModel::largest({{1, 0, 10}}); }).find("none has a limit") !=

@@ -45,8 +45,7 @@ struct Comes {
 double taken_one_by_one(std::vector<Comes> messages) {
     std::ranges::sort(messages, {}, [](const Comes& one) { return one.at - one.overhead; });
     double now = -1;
-    for (const auto& [at, overhead, work] : messages)
-        now = std::max(now, at - overhead) + overhead + work;
+    for (const auto& [at, overhead, work] : messages) now = std::max(now, at - overhead) + overhead + work;
     return now;
 }
 
@@ -138,7 +137,8 @@ TEST_CASE("more bytes, overheads or latency never make a schedule faster, and no
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s,latency=0.5us");
     const ids<Slot> all(16);
     const std::vector<Slot> slots(all.begin(), all.end());
-    for (const Operation operation : {broadcast, reduce, all_gather, all_reduce, reduce_scatter, all_to_all}) {
+    for (const Operation operation :
+         {broadcast, reduce, all_gather, all_reduce, reduce_scatter, all_to_all}) {
         for (const std::string& name : candidates({operation, 16, Bytes{1000}})) {
             CAPTURE(operation_name(operation));
             CAPTURE(name);

@@ -116,8 +116,9 @@ TEST_CASE("what is wrong with a machine file is said in a line that names its li
                     "the machine file: line 2: messages must ascend, but 9 follows 9");
     refuses_machine("message 9 1 0",
                     "the machine file: the last regime must have no limit, but goes up to 9 bytes");
-    refuses_machine("cost latency 1",
-                    "the machine file: a machine file with 'cost' or 'links' needs a line 'message - ALPHA BETA'");
+    refuses_machine(
+        "cost latency 1",
+        "the machine file: a machine file with 'cost' or 'links' needs a line 'message - ALPHA BETA'");
     refuses_machine("links 9 1", "the machine file: line 1: expected 'links MOST LATENCY BANDWIDTH'");
     refuses_machine("links - 1 0", "the machine file: line 1: a bandwidth factor must be above 0");
     refuses_machine("links - x 1", "the machine file: line 1: 'x' is not a factor, 0 or more");

@@ -54,7 +54,8 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
         const double staging = to_card ? model.stage(*to_card) : 0;
         share.time = std::max(share.time, busy(sent.left, copying, staging, share.messages));
     }
-    if ((share.messages > 0 || !come.none()) && !pipelined(schedule, round)) share.time += model.costs().latency;
+    if ((share.messages > 0 || !come.none()) && !pipelined(schedule, round))
+        share.time += model.costs().latency;
     share.time = std::max(share.time, share.cpu);
     return share;
 }

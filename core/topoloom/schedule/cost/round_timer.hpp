@@ -152,8 +152,8 @@ class RoundTimer {
         list_senders(schedule, round, senders_);
         if (shares_) count_senders(schedule, round);
         const double of_senders = thin_senders();
-        const bool reduces = with_schedule(
-            schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
+        const bool reduces =
+            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
         for (const Rank from : senders_) {
             const Node here = node_[from.value];
             list_messages(schedule, round, from, messages_);
@@ -182,8 +182,8 @@ class RoundTimer {
                 cpu_.add(message.to.value, of_senders * (overhead + work));
                 const double wire = model_.time(Bytes{0}) + static_cast<double>(message.bytes.value) /
                                                                 (links.bandwidth * way.bandwidth);
-                come_.to(message.to).add(sent_by.add(model_.send_cpu(message.bytes), turn, wire), overhead,
-                                         work, of_senders);
+                come_.to(message.to)
+                    .add(sent_by.add(model_.send_cpu(message.bytes), turn, wire), overhead, work, of_senders);
             }
             if (sent == 0) continue;
             silent = false;
