@@ -20,7 +20,8 @@ using namespace nb::literals;
 
 namespace {
 
-using Line = std::tuple<double, double, std::optional<std::int64_t>>;  // alpha, beta, most bytes
+using Factors = std::tuple<double, double, std::optional<std::int64_t>>;  // latency, bandwidth, most bytes
+using Line = std::tuple<double, double, std::optional<std::int64_t>>;     // alpha, beta, most bytes
 
 std::vector<CostLine> cost_lines(const std::vector<Line>& lines) {
     std::vector<CostLine> all;
@@ -33,6 +34,20 @@ std::vector<Line> plain_lines(const NetworkModel& model) {
     std::vector<Line> all;
     for (const auto& [alpha, beta, most] : model.lines())
         all.emplace_back(alpha, beta, most == CostLine{}.most ? std::nullopt : std::optional(most));
+    return all;
+}
+
+std::vector<LinkFactors> link_factors(const std::vector<Factors>& factors) {
+    std::vector<LinkFactors> all;
+    for (const auto& [latency, bandwidth, most] : factors)
+        all.push_back({latency, bandwidth, most.value_or(LinkFactors{}.most)});
+    return all;
+}
+
+std::vector<Factors> plain_factors(const NetworkModel& model) {
+    std::vector<Factors> all;
+    for (const auto& [latency, bandwidth, most] : model.link_factors())
+        all.emplace_back(latency, bandwidth, most == LinkFactors{}.most ? std::nullopt : std::optional(most));
     return all;
 }
 
@@ -58,6 +73,7 @@ void bind_costs(nb::module_& m) {
         .def_rw("receive_cpu_per_byte", &MessageCosts::receive_cpu_per_byte)
         .def_rw("combine", &MessageCosts::combine, "Of each block that is put together with others.")
         .def_rw("gamma", &MessageCosts::gamma, "A byte, to copy when messages are combined.")
+        .def_rw("reduce", &MessageCosts::reduce, "A byte, to apply a reduction to it when it has come.")
         .def_rw("delta", &MessageCosts::delta, "A byte, to stage in the network card's memory.")
         .def_rw("beta_em", &MessageCosts::beta_em, "A byte sent from there; 0: never sent from there.")
         .def_rw("node_alpha", &MessageCosts::node_alpha,
@@ -90,6 +106,14 @@ void bind_network_model(nb::module_& m) {
             "lines"_a, "costs"_a = MessageCosts{}, "Lines (alpha, beta, None): the largest of all counts.")
         .def_static("loggp", &NetworkModel::loggp, "L"_a, "o"_a, "g"_a, "G"_a, "costs"_a = MessageCosts{},
                     "From LogGP's parameters in seconds; they set latency, send_cpu and receive_cpu.")
+        .def(
+            "with_link_factors",
+            [](const NetworkModel& model, const std::vector<Factors>& factors) {
+                return model.with_link_factors(link_factors(factors));
+            },
+            "factors"_a,
+            "The same on links with (latency factor, bandwidth factor, most bytes), ascending, the last with "
+            "None.")
         .def(
             "time",
             [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
@@ -124,8 +148,10 @@ void bind_network_model(nb::module_& m) {
                 return model.copy(size_of(bytes), blocks);
             },
             "bytes"_a, "blocks"_a = 0.0, "To copy these bytes, of this number of blocks, into one message.")
+        .def("reduce", &at<&NetworkModel::reduce>, "bytes"_a, "To apply a reduction to bytes that have come.")
         .def("stage", &at<&NetworkModel::stage>, "bytes"_a, "To bring bytes into the network card's memory.")
         .def_prop_ro("lines", &plain_lines, "As `regimes` and `largest` take them.")
+        .def_prop_ro("link_factors", &plain_factors, "As `with_link_factors` takes them; none: all 1.")
         .def_prop_ro("takes_largest", &NetworkModel::takes_largest)
         .def_prop_ro("sends_from_nic", &NetworkModel::sends_from_nic)
         .def_prop_ro("costs", [](const NetworkModel& model) { return model.costs(); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine and the hosts of its nodes: lines `machine TEXT` and `node NUMBER HOST`, also `message ...` and `cost ...`,
-// which libtopoloom reads; # begins a comment.
+// A machine and the hosts of its nodes: lines `machine TEXT` and `node NUMBER HOST`, also `message ...`, `links ...` and
+// `cost ...`, which libtopoloom reads; # begins a comment.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,9 @@ static const char* read_line(struct machine_file* machine, char* line) {
     line[strcspn(line, "#\n")] = '\0';
     char* rest = NULL;
     const char* word = strtok_r(line, " \t\r", &rest);
-    if (word == NULL || strcmp(word, "message") == 0 || strcmp(word, "cost") == 0) return NULL;
+    if (word == NULL || strcmp(word, "message") == 0 || strcmp(word, "links") == 0 ||
+        strcmp(word, "cost") == 0)
+        return NULL;
     if (strcmp(word, "machine") == 0) {
         const char* text = strtok_r(NULL, " \t\r", &rest);
         if (text == NULL || strtok_r(NULL, " \t\r", &rest) != NULL) return "expected 'machine TEXT'";

@@ -868,6 +868,13 @@ class MessageCosts:
     def gamma(self, arg: float, /) -> None: ...
 
     @property
+    def reduce(self) -> float:
+        """A byte, to apply a reduction to it when it has come."""
+
+    @reduce.setter
+    def reduce(self, arg: float, /) -> None: ...
+
+    @property
     def delta(self) -> float:
         """A byte, to stage in the network card's memory."""
 
@@ -934,6 +941,11 @@ class NetworkModel:
         From LogGP's parameters in seconds; they set latency, send_cpu and receive_cpu.
         """
 
+    def with_link_factors(self, factors: Sequence[tuple[float, float, int | None]]) -> NetworkModel:
+        """
+        The same on links with (latency factor, bandwidth factor, most bytes), ascending, the last with None.
+        """
+
     def time(self, bytes: int, processes: int = 1) -> float:
         """
         From one message to the next where each of this number of processes of a node sends several.
@@ -963,12 +975,19 @@ class NetworkModel:
     def copy(self, bytes: int, blocks: float = 0.0) -> float:
         """To copy these bytes, of this number of blocks, into one message."""
 
+    def reduce(self, bytes: int) -> float:
+        """To apply a reduction to bytes that have come."""
+
     def stage(self, bytes: int) -> float:
         """To bring bytes into the network card's memory."""
 
     @property
     def lines(self) -> list[tuple[float, float, int | None]]:
         """As `regimes` and `largest` take them."""
+
+    @property
+    def link_factors(self) -> list[tuple[float, float, int | None]]:
+        """As `with_link_factors` takes them; none: all 1."""
 
     @property
     def takes_largest(self) -> bool: ...

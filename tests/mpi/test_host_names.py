@@ -33,8 +33,9 @@ CASES = [
 def find(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("names") / "host_names"
     rooms = [ROOT / "mpi/seats", ROOT / "mpi/reorder", ROOT / "core/topoloom/capi"]
-    sources = [PROGRAMS / "host_names.c", ROOT / "mpi/reorder/machine_file.c"]
-    sources += [rooms[0] / f"{name}.c" for name in ("cpus", "host_names", "plan")]
+    sources = [PROGRAMS / "host_names.c"]
+    names = ("cpus", "host_names", "machine_file", "plan")
+    sources += [rooms[0] / f"{name}.c" for name in names]
     compiler = need(MPICH.compilers[".c"], MPICH.install)
     include = [f"-I{room}" for room in rooms]
     subprocess.run([compiler, *include, *sources, "-o", program], check=True)
@@ -45,7 +46,8 @@ def ask(find: Path, folder: Path, hosts: list[str], name: str) -> str:
     plan, machine = folder / "plan", folder / "machine"
     plan.write_text("".join(f"{i} {h} 0 -\n" for i, h in enumerate(hosts)))
     nodes = "".join(f"node {i} {host}\n" for i, host in enumerate(hosts))
-    machine.write_text(f"machine torus:4\n{nodes}")
+    costs = "message - 1e-6 1e-9\nlinks - 2 0.5\ncost latency 1e-6\n"  # for others
+    machine.write_text(f"machine torus:4\n{nodes}{costs}")
     words = [find, plan, machine, name]
     return subprocess.run(words, capture_output=True, text=True).stdout.strip()
 

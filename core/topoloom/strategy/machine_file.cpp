@@ -30,6 +30,7 @@ constexpr NamedCost named_costs[] = {
     {"receive_cpu_per_byte", &MessageCosts::receive_cpu_per_byte},
     {"combine", &MessageCosts::combine},
     {"gamma", &MessageCosts::gamma},
+    {"reduce", &MessageCosts::reduce},
     {"delta", &MessageCosts::delta},
     {"beta_em", &MessageCosts::beta_em},
     {"node_alpha", &MessageCosts::node_alpha},
@@ -60,9 +61,10 @@ class Lines {
         }
     }
     MachineFile finish() && {
-        if (lines_.empty() && !named_.empty())
-            fail("a machine file with 'cost' needs a line 'message - ALPHA BETA'");
-        if (!lines_.empty()) file_.model = NetworkModel::regimes(std::move(lines_), costs_);
+        if (lines_.empty() && !(named_.empty() && factors_.empty()))
+            fail("a machine file with 'cost' or 'links' needs a line 'message - ALPHA BETA'");
+        if (!lines_.empty())
+            file_.model = NetworkModel::regimes(std::move(lines_), costs_).with_link_factors(factors_);
         return std::move(file_);
     }
 
@@ -75,21 +77,30 @@ class Lines {
             file_.machine = words[1];
         } else if (words[0] == "message") {
             read_message(words);
+        } else if (words[0] == "links") {
+            read_links(words);
         } else if (words[0] == "cost") {
             read_cost(words);
         } else if (words[0] != "node") {
-            fail_at_line(number_, "'", words[0], "' is none of: machine, node, message, cost");
+            fail_at_line(number_, "'", words[0], "' is none of: machine, node, message, links, cost");
         }
     }
     void read_message(const std::vector<std::string_view>& words) {
         if (words.size() != 4) fail_at_line(number_, "expected 'message MOST ALPHA BETA'");
         CostLine line;
-        if (words[1] != "-") line.most = whole(words[1]);
+        line.most = most(words[1], lines_);
         line.alpha = seconds(words[2]);
         line.beta = seconds(words[3]);
-        if (!lines_.empty() && line.most <= lines_.back().most)
-            fail_at_line(number_, "messages must ascend, but ", words[1], " follows ", lines_.back().most);
         lines_.push_back(line);
+    }
+    void read_links(const std::vector<std::string_view>& words) {
+        if (words.size() != 4) fail_at_line(number_, "expected 'links MOST LATENCY BANDWIDTH'");
+        LinkFactors links;
+        links.most = most(words[1], factors_);
+        links.latency = number(words[2], "a factor");
+        links.bandwidth = number(words[3], "a factor");
+        if (links.bandwidth == 0) fail_at_line(number_, "a bandwidth factor must be above 0");
+        factors_.push_back(links);
     }
     void read_cost(const std::vector<std::string_view>& words) {
         if (words.size() != 3) fail_at_line(number_, "expected 'cost NAME VALUE'");
@@ -104,12 +115,21 @@ class Lines {
         }
         fail_at_line(number_, unknown_name("cost", std::string(words[1]), known));
     }
-    double seconds(std::string_view word) const {
+    double seconds(std::string_view word) const { return number(word, "a number of seconds"); }
+    double number(std::string_view word, std::string_view what) const {
         double read = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), read);
         if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(read) || read < 0)
-            fail_at_line(number_, "'", word, "' is not a number of seconds, 0 or more");
+            fail_at_line(number_, "'", word, "' is not ", what, ", 0 or more");
         return read;
+    }
+    /// Up to which size a line counts that follows these.
+    template <class Part>
+    std::int64_t most(std::string_view word, const std::vector<Part>& before) const {
+        const std::int64_t size = word == "-" ? Part{}.most : whole(word);
+        if (!before.empty() && size <= before.back().most)
+            fail_at_line(number_, "messages must ascend, but ", word, " follows ", before.back().most);
+        return size;
     }
     std::int64_t whole(std::string_view word) const {
         std::int64_t read = 0;
@@ -122,6 +142,7 @@ class Lines {
     std::size_t number_ = 0;
     MachineFile file_;
     std::vector<CostLine> lines_;
+    std::vector<LinkFactors> factors_;
     MessageCosts costs_;
     std::set<std::string_view> named_;
 };

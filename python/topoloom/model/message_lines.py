@@ -20,19 +20,23 @@ Line = tuple[float, float, int | None]
 
 
 def message_lines(model: NetworkModel) -> str:
-    """Write lines ``message MOST ALPHA BETA`` and ``cost NAME VALUE``, in seconds.
+    """Write lines ``message MOST ALPHA BETA``, ``links`` and ``cost``, in seconds.
 
     Where the largest of some lines counts, processes of a node that share a card may
     slow each other less than in the model.
     """
     lines = _regimes(model.lines) if model.takes_largest else model.lines
-    text = "".join(
-        f"message {'-' if most is None else most} {alpha:.12g} {beta:.12g}\n"
-        for alpha, beta, most in lines
-    )
+    text = _numbers("message", lines) + _numbers("links", model.link_factors)
     costs = {key: getattr(model.costs, key) for key in (*COSTS, "node_beta", "packet")}
     return text + "".join(
         f"cost {key} {cost:.12g}\n" for key, cost in costs.items() if cost
+    )
+
+
+def _numbers(name: str, lines: Sequence[Line]) -> str:
+    return "".join(
+        f"{name} {'-' if most is None else most} {first:.12g} {second:.12g}\n"
+        for first, second, most in lines
     )
 
 

@@ -12,6 +12,10 @@ For example::
         { alpha = "3 us", beta = "0.04 ns" },
     ]
 
+    links = [                    # messages take 1.9 times the latency of links
+        { latency_factor = 1.9, bandwidth_factor = 0.9 },
+    ]
+
     [costs]
     send_cpu = "0.5 us"
     node_bandwidth = "50 GB/s"
@@ -49,11 +53,15 @@ COSTS = (
     "receive_cpu_per_byte",
     "combine",
     "gamma",
+    "reduce",
     "delta",
     "beta_em",
     "node_alpha",
     "barrier_round",
 )
+#: Times the latency of links, and times their bandwidth, by size.
+LINKS = "links"
+_FACTORS = ("latency_factor", "bandwidth_factor")
 #: What a node injects, 1 / MessageCosts.node_beta.
 NODE_BANDWIDTH = "node_bandwidth"
 #: Bytes after which a sender waits for an answer.
@@ -83,6 +91,10 @@ class ModelFile(NamedTuple):
                 {"most_bytes": most, "alpha_s": alpha, "beta_s_per_byte": beta}
                 for alpha, beta, most in self.model.lines
             ],
+            LINKS: [
+                {"most_bytes": most, **dict(zip(_FACTORS, factors, strict=True))}
+                for *factors, most in self.model.link_factors
+            ],
             "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
             "packet_bytes": costs.packet,
         }
@@ -101,9 +113,10 @@ def read_model_toml(path: str | Path) -> ModelFile:
     document = read_toml(path)
     try:
         check_head(document, FORMAT, VERSION)
-        refuse_unknown(document, (*HEAD, *_ABOUT, *KINDS, "costs"), "")
+        refuse_unknown(document, (*HEAD, *_ABOUT, *KINDS, LINKS, "costs"), "")
         about = {k: entry(document, k, str, k) for k in _ABOUT if k in document}
-        return ModelFile(_model(document), **about)
+        model = _model(document).with_link_factors(_link_factors(document))
+        return ModelFile(model, **about)
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
@@ -115,17 +128,24 @@ def write_model_toml(path: str | Path, file: ModelFile) -> None:
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
     kind = "largest" if model.takes_largest else "regimes"
     lines = [
-        ({} if most is None else {"most": f"{most} B"})
-        | {"alpha": time_text(alpha), "beta": time_text(beta)}
+        _up_to(most) | {"alpha": time_text(alpha), "beta": time_text(beta)}
         for alpha, beta, most in model.lines
     ]
-    keys = {**head, **about, kind: lines}
+    links = [
+        _up_to(most) | dict(zip(_FACTORS, factors, strict=True))
+        for *factors, most in model.link_factors
+    ]
+    keys = {**head, **about, kind: lines} | ({LINKS: links} if links else {})
     text = "".join(f"{key} = {toml_text(value)}\n" for key, value in keys.items())
     costs = cost_texts(model.costs)
     if costs:
         text += "\n[costs]\n"
         text += "".join(f"{key} = {toml_text(value)}\n" for key, value in costs.items())
     write_text(path, text)
+
+
+def _up_to(most: int | None) -> dict[str, Any]:
+    return {} if most is None else {"most": f"{most} B"}
 
 
 def cost_texts(costs: MessageCosts) -> dict[str, str]:
@@ -172,11 +192,36 @@ def _model(document: dict[str, Any]) -> NetworkModel:
 
 def _line(line: dict[str, Any], where: str) -> tuple[float, float, int | None]:
     refuse_unknown(line, ("most", "alpha", "beta"), f"{where}.")
-    most = _parsed(line, "most", where, parse_bytes) if "most" in line else None
     alpha, beta = (
         _parsed(line, key, where, parse_latency) for key in ("alpha", "beta")
     )
-    return alpha, beta, most
+    return alpha, beta, _most(line, where)
+
+
+def _link_factors(
+    document: dict[str, Any],
+) -> list[tuple[float, float, int | None]]:
+    if LINKS not in document:
+        return []
+    factors = []
+    for index, item in enumerate(entry(document, LINKS, list, LINKS)):
+        where = f"{LINKS}[{index}]"
+        line = typed(item, dict, where)
+        refuse_unknown(line, ("most", *_FACTORS), f"{where}.")
+        latency, bandwidth = (_factor(line, key, where) for key in _FACTORS)
+        factors.append((latency, bandwidth, _most(line, where)))
+    return factors
+
+
+def _factor(line: dict[str, Any], key: str, where: str) -> float:
+    value = line.get(key, 1)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Error(f"{where}.{key} must be a number")
+    return float(value)
+
+
+def _most(line: dict[str, Any], where: str) -> int | None:
+    return _parsed(line, "most", where, parse_bytes) if "most" in line else None
 
 
 def _costs(table: dict[str, Any]) -> MessageCosts:

@@ -85,9 +85,10 @@ constexpr CombiningCosts copy{.gamma = 1};
 
 }  // namespace
 
-TEST_CASE("what is for a hole goes to the cell of its column in the row of the sender's own column") {
+TEST_CASE(
+    "a rank sends from its neighbor on, what is for a hole to the cell of its column in the row of its own") {
     CHECK(receivers("mesh", 14, Rank{12}, 0) == std::vector{13U, 2U, 3U});
-    CHECK(receivers("mesh", 14, Rank{13}, 0) == std::vector{12U, 6U, 7U});
+    CHECK(receivers("mesh", 14, Rank{13}, 0) == std::vector{6U, 7U, 12U});
     CHECK(receivers("grid", 23, Rank{20}, 1) == std::vector{5U, 8U});
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "doctest.h"
 #include "topoloom/base/error.hpp"
@@ -114,13 +116,14 @@ TEST_CASE("CPU, copies, staging and the card's memory cost what they are said to
     MessageCosts costs;
     costs.latency = 1;
     costs.send_cpu = 2, costs.send_cpu_per_byte = 3, costs.receive_cpu = 4, costs.receive_cpu_per_byte = 5;
-    costs.combine = 6, costs.gamma = 7, costs.delta = 8, costs.beta_em = 9;
+    costs.combine = 6, costs.gamma = 7, costs.delta = 8, costs.beta_em = 9, costs.reduce = 12;
     const NetworkModel model = NetworkModel::regimes({{10, 11}}, costs);
     CHECK(model.arrival(Bytes{2}) == 1 + 10 + 2 * 11);
     CHECK(model.send_cpu(Bytes{2}) == 2 + 2 * 3);
     CHECK(model.receive_cpu(Bytes{2}) == 4 + 2 * 5);
     CHECK(model.cpu(Bytes{2}) == 2 + 2 * 3 + 4 + 2 * 5);
     CHECK(model.copy(Bytes{2}, 3) == 3 * 6 + 2 * 7);
+    CHECK(model.reduce(Bytes{2}) == 2 * 12);
     CHECK(model.stage(Bytes{2}) == 2 * 8);
     CHECK(model.nic_time(Bytes{2}) == 10 + 2 * 9);
 }
@@ -135,6 +138,14 @@ TEST_CASE("a model that cannot be is refused, and said why") {
           "regimes must ascend, but one up to 10 bytes follows one up to 10");
     CHECK(refused([] { (void)NetworkModel::regimes({{1, 0, 10}}); }) ==
           "the last regime must have no limit, but goes up to 10 bytes");
+    const auto with_factors = [](std::vector<LinkFactors> factors) {
+        return refused([&] { (void)qsnet().with_link_factors(std::move(factors)); });
+    };
+    CHECK(with_factors({{1, 0}}) == "a link's bandwidth factor must be above 0");
+    CHECK(with_factors({{-1, 1}}) == "a link's latency factor must be finite and not negative, not -1");
+    CHECK(with_factors({{1, 1, 10}}) == "the last link factor must have no limit, but goes up to 10 bytes");
+    CHECK(with_factors({{1, 1, 10}, {1, 1, 9}, {}}) ==
+          "link factors must ascend, but one up to 9 bytes follows one up to 10");
     CHECK(refused([] { (void)NetworkModel::largest({{1, 0, 10}}); }).find("none has a limit") !=
           std::string::npos);
     CHECK(refused([] { (void)NetworkModel::loggp(1, 1, 4, 0); }).find("L + 2 o = 3") != std::string::npos);

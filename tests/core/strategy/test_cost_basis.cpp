@@ -77,17 +77,22 @@ TEST_CASE("without a machine equal seats are a node") {
 TEST_CASE("a machine file says what messages cost") {
     const CostBasis basis =
         find_cost_basis(with_machine("# measured\nmessage 2047 2e-6 1e-9\nmessage - 3e-6 5e-10 # large\r\n\n"
-                                     "cost latency 637e-9\ncost receive_cpu 1e-6\nnode 0 a"));
+                                     "cost latency 637e-9\ncost receive_cpu 1e-6\nnode 0 a\n"
+                                     "links 241 2.5 0.7\nlinks - 4 0.9"));
     REQUIRE(basis.model.lines().size() == 2);
     CHECK(basis.model.lines()[0].most == 2047);
     CHECK(basis.model.lines()[1].alpha == 3e-6);
     CHECK(basis.model.costs().latency == 637e-9);
     CHECK(basis.model.costs().receive_cpu == 1e-6);
+    CHECK(basis.model.link_factors(Bytes{241}).latency == 2.5);
+    CHECK(basis.model.link_factors(Bytes{242}).bandwidth == 0.9);
 }
 
 TEST_CASE("a message takes its receiver some time, so that the root of a gather is not free") {
     const CostBasis basis = find_cost_basis(with_machine("message - 2e-6 1e-9"));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 1e-6);
+    const CostBasis with_links = find_cost_basis(with_machine("message - 2e-6 1e-9\nlinks - 2 0.5"));
+    CHECK(with_links.model.link_factors(Bytes{0}).bandwidth == 0.5);
     CHECK(basis.model.cpu(Bytes{1000}) == doctest::Approx(basis.model.time(Bytes{1000})));
 }
 
@@ -102,7 +107,7 @@ TEST_CASE("what is wrong with a machine file is said in a line that names its li
     refuses_machine("machine torus:4\nmachine torus:4",
                     "the machine file: line 2: the machine is given twice");
     refuses_machine("graph torus:4",
-                    "the machine file: line 1: 'graph' is none of: machine, node, message, cost");
+                    "the machine file: line 1: 'graph' is none of: machine, node, message, links, cost");
     refuses_machine("\nmessage 5 1e-6", "the machine file: line 2: expected 'message MOST ALPHA BETA'");
     refuses_machine("message - 1us 0",
                     "the machine file: line 1: '1us' is not a number of seconds, 0 or more");
@@ -111,8 +116,12 @@ TEST_CASE("what is wrong with a machine file is said in a line that names its li
                     "the machine file: line 2: messages must ascend, but 9 follows 9");
     refuses_machine("message 9 1 0",
                     "the machine file: the last regime must have no limit, but goes up to 9 bytes");
-    refuses_machine("cost latency 1",
-                    "the machine file: a machine file with 'cost' needs a line 'message - ALPHA BETA'");
+    refuses_machine(
+        "cost latency 1",
+        "the machine file: a machine file with 'cost' or 'links' needs a line 'message - ALPHA BETA'");
+    refuses_machine("links 9 1", "the machine file: line 1: expected 'links MOST LATENCY BANDWIDTH'");
+    refuses_machine("links - 1 0", "the machine file: line 1: a bandwidth factor must be above 0");
+    refuses_machine("links - x 1", "the machine file: line 1: 'x' is not a factor, 0 or more");
     refuses_machine("cost latency 1\ncost latency 1",
                     "the machine file: line 2: the cost latency is given twice");
     refuses_machine("machine torus:4xx",

@@ -213,7 +213,9 @@ def test_the_cpu_is_never_busy_for_longer_than_it_takes(operation: str) -> None:
 def test_a_rank_that_sends_and_receives_has_time_for_both(name: str) -> None:
     model = load_model(name).model
     for size in (0, 1, 64, 288, 289, 2048, 2049, 65_536, 1 << 20):
-        assert model.cpu(size) <= model.time(size)
+        assert model.cpu(size) <= model.arrival(size)
+        if name != "simgrid":  # its gap is that of a rank that only sends
+            assert model.cpu(size) <= model.time(size)
 
 
 def test_half_a_two_way_step_is_the_cpu_time_of_one_end() -> None:

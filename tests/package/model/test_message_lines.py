@@ -14,22 +14,24 @@ SIZES = [0, 1, *(2**k + d for k in range(1, 31) for d in (-1, 0, 1))]
 
 def read(text: str) -> NetworkModel:
     """Read them as docs/reference/file-formats.md says."""
-    costs, lines = MessageCosts(), []
+    costs = MessageCosts()
+    lines: list[tuple[float, float, int | None]] = []
+    links: list[tuple[float, float, int | None]] = []
     for line in text.splitlines():
         word, *values = line.split()
-        if word == "message":
-            most, alpha, beta = values
-            lines.append(
-                (float(alpha), float(beta), None if most == "-" else int(most))
-            )
+        if word in ("message", "links"):
+            most, first, second = values
+            to = lines if word == "message" else links
+            to.append((float(first), float(second), None if most == "-" else int(most)))
         else:
             assert word == "cost"
             setattr(costs, values[0], float(values[1]))
-    return NetworkModel.regimes(lines, costs)
+    return NetworkModel.regimes(lines, costs).with_link_factors(links)
 
 
 def assert_same(model: NetworkModel) -> None:
     copy = read(message_lines(model))
+    assert copy.link_factors == model.link_factors
     for size in SIZES:
         assert copy.time(size) == pytest.approx(model.time(size), rel=1e-11)
         assert copy.arrival(size) == pytest.approx(model.arrival(size), rel=1e-11)

@@ -38,6 +38,7 @@ def test_every_model_says_where_it_is_from_and_survives_a_copy(
     copy = read_model_toml(tmp_path / "copy.toml")
     assert copy._replace(model=file.model) == file
     assert copy.model.costs.packet == file.model.costs.packet
+    assert copy.model.link_factors == file.model.link_factors
     for size in SIZES:
         for query in ("time", "arrival", "cpu", "copy", "stage"):
             expected = getattr(file.model, query)(size)
@@ -126,6 +127,14 @@ def test_loggp_is_read_with_the_costs_that_it_leaves_open(tmp_path: Path) -> Non
             f'{HEAD}loggp = {{ L = "1 us", o = "1 us", g = "1 us", G = "1 ns" }}\n'
             '[costs]\nsend_cpu = "1 us"',
             "costs.send_cpu follows from loggp; leave it out",
+        ),
+        (
+            f'{HEAD}regimes = [{LINE}]\nlinks = [{{ latency_factor = "2" }}]',
+            "links[0].latency_factor must be a number",
+        ),
+        (
+            f"{HEAD}regimes = [{LINE}]\nlinks = [{{ bandwidth_factor = 0 }}]",
+            "a link's bandwidth factor must be above 0",
         ),
         (f"{HEAD}regimes = [{LINE}]\n[costs]\ngama = 1", "did you mean 'costs.gamma'"),
         (

@@ -73,14 +73,15 @@ class VirtualMesh {
                          : EveryNth{plane * cell[2] + row + cell[0], plane * extent_[2]};
     }
 
-    /// Calls visit(receiver, cell that it stands for) for each to which a cell sends in phase `axis`.
+    /// Calls visit(receiver, cell that it stands for) for each to which a cell sends in phase `axis`, from its neighbor on,
+    /// so that cells do not all send to the same one at a time.
     template <class Visit>
     void each_receiver(const Cell& cell, int axis, const Visit& visit) const {
         const auto along = static_cast<std::size_t>(axis);
         const std::uint32_t instead = extent_[2] > 1 ? cell[along] % (extent_[2] - 1) : 0;
         Cell line = cell;
-        for (line[along] = 0; line[along] < extent_[along]; ++line[along]) {
-            if (line[along] == cell[along]) continue;
+        for (std::uint32_t step = 1; step < extent_[along]; ++step) {
+            line[along] = (cell[along] + step) % extent_[along];
             if (has(line)) {
                 visit(line, line);
             } else if (axis < 2) {

@@ -30,22 +30,33 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
     Share share;
     const std::optional<Bytes> to_card =
         model.sends_from_nic() ? staged(schedule, rank, round) : std::nullopt;
-    double sending = 0;
+    const bool reduces = schedule.transfer(round) == Transfer::combine;
+    const auto turn = [&](Bytes bytes) { return to_card ? model.nic_time(bytes) : model.time(bytes); };
+    const auto work = [&](Bytes bytes) { return reduces ? model.reduce(bytes) : 0; };
+    Departures sent;
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
-        sending += to_card ? model.nic_time(bytes) : model.time(bytes);
+        const double arrived = sent.add(model.send_cpu(bytes), turn(bytes));
+        share.time = std::max(share.time, arrived + work(bytes));  // of its receiver, who may not be visited
         share.cpu += model.send_cpu(bytes);
         share.bytes += bytes;
         ++share.messages;
     });
-    schedule.receives(rank, round, [&](Rank, Bytes bytes) { share.cpu += model.receive_cpu(bytes); });
+    Arrivals come;
+    schedule.receives(rank, round, [&](Rank, Bytes bytes) {
+        come.add(turn(bytes), model.receive_cpu(bytes), work(bytes));
+        share.cpu += model.receive_cpu(bytes) + work(bytes);
+    });
+    share.time = std::max(share.time, come.taken());
     if (share.messages > 0) {
         const Copies copies = copied(schedule, rank, round);
         const double copying = model.copy(copies.bytes, static_cast<double>(copies.blocks));
         share.cpu += copying;
-        share.time = busy(sending, copying, to_card ? model.stage(*to_card) : 0, share.messages);
+        const double staging = to_card ? model.stage(*to_card) : 0;
+        share.time = std::max(share.time, busy(sent.left, copying, staging, share.messages));
     }
+    if ((share.messages > 0 || !come.none()) && !pipelined(schedule, round))
+        share.time += model.costs().latency;
     share.time = std::max(share.time, share.cpu);
-    if (share.messages > 0 && !pipelined(schedule, round)) share.time += model.costs().latency;
     return share;
 }
 
@@ -96,11 +107,12 @@ Barrier barrier_of(const T& network, const NetworkModel& model, std::span<const 
     Barrier barrier{model.barrier(nodes.size()), model.barrier_cpu(nodes.size())};
     for (std::size_t step = 1; step < nodes.size(); step *= 2) {
         double longest = 0;
+        const double factor = model.link_factors(Bytes{0}).latency;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             double way = 0;
             network.route(nodes[i], nodes[(i + step) % nodes.size()],
                           [&](Link link, double part) { way += part * network.latency(link).value; });
-            longest = std::max(longest, way);
+            longest = std::max(longest, factor * way);
         }
         barrier.time += longest;
     }
@@ -175,7 +187,9 @@ struct SampledRound {
     std::uint64_t messages;  // of a rank that sends the most
 };
 
-/// Of each run of rounds in which the busiest ranks send as many messages and take as long, 4 to 32, so that about
+bool differ(double value, double from) { return std::abs(value - from) > 0.01 * from; }
+
+/// Of each run of rounds in which the busiest ranks send as many messages and bytes and take as long, 4 to 32, so that about
 /// `most_messages` are sent in them.
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {
@@ -188,7 +202,8 @@ std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const Netwo
             std::uint64_t end = begin + 1;
             for (; end < rounds; ++end) {
                 const Share next = busiest_share(s, model, end);
-                if (next.messages != share.messages || std::abs(next.time - share.time) > 0.01 * share.time)
+                if (next.messages != share.messages || differ(next.time, share.time) ||
+                    differ(static_cast<double>(next.bytes.value), static_cast<double>(share.bytes.value)))
                     break;
             }
             const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);

@@ -23,24 +23,30 @@ struct ScheduleCost {
     Bytes bytes;                 // the same
 };
 
-/// A round takes as long as the rank with the most to do, which is the longer of
-///   - the sum of model.time() over its messages, or of nic_time() and what it stages where the model and the schedule send
-///     from memory of the card; and what it copies into a message, where it has no other to send meanwhile,
-///   - its CPU time, of sending, receiving and copying,
-/// and once the latency, as the next round waits for the last message; a pipelined round takes none. A barrier after it is
-/// added. O(rounds + messages of one rank).
+/// A round takes as long as the rank with the most to do. With k messages sent and received, send and receive overheads
+/// o_s and o_r, a latency that is added, and a turn per message, model.time() of its size, that is the longest of
+///   - the turns of all, one after the other, and the latency,
+///   - (k - 1) o_s, the last turn and the latency, and the same of o_r,
+///   - k o_s + k o_r, with copies and what a reduction does with each byte that comes: its CPU time.
+/// For one message each that is latency + time(), unless overheads are longer than both: they are parts of these (LogGP: L +
+/// 2 o + (b - 1) G). Unequal messages leave as Departures says and come as Arrivals does. Where the model and the schedule
+/// send from memory of the card, turns are nic_time(), and what it stages is added; so is what is copied into a message that
+/// is the only one, where of several it is copied meanwhile. The latency is there once, as the next round waits for the last
+/// message; a pipelined round takes none. A barrier after it is added. O(rounds + messages of one rank).
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model);
 
 /// What a machine says of itself: messages take their startup time, and pass the port of their node.
 [[nodiscard]] NetworkModel model_of(const Machine& machine);
 
 /// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of
-///   - what the rank with the most to send needs, as above, with those of its node that also send to others in the round
-///     sharing its network cards, and packets waiting for their answers,
+///   - what the rank with the most to do needs, as above, with those of its node that also send to others in the round
+///     sharing its network cards, and packets waiting for their answers; a message comes no sooner than its sender has
+///     started it and the narrowest link of its route has passed it,
 ///   - the start of a message and what then has to pass the busiest link, or the busiest port of a node,
-/// and, unless it is pipelined, the latency of the longest route. A barrier is a dissemination among the nodes. Throws Error where slots are not the ranks, and for
-/// more than 2^32 messages, which would take minutes. O(messages * hops), rounds in parallel. When the budget ends, so
-/// does the count, and nothing is known.
+/// and, unless it is pipelined, the latency of the longest route: beside the latency, and never beside CPU time alone. Where
+/// the model has link factors, links are as long and as wide as these say for the size of each message. A barrier is a
+/// dissemination among the nodes. Throws Error where slots are not the ranks, and for more than 2^32 messages, which would
+/// take minutes. O(messages * hops), rounds in parallel. When the budget ends, so does the count, and nothing is known.
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model,
                                 const Machine& machine, std::span<const Slot> slots, int threads = 0,
                                 const Budget& budget = {});

@@ -18,6 +18,19 @@ void check(double value, std::string_view name) {
     if (!std::isfinite(value) || value < 0) fail(name, " must be finite and not negative, not ", value);
 }
 
+/// That parts by size go on to the largest.
+template <class Part>
+void check_limits(const std::vector<Part>& parts, std::string_view name) {
+    std::int64_t below = -1;
+    for (const Part& part : parts) {
+        if (part.most <= below)
+            fail(name, "s must ascend, but one up to ", part.most, " bytes follows one up to ", below);
+        below = part.most;
+    }
+    if (!parts.empty() && below != no_limit)
+        fail("the last ", name, " must have no limit, but goes up to ", below, " bytes");
+}
+
 }  // namespace
 
 NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& costs, bool largest)
@@ -34,6 +47,7 @@ NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& cost
     check(costs.receive_cpu_per_byte, "receive cpu per byte");
     check(costs.combine, "combine");
     check(costs.gamma, "gamma");
+    check(costs.reduce, "reduce");
     check(costs.delta, "delta");
     check(costs.beta_em, "beta_em");
     check(costs.node_alpha, "node alpha");
@@ -43,14 +57,7 @@ NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& cost
 }
 
 NetworkModel NetworkModel::regimes(std::vector<CostLine> lines, const MessageCosts& costs) {
-    std::int64_t below = -1;
-    for (const CostLine& line : lines) {
-        if (line.most <= below)
-            fail("regimes must ascend, but one up to ", line.most, " bytes follows one up to ", below);
-        below = line.most;
-    }
-    if (!lines.empty() && below != no_limit)
-        fail("the last regime must have no limit, but goes up to ", below, " bytes");
+    check_limits(lines, "regime");
     return {std::move(lines), costs, false};
 }
 
@@ -76,6 +83,18 @@ NetworkModel NetworkModel::loggp(double L, double o, double g, double G, Message
 NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
     NetworkModel model = *this;
     model.cards_ = std::max(1U, cards);
+    return model;
+}
+
+NetworkModel NetworkModel::with_link_factors(std::vector<LinkFactors> factors) const {
+    check_limits(factors, "link factor");
+    for (const LinkFactors& of : factors) {
+        check(of.latency, "a link's latency factor");
+        check(of.bandwidth, "a link's bandwidth factor");
+        if (of.bandwidth == 0) fail("a link's bandwidth factor must be above 0");
+    }
+    NetworkModel model = *this;
+    model.link_factors_ = std::move(factors);
     return model;
 }
 

@@ -20,6 +20,15 @@ struct CostLine {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
+/// What links are to messages of up to `most` bytes: times their latency, and times their bandwidth, less what headers,
+/// the protocol and the other direction take of it. As in P. Velho, A. Legrand, Accuracy study and improvement of network
+/// simulation in the SimGrid framework, SIMUTools 2009.
+struct LinkFactors {
+    double latency = 1;
+    double bandwidth = 1;
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+
 /// What a message costs beside its line, in seconds and, where a name says so or in Greek, seconds per byte.
 struct MessageCosts {
     double latency = 0;                          // L: how much later than its turn one message alone arrives
@@ -27,6 +36,7 @@ struct MessageCosts {
     double receive_cpu = 0, receive_cpu_per_byte = 0;  // o_r: CPU of the receiver
     double combine = 0;                                // of each block that is put together with others
     double gamma = 0;                                  // to copy when messages are combined
+    double reduce = 0;                                 // to apply a reduction to what has come
     double delta = 0;                                  // to stage in the network card's memory
     double beta_em = 0;                                // sent from there; 0: never sent from there
     double node_alpha = 0,
@@ -54,6 +64,9 @@ class NetworkModel {
     [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
     /// The same with this number of network cards per node, which its processes share evenly.
     [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
+    /// The same, on links that are not the same to messages of all sizes; where none are given, they are. Throws Error
+    /// unless `most` ascends, the last has no limit, and all is finite, bandwidths above 0 and latencies not below.
+    [[nodiscard]] NetworkModel with_link_factors(std::vector<LinkFactors> factors) const;
 
     /// Seconds from one message to the next where a process sends several.
     [[nodiscard]] double time(Bytes size) const {
@@ -96,6 +109,14 @@ class NetworkModel {
         const double packet = costs_.packet / bandwidth + 2 * way;
         return time(Bytes{0}) + static_cast<double>(size.value) / costs_.packet * packet;
     }
+    /// Of a reduction, to apply it to these bytes when they have come.
+    [[nodiscard]] double reduce(Bytes size) const { return static_cast<double>(size.value) * costs_.reduce; }
+    /// The first that go up to the size: those of measurements, so that a message may fill a link longer than a larger one.
+    [[nodiscard]] LinkFactors link_factors(Bytes size) const {
+        for (const LinkFactors& factors : link_factors_)
+            if (size.value <= factors.most) return factors;
+        return {};
+    }
     /// To bring this number of bytes into the memory of the network card.
     [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
 
@@ -110,6 +131,7 @@ class NetworkModel {
     }
 
     [[nodiscard]] const std::vector<CostLine>& lines() const { return lines_; }
+    [[nodiscard]] const std::vector<LinkFactors>& link_factors() const { return link_factors_; }
     [[nodiscard]] bool takes_largest() const { return largest_; }
     [[nodiscard]] const MessageCosts& costs() const { return costs_; }
 
@@ -139,6 +161,7 @@ class NetworkModel {
     }
 
     std::vector<CostLine> lines_;
+    std::vector<LinkFactors> link_factors_;
     MessageCosts costs_;
     double cards_ = 1;  // per node
     bool largest_;

@@ -17,13 +17,13 @@
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
+#include "topoloom/schedule/cost/overlap.hpp"
 
 namespace topoloom {
 
-/// Seconds that a rank needs to send: it copies blocks into a message while it sends the one before, if there is one, and
-/// can't be done before its CPU is.
+/// Seconds that a rank needs to send: it copies blocks into a message while it sends the one before, if there is one.
 inline double busy(double sending, double copying, double staging, std::uint64_t messages) {
-    return sending + (messages > 1 ? 0 : copying) + staging;
+    return staging + (messages > 1 ? std::max(sending, copying) : sending + copying);
 }
 
 /// Of a round, or several.
@@ -61,6 +61,31 @@ class RoundLoads {
    private:
     std::vector<double> load_;
     std::vector<std::uint32_t> touched_;
+};
+
+/// What comes to ranks, emptied again and again.
+class RoundArrivals {
+   public:
+    explicit RoundArrivals(std::size_t ranks) : of_rank_(ranks) {}
+    Arrivals& to(Rank rank) {
+        Arrivals& arrivals = of_rank_[rank.value];
+        if (arrivals.none()) touched_.push_back(rank);
+        return arrivals;
+    }
+    /// When the last of all has been taken.
+    double empty() {
+        double last = 0;
+        for (const Rank rank : touched_) {
+            last = std::max(last, of_rank_[rank.value].taken());
+            of_rank_[rank.value] = {};
+        }
+        touched_.clear();
+        return last;
+    }
+
+   private:
+    std::vector<Arrivals> of_rank_;
+    std::vector<Rank> touched_;
 };
 
 /// Whether threads are to go on: the one that asked is asked, the others follow.
@@ -118,6 +143,7 @@ class RoundTimer {
           out_(machine.node_count()),
           in_(machine.node_count()),
           cpu_(node.size()),
+          come_(node.size()),
           senders_on_(machine.node_count(), 1) {}
 
     RoundCost time(const AnySchedule& schedule, std::uint64_t round) {
@@ -126,50 +152,60 @@ class RoundTimer {
         list_senders(schedule, round, senders_);
         if (shares_) count_senders(schedule, round);
         const double of_senders = thin_senders();
+        const bool reduces =
+            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
         for (const Rank from : senders_) {
             const Node here = node_[from.value];
             list_messages(schedule, round, from, messages_);
             if (!stop_.go_on(messages_.size())) break;
             const std::optional<Bytes> to_card =
                 model_.sends_from_nic() ? staged(schedule, from, round) : std::nullopt;
-            double sending = 0;
+            Departures sent_by;
             std::uint64_t sent = 0;
             const double weight = of_senders * weight_of_routed();
             for (const SentMessage& message : messages_) {
                 const Node there = node_[message.to.value];
                 if (here == there) continue;
                 ++sent;
-                const Way way = is_routed(message)
-                                    ? send(here, there, weight * static_cast<double>(message.bytes.value))
-                                    : Way{};
-                longest_way = std::max(longest_way, way.latency);
+                const LinkFactors links = model_.link_factors(message.bytes);
+                const double filled = weight * static_cast<double>(message.bytes.value) / links.bandwidth;
+                const Way way = is_routed(message) ? send(here, there, filled) : Way{};
+                longest_way = std::max(longest_way, links.latency * way.latency);
                 const std::uint32_t processes = senders_on_[here.value];
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
                                              : model_.time(message.bytes, processes);
-                sending += std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
+                const double turn =
+                    std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
+                const double overhead = model_.receive_cpu(message.bytes);
+                const double work = reduces ? model_.reduce(message.bytes) : 0;
                 cpu_.add(from.value, model_.send_cpu(message.bytes));
-                cpu_.add(message.to.value, of_senders * model_.receive_cpu(message.bytes));
+                cpu_.add(message.to.value, of_senders * (overhead + work));
+                const double wire = model_.time(Bytes{0}) + static_cast<double>(message.bytes.value) /
+                                                                (links.bandwidth * way.bandwidth);
+                come_.to(message.to)
+                    .add(sent_by.add(model_.send_cpu(message.bytes), turn, wire), overhead, work, of_senders);
             }
             if (sent == 0) continue;
             silent = false;
             const Copies copies = copied(schedule, from, round);
             const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
             cpu_.add(from.value, copying);
-            most_to_send =
-                std::max(most_to_send, busy(sending, copying, to_card ? model_.stage(*to_card) : 0, sent));
+            const double staging = to_card ? model_.stage(*to_card) : 0;
+            most_to_send = std::max(most_to_send, busy(sent_by.left, copying, staging, sent));
         }
         const double link = links_.empty(
             [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
         const double port = std::max(out_.empty(through_port), in_.empty(through_port));
         const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
+        const double come = come_.empty();
         const auto [flows, waits] = with_schedule(
             schedule, [&](const auto& s) { return std::pair(pipelined(s, round), has_barrier(s, round)); });
         RoundCost sum = waits ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
         if (silent) return sum;
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
         const double arrival = flows ? 0 : model_.costs().latency + longest_way;
-        return sum += {arrival + std::max({most_to_send, passing, cpu}), cpu, link};
+        return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
     }
 
    private:
@@ -212,7 +248,7 @@ class RoundTimer {
                 messages_, [&](const SentMessage& message) { return node_[message.to.value] != here; });
         }
     }
-    /// RoundLoads the route.
+    /// Fills the links of the route.
     Way send(Node from, Node to, double bytes) {
         Way way;
         network_.route(from, to, [&](Link link, double part) {
@@ -234,6 +270,7 @@ class RoundTimer {
     Thinning thin_;
     Stop& stop_;
     RoundLoads links_, out_, in_, cpu_;
+    RoundArrivals come_;
     std::vector<std::uint32_t> senders_on_;  // by node
     std::vector<Rank> senders_;
     std::vector<SentMessage> messages_;

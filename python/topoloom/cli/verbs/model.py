@@ -156,6 +156,7 @@ def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) ->
     facts = [(key, getattr(file, key)) for key in ("summary", "source", "date")]
     print_facts([fact for fact in facts if fact[1]], file.name or what)
     _print_lines(file.model)
+    _print_link_factors(file.model)
     costs = cost_texts(file.model.costs)
     print_facts([(name.replace("_", " "), text) for name, text in costs.items()])
 
@@ -319,12 +320,36 @@ def _print_lines(model: NetworkModel) -> None:
     from topoloom.model.model_toml import time_text
     from topoloom.support.units import format_bandwidth
 
+    sizes = _size_texts([most for _, _, most in model.lines])
     rows = []
-    below = 0
-    for alpha, beta, most in model.lines:
-        sizes = f"{below:,} to {most:,}" if most is not None else f"{below:,} and more"
+    for (alpha, beta, _), part in zip(model.lines, sizes, strict=True):
         rate = format_bandwidth(1 / beta) if beta else ""
-        name = "the largest of" if model.takes_largest else sizes
+        name = "the largest of" if model.takes_largest else part
         rows.append((name, time_text(alpha, 4), time_text(beta, 4), rate))
-        below = 0 if most is None else most + 1
     print_table(["bytes", "alpha", "beta", "1 / beta"], rows)
+
+
+def _print_link_factors(model: NetworkModel) -> None:
+    """Print what links are to messages by their size, if not to all the same."""
+    from topoloom.cli.console import print_table
+
+    if not model.link_factors:
+        return
+    sizes = _size_texts([most for *_, most in model.link_factors])
+    rows = [
+        (part, f"{latency:.4g}", f"{bandwidth:.4g}")
+        for (latency, bandwidth, _), part in zip(model.link_factors, sizes, strict=True)
+    ]
+    print_table(["bytes", "latency factor of links", "bandwidth factor"], rows)
+
+
+def _size_texts(ends: list[int | None]) -> list[str]:
+    """Name the sizes of parts that end there, the last without end."""
+    texts = []
+    below = 0
+    for most in ends:
+        texts.append(
+            f"{below:,} and more" if most is None else f"{below:,} to {most:,}"
+        )
+        below = 0 if most is None else most + 1
+    return texts
