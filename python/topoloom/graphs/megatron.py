@@ -79,7 +79,7 @@ class MegatronJob:
 
     @property
     def ranks(self) -> int:
-        """How many there are."""
+        """The number of ranks: the product of all axes."""
         return self.tp * self.cp * self.dp * self.pp
 
     @property

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from topoloom._core import Error, schedules
 from topoloom.preload.shim import build_shim
-from topoloom.support.resources import core_library, shipped
+from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
 _FILES = ("machine", "placement", "decisions")
-_OPTIONS = (*_FILES, "schedule", "report")
+_OPTIONS = (*_FILES, "schedule", "report", "exchange")
 
 
 def build_collectives(compiler: Path) -> Path:
@@ -24,15 +24,12 @@ def build_collectives(compiler: Path) -> Path:
     topoloom.Error
         If the compiler fails, or this installation has no libtopoloom.
     """
-    library = core_library()
-    if not library.exists():
-        raise Error(f"this installation of topoloom lacks {library}")
     capi = shipped("core/topoloom/capi")
     return build_shim(
         "collective",
         compiler,
         folders=["mpi/seats"],
-        libraries=[library],
+        libraries=[need_core_library()],
         headers=[capi / name for name in ("topoloom.h", "topoloom_schedules.h")],
     )
 

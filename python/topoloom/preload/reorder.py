@@ -8,7 +8,7 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.preload.shim import build_shim
-from topoloom.support.resources import core_library, shipped
+from topoloom.support.resources import need_core_library, shipped
 
 
 def build_reorderer(compiler: Path) -> Path:
@@ -21,15 +21,12 @@ def build_reorderer(compiler: Path) -> Path:
     topoloom.Error
         If the compiler fails, or this installation has no libtopoloom.
     """
-    library = core_library()
-    if not library.exists():
-        raise Error(f"this installation of topoloom lacks {library}")
     header = shipped("core/topoloom/capi") / "topoloom.h"
     return build_shim(
         "reorder",
         compiler,
         folders=["mpi/seats"],
-        libraries=[library],
+        libraries=[need_core_library()],
         headers=[header],
     )
 

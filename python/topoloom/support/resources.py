@@ -14,6 +14,20 @@ def core_library() -> Path:
     return Path(_core.__file__).with_name("libtopoloom.so")
 
 
+def need_core_library() -> Path:
+    """Return libtopoloom, which compiled shims are linked with.
+
+    Raises
+    ------
+    topoloom.Error
+        If this installation lacks it.
+    """
+    library = core_library()
+    if not library.exists():
+        raise _core.Error(f"this installation of topoloom lacks {library}")
+    return library
+
+
 def shipped(name: str) -> Path:
     """Find a directory such as ``machines`` or ``mpi/record``.
 
