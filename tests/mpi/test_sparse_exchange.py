@@ -8,44 +8,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, need
+from built_libraries import with_collectives
+from recorded import MPIS, PROGRAMS, Mpi
 
-from topoloom import _core
+from exchange.programs import PLATFORM
 
-ROOT = Path(__file__).parents[2]
+SOURCE = PROGRAMS / "sparse_cases.c"
+SIMGRID = Mpi(
+    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
+)
 ALGORITHMS = ["", "exchange=reduction", "exchange=nbx", "exchange=mesh"]
 SECONDS = 120
-
-PLATFORM = """\
-<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="c" prefix="n" suffix="" radical="0-63" speed="1Gf" bw="10GBps"
-           lat="1us"/>
-</platform>
-"""
-
-
-def built(compiler: str, folder: Path) -> Path:
-    """Build the library for an MPI, and the program with it."""
-    assert _core.__file__ is not None
-    core = Path(_core.__file__).with_name("libtopoloom.so")
-    words = [
-        f"-DMPI_C_COMPILER={compiler}",
-        f"-DTOPOLOOM_LIBRARY={core}",
-        f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
-    ]
-    build, program = folder / "build", folder / "sparse_cases"
-    subprocess.run(["cmake", "-S", ROOT / "mpi", "-B", build, *words], check=True)
-    target = ["--target", "topoloom-collective", "--parallel", "2"]
-    subprocess.run(["cmake", "--build", build, *target], check=True)
-    includes = [f"-I{ROOT / 'mpi' / room}" for room in ("collective", "exchange")]
-    library = build / "collective" / "libtopoloom-collective.so"
-    options = ["-std=gnu11", "-O1", "-w", *includes]
-    libraries = [library, f"-Wl,-rpath,{library.parent}:{core.parent}"]
-    source = PROGRAMS / "sparse_cases.c"
-    subprocess.run([compiler, *options, source, "-o", program, *libraries], check=True)
-    return program
 
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
@@ -53,8 +26,8 @@ def job(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Mpi, Path]:
     """Take an MPI, and build the program for it."""
-    compiler = need(request.param.compilers[".c"], request.param.install)
-    return request.param, built(compiler, tmp_path_factory.mktemp("sparse"))
+    mpi: Mpi = request.param
+    return mpi, with_collectives(mpi, SOURCE, tmp_path_factory.mktemp(mpi.name))
 
 
 def run(command: list[str], algorithm: str = "") -> subprocess.CompletedProcess[str]:
@@ -131,11 +104,9 @@ def test_a_wrong_argument_ends_the_program_with_a_line(
     assert f"topoloom: topoloom_sparse_exchange: {line}" in done.stderr
 
 
-@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_an_unknown_algorithm_is_reported(mpi: Mpi, job: tuple[Mpi, Path]) -> None:
-    if job[0] != mpi:
-        pytest.skip("the program of another MPI")
-    done = run(mpi.command(2, job[1], "many", 3), "exchange=magic")
+def test_an_unknown_algorithm_is_reported(job: tuple[Mpi, Path]) -> None:
+    mpi, program = job
+    done = run(mpi.command(2, program, "many", 3), "exchange=magic")
     check(done, "3 calls are right")
     assert "there is no exchange 'magic'; there are: reduction, nbx, mesh" in (
         done.stderr
@@ -143,23 +114,19 @@ def test_an_unknown_algorithm_is_reported(mpi: Mpi, job: tuple[Mpi, Path]) -> No
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_simulated_ranks_exchange_too(
-    algorithm: str, simulated: tuple[Path, list[str]]
-) -> None:
-    program, command = simulated
-    done = run([*command, str(program), "7", "30"], algorithm)
+def test_simulated_ranks_exchange_too(algorithm: str, simulated: list[str]) -> None:
+    done = run([*simulated, "7", "30"], algorithm)
     check(done, "30 cases are equal")
 
 
 @pytest.fixture(scope="module")
 def simulated(
     tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[Path, list[str]]:
-    """Build the program for SimGrid's MPI, and the command that runs 60 ranks."""
-    folder = tmp_path_factory.mktemp("simulated")
-    install = "apt-get install libsimgrid-dev"
-    program = built(need("smpicc", install), folder)
-    (folder / "platform.xml").write_text(PLATFORM)
+) -> list[str]:
+    """Build the program for SimGrid's MPI; give the command that runs 60 ranks."""
+    folder = tmp_path_factory.mktemp(SIMGRID.name)
+    program = with_collectives(SIMGRID, SOURCE, folder)
+    (folder / "platform.xml").write_text(PLATFORM.format(last=63))
     (folder / "hosts").write_text("".join(f"n{i}\n" for i in range(64)))
     settings = {
         "smpi/simulate-computation": "no",
@@ -169,7 +136,6 @@ def simulated(
         "smpi/bcast": "binomial_tree",
         "smpi/allreduce": "rdb",
     }
-    command = [need("smpirun", install), "-np", "60", "-hostfile", folder / "hosts"]
-    command += ["-platform", folder / "platform.xml"]
-    command += [f"--cfg={name}:{value}" for name, value in settings.items()]
-    return program, list(map(str, command))
+    options = ["-hostfile", folder / "hosts", "-platform", folder / "platform.xml"]
+    options += [f"--cfg={name}:{value}" for name, value in settings.items()]
+    return SIMGRID.command(60, *options, program)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from built_libraries import installed, run
-from recorded import MPIS, PROGRAMS, Mpi, need
+from built_libraries import run, with_collectives
+from recorded import MPIS, PROGRAMS, Mpi
 
 from topoloom import _core
 
@@ -46,12 +46,8 @@ def cases(
 ) -> Cases:
     mpi: Mpi = request.param
     folder = tmp_path_factory.mktemp(mpi.name)
-    prefix, program = installed(mpi, folder), folder / "cases"
-    words = ["pkg-config", "--cflags", "--libs", "topoloom-collective"]
-    flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
-    compiler = need(mpi.compilers[".c"], mpi.install)
-    run([compiler, "-O1", PROGRAMS / "collective_cases.c", "-o", program, *flags])
-    return Cases(mpi, program)
+    source = PROGRAMS / "collective_cases.c"
+    return Cases(mpi, with_collectives(mpi, source, folder))
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])

@@ -11,14 +11,7 @@
 #include <topoloom_collective.h>
 #include <topoloom_exchange.h>
 
-static uint64_t chance;
-
-static uint64_t draw(uint64_t below) {  // splitmix64
-    uint64_t z = (chance += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return (z ^ (z >> 31)) % below;
-}
+#include "chance.h"
 
 static void check(int right, const char* what, long number) {
     if (right) return;
