@@ -20,34 +20,22 @@ using namespace nb::literals;
 
 namespace {
 
-using Factors = std::tuple<double, double, std::optional<std::int64_t>>;  // latency, bandwidth, most bytes
-using Line = std::tuple<double, double, std::optional<std::int64_t>>;     // alpha, beta, most bytes
+/// Of CostLine: alpha, beta; of LinkFactors: latency, bandwidth. Then the most bytes.
+using Line = std::tuple<double, double, std::optional<std::int64_t>>;
 
-std::vector<CostLine> cost_lines(const std::vector<Line>& lines) {
-    std::vector<CostLine> all;
-    for (const auto& [alpha, beta, most] : lines)
-        all.push_back({alpha, beta, most.value_or(CostLine{}.most)});
+template <class Part>
+std::vector<Part> parts_of(const std::vector<Line>& lines) {
+    std::vector<Part> all;
+    for (const auto& [first, second, most] : lines)
+        all.push_back({first, second, most.value_or(Part{}.most)});
     return all;
 }
 
-std::vector<Line> plain_lines(const NetworkModel& model) {
+template <class Part>
+std::vector<Line> plain_lines(const std::vector<Part>& parts) {
     std::vector<Line> all;
-    for (const auto& [alpha, beta, most] : model.lines())
-        all.emplace_back(alpha, beta, most == CostLine{}.most ? std::nullopt : std::optional(most));
-    return all;
-}
-
-std::vector<LinkFactors> link_factors(const std::vector<Factors>& factors) {
-    std::vector<LinkFactors> all;
-    for (const auto& [latency, bandwidth, most] : factors)
-        all.push_back({latency, bandwidth, most.value_or(LinkFactors{}.most)});
-    return all;
-}
-
-std::vector<Factors> plain_factors(const NetworkModel& model) {
-    std::vector<Factors> all;
-    for (const auto& [latency, bandwidth, most] : model.link_factors())
-        all.emplace_back(latency, bandwidth, most == LinkFactors{}.most ? std::nullopt : std::optional(most));
+    for (const auto& [first, second, most] : parts)
+        all.emplace_back(first, second, most == Part{}.most ? std::nullopt : std::optional(most));
     return all;
 }
 
@@ -94,22 +82,22 @@ void bind_network_model(nb::module_& m) {
         .def_static(
             "regimes",
             [](const std::vector<Line>& lines, const MessageCosts& costs) {
-                return NetworkModel::regimes(cost_lines(lines), costs);
+                return NetworkModel::regimes(parts_of<CostLine>(lines), costs);
             },
             "lines"_a, "costs"_a = MessageCosts{},
             "Lines (alpha, beta, most bytes), ascending, the last with None: the size's regime counts.")
         .def_static(
             "largest",
             [](const std::vector<Line>& lines, const MessageCosts& costs) {
-                return NetworkModel::largest(cost_lines(lines), costs);
+                return NetworkModel::largest(parts_of<CostLine>(lines), costs);
             },
             "lines"_a, "costs"_a = MessageCosts{}, "Lines (alpha, beta, None): the largest of all counts.")
         .def_static("loggp", &NetworkModel::loggp, "L"_a, "o"_a, "g"_a, "G"_a, "costs"_a = MessageCosts{},
                     "From LogGP's parameters in seconds; they set latency, send_cpu and receive_cpu.")
         .def(
             "with_link_factors",
-            [](const NetworkModel& model, const std::vector<Factors>& factors) {
-                return model.with_link_factors(link_factors(factors));
+            [](const NetworkModel& model, const std::vector<Line>& factors) {
+                return model.with_link_factors(parts_of<LinkFactors>(factors));
             },
             "factors"_a,
             "The same on links with (latency factor, bandwidth factor, most bytes), ascending, the last with "
@@ -150,8 +138,12 @@ void bind_network_model(nb::module_& m) {
             "bytes"_a, "blocks"_a = 0.0, "To copy these bytes, of this number of blocks, into one message.")
         .def("reduce", &at<&NetworkModel::reduce>, "bytes"_a, "To apply a reduction to bytes that have come.")
         .def("stage", &at<&NetworkModel::stage>, "bytes"_a, "To bring bytes into the network card's memory.")
-        .def_prop_ro("lines", &plain_lines, "As `regimes` and `largest` take them.")
-        .def_prop_ro("link_factors", &plain_factors, "As `with_link_factors` takes them; none: all 1.")
+        .def_prop_ro(
+            "lines", [](const NetworkModel& model) { return plain_lines(model.lines()); },
+            "As `regimes` and `largest` take them.")
+        .def_prop_ro(
+            "link_factors", [](const NetworkModel& model) { return plain_lines(model.link_factors()); },
+            "As `with_link_factors` takes them; none: all 1.")
         .def_prop_ro("takes_largest", &NetworkModel::takes_largest)
         .def_prop_ro("sends_from_nic", &NetworkModel::sends_from_nic)
         .def_prop_ro("costs", [](const NetworkModel& model) { return model.costs(); });

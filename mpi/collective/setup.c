@@ -119,7 +119,7 @@ static int start_seating(struct state* state, struct setup* setup) {
 }
 
 /// The two numbers of each rank become all of the first, then all of the second.
-static bool sort_seats(int64_t* seats, size_t ranks) {
+static bool separate_seats(int64_t* seats, size_t ranks) {
     int64_t* hosts = malloc(ranks * sizeof *hosts);
     if (hosts == NULL) return false;
     for (size_t r = 0; r < ranks; ++r) {
@@ -136,7 +136,7 @@ static int make_strategy(struct state* state, struct setup* setup) {
     if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
     find_exchange(parts[of_exchange], &state->exchange);
     const size_t ranks = (size_t)state->ranks;
-    if (!sort_seats(setup->seats, ranks)) return MPI_ERR_NO_MEM;
+    if (!separate_seats(setup->seats, ranks)) return MPI_ERR_NO_MEM;
     const topoloom_setting setting = {.ranks = ranks,
                                       .seats = setup->seats,
                                       .machine = parts[of_machine],

@@ -13,8 +13,8 @@ namespace topoloom {
 /// Positions count from the root; the others are the labels of a tree, and of a second one shifted by a position, so that who
 /// passes data on in the one is a leaf of the other. Even pieces take the first tree, odd ones the second. A broadcast: in
 /// every round the root sends a piece to each tree, and all others a piece to both their children; a reduction is the same
-/// upwards. So every rank sends and receives two pieces per round at most, where the source has two rounds of one. Who is above
-/// another rank in one tree may be below it in the other, so every round waits for the one before, unlike those of a chain.
+/// upwards. So every rank sends and receives two pieces per round at most, where the source has two rounds of one. Who is
+/// above another rank in one tree may be below it in the other, so every round waits for the one before, unlike in a chain.
 /// Source: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel
 /// Computing 35(12), 2009.
 class TwoTrees {
