@@ -13,7 +13,7 @@ from recorded import MPIS, PROGRAMS, Mpi
 
 from exchange.programs import PLATFORM
 
-SOURCE = PROGRAMS / "sparse_cases.c"
+SOURCE = PROGRAMS / "collectives/sparse_cases.c"
 SIMGRID = Mpi(
     "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
 )

@@ -78,12 +78,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def open_mpi_program(folder: Path) -> Path:
-    return built(OPEN_MPI_4, PROGRAMS / "one_collective.c", folder)
+    return built(OPEN_MPI_4, PROGRAMS / "collectives/one_collective.c", folder)
 
 
 @pytest.fixture(scope="module")
 def mpich_program(folder: Path) -> Path:
-    return built(MPICH, PROGRAMS / "one_collective.c", folder)
+    return built(MPICH, PROGRAMS / "collectives/one_collective.c", folder)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def test_open_mpi_changes_its_algorithm_where_the_file_says(
 ) -> None:
     """Bruck sends 3 messages among 8 ranks, all others 7."""
     asked = Asked(Call("all-to-all", 8, 1), "bruck", MODEL)
-    program = built(mpi, PROGRAMS / "one_collective.c", tmp_path)
+    program = built(mpi, PROGRAMS / "collectives/one_collective.c", tmp_path)
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(asked))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)

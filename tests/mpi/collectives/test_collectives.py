@@ -46,7 +46,7 @@ def cases(
 ) -> Cases:
     mpi: Mpi = request.param
     folder = tmp_path_factory.mktemp(mpi.name)
-    source = PROGRAMS / "collective_cases.c"
+    source = PROGRAMS / "collectives/collective_cases.c"
     return Cases(mpi, with_collectives(mpi, source, folder))
 
 
