@@ -21,6 +21,7 @@ struct CostBasis {
     std::vector<Slot> slots;  // of each rank on it; ranks of a node may share one
     std::size_t nodes = 1;    // with ranks on them
     bool machine_is_given = false;
+    bool placement_is_given = false;
 };
 
 /// Without a line `message` in the setting a message costs what the machine says, if it says what its start takes, else

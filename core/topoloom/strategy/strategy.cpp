@@ -91,7 +91,8 @@ Strategy::Strategy(const Setting& setting)
     }
     if (!schedule_.empty()) check_schedule_text(schedule_);
     about_ = plural(ranks_, "rank") + " on " + plural(basis_.nodes, "node") +
-             (basis_.machine_is_given ? " of " + basis_.machine->text() : "") + ", schedules by " +
+             (basis_.machine_is_given ? " of " + basis_.machine->text() : "") +
+             (basis_.placement_is_given ? ", placed by a file" : "") + ", schedules by " +
              (schedule_.empty() ? "" : "name, " + schedule_ + ", else by ") +
              (table_.empty() ? "" : "a decision table, else by ") +
              (basis_.machine_is_given ? "the machine's routes" : "what messages cost");

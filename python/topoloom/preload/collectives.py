@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from topoloom._core import Error, schedules
@@ -34,8 +35,8 @@ def build_collectives(compiler: Path) -> Path:
     )
 
 
-def check_setting(setting: str) -> str:
-    """Check a value of TOPOLOOM_COLLECTIVES; return it with absolute names of files.
+def read_setting(setting: str) -> dict[str, str]:
+    """Read the options of a TOPOLOOM_COLLECTIVES; files get their absolute names.
 
     Raises
     ------
@@ -59,7 +60,12 @@ def check_setting(setting: str) -> str:
         found[name] = _checked_file(value) if name in _FILES else value
     if "schedule" in found:
         _check_schedule(found["schedule"])
-    return ";".join(f"{name}={value}" for name, value in found.items())
+    return found
+
+
+def write_setting(options: Mapping[str, str]) -> str:
+    """Write what `read_setting` reads."""
+    return ";".join(f"{name}={value}" for name, value in options.items())
 
 
 def _checked_file(name: str) -> str:
