@@ -24,7 +24,7 @@ from peers.tables import paste
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
 #: Ranks and bytes of a pair whose all-to-alls are hidden behind computing.
-OVERLAPPED = (256, (4096, 32768))
+OVERLAPPED = (256, (4096, 16384))
 
 
 def main(given: Sequence[str] | None = None) -> None:

@@ -42,8 +42,8 @@ class Effort:
 
 RANKS = {
     64: Effort(32768, 4.0, 100),
-    200: Effort(32768, 1.3, 4),
-    256: Effort(32768, 1.3, 4),
+    200: Effort(4096, 1.3, 4),
+    256: Effort(4096, 1.3, 4),
     1024: Effort(128, 1.3, 2),
 }
 
@@ -186,10 +186,10 @@ class Overlap:
 
 
 def overlap(program: Path, platform: str, ranks: int, bytes: int) -> Overlap:
-    """Simulate it; a test that finds nothing takes 0.1 us."""
+    """Simulate it; a test of a request that finds nothing takes 10 ns."""
     seated = seat(platform, "block", ranks, program.parent)
     case = [(Call("all-to-all", ranks, bytes), f"machine={seated.machine}")]
-    settings = smpi.QUICK | {"smpi/test": "1e-7"}
+    settings = smpi.QUICK | {"smpi/test": "1e-8"}
     seconds = {
         form: next(_run(program, seated, settings, case, form))[1]
         for form in ("blocking", "overlapped")
