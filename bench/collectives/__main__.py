@@ -11,6 +11,7 @@ from pathlib import Path
 
 import smpi
 from collectives import orders, tables
+from collectives.platforms import PLATFORMS
 from collectives.simulated import (
     RANKS,
     jobs,
@@ -24,7 +25,8 @@ from peers.tables import paste
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
 #: Ranks and bytes of a pair whose all-to-alls are hidden behind computing.
-OVERLAPPED = (256, (4096, 16384))
+OVERLAPPED = 256
+HIDDEN = (4096, 16384)
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -41,24 +43,28 @@ def main(given: Sequence[str] | None = None) -> None:
     page = asked.docs and asked.docs / "reference" / "benchmarks.md"
     if not asked.ranks:
         _show(page, "", orders.compare(asked.only))
+    platforms = [name for name in PLATFORMS if name.startswith(asked.only)]
+    if platforms:
+        _simulate(platforms, [asked.ranks] if asked.ranks else list(RANKS), page)
+
+
+def _simulate(
+    platforms: Sequence[str], ranks: Sequence[int], page: Path | None
+) -> None:
+    saved = load(SAVED)
+    known = {(cell.platform, cell.placement, cell.ranks) for cell in saved}
+    hidden = []
     with tempfile.TemporaryDirectory() as folder:
         compiler = smpi.find("smpicc", "libsimgrid-dev")
         program = smpi.build(HERE / "measure.c", compiler, Path(folder))
-        saved = load(SAVED)
-        known = {(cell.platform, cell.placement, cell.ranks) for cell in saved}
-        for job in jobs(asked.only, [asked.ranks] if asked.ranks else list(RANKS)):
-            if job in known:
-                continue
-            print(*job, file=sys.stderr, flush=True)
-            cells = simulate_job(program, *job)
-            save(cells, SAVED)
-            saved += cells
-        ranks, sizes = OVERLAPPED
-        hidden = [
-            overlap(program, platform, ranks, size)
-            for platform in ("flat", "fat tree")
-            for size in sizes
-        ]
+        for job in jobs(platforms, ranks):
+            if job not in known:
+                print(*job, file=sys.stderr, flush=True)
+                cells = simulate_job(program, *job)
+                save(cells, SAVED)
+                saved += cells
+        for platform in platforms:
+            hidden += [overlap(program, platform, OVERLAPPED, size) for size in HIDDEN]
     groups = tables.group(saved)
     _show(page, "-calls", tables.calls_table(groups))
     _show(page, "-gains", tables.gains_table(groups))

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import smpi
-from collectives.platforms import PLACEMENTS, PLATFORMS, Seated, seat
+from collectives.platforms import PLACEMENTS, Seated, seat
 from topoloom.model.named import load_model
 from topoloom.schedules.choose import Call, rank_schedules
 
@@ -70,12 +70,12 @@ class Cell:
     predicted: float = 0.0
 
 
-def jobs(only: str, ranks: Sequence[int]) -> Iterator[tuple[str, str, int]]:
+def jobs(
+    platforms: Sequence[str], ranks: Sequence[int]
+) -> Iterator[tuple[str, str, int]]:
     """List platforms, placements and ranks; on flat ones all places are equal."""
     for number in ranks:
-        for platform in PLATFORMS:
-            if not platform.startswith(only):
-                continue
+        for platform in platforms:
             for placement in PLACEMENTS[: 1 if platform == "flat" else None]:
                 yield platform, placement, number
 
