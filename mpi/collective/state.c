@@ -12,6 +12,7 @@ static void free_state(struct state* state) {
     for (int i = 0; i < plan_count; ++i)
         if (state->plans[i] != NULL) release_plan(state->plans[i]);
     if (state->strategy != NULL) topoloom_strategy_free(state->strategy);
+    free_trace(state->trace);
     pthread_mutex_destroy(&state->guard);
     free(state);
 }

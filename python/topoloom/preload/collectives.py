@@ -13,7 +13,7 @@ from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
 _FILES = ("machine", "placement", "decisions")
-_OPTIONS = (*_FILES, "schedule", "report", "exchange")
+_OPTIONS = (*_FILES, "schedule", "report", "exchange", "trace")
 
 
 def build_collectives(compiler: Path) -> Path:
@@ -28,7 +28,7 @@ def build_collectives(compiler: Path) -> Path:
     return build_shim(
         "collective",
         compiler,
-        folders=["mpi/seats"],
+        folders=["mpi/seats", "mpi/trace"],
         libraries=[need_core_library()],
         headers=[capi / name for name in ("topoloom.h", "topoloom_schedules.h")],
     )
