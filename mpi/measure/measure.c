@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "job.h"
-#include "start.h"
+#include "common_start.h"
 #include "topoloom_collective.h"
 
 static bool is_mpi(const struct job* job, int way) { return strcmp(job->ways[way], "mpi") == 0; }

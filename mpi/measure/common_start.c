@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Agrees on a time to start, waits for it, and finds who was last.
 #define _GNU_SOURCE
-#include "start.h"
+#include "common_start.h"
 
 #include <mpi.h>
 #include <sched.h>
