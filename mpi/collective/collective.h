@@ -86,6 +86,9 @@ struct process {
     pthread_mutex_t guard;  // of both lists, and of the calls in the first while they go on
     struct call* active;    // non-blocking and persistent ones that have been started
     struct state* states;
+#ifdef SMPI_H
+    _Atomic int state_key;
+#endif
 };
 /// The process's own: an attribute of MPI_COMM_SELF.
 int find_process(struct process** process);

@@ -149,6 +149,8 @@ int write_trace(struct trace* trace, const struct traced_call* call, MPI_Comm co
     PMPI_Comm_size(comm, &ranks);
     status = gather(trace, comm, rank, ranks, &counts, &all);
     if (status == MPI_SUCCESS && rank == 0) append(trace, call, ranks, counts, all);
+    // What rank 0 takes for it is not to show in the next call.
+    if (status == MPI_SUCCESS) status = PMPI_Barrier(comm);
     ++trace->calls;
     free(counts);
     free(all);

@@ -71,6 +71,8 @@ def draw_measured(
 
 
 def _draw(axes: Axes, bars: Sequence[TimeBar]) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator
+
     for is_own, color, marker, label in (
         (False, AFTER, "o", "measured"),
         (True, BEFORE, "D", "MPI's own"),
@@ -90,10 +92,11 @@ def _draw(axes: Axes, bars: Sequence[TimeBar]) -> None:
     told = [(at, bar.predicted) for at, bar in enumerate(bars) if bar.predicted]
     if told:
         places, seconds = zip(*told, strict=True)
-        axes.plot(seconds, places, "|", color=TEXT, ms=9, label="predicted")
+        axes.plot(seconds, places, "|", color=TEXT, ms=12, label="predicted")
     axes.set_yticks(range(len(bars)), [bar.name for bar in bars])
     axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda seconds, _: format_seconds(seconds))
-    axes.xaxis.set_minor_formatter(lambda *_: "")
-    axes.grid(axis="x", which="both", lw=0.3)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(axis="x", lw=0.3)
