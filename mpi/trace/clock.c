@@ -85,7 +85,5 @@ double to_common(const struct common_clock* clock, double own) {
 }
 
 double to_own(const struct common_clock* clock, double common) {
-    // The drift times the offset's own error is far below what clocks resolve.
-    const double near = common + clock->offset;
-    return near + clock->drift * (near - clock->at);
+    return clock->at + (common + clock->offset - clock->at) / (1 - clock->drift);
 }
