@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives each rank a clock that is ahead by so many hours and goes faster by so many tenths, and compares them twice. Prints
-// the largest error in seconds, of the host's clock.
+// Gives each rank a clock that is an hour ahead of the one before, and compares them twice. Prints the largest error in
+// seconds, of the host's clock.
+//
+// Usage: skewed_clocks DRIFT. The clock of rank r gains DRIFT times r seconds per second; then a second passes each time.
 #define _GNU_SOURCE
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 
 static int rank;
+static double drift;
 
 static double true_time(void) {
     struct timespec now;
@@ -19,15 +23,16 @@ static double true_time(void) {
 }
 
 // In place of the library's.
-double PMPI_Wtime(void) { return 3600.0 * rank + (1 + 0.1 * rank) * true_time(); }
+double PMPI_Wtime(void) { return 3600.0 * rank + (1 + drift * rank) * true_time(); }
 
 int main(int argc, char** argv) {
     struct common_clock clock = {.compared = false};
     MPI_Init(&argc, &argv);
+    drift = argc > 1 ? atof(argv[1]) : 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 2; ++i) {
         compare_clocks(&clock, MPI_COMM_WORLD, 0);
-        usleep(500000);
+        if (drift > 0) sleep(1);
     }
     const double now = true_time(), own = PMPI_Wtime(), common = to_common(&clock, own);
     double errors[] = {fabs(common - now), fabs(to_own(&clock, common) - own)}, largest[2];
