@@ -14,7 +14,7 @@ struct start make_start(void);
 /// Compares the clocks again. Collective.
 void compare_again(struct start* start);
 
-/// Waits for the start, and gives it on the common clock; what `came_late` is told is whether this rank missed it.
+/// Waits for the start, and gives it on the common clock; `came_late`: this rank has missed it.
 double start_together(struct start* start, int* came_late);
 /// From the start to the end of the last rank. -1: a rank has missed the start, and next time there is more of a margin.
 double end_together(struct start* start, double began, int came_late);

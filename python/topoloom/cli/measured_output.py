@@ -51,7 +51,7 @@ def write_measured(found: MeasuredCollective, files: Files, as_json: bool) -> No
 def _facts(found: MeasuredCollective) -> list[tuple[str, str]]:
     facts = [("calls", f"{found.repeats} of each, in turns, from a common start")]
     if found.setting is not None:
-        facts.append(("predicted", f"with messages {found.setting.model_name}"))
+        facts.append(("messages cost", found.setting.model_name))
     return facts
 
 

@@ -94,7 +94,7 @@ def load_traces(path: str | Path) -> list[CallTrace]:
     Raises
     ------
     topoloom.Error
-        If a line is no trace of a call.
+        If a line is not the trace of a call.
     OSError
         If there is no such file.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intervals of medians have the confidence that they claim, and are no wider."""
+"""Intervals of medians have the confidence that they claim, and not more."""
 
 from __future__ import annotations
 
