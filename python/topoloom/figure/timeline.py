@@ -55,6 +55,8 @@ def draw_timeline(path: str | Path, trace: CallTrace) -> None:
     OSError
         If the file cannot be written.
     """
+    from matplotlib.ticker import MaxNLocator
+
     check_timeline(trace.ranks)
     unit, name = next(
         (pair for pair in _SCALES if trace.seconds >= 2 * pair[0]), _SCALES[-1]
@@ -66,7 +68,7 @@ def draw_timeline(path: str | Path, trace: CallTrace) -> None:
         axes.set_ylabel("rank")
         axes.set_ylim(trace.ranks - 0.4, -0.6)
         axes.set_xlim(0, trace.seconds / unit)
-        axes.yaxis.get_major_locator().set_params(integer=True)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_title(_title(trace), loc="left")
         axes.legend(
             loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8
