@@ -175,7 +175,7 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
         (["--run", "--to", "mpich", "-o", "x", "--", "true"], "leave out --order"),
         (["--run", "--order-ranks", "--", "true"], "leave out --order-ranks"),
         (["--model", "hdr", "--", "true"], "'true' is started to measure; add --run"),
-        (["--model", "hdr", "--timeline", "x.svg"], "--timeline is of a call that"),
+        (["--model", "hdr", "--timeline", "x.svg"], "are for --run; add it"),
     ],
 )
 def test_bad_input_is_refused_in_a_line(

@@ -127,9 +127,12 @@ def command(
         ),
     ] = False,
     repeats: Annotated[
-        int,
-        typer.Option("--repeats", help="With --run: calls of each schedule and size."),
-    ] = 30,
+        int | None,
+        typer.Option(
+            "--repeats",
+            help="With --run: calls of each schedule and size; default: 30.",
+        ),
+    ] = None,
     mpicc: Mpicc = None,
     timeline: Annotated[
         Path | None,
@@ -215,10 +218,10 @@ def command(
     at_least("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
     if run:
-        if order_ranks or to or write_pattern or rounds or demand:
+        if order_ranks or to or write_pattern or rounds or demand or over != "bytes":
             raise Error(
                 "--run measures; leave out --order-ranks, --to, --write-pattern, "
-                "--rounds and --demand"
+                "--rounds, --demand and --over"
             )
         where = Where(*allowed, seed, limits.order(launcher))
         asked = read_call(operation, ranks, 1, root, degree)
@@ -228,23 +231,25 @@ def command(
         )
         if timeline is not None:
             check_timeline(ranks)
-        is_barrier = asked.operation == "barrier"
-        sizes = (
-            [] if is_barrier else list(map(parse_bytes, (amount or "1KiB").split("+")))
-        )
+        texts = [] if asked.operation == "barrier" else (amount or "1KiB").split("+")
         measured = measure_collective(
             asked,
-            sizes,
+            [parse_bytes(text) for text in texts],
             launcher_command or [],
             setting,
             names,
-            repeats=repeats,
+            repeats=30 if repeats is None else repeats,
             mpicc=mpicc,
             traced=timeline is not None,
         )
         write_measured(measured, Files(output, decisions, figure, timeline), as_json)
         return
-    _check_not_run(launcher_command, timeline)
+    if launcher_command:
+        raise Error(
+            f"'{launcher_command[0]}' is started to measure; add --run, or leave it out"
+        )
+    if timeline or mpicc or repeats is not None:
+        raise Error("--timeline, --mpicc and --repeats are for --run; add it")
     if amount is not None and demand is not None:
         raise Error("--bytes makes no difference to a demand, which has its own")
     size = parse_bytes(amount or "1KiB")
@@ -297,17 +302,6 @@ def command(
     if found.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
-
-
-def _check_not_run(launcher: list[str] | None, timeline: Path | None) -> None:
-    from topoloom._core import Error
-
-    if launcher:
-        raise Error(
-            f"'{launcher[0]}' is started to measure; add --run, or leave it out"
-        )
-    if timeline is not None:
-        raise Error("--timeline is of a call that is run; add --run")
 
 
 def _check_output(output: Path | None, order_ranks: bool, to: str | None) -> None:
