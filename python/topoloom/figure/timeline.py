@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from topoloom._core import Error
 from topoloom.figure.page import page
 from topoloom.figure.style import AFTER, BEFORE, QUIET, TEXT
+from topoloom.schedules.call_trace import CallTrace
 from topoloom.support.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from topoloom.schedules.call_trace import CallTrace
 
 MAX_RANKS = 64
 

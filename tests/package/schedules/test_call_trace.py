@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from topoloom import Error
-from topoloom.figure.timeline import draw_timeline
-from topoloom.schedules.call_trace import load_traces
+from topoloom.figure import draw_timeline
+from topoloom.schedules import load_traces
 
 #: Rank 1 is 3 s late with its first message; the second one is there before rank 0 is.
 EVENTS: list[list[Any]] = [
