@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
 #include "common_start.h"
+#include "job.h"
 #include "topoloom_collective.h"
 
 static bool is_mpi(const struct job* job, int way) { return strcmp(job->ways[way], "mpi") == 0; }
