@@ -176,6 +176,7 @@ def test_a_users_machine_counts_before_the_one_of_the_job(
         ("decisions=none.toml", "cannot read 'none.toml'"),
         ("none.toml", "cannot read 'none.toml'"),
         ("schedule=rign", "no schedule 'rign'"),
+        ("trace=none/calls.jsonl", "there is no directory 'none'"),
         ("nosuch=ring", "no option 'nosuch'; there are: machine, placement, "),
         ("report=1;report=1", "gives 'report' twice"),
     ],
