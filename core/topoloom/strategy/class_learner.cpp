@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/class_learner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t most_times = 5;
+constexpr std::uint64_t most_explored = 16;  // calls
+constexpr std::uint64_t most_between = 512;  // calls between fences
+/// Whoever comes as close as this to the fastest is measured again, as calls differ by chance.
+constexpr double close = 1.1;
+constexpr std::size_t enough_times = 3;
+constexpr double least_gain = 0.03;
+constexpr double most_loss = 1.5;  // of a runner-up
+
+double median(std::vector<double> times) {
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::ranges::nth_element(times, middle);
+    return *middle;
+}
+
+}  // namespace
+
+ClassLearner::ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, std::size_t first,
+                           const TimeFactors* factors)
+    : schedules_(std::move(schedules)),
+      bytes_(bytes),
+      known_(schedules_.size()),
+      before_(factors != nullptr ? *factors : TimeFactors{1, 1, 1}),
+      factors_(before_),
+      trust_(factors != nullptr ? 2 : 0.5),
+      leader_(first),
+      next_(first) {}
+
+double ClassLearner::scale(std::size_t schedule, Bytes bytes) const {
+    if (bytes == bytes_) return 1;
+    const double size = static_cast<double>(bytes.value) / static_cast<double>(bytes_.value);
+    TimeParts parts = schedules_[schedule].parts;
+    parts.bytes *= size;
+    parts.routes *= size;
+    return expected(schedule) / predicted_time(parts, factors_);
+}
+
+bool ClassLearner::count_call() { return ++calls_ >= due_; }
+
+void ClassLearner::learn(std::size_t schedule, double seconds) {
+    Known& known = known_[schedule];
+    if (known.times.empty()) ++measured_;
+    if (known.times.size() == most_times) known.times.erase(known.times.begin());
+    known.times.push_back(seconds);
+    known.time = median(known.times);
+    known.tried = calls_;
+    ++samples_;
+}
+
+void ClassLearner::find_leader() {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        if (known_[i].time == 0) continue;
+        if (known_[leader_].time == 0 || known_[i].time < known_[leader_].time) leader_ = i;
+    }
+}
+
+TimeFit ClassLearner::fit() const {
+    std::vector<Measured> measured;
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].time > 0) measured.push_back({schedules_[i].parts, known_[i].time});
+    return TimeFit(before_, trust_, measured);
+}
+
+/// Of those that were never tried; the leader if none could be faster by so much that it is worth it.
+std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
+    std::pair best{known_[leader_].time * (1 - least_gain), leader_};
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].tried == 0) best = std::min(best, {fit.optimistic(schedules_[i].parts), i});
+    return best.second;
+}
+
+/// Of those that come close the one with the fewest times; the leader if all have enough.
+std::size_t ClassLearner::to_repeat() const {
+    std::pair best{enough_times, leader_};
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].time > 0 && known_[i].time <= close * known_[leader_].time)
+            best = std::min(best, {known_[i].times.size(), i});
+    return best.second;
+}
+
+/// Of those that are not much slower, or might not be, the one that was not tried for the longest time.
+std::size_t ClassLearner::runner_up(const TimeFit& fit) const {
+    std::pair best{calls_ + 1, leader_};
+    const double most = most_loss * known_[leader_].time;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        const double time = known_[i].time > 0 ? known_[i].time : predicted_time(schedules_[i].parts, fit.factors());
+        if (i != leader_ && time <= most) best = std::min(best, {known_[i].tried, i});
+    }
+    return best.second;
+}
+
+void ClassLearner::decide() {
+    if (std::exchange(decided_, calls_) == calls_) return;
+    find_leader();
+    const TimeFit fitted = fit();
+    factors_ = fitted.factors();
+    const bool tried = std::exchange(tries_, false);
+    next_ = leader_;
+    if (explores_) {
+        next_ = most_promising(fitted);
+        const bool repeats = next_ == leader_;
+        if (repeats) next_ = to_repeat();
+        explores_ = calls_ < most_explored &&
+                    !(repeats && next_ == leader_ && known_[leader_].times.size() >= enough_times);
+        due_ = calls_ + 1;
+        if (!explores_) next_ = leader_;
+    }
+    if (explores_ || calls_ < due_) return;
+    if (!tried) {
+        next_ = runner_up(fitted);
+        tries_ = next_ != leader_;
+    }
+    due_ = calls_ + (tries_ ? 1 : std::clamp<std::uint64_t>(calls_ / 4, 1, most_between));
+}
+
+}  // namespace topoloom

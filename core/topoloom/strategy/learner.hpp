@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Learns the schedules of one communicator from how long its calls take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "topoloom/strategy/class_learner.hpp"
+#include "topoloom/strategy/strategy.hpp"
+
+namespace topoloom {
+
+/// Each rank has one. Ranks agree as all of them make the same calls in the same order, and what they learn from is the sum
+/// over ranks of what they have seen: whole numbers, so that it is the same in whatever order it is added up. What a rank's
+/// own clock says leads to nothing before that. Sizes from one power of two to the next are one class. As in S. Kumar,
+/// Optimizing Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, sec. 6.4 (adaptive switching at fences).
+/// Not for several threads at once.
+class Learner {
+   public:
+    explicit Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
+
+    /// A schedule, as Strategy::choose() gives it, for a call whose time will not be known: the fastest that is.
+    [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
+    /// For a call whose time saw() will be told before the next one: may be one that has to be tried.
+    [[nodiscard]] const std::string& try_one(Operation operation, Bytes bytes, bool in_rank_order);
+    /// How long that call took; NaN and whatever else is no time is left out.
+    void saw(double seconds);
+
+    /// Whether there has to be a fence before the next call.
+    [[nodiscard]] bool is_due() const { return is_due_; }
+    /// What this rank has seen since the last fence; as many numbers on every rank. Of `most_seen` at most.
+    [[nodiscard]] std::vector<std::int64_t> seen() const;
+    /// A fence: the sums of seen() over ranks. Throws Error for another number of them.
+    void learn(std::span<const std::int64_t> sums);
+
+    static constexpr std::size_t most_seen = 64;
+
+   private:
+    using Key = std::tuple<Operation, bool, int>;
+    /// Calls of one schedule since the last fence.
+    struct Seen {
+        ClassLearner* of;
+        std::size_t schedule;
+        std::vector<double> times;  // of the size of the class
+    };
+
+    /// Null where nothing can be learned.
+    [[nodiscard]] ClassLearner* find_class(Operation operation, Bytes bytes, bool in_rank_order);
+    [[nodiscard]] const TimeFactors* factors_near(const Key& key) const;
+
+    std::shared_ptr<Strategy> strategy_;
+    std::map<Key, ClassLearner> classes_;
+    std::vector<Seen> seen_;
+    std::optional<std::size_t> open_;  // of seen_: the call whose time comes next
+    double scale_ = 1;                 // of that time
+    bool is_due_ = false;
+};
+
+}  // namespace topoloom
