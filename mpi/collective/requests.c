@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "collective.h"
+#include "learning.h"
 
 struct topoloom_request_state {
     struct call call;
@@ -74,13 +75,17 @@ static int finish(struct call* call) {
     return status;
 }
 
-int run_blocking(const struct asked* asked) {
-    struct call call = {.asked = *asked};
-    int status = begin_call(&call);
-    if (status != MPI_SUCCESS) return status;
-    status = finish(&call);
-    end_call(&call);
+int finish_blocking(struct call* call) {
+    int status = finish(call);
+    if (status == MPI_SUCCESS && call->is_timed) status = learn_from(call);
+    end_call(call);
     return status;
+}
+
+int run_blocking(const struct asked* asked) {
+    struct call call = {.asked = *asked, .blocking = true};
+    const int status = begin_call(&call);
+    return status == MPI_SUCCESS ? finish_blocking(&call) : status;
 }
 
 // ---- requests -----------------------------------------------------------------------------------------------------

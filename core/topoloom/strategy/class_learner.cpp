@@ -9,13 +9,12 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t most_times = 5;
-constexpr std::uint64_t most_explored = 16;  // calls
+constexpr std::uint64_t most_explored = 19;  // calls
 constexpr std::uint64_t most_between = 512;  // calls between fences
-/// Whoever comes as close as this to the fastest is measured again, as calls differ by chance.
-constexpr double close = 1.1;
 constexpr std::size_t enough_times = 3;
 constexpr double least_gain = 0.03;
-constexpr double most_loss = 1.5;  // of a runner-up
+/// What a trial may take longer than the fastest, relative to it.
+constexpr double most_loss = 0.75, most_lost = 6, most_loss_per_call = 0.004;
 
 double median(std::vector<double> times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -79,23 +78,40 @@ std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
     return best.second;
 }
 
-/// Of those that come close the one with the fewest times; the leader if all have enough.
+/// Of those that could be as fast if calls differ by chance as the leader's do, the one with the fewest times; the leader
+/// if all have enough.
 std::size_t ClassLearner::to_repeat() const {
+    const std::vector<double>& times = known_[leader_].times;
+    if (times.size() < 2) return leader_;
+    const auto [least, most] = std::ranges::minmax(times);
+    const double close = known_[leader_].time + 2 * (most - least);
     std::pair best{enough_times, leader_};
     for (std::size_t i = 0; i < known_.size(); ++i)
-        if (known_[i].time > 0 && known_[i].time <= close * known_[leader_].time)
-            best = std::min(best, {known_[i].times.size(), i});
+        if (known_[i].time > 0 && known_[i].time < close) best = std::min(best, {known_[i].times.size(), i});
     return best.second;
 }
 
-/// Of those that are not much slower, or might not be, the one that was not tried for the longest time.
-std::size_t ClassLearner::runner_up(const TimeFit& fit) const {
+/// Of those that were never tried, the fastest by what is known; the leader where it would lose too much if that is right.
+std::size_t ClassLearner::closest(const TimeFit& fit) const {
+    const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &Known::tried));
+    const double loss = std::max({most_loss, most_lost / std::max(untried, 1.0),
+                                  static_cast<double>(calls_) * most_loss_per_call});
+    // Where the leader is a surprise, others may be.
+    const double usual =
+        std::max(known_[leader_].time, predicted_time(schedules_[leader_].parts, fit.factors()));
+    std::pair best{(1 + loss) * usual, leader_};
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].tried == 0)
+            best = std::min(best, {predicted_time(schedules_[i].parts, fit.factors()), i});
+    return best.second;
+}
+
+/// Of those that are not much slower, the one that was not tried for the longest time.
+std::size_t ClassLearner::runner_up() const {
     std::pair best{calls_ + 1, leader_};
-    const double most = most_loss * known_[leader_].time;
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-        const double time = known_[i].time > 0 ? known_[i].time : predicted_time(schedules_[i].parts, fit.factors());
-        if (i != leader_ && time <= most) best = std::min(best, {known_[i].tried, i});
-    }
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (i != leader_ && known_[i].time > 0 && known_[i].time <= (1 + most_loss) * known_[leader_].time)
+            best = std::min(best, {known_[i].tried, i});
     return best.second;
 }
 
@@ -108,16 +124,16 @@ void ClassLearner::decide() {
     next_ = leader_;
     if (explores_) {
         next_ = most_promising(fitted);
-        const bool repeats = next_ == leader_;
-        if (repeats) next_ = to_repeat();
-        explores_ = calls_ < most_explored &&
-                    !(repeats && next_ == leader_ && known_[leader_].times.size() >= enough_times);
+        if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = to_repeat();
+        if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = closest(fitted);
+        explores_ = calls_ < most_explored && !(next_ == leader_ && known_[leader_].times.size() >= enough_times);
         due_ = calls_ + 1;
         if (!explores_) next_ = leader_;
     }
     if (explores_ || calls_ < due_) return;
     if (!tried) {
-        next_ = runner_up(fitted);
+        next_ = closest(fitted);
+        if (next_ == leader_) next_ = runner_up();
         tries_ = next_ != leader_;
     }
     due_ = calls_ + (tries_ ? 1 : std::clamp<std::uint64_t>(calls_ / 4, 1, most_between));

@@ -55,7 +55,8 @@ class ClassLearner {
     [[nodiscard]] TimeFit fit() const;
     [[nodiscard]] std::size_t most_promising(const TimeFit& fit) const;
     [[nodiscard]] std::size_t to_repeat() const;
-    [[nodiscard]] std::size_t runner_up(const TimeFit& fit) const;
+    [[nodiscard]] std::size_t closest(const TimeFit& fit) const;
+    [[nodiscard]] std::size_t runner_up() const;
 
     std::vector<TimedSchedule> schedules_;
     Bytes bytes_;

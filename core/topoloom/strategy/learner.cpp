@@ -63,12 +63,15 @@ const std::string& Learner::try_one(Operation operation, Bytes bytes, bool in_ra
     ClassLearner* known = find_class(operation, size, in_rank_order);
     if (known == nullptr) return strategy_->choose(operation, bytes, in_rank_order);
     const std::size_t schedule = known->next();
-    const auto at = std::ranges::find_if(
-        seen_, [&](const Seen& one) { return one.of == known && one.schedule == schedule; });
-    open_ = static_cast<std::size_t>(at - seen_.begin());
-    if (at == seen_.end()) seen_.push_back({known, schedule, {}});
+    const auto same = [&](const Seen& one) { return one.of == known && one.schedule == schedule; };
+    const auto index = static_cast<std::size_t>(std::ranges::find_if(seen_, same) - seen_.begin());
+    is_due_ = known->count_call() || is_due_ || numbers_each * (seen_.size() + 1) >= most_seen;
+    if (index == seen_.size()) {
+        if (numbers_each * seen_.size() == most_seen) return known->text(schedule);  // a fence was left out
+        seen_.push_back({known, schedule, {}});
+    }
+    open_ = index;
     scale_ = known->scale(schedule, size);
-    is_due_ = known->count_call() || is_due_ || numbers_each * seen_.size() == most_seen;
     return known->text(schedule);
 }
 
@@ -81,20 +84,22 @@ void Learner::saw(double seconds) {
     seen.times.push_back(seconds * scale_);
 }
 
-std::vector<std::int64_t> Learner::seen() const {
-    std::vector<std::int64_t> numbers;
-    for (const Seen& one : seen_) {
-        const bool any = !one.times.empty();
-        double time = any ? median(one.times) : 0;
-        if (any && one.of->has_times()) {
+std::size_t Learner::seen(std::span<std::int64_t, most_seen> numbers) const {
+    std::ranges::fill(numbers, 0);
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+        const Seen& one = seen_[i];
+        if (one.times.empty()) continue;
+        double time = median(one.times);
+        if (one.of->has_times()) {
             const double expected = one.of->expected(one.schedule);
             time = std::clamp(time, expected / most_surprise, expected * most_surprise);
         }
-        // Sums over a million ranks stay below 2^63.
-        numbers.push_back(any ? std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1) : 0);
-        numbers.push_back(any ? 1 : 0);
+        // So short that the sum over a million ranks is a number, too.
+        const std::int64_t whole = std::llround(std::min(time, most_seconds) * 1e9);
+        numbers[numbers_each * i] = std::max<std::int64_t>(whole, 1);
+        numbers[numbers_each * i + 1] = 1;
     }
-    return numbers;
+    return numbers_each * seen_.size();
 }
 
 void Learner::learn(std::span<const std::int64_t> sums) {

@@ -25,6 +25,8 @@ namespace topoloom {
 /// Not for several threads at once.
 class Learner {
    public:
+    static constexpr std::size_t most_seen = 64;  // numbers
+
     explicit Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
 
     /// A schedule, as Strategy::choose() gives it, for a call whose time will not be known: the fastest that is.
@@ -36,12 +38,10 @@ class Learner {
 
     /// Whether there has to be a fence before the next call.
     [[nodiscard]] bool is_due() const { return is_due_; }
-    /// What this rank has seen since the last fence; as many numbers on every rank. Of `most_seen` at most.
-    [[nodiscard]] std::vector<std::int64_t> seen() const;
+    /// Writes what this rank has seen since the last fence; returns how many numbers it is, the same on every rank.
+    std::size_t seen(std::span<std::int64_t, most_seen> numbers) const;
     /// A fence: the sums of seen() over ranks. Throws Error for another number of them.
     void learn(std::span<const std::int64_t> sums);
-
-    static constexpr std::size_t most_seen = 64;
 
    private:
     using Key = std::tuple<Operation, bool, int>;

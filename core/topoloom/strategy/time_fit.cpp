@@ -79,7 +79,8 @@ double TimeFit::optimistic(const TimeParts& parts) const {
     double variance = 0;
     for (std::size_t i = 0; i < 3; ++i)
         for (std::size_t j = 0; j < 3; ++j) variance += part[i] * covariance_[i][j] * part[j];
-    return predicted_time(parts, factors_) - std::sqrt(std::max(variance, 0.0));
+    const double mean = predicted_time(parts, factors_);
+    return mean * mean / (mean + std::sqrt(std::max(variance, 0.0)));
 }
 
 }  // namespace topoloom

@@ -29,7 +29,7 @@ class TimeFit {
     TimeFit(const TimeFactors& before, double trust, std::span<const Measured> measured);
 
     [[nodiscard]] const TimeFactors& factors() const { return factors_; }
-    /// Seconds: the mean less the deviation.
+    /// Seconds: the mean divided by 1 and its relative deviation, so that what may be long does not look short.
     [[nodiscard]] double optimistic(const TimeParts& parts) const;
 
    private:
