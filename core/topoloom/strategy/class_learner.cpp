@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "topoloom/strategy/median.hpp"
+
 namespace topoloom {
 
 namespace {
@@ -15,12 +17,6 @@ constexpr std::size_t enough_times = 3;
 constexpr double least_gain = 0.03;
 /// What a trial may take longer than the fastest, relative to it.
 constexpr double most_loss = 0.75, most_lost = 6, most_loss_per_call = 0.004;
-
-double median(std::vector<double> times) {
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::ranges::nth_element(times, middle);
-    return *middle;
-}
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/strategy/median.hpp"
 
 namespace topoloom {
 
@@ -17,14 +18,8 @@ namespace {
 constexpr double most_seconds = 3600;
 /// What one rank says moves what all learn by no more than this from what was to be expected.
 constexpr double most_surprise = 16;
-constexpr std::size_t most_times = 15;  // of a schedule between fences
+constexpr std::size_t most_between_fences = 15;  // of a schedule between fences
 constexpr std::size_t numbers_each = 2;
-
-double median(std::vector<double> times) {
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::ranges::nth_element(times, middle);
-    return *middle;
-}
 
 }  // namespace
 
@@ -80,7 +75,7 @@ void Learner::saw(double seconds) {
     Seen& seen = seen_[*open_];
     open_.reset();
     if (!(seconds > 0 && seconds < most_seconds)) return;
-    if (seen.times.size() == most_times) seen.times.erase(seen.times.begin());
+    if (seen.times.size() == most_between_fences) seen.times.erase(seen.times.begin());
     seen.times.push_back(seconds * scale_);
 }
 

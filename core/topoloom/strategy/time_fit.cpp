@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
+
+#include "topoloom/strategy/median.hpp"
 
 namespace topoloom {
 
@@ -38,9 +41,7 @@ Matrix inverse(const Matrix& m) {
 double level(const TimeFactors& factors, std::span<const Measured> measured) {
     std::vector<double> ratios;
     for (const Measured& one : measured) ratios.push_back(one.seconds / predicted_time(one.parts, factors));
-    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-    std::ranges::nth_element(ratios, middle);
-    return ratios.empty() ? 1 : *middle;
+    return ratios.empty() ? 1 : median(std::move(ratios));
 }
 
 }  // namespace
