@@ -153,7 +153,7 @@ TOPOLOOM_API int topoloom_learner_choose(topoloom_learner* learner, enum topoloo
 TOPOLOOM_API int topoloom_learner_saw(topoloom_learner* learner, double seconds);
 
 /* Since the last fence: how many numbers they are, the same on every rank. */
-enum { TOPOLOOM_MOST_SEEN = 64 };
+enum { TOPOLOOM_MOST_SEEN = 1024 };
 TOPOLOOM_API size_t topoloom_learner_seen(const topoloom_learner* learner, int64_t* numbers);
 
 TOPOLOOM_API int topoloom_learner_learn(topoloom_learner* learner, const int64_t* sums, size_t count,

@@ -49,7 +49,6 @@ void ClassLearner::learn(std::size_t schedule, double seconds) {
     known.times.push_back(seconds);
     known.time = median(known.times);
     known.tried = calls_;
-    ++samples_;
 }
 
 void ClassLearner::find_leader() {

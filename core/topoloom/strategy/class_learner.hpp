@@ -32,7 +32,6 @@ class ClassLearner {
     }
     /// By which a time at other bytes is to be multiplied.
     [[nodiscard]] double scale(std::size_t schedule, Bytes bytes) const;
-    [[nodiscard]] bool has_times() const { return samples_ > 0; }
     /// Of two and more schedules, as one tells nothing of which part is wrong.
     [[nodiscard]] const TimeFactors* factors() const { return measured_ > 1 ? &factors_ : nullptr; }
 
@@ -65,7 +64,7 @@ class ClassLearner {
     double trust_;
     std::size_t leader_, next_;
     std::size_t measured_ = 0;
-    std::uint64_t samples_ = 0, calls_ = 0, decided_ = 0, due_ = 1;
+    std::uint64_t calls_ = 0, decided_ = 0, due_ = 1;
     bool explores_ = true;
     bool tries_ = false;  // next is a runner-up
 };

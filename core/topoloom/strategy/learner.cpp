@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "topoloom/base/error.hpp"
@@ -16,10 +17,32 @@ namespace topoloom {
 namespace {
 
 constexpr double most_seconds = 3600;
-/// What one rank says moves what all learn by no more than this from what was to be expected.
-constexpr double most_surprise = 16;
+/// Ranks are counted by how many times as long a call took as was to be expected, in powers of two: the first and the last
+/// take all that is farther off.
+constexpr std::size_t bins = 16;
+constexpr double most_surprise = 256;
 constexpr std::size_t most_between_fences = 15;  // of a schedule between fences
-constexpr std::size_t numbers_each = 2;
+constexpr std::size_t numbers_each = 2 * bins;  // sums of times, counts of ranks
+
+std::size_t bin_of(double ratio) {
+    std::size_t bin = 0;
+    for (double end = 2 / most_surprise; bin + 1 < bins && ratio >= end; end *= 2) ++bin;
+    return bin;
+}
+
+/// The mean of the ranks about the middle one, whatever the clocks of fewer than half of them say. 0: there are none.
+double agreed_time(std::span<const std::int64_t> times, std::span<const std::int64_t> counts) {
+    const std::int64_t ranks = std::reduce(counts.begin(), counts.end());
+    if (ranks <= 0) return 0;
+    std::size_t middle = 0;
+    for (std::int64_t below = counts[0]; 2 * below < ranks; below += counts[middle]) ++middle;
+    std::int64_t time = 0, number = 0;
+    for (std::size_t bin = middle - std::min<std::size_t>(middle, 1); bin < std::min(middle + 2, bins); ++bin) {
+        time += times[bin];
+        number += counts[bin];
+    }
+    return static_cast<double>(time) / static_cast<double>(number) / 1e9;
+}
 
 }  // namespace
 
@@ -84,15 +107,13 @@ std::size_t Learner::seen(std::span<std::int64_t, most_seen> numbers) const {
     for (std::size_t i = 0; i < seen_.size(); ++i) {
         const Seen& one = seen_[i];
         if (one.times.empty()) continue;
-        double time = median(one.times);
-        if (one.of->has_times()) {
-            const double expected = one.of->expected(one.schedule);
-            time = std::clamp(time, expected / most_surprise, expected * most_surprise);
-        }
+        const double expected = one.of->expected(one.schedule);
+        const double time =
+            std::clamp(median(one.times), expected / most_surprise, expected * most_surprise);
+        const std::size_t bin = numbers_each * i + bin_of(time / expected);
         // So short that the sum over a million ranks is a number, too.
-        const std::int64_t whole = std::llround(std::min(time, most_seconds) * 1e9);
-        numbers[numbers_each * i] = std::max<std::int64_t>(whole, 1);
-        numbers[numbers_each * i + 1] = 1;
+        numbers[bin] = std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1);
+        numbers[bin + bins] = 1;
     }
     return numbers_each * seen_.size();
 }
@@ -101,9 +122,10 @@ void Learner::learn(std::span<const std::int64_t> sums) {
     if (sums.size() != numbers_each * seen_.size())
         fail("what ranks have seen is ", numbers_each * seen_.size(), " numbers, not ", sums.size());
     for (std::size_t i = 0; i < seen_.size(); ++i) {
-        const std::int64_t time = sums[numbers_each * i], ranks = sums[numbers_each * i + 1];
-        if (time > 0 && ranks > 0) {
-            seen_[i].of->learn(seen_[i].schedule, static_cast<double>(time) / static_cast<double>(ranks) / 1e9);
+        const std::span one = sums.subspan(numbers_each * i, numbers_each);
+        const double time = agreed_time(one.first(bins), one.last(bins));
+        if (time > 0) {
+            seen_[i].of->learn(seen_[i].schedule, time);
         } else {
             seen_[i].of->learn_nothing(seen_[i].schedule);
         }

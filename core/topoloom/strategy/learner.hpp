@@ -25,7 +25,7 @@ namespace topoloom {
 /// Not for several threads at once.
 class Learner {
    public:
-    static constexpr std::size_t most_seen = 64;  // numbers
+    static constexpr std::size_t most_seen = 1024;  // numbers
 
     explicit Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
 

@@ -12,7 +12,7 @@
 
 #include "chance.h"
 
-enum { most_bytes = 4096, most_ranks = 64, asked_every = 500 };
+enum { most_bytes = 4096, most_ranks = 64, asked_every = 100 };
 
 static unsigned noise = 1;
 static long asked_clock = 0;
