@@ -15,7 +15,8 @@ namespace {
 
 double quantile(std::vector<double> values, double share) {
     std::ranges::sort(values);
-    return values[std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())))];
+    return values[std::min(values.size() - 1,
+                           static_cast<std::size_t>(share * static_cast<double>(values.size())))];
 }
 
 void print_row(std::uint64_t cases, double noise) {
@@ -40,8 +41,10 @@ void print_row(std::uint64_t cases, double noise) {
 
 int main(int argc, char** argv) {
     const std::uint64_t cases = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000;
-    std::puts("| noise | within 5 % after 20 calls | calls until then: median | 99 % | regret of 1,000 calls: median "
-              "| 90 % | 99 % | regret of 3 % at most |");
+    std::puts(
+        "| noise | within 5 % after 20 calls | calls until then: median | 99 % | regret of 1,000 calls: "
+        "median "
+        "| 90 % | 99 % | regret of 3 % at most |");
     std::puts("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for (const double noise : {0.0, 0.05}) print_row(cases, noise);
     return 0;

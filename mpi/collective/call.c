@@ -279,7 +279,8 @@ static int prepare(struct call* call, char* why, size_t why_size) {
                                   .in_rank_order = question.call.in_rank_order,
                                   .is_timed = call->blocking};
     const bool chooses = question.schedule == NULL;
-    if (chooses && !choose_schedule(state, &choice, &question.schedule, why, why_size)) status = MPI_ERR_OTHER;
+    if (chooses && !choose_schedule(state, &choice, &question.schedule, why, why_size))
+        status = MPI_ERR_OTHER;
     struct plan* plan = NULL;
     if (status == MPI_SUCCESS) status = find_plan_of(call, &question, why, why_size, &plan);
     if (status == MPI_SUCCESS) {

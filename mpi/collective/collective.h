@@ -105,7 +105,7 @@ struct state {
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
     topoloom_learner* learner;  // NULL: nothing is to be learned
-    int tag_half;  // tags below are of calls, those above of persistent ones
+    int tag_half;               // tags below are of calls, those above of persistent ones
     int next_tag, next_persistent;
     enum exchange_algorithm exchange;
     int odd_exchange;       // 0 or 1: which tags the next sparse exchange takes, above all others

@@ -107,7 +107,6 @@ int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes, 
     pthread_mutex_lock(&state->guard);
     const bool chosen = choose_schedule(state, &choice, schedule, why, sizeof why);
     pthread_mutex_unlock(&state->guard);
-    if (!chosen)
-        return raise_error(comm, MPI_ERR_ARG, "schedule_of", "%s", why);
+    if (!chosen) return raise_error(comm, MPI_ERR_ARG, "schedule_of", "%s", why);
     return MPI_SUCCESS;
 }

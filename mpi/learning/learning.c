@@ -7,18 +7,20 @@ bool choose_schedule(struct state* state, const struct choice* choice, const cha
     return state->learner == NULL
                ? topoloom_strategy_choose(state->strategy, choice->operation, choice->bytes,
                                           choice->in_rank_order, schedule, why, why_size) == 0
-               : topoloom_learner_choose(state->learner, choice->operation, choice->bytes, choice->in_rank_order,
-                                         choice->is_timed, schedule, why, why_size) == 0;
+               : topoloom_learner_choose(state->learner, choice->operation, choice->bytes,
+                                         choice->in_rank_order, choice->is_timed, schedule, why,
+                                         why_size) == 0;
 }
 
 /// By our own all-reduce, so that calls go on that other ranks may wait for meanwhile.
 static int add_up(MPI_Comm comm, int64_t* numbers, size_t count) {
-    struct call call = {.asked = {.name = "fence",
-                                  .operation = TOPOLOOM_ALL_REDUCE,
-                                  .comm = comm,
-                                  .op = MPI_SUM,
-                                  .input = {.buffer = MPI_IN_PLACE, .count = (int64_t)count, .type = MPI_INT64_T},
-                                  .output = {.buffer = numbers, .count = (int64_t)count, .type = MPI_INT64_T}}};
+    struct call call = {
+        .asked = {.name = "fence",
+                  .operation = TOPOLOOM_ALL_REDUCE,
+                  .comm = comm,
+                  .op = MPI_SUM,
+                  .input = {.buffer = MPI_IN_PLACE, .count = (int64_t)count, .type = MPI_INT64_T},
+                  .output = {.buffer = numbers, .count = (int64_t)count, .type = MPI_INT64_T}}};
     const int status = begin_call(&call);
     return status == MPI_SUCCESS ? finish_blocking(&call) : status;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "topoloom/capi/guarded.hpp"
 #include "topoloom/capi/strategy.hpp"
@@ -27,9 +28,11 @@ int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation o
                             int in_rank_order, int is_timed, const char** schedule, char* error,
                             size_t error_size) {
     return guarded(error, error_size, [&] {
-        const auto choose = is_timed != 0 ? &Learner::try_one : &Learner::choose;
-        *schedule = (learner->learner.*choose)(checked_operation(operation), Bytes{bytes}, in_rank_order != 0)
-                        .c_str();
+        Learner& of = learner->learner;
+        const Operation asked = checked_operation(operation);
+        const std::string& chosen = is_timed != 0 ? of.try_one(asked, Bytes{bytes}, in_rank_order != 0)
+                                                  : of.choose(asked, Bytes{bytes}, in_rank_order != 0);
+        *schedule = chosen.c_str();
     });
 }
 

@@ -66,7 +66,8 @@ int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** 
 int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operation operation, int64_t bytes,
                              int in_rank_order, const char** schedule, char* error, size_t error_size) {
     return guarded(error, error_size, [&] {
-        *schedule = strategy->shared->choose(checked_operation(operation), Bytes{bytes}, in_rank_order != 0).c_str();
+        *schedule =
+            strategy->shared->choose(checked_operation(operation), Bytes{bytes}, in_rank_order != 0).c_str();
     });
 }
 

@@ -34,7 +34,7 @@ ClassLearner::ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, st
 double ClassLearner::scale(std::size_t schedule, Bytes bytes) const {
     if (bytes == bytes_) return 1;
     const double size = static_cast<double>(bytes.value) / static_cast<double>(bytes_.value);
-    TimeParts parts = schedules_[schedule].parts;
+    ScheduleParts parts = schedules_[schedule].parts;
     parts.bytes *= size;
     parts.routes *= size;
     return expected(schedule) / predicted_time(parts, factors_);
@@ -89,8 +89,8 @@ std::size_t ClassLearner::to_repeat() const {
 /// Of those that were never tried, the fastest by what is known; the leader where it would lose too much if that is right.
 std::size_t ClassLearner::closest(const TimeFit& fit) const {
     const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &Known::tried));
-    const double loss = std::max({most_loss, most_lost / std::max(untried, 1.0),
-                                  static_cast<double>(calls_) * most_loss_per_call});
+    const double loss = std::max(
+        {most_loss, most_lost / std::max(untried, 1.0), static_cast<double>(calls_) * most_loss_per_call});
     // Where the leader is a surprise, others may be.
     const double usual =
         std::max(known_[leader_].time, predicted_time(schedules_[leader_].parts, fit.factors()));
@@ -121,7 +121,8 @@ void ClassLearner::decide() {
         next_ = most_promising(fitted);
         if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = to_repeat();
         if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = closest(fitted);
-        explores_ = calls_ < most_explored && !(next_ == leader_ && known_[leader_].times.size() >= enough_times);
+        explores_ =
+            calls_ < most_explored && !(next_ == leader_ && known_[leader_].times.size() >= enough_times);
         due_ = calls_ + 1;
         if (!explores_) next_ = leader_;
     }

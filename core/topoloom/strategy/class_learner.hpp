@@ -32,7 +32,7 @@ class ClassLearner {
     }
     /// By which a time at other bytes is to be multiplied.
     [[nodiscard]] double scale(std::size_t schedule, Bytes bytes) const;
-    /// Of two and more schedules, as one tells nothing of which part is wrong.
+    /// Once two schedules are measured, as one does not show which part is wrong.
     [[nodiscard]] const TimeFactors* factors() const { return measured_ > 1 ? &factors_ : nullptr; }
 
     /// One more call; true: all ranks must now tell each other what they have seen.

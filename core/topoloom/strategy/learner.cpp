@@ -22,7 +22,7 @@ constexpr double most_seconds = 3600;
 constexpr std::size_t bins = 16;
 constexpr double most_surprise = 256;
 constexpr std::size_t most_between_fences = 15;  // of a schedule between fences
-constexpr std::size_t numbers_each = 2 * bins;  // sums of times, counts of ranks
+constexpr std::size_t numbers_each = 2 * bins;   // sums of times, counts of ranks
 
 std::size_t bin_of(double ratio) {
     std::size_t bin = 0;
@@ -37,7 +37,8 @@ double agreed_time(std::span<const std::int64_t> times, std::span<const std::int
     std::size_t middle = 0;
     for (std::int64_t below = counts[0]; 2 * below < ranks; below += counts[middle]) ++middle;
     std::int64_t time = 0, number = 0;
-    for (std::size_t bin = middle - std::min<std::size_t>(middle, 1); bin < std::min(middle + 2, bins); ++bin) {
+    for (std::size_t bin = middle - std::min<std::size_t>(middle, 1); bin < std::min(middle + 2, bins);
+         ++bin) {
         time += times[bin];
         number += counts[bin];
     }
@@ -45,6 +46,10 @@ double agreed_time(std::span<const std::int64_t> times, std::span<const std::int
 }
 
 }  // namespace
+
+Learner::Key Learner::key_of(Operation operation, Bytes size, bool in_rank_order) {
+    return {operation, in_rank_order, std::bit_width(static_cast<std::uint64_t>(size.value))};
+}
 
 const TimeFactors* Learner::factors_near(const Key& key) const {
     const auto& [operation, in_rank_order, size] = key;
@@ -57,7 +62,7 @@ const TimeFactors* Learner::factors_near(const Key& key) const {
 }
 
 ClassLearner* Learner::find_class(Operation operation, Bytes bytes, bool in_rank_order) {
-    const Key key{operation, in_rank_order, std::bit_width(static_cast<std::uint64_t>(bytes.value))};
+    const Key key = key_of(operation, bytes, in_rank_order);
     if (const auto found = classes_.find(key); found != classes_.end()) return &found->second;
     if (is_many_to_many(operation) || strategy_->is_named(operation, in_rank_order)) return nullptr;
     const std::string& first = strategy_->choose(operation, bytes, in_rank_order);
@@ -69,10 +74,10 @@ ClassLearner* Learner::find_class(Operation operation, Bytes bytes, bool in_rank
     return &classes_.emplace(key, std::move(made)).first->second;
 }
 
-const std::string& Learner::choose(Operation operation, Bytes bytes, bool in_rank_order) {
-    ClassLearner* known = find_class(operation, Strategy::size_of(operation, bytes), in_rank_order);
-    if (known == nullptr) return strategy_->choose(operation, bytes, in_rank_order);
-    return known->text(known->leader());
+const std::string& Learner::choose(Operation operation, Bytes bytes, bool in_rank_order) const {
+    const auto found = classes_.find(key_of(operation, Strategy::size_of(operation, bytes), in_rank_order));
+    if (found == classes_.end()) return strategy_->choose(operation, bytes, in_rank_order);
+    return found->second.text(found->second.leader());
 }
 
 const std::string& Learner::try_one(Operation operation, Bytes bytes, bool in_rank_order) {
@@ -108,8 +113,7 @@ std::size_t Learner::seen(std::span<std::int64_t, most_seen> numbers) const {
         const Seen& one = seen_[i];
         if (one.times.empty()) continue;
         const double expected = one.of->expected(one.schedule);
-        const double time =
-            std::clamp(median(one.times), expected / most_surprise, expected * most_surprise);
+        const double time = std::clamp(median(one.times), expected / most_surprise, expected * most_surprise);
         const std::size_t bin = numbers_each * i + bin_of(time / expected);
         // So short that the sum over a million ranks is a number, too.
         numbers[bin] = std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1);

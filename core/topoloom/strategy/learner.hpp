@@ -19,7 +19,7 @@
 namespace topoloom {
 
 /// Each rank has one. Ranks agree as all of them make the same calls in the same order, and what they learn from is the sum
-/// over ranks of what they have seen: whole numbers, so that it is the same in whatever order it is added up. What a rank's
+/// over ranks of what they have seen: integers, so that it is the same in whatever order it is added up. What a rank's
 /// own clock says leads to nothing before that. Sizes from one power of two to the next are one class. As in S. Kumar,
 /// Optimizing Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, sec. 6.4 (adaptive switching at fences).
 /// Not for several threads at once.
@@ -29,11 +29,12 @@ class Learner {
 
     explicit Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
 
-    /// A schedule, as Strategy::choose() gives it, for a call whose time will not be known: the fastest that is.
-    [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
-    /// For a call whose time saw() will be told before the next one: may be one that has to be tried.
+    /// A schedule, as Strategy::choose() gives it, for a call whose time will not be known: the fastest that is known. Changes nothing,
+    /// so that ranks need not all ask.
+    [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order) const;
+    /// For a call that saw() will follow before the next one: may be one that has to be tried.
     [[nodiscard]] const std::string& try_one(Operation operation, Bytes bytes, bool in_rank_order);
-    /// How long that call took; NaN and whatever else is no time is left out.
+    /// How long that call took; NaN and whatever else cannot be a time is left out.
     void saw(double seconds);
 
     /// Whether there has to be a fence before the next call.
@@ -44,7 +45,7 @@ class Learner {
     void learn(std::span<const std::int64_t> sums);
 
    private:
-    using Key = std::tuple<Operation, bool, int>;
+    using Key = std::tuple<Operation, bool, int>;  // a class: what is asked, and the power of two
     /// Calls of one schedule since the last fence.
     struct Seen {
         ClassLearner* of;
@@ -54,6 +55,7 @@ class Learner {
 
     /// Null where nothing can be learned.
     [[nodiscard]] ClassLearner* find_class(Operation operation, Bytes bytes, bool in_rank_order);
+    [[nodiscard]] static Key key_of(Operation operation, Bytes size, bool in_rank_order);
     [[nodiscard]] const TimeFactors* factors_near(const Key& key) const;
 
     std::shared_ptr<Strategy> strategy_;

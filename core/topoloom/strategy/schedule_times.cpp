@@ -59,7 +59,7 @@ double schedule_time(const AnySchedule& schedule, const CostBasis& basis) {
     return basis.nodes < basis.slots.size() ? least + routed : std::max(least, routed);
 }
 
-TimeParts time_parts(const AnySchedule& schedule, const CostBasis& basis) {
+ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
     const double least = least_time(schedule, basis);
     const double starts = std::min(least, cost(schedule, without_bytes(direct_model(basis))).time);
     return {starts, least - starts, std::max(0.0, schedule_time(schedule, basis) - least)};

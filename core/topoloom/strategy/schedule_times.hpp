@@ -19,11 +19,11 @@ namespace topoloom {
 
 /// The parts of a schedule_time(), in seconds: starts of messages, their bytes, and what routes, or the network between nodes
 /// that several ranks share, add to both.
-struct TimeParts {
+struct ScheduleParts {
     double starts = 0, bytes = 0, routes = 0;
 };
 
-[[nodiscard]] TimeParts time_parts(const AnySchedule& schedule, const CostBasis& basis);
+[[nodiscard]] ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis);
 
 /// Those that take at most `ratio` times as long as one of them, if routes are left out; in their order.
 [[nodiscard]] std::vector<std::string> within(double ratio, const Call& call, const CostBasis& basis,

@@ -118,7 +118,9 @@ const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_ra
     return fastest_of_class(operation, size, in_rank_order);
 }
 
-Bytes Strategy::size_of(Operation operation, Bytes bytes) { return Bytes{step_of(counted(operation, bytes))}; }
+Bytes Strategy::size_of(Operation operation, Bytes bytes) {
+    return Bytes{step_of(counted(operation, bytes))};
+}
 
 bool Strategy::is_named(Operation operation, bool in_rank_order) {
     const std::lock_guard hold(guard_);
@@ -134,7 +136,7 @@ std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes 
     const Call call = call_of(operation, ranks_, bytes);
     for (const std::string& text : within(most_ratio, call, basis_, candidates(call))) {
         if (suits(operation, text, in_rank_order))
-            timed.push_back({&intern(text), time_parts(make_schedule(call, text), basis_)});
+            timed.push_back({&intern(text), schedule_parts(make_schedule(call, text), basis_)});
     }
     return timed;
 }

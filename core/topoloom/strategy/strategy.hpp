@@ -25,7 +25,7 @@ namespace topoloom {
 /// A schedule of a Strategy, and what its time consists of.
 struct TimedSchedule {
     const std::string* text;
-    TimeParts parts;
+    ScheduleParts parts;
 };
 
 /// A schedule that the setting names wins where it does the operation for these ranks, then the decision table, then the

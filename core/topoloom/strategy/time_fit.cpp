@@ -18,7 +18,7 @@ using Matrix = std::array<TimeFactors, 3>;
 /// What predictions miss even with the best factors, relative to the time.
 constexpr double model_error = 0.1;
 
-TimeFactors scaled(const TimeParts& parts, const TimeFactors& factors) {
+TimeFactors scaled(const ScheduleParts& parts, const TimeFactors& factors) {
     return {parts.starts * factors[0], parts.bytes * factors[1], parts.routes * factors[2]};
 }
 
@@ -46,7 +46,7 @@ double level(const TimeFactors& factors, std::span<const Measured> measured) {
 
 }  // namespace
 
-double predicted_time(const TimeParts& parts, const TimeFactors& factors) {
+double predicted_time(const ScheduleParts& parts, const TimeFactors& factors) {
     return std::max(sum(scaled(parts, factors)), 1e-12);
 }
 
@@ -75,7 +75,7 @@ TimeFit::TimeFit(const TimeFactors& before, double trust, std::span<const Measur
     }
 }
 
-double TimeFit::optimistic(const TimeParts& parts) const {
+double TimeFit::optimistic(const ScheduleParts& parts) const {
     const TimeFactors part = scaled(parts, before_);
     double variance = 0;
     for (std::size_t i = 0; i < 3; ++i)

@@ -12,10 +12,10 @@ namespace topoloom {
 /// By which the parts of all predicted times are to be multiplied.
 using TimeFactors = std::array<double, 3>;
 
-[[nodiscard]] double predicted_time(const TimeParts& parts, const TimeFactors& factors);
+[[nodiscard]] double predicted_time(const ScheduleParts& parts, const TimeFactors& factors);
 
 struct Measured {
-    TimeParts parts;
+    ScheduleParts parts;
     double seconds;
 };
 
@@ -30,11 +30,11 @@ class TimeFit {
 
     [[nodiscard]] const TimeFactors& factors() const { return factors_; }
     /// Seconds: the mean divided by 1 and its relative deviation, so that what may be long does not look short.
-    [[nodiscard]] double optimistic(const TimeParts& parts) const;
+    [[nodiscard]] double optimistic(const ScheduleParts& parts) const;
 
    private:
-    TimeFactors before_;   // made right
-    TimeFactors factors_;  // never negative
+    TimeFactors before_;                     // made right
+    TimeFactors factors_;                    // never negative
     std::array<TimeFactors, 3> covariance_;  // of factors in terms of those before
 };
 

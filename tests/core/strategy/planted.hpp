@@ -41,14 +41,16 @@ struct PlantedCase {
 inline PlantedCase draw_case(std::uint64_t seed) {
     using enum Operation;
     Rng rng(seed);
-    const auto one_of = [&](const auto& values) { return values[rng.below(static_cast<std::uint32_t>(values.size()))]; };
+    const auto one_of = [&](const auto& values) {
+        return values[rng.below(static_cast<std::uint32_t>(values.size()))];
+    };
     const auto tenths = [&] {  // from 0.1 to 10, as many below 1 as above
         const double factor = 1 + 9 * rng.uniform();
         return rng.below(2) == 0 ? factor : 1 / factor;
     };
     const std::size_t ranks = one_of(std::array<std::size_t, 7>{4, 7, 16, 24, 32, 48, 64});
-    const std::string machine =
-        one_of(std::array<std::string, 3>{"", "machine torus:4x4x4,bandwidth=10GB/s\n", "machine tree:8:8,bandwidth=10GB/s\n"});
+    const std::string machine = one_of(std::array<std::string, 3>{
+        "", "machine torus:4x4x4,bandwidth=10GB/s\n", "machine tree:8:8,bandwidth=10GB/s\n"});
     const Operation operation = one_of(
         std::array{broadcast, reduce, all_gather, all_reduce, reduce_scatter, all_to_all, barrier, scan});
     const Bytes bytes{operation == barrier ? 0 : 1 + rng.below(1U << rng.below(21))};

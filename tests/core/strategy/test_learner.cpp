@@ -19,8 +19,15 @@ using enum Operation;
 /// What clocks of one rank say; the right time is `seconds`.
 double garbage(Rng& rng, double seconds) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    const std::array clocks{std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 0.0,
-                            -seconds, 1e6 * seconds, 1e-6 * seconds, 1e300, 5e-324};
+    const std::array clocks{std::numeric_limits<double>::quiet_NaN(),
+                            infinity,
+                            -infinity,
+                            0.0,
+                            -seconds,
+                            1e6 * seconds,
+                            1e-6 * seconds,
+                            1e300,
+                            5e-324};
     return clocks[rng.below(static_cast<std::uint32_t>(clocks.size()))];
 }
 

@@ -19,7 +19,7 @@ SIMGRID = Mpi(
 )
 
 
-#: Some MPIs spin where there are more ranks than cores; `make bench-learning` makes more.
+#: Some MPIs spin where ranks are more than cores; `make bench-learning` makes more.
 CALLS = 600
 
 
@@ -42,7 +42,15 @@ def test_ranks_agree_whatever_their_clocks_say(mpi: Mpi, tmp_path: Path) -> None
 RANKS = 32
 #: A message starts 50 times as slowly as on the platform.
 WRONG = "message - 1e-4 1e-10\ncost latency 1e-6\n"
-SOME = ("at-once", "cyclic", "pairwise", "bruck", "bruck(radix=4)", "bruck(radix=8)", "mesh")
+SOME = (
+    "at-once",
+    "cyclic",
+    "pairwise",
+    "bruck",
+    "bruck(radix=4)",
+    "bruck(radix=8)",
+    "mesh",
+)
 
 
 @pytest.fixture(scope="module")

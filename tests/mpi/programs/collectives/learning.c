@@ -43,7 +43,7 @@ double PMPI_Wtime(void) {
     }
 }
 
-static const char *const operations[] = {"alltoall", "allgather", "allreduce", "bcast", "barrier", "scan"};
+static const char* const operations[] = {"alltoall", "allgather", "allreduce", "bcast", "barrier", "scan"};
 static char in[most_ranks * most_bytes], out[most_ranks * most_bytes];
 
 static void block(int operation, int bytes, int root) {
@@ -61,7 +61,7 @@ static long hash_of_schedules(void) {
     unsigned long hash = 0xcbf29ce484222325;
     for (int operation = 0; operation < 6; ++operation) {
         for (int bytes = 1; bytes <= most_bytes; bytes *= 2) {
-            const char *schedule = "";
+            const char* schedule = "";
             topoloom_schedule_of(MPI_COMM_WORLD, operations[operation], bytes, &schedule);
             for (; *schedule != '\0'; ++schedule) hash = (hash ^ (unsigned char)*schedule) * 0x100000001b3;
         }
@@ -69,7 +69,7 @@ static long hash_of_schedules(void) {
     return (long)(hash >> 1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const long calls = atol(argv[1]);
     chance = strtoul(argv[2], NULL, 10);

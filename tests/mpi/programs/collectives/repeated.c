@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <topoloom_collective.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const int bytes = atoi(argv[1]), calls = atoi(argv[2]);
     int rank, ranks;
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     const double seconds = MPI_Wtime() - begin;
-    const char *schedule = "";
+    const char* schedule = "";
     topoloom_schedule_of(comm, "alltoall", bytes, &schedule);
     if (rank == 0) printf("%s %.9g\n", schedule, seconds);
     MPI_Comm_free(&comm);
