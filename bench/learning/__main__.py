@@ -11,11 +11,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from exchange.programs import CORE, MPI, find, run
+import smpi
 from peers.tables import paste
 
 MARKS = "<!-- bench-learning: begin -->", "<!-- bench-learning: end -->"
-ROOT = MPI.parent
+ROOT = smpi.MPI.parent
 PLANTED = ROOT / "build/release/bench/learning/bench_learning"
 PROGRAM = ROOT / "tests/mpi/programs/collectives/learning.c"
 
@@ -47,21 +47,10 @@ def main(given: Sequence[str] | None = None) -> None:
 
 def call_often(calls: int) -> str:
     """Let four ranks, whose clocks jump, make calls and compare their choices."""
-    compiler = find("mpicc.openmpi", "libopenmpi-dev")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        options = [
-            f"-DMPI_C_COMPILER={compiler}",
-            f"-DTOPOLOOM_LIBRARY={CORE}",
-            f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core' / 'topoloom' / 'capi'}",
-        ]
-        run("cmake", "-S", MPI, "-B", folder, *options)
-        run("cmake", "--build", folder, "--target", "topoloom-collective")
-        library, program = folder / "collective", folder / "learning"
-        linked = (library / "libtopoloom-collective.so", f"-Wl,-rpath,{library}")
-        options = ["-O2", f"-I{MPI / 'collective'}", f"-Wl,-rpath,{CORE.parent}"]
-        run(compiler, *options, PROGRAM, "-o", program, *linked)
-        launcher = find("mpirun.openmpi", "openmpi-bin")
+    compiler = smpi.find("mpicc.openmpi", "libopenmpi-dev")
+    launcher = smpi.find("mpirun.openmpi", "openmpi-bin")
+    with tempfile.TemporaryDirectory() as folder:
+        program = smpi.build(PROGRAM, compiler, Path(folder))
         command = [launcher, "--oversubscribe", "-n", "4", program, str(calls), "7"]
         done = subprocess.run(
             list(map(str, command)),

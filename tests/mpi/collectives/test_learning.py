@@ -11,7 +11,8 @@ import pytest
 from built_libraries import run, with_collectives
 from recorded import MPIS, PROGRAMS, Mpi
 
-from exchange.programs import PLATFORM, SETTINGS
+from exchange.programs import PLATFORM
+from smpi import QUICK, SETTINGS
 
 HERE = PROGRAMS / "collectives"
 SIMGRID = Mpi(
@@ -61,7 +62,7 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     (folder / "platform.xml").write_text(PLATFORM.format(last=RANKS - 1))
     (folder / "hosts").write_text("".join(f"n{i}\n" for i in range(RANKS)))
     options = ["-hostfile", folder / "hosts", "-platform", folder / "platform.xml"]
-    options += [f"--cfg={name}:{value}" for name, value in SETTINGS.items()]
+    options += [f"--cfg={name}:{value}" for name, value in (SETTINGS | QUICK).items()]
     return SIMGRID.command(RANKS, *options, program)
 
 
