@@ -4,8 +4,8 @@
  * Names, arguments, MPI_IN_PLACE and return values are MPI's. A communicator gets a private duplicate when it is
  * first used, so that no message meets the program's; it is freed with the communicator. Which schedule a call
  * takes depends on its operation, its size and the machine alone, which rank 0 of the communicator reads from the
- * environment variable TOPOLOOM_COLLECTIVES, so that ranks always agree: options separated by semicolons, or the
- * name of a decision table.
+ * environment variable TOPOLOOM_COLLECTIVES, and on what all ranks have learned, so that they always agree. It has
+ * options separated by semicolons, or is the name of a decision table.
  *   machine=FILE     lines `machine TEXT` and `node NUMBER HOST`, and what messages cost
  *   placement=FILE   what `topoloom map` writes: where each rank of MPI_COMM_WORLD is
  *   decisions=FILE   what `topoloom collective --decisions` writes

@@ -21,7 +21,7 @@ SIMGRID = Mpi(
 
 
 #: Some MPIs spin where ranks are more than cores; `make bench-learning` makes more.
-CALLS = 600
+CALLS = 200
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)

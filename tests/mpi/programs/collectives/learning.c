@@ -12,7 +12,7 @@
 
 #include "chance.h"
 
-enum { most_bytes = 4096, most_ranks = 64, asked_every = 100 };
+enum { most_bytes = 4096, most_ranks = 64, asked_every = 50 };
 
 static unsigned noise = 1;
 static long asked_clock = 0;
