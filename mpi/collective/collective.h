@@ -12,6 +12,7 @@
 #include "settings.h"
 #include "topoloom_collective.h"
 #include "topoloom_schedules.h"
+#include "trace.h"
 
 // ---- asked.c: a call with its arguments, whatever the operation ------------------------------------------------
 /// One buffer: a block of `count` elements, or one for each rank, one after another or where displs say.
@@ -85,6 +86,9 @@ struct process {
     pthread_mutex_t guard;  // of both lists, and of the calls in the first while they go on
     struct call* active;    // non-blocking and persistent ones that have been started
     struct state* states;
+#ifdef SMPI_H
+    _Atomic int state_key;
+#endif
 };
 /// The process's own: an attribute of MPI_COMM_SELF.
 int find_process(struct process** process);
@@ -105,6 +109,7 @@ struct state {
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
     topoloom_learner* learner;  // NULL: nothing is to be learned
+    struct trace* trace;        // of blocking calls; NULL: none
     int tag_half;               // tags below are of calls, those above of persistent ones
     int next_tag, next_persistent;
     enum exchange_algorithm exchange;
@@ -127,8 +132,9 @@ struct run {
     int tag;
     struct elements elements;  // what is sent: bytes, or elements to be combined
     MPI_Op op;
-    char* base[3];  // by topoloom_memory
-    char* scratch;  // owned
+    struct trace* trace;  // NULL: it is not traced
+    char* base[3];        // by topoloom_memory
+    char* scratch;        // owned
     size_t scratch_bytes;
     MPI_Request* requests;
     MPI_Request* prepared;  // persistent ones of all rounds; NULL: they are made as they come

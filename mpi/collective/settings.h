@@ -20,6 +20,7 @@ enum setting {
     of_report,
     of_exchange,
     of_learn,
+    of_trace,
     setting_count
 };
 
