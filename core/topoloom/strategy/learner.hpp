@@ -18,7 +18,7 @@
 
 namespace topoloom {
 
-/// Each rank has one. Ranks agree as all of them make the same calls in the same order, and what they learn from is the sum
+/// Each rank has one. Ranks agree as all of them make the same timed calls in the same order, and what they learn from is the sum
 /// over ranks of what they have seen: integers, so that it is the same in whatever order it is added up. What a rank's
 /// own clock says leads to nothing before that. Sizes from one power of two to the next are one class. As in S. Kumar,
 /// Optimizing Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, sec. 6.4 (adaptive switching at fences).
@@ -29,8 +29,8 @@ class Learner {
 
     explicit Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
 
-    /// A schedule, as Strategy::choose() gives it, for a call whose time will not be known: the fastest that is known. Changes nothing,
-    /// so that ranks need not all ask.
+    /// The fastest that is known, for a call whose time will not be; as Strategy::choose() gives it. Changes nothing, so that
+    /// ranks need not all ask.
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order) const;
     /// For a call that saw() will follow before the next one: may be one that has to be tried.
     [[nodiscard]] const std::string& try_one(Operation operation, Bytes bytes, bool in_rank_order);
