@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "collective.h"
+#include "learning.h"
 #include "setup.h"
 
 static void free_state(struct state* state) {
     free_setup(state);
     for (int i = 0; i < plan_count; ++i)
         if (state->plans[i] != NULL) release_plan(state->plans[i]);
+    if (state->learner != NULL) topoloom_learner_free(state->learner);
     if (state->strategy != NULL) topoloom_strategy_free(state->strategy);
     free_trace(state->trace);
     pthread_mutex_destroy(&state->guard);
@@ -117,7 +119,10 @@ int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes, 
     if (status == MPI_SUCCESS) status = advance_setup(state, true, &done);
     if (status != MPI_SUCCESS)
         return raise_error(comm, status, "schedule_of", "the communicator cannot be set up");
-    if (topoloom_strategy_choose(state->strategy, wanted, bytes, 0, schedule, why, sizeof why) != 0)
-        return raise_error(comm, MPI_ERR_ARG, "schedule_of", "%s", why);
+    const struct choice choice = {.operation = wanted, .bytes = bytes};
+    pthread_mutex_lock(&state->guard);
+    const bool chosen = choose_schedule(state, &choice, schedule, why, sizeof why);
+    pthread_mutex_unlock(&state->guard);
+    if (!chosen) return raise_error(comm, MPI_ERR_ARG, "schedule_of", "%s", why);
     return MPI_SUCCESS;
 }

@@ -15,7 +15,7 @@ from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
 _FILES = ("machine", "placement", "decisions")
-_OPTIONS = (*_FILES, "schedule", "report", "exchange", "trace")
+_OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace")
 
 
 def build_collectives(compiler: Path) -> Path:
@@ -29,7 +29,7 @@ def build_collectives(compiler: Path) -> Path:
     return build_shim(
         "collective",
         compiler,
-        folders=["mpi/seats", "mpi/trace"],
+        folders=["mpi/learning", "mpi/seats", "mpi/trace"],
         libraries=[need_core_library()],
         headers=_core_headers(),
     )
@@ -46,7 +46,7 @@ def build_measurement(compiler: Path) -> Path:
     return build_program(
         "measure",
         compiler,
-        folders=["mpi/collective", "mpi/seats", "mpi/trace"],
+        folders=["mpi/collective", "mpi/learning", "mpi/seats", "mpi/trace"],
         libraries=[need_core_library()],
         headers=_core_headers(),
         leave_out=["collective/preload*.c", "seats/start.c"],

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A strategy as C has it, for those who take one.
+#pragma once
+
+#include <memory>
+
+#include "topoloom/capi/topoloom_schedules.h"
+#include "topoloom/strategy/strategy.hpp"
+
+struct topoloom_strategy {
+    std::shared_ptr<topoloom::Strategy> shared;
+};
+
+namespace topoloom {
+
+/// Throws Error for a number of no operation.
+[[nodiscard]] Operation checked_operation(topoloom_operation operation);
+
+}  // namespace topoloom
