@@ -132,17 +132,6 @@ TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of
     }
 }
 
-TEST_CASE("calls that share a node's way out send what leaves it once") {
-    // Rank i of each of four calls is on node i: in a chain each node sends four times the data, whoever is the root.
-    Setting setting;
-    setting.ranks = 32;
-    setting.calls_at_once = 4;
-    setting.machine = "machine tree:8,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
-    for (std::int64_t rank = 0; rank < 32; ++rank) setting.seats.push_back(rank % 8);
-    const std::string schedule = Strategy(setting).choose(broadcast, Bytes{8 << 20}, false);
-    CHECK(schedule.starts_with("chain"));
-}
-
 TEST_CASE("so it is where only a sample of the messages is routed") {
     Setting setting = setting_of(300);
     setting.machine = "machine torus:8x8x5,bandwidth=10GB/s\nmessage - 1e-6 1e-10";
