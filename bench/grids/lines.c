@@ -102,7 +102,6 @@ struct way {
 };
 static const struct way ways[] = {
     {"library broadcast", broadcast, true, ""},
-    {"pipeline", broadcast, false, "chain(segment=32768)"},
     {"pipeline", broadcast, false, "chain(segment=262144)"},
     {"pipeline", broadcast, false, "chain(segment=1048576)"},
     {"binomial", broadcast, false, "binomial"},
