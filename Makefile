@@ -67,7 +67,7 @@ bench-exchange: build        ## sparse exchanges, simulated; ARGS='--calls 20000
 
 bench-grids: build           ## rows and columns of process grids in tiles, simulated; ARGS='--docs docs' renews the page
 	tools/setup.sh test
-	PYTHONPATH=bench python -m grids $(ARGS)
+	PYTHONPATH=bench python -m process_grids $(ARGS)
 
 bench-validation: build      ## objectives beside times that SimGrid simulates; ARGS='--docs docs' renews the page
 	tools/setup.sh validation

@@ -15,7 +15,7 @@ struct topoloom_grid_state {
     struct state** lines;  // of this rank, by dimension
 };
 
-/// By how many cells a step along a dimension moves.
+/// What one step along a dimension adds to the number of a cell.
 int stride_along(const struct topoloom_grid_state* grid, int dimension);
 
 // ---- order.c -----------------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ TEST_CASE("a sample of the messages of many calls costs about what all of them d
     }
 }
 
-TEST_CASE("slots that are no whole calls are refused") {
+TEST_CASE("slots for parts of calls are refused") {
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
     const AnySchedule schedule = make_schedule({Operation::broadcast, 4, Bytes{100}}, "binomial");
     CHECK_THROWS_WITH((void)cost(schedule, model, machine, std::vector<Slot>(6, Slot{0})),

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exchange.programs import CORE, MPI, find, run
-
 from topoloom.model.message_lines import message_lines
 from topoloom.model.named import load_model
 

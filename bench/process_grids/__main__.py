@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from grids.programs import Cell, Times, build, simulate
 from peers.tables import paste
+from process_grids.programs import Cell, Times, build, simulate
 
 MARKS = "<!-- bench-grids: begin -->", "<!-- bench-grids: end -->"
 MIB = 1 << 20
@@ -33,9 +33,9 @@ PUBLISHED = {
 
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
-    parser = argparse.ArgumentParser("grids", description=__doc__)
+    parser = argparse.ArgumentParser("process_grids", description=__doc__)
     parser.add_argument(
-        "--cores", type=int, choices=GROUPS, help="only with so many per node"
+        "--cores", type=int, choices=GROUPS, help="only with this number per node"
     )
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
