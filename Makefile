@@ -58,7 +58,9 @@ bench-axes: build            ## axes of AI training in their best order; ARGS='-
 bench-affinity: build        ## threads on the Cell's ring bus; ARGS='--docs docs' renews the page
 	PYTHONPATH=bench python -m affinity $(ARGS)
 
-bench-collectives: build     ## schedules and orders of short all-to-alls, beside MPI's; ARGS='--docs docs' renews the page
+bench-collectives: build     ## collectives simulated beside MPI's, and their best orders; ARGS='--ranks 64' takes minutes
+	tools/setup.sh test
+	pip install -q scipy
 	PYTHONPATH=bench python -m collectives $(ARGS)
 
 bench-exchange: build        ## sparse exchanges, simulated; ARGS='--calls 20000000' counts on real ranks

@@ -1,18 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses schedules and orders, and prints a table; see ``--help``."""
+"""Measures collectives by their costs and in SimGrid's MPI; see ``--help``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import geometric_mean
 
-from collectives.cases import MACHINES, SIZES, Result, measure
+import smpi
+from collectives import orders, tables
+from collectives.platforms import PLATFORMS
+from collectives.simulated import (
+    RANKS,
+    jobs,
+    load,
+    overlap,
+    save,
+    simulate_job,
+)
 from peers.tables import paste
 
-MARKS = "<!-- bench-collectives: begin -->", "<!-- bench-collectives: end -->"
+HERE = Path(__file__).parent
+SAVED = HERE.parent / "results" / "collectives.jsonl"
+#: Ranks and bytes of a pair whose all-to-alls are hidden behind computing.
+OVERLAPPED = 256
+HIDDEN = (4096, 16384)
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -20,43 +34,52 @@ def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("collectives", description=__doc__)
     parser.add_argument("--only", default="", help="machines whose names begin so")
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--ranks", type=int, choices=RANKS, help="simulate only this number of ranks"
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
     asked = parser.parse_args(given)
-    results = []
-    for machine in MACHINES:
-        for size in SIZES if machine.startswith(asked.only) else ():
-            results.append(measure(machine, size))
-            print(line(results[-1]), file=sys.stderr, flush=True)
-    print(table(results))
-    if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks.md", table(results), *MARKS)
+    page = asked.docs and asked.docs / "reference" / "benchmarks.md"
+    if not asked.ranks:
+        _show(page, "", orders.compare(asked.only))
+    platforms = [name for name in PLATFORMS if name.startswith(asked.only)]
+    if platforms:
+        _simulate(platforms, [asked.ranks] if asked.ranks else list(RANKS), page)
 
 
-def table(results: Sequence[Result]) -> str:
-    """Write a table as Markdown; times are microseconds."""
-    rows = [
-        "| machine | model | bytes | at once | MPI's usual | | best schedule "
-        "| best order, too | | times as fast |",
-        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | --- | ---: |",
-    ]
-    for r in results:
-        times = (f"{1e6 * t:,.0f}" for t in (r.direct, r.usual))
-        ours = (f"{1e6 * t:,.0f}" for t in (r.alone, r.together))
-        words = (r.machine, r.model, r.bytes, *times, r.usual_name, *ours, r.name)
-        rows.append(f"| {' | '.join(map(str, words))} | {r.gain:.2f} |")
-    mean = geometric_mean(r.gain for r in results)
-    rows.append(f"| **all** | | | | | | | | | **{mean:.2f}** |")
-    return "\n".join(rows)
+def _simulate(
+    platforms: Sequence[str], ranks: Sequence[int], page: Path | None
+) -> None:
+    saved = load(SAVED)
+    known = {(cell.platform, cell.placement, cell.ranks) for cell in saved}
+    hidden = []
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = smpi.find("smpicc", "libsimgrid-dev")
+        program = smpi.build(HERE / "measure.c", compiler, Path(folder))
+        for job in jobs(platforms, ranks):
+            if job not in known:
+                print(*job, file=sys.stderr, flush=True)
+                cells = simulate_job(program, *job)
+                save(cells, SAVED)
+                saved += cells
+        for platform in platforms:
+            hidden += [overlap(program, platform, OVERLAPPED, size) for size in HIDDEN]
+    groups = tables.group(saved)
+    _show(page, "-calls", tables.calls_table(groups))
+    _show(page, "-gains", tables.gains_table(groups))
+    _show(page, "-predictions", tables.predictions_table(groups))
+    _show(page, "-overlap", tables.overlap_table(hidden))
 
 
-def line(r: Result) -> str:
-    """Write a result for people who wait."""
-    return (
-        f"{r.machine:12} {r.bytes:5} B  {r.usual_name} {1e6 * r.usual:8.1f} us, ours "
-        f"{r.name} {1e6 * r.together:8.1f} us: {r.gain:.2f} times as fast, "
-        f"chosen in {r.took:.1f} s"
-    )
+def _show(page: Path | None, part: str, table: str) -> None:
+    print(table, end="\n\n", flush=True)
+    if page:
+        paste(
+            page,
+            table,
+            *(f"<!-- bench-collectives{part}: {at} -->" for at in ("begin", "end")),
+        )
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from exchange.programs import Cell, build, call_often, find, simulate
+from exchange.programs import Cell, build, call_often, simulate
 from peers.tables import paste
+from smpi import find
 
 MARKS = "<!-- bench-exchange: begin -->", "<!-- bench-exchange: end -->"
 RANKS = (64, 256, 1024)

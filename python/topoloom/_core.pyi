@@ -1154,6 +1154,11 @@ class Schedule:
         and port bandwidth.
         """
 
+    def run_time_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> float:
+        """
+        Seconds until the last rank has ended where ranks wait only for what comes to them.
+        """
+
 def recursive_doubling(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
     """All-gather; unit: every message has `bytes`."""
 

@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Seconds of a schedule: of its messages between nodes, by cost() on the machine, and, where nodes have several ranks, of
+/// Seconds of a schedule: of its messages between nodes, by run_time() on the machine, of very many by sampled_cost(), and, where nodes have several ranks, of
 /// all its messages through the memory of a node besides, as the core has none of these on a machine. Depends on the
 /// arguments alone.
 [[nodiscard]] double schedule_time(const AnySchedule& schedule, const CostBasis& basis);

@@ -89,6 +89,8 @@ TEST_CASE("calls under switches of their own take as long as one alone") {
             const std::vector<Slot> one(slots.begin(), slots.begin() + 8);
             CHECK(cost(schedule, model, machine, slots, 1).time ==
                   doctest::Approx(cost(schedule, model, machine, one, 1).time));
+            CHECK(run_time(schedule, model, machine, slots) ==
+                  doctest::Approx(run_time(schedule, model, machine, one)));
         }
     }
 }

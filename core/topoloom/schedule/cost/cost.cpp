@@ -266,6 +266,22 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const 
         }));
 }
 
+double run_time(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                std::span<const Slot> slots, const Budget& budget) {
+    const RankNodes at = rank_nodes(schedule, model, machine, slots);
+    check_message_count(cost(schedule, model), slots.size());
+    Stop stop(budget);
+    std::vector<double> clocks(slots.size(), 0);
+    with_timers(schedule, at, machine, {}, stop, [&](const auto& make_timer) {
+        auto timer = make_timer();
+        const std::uint64_t rounds = with_schedule(schedule, [](const auto& s) { return s.rounds(); });
+        for (std::uint64_t round = 0; round < rounds && stop.go_on(slots.size()); ++round)
+            timer.advance(schedule, round, clocks);
+        return RoundCost{};
+    });
+    return std::ranges::max(clocks);
+}
+
 ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                           std::span<const Slot> slots, std::uint64_t most_messages) {
     const ScheduleCost alone = cost(schedule, model);

@@ -52,7 +52,13 @@ struct ScheduleCost {
                                 const Machine& machine, std::span<const Slot> slots, int threads = 0,
                                 const Budget& budget = {});
 
-/// About the same, in one thread, but of schedules with more messages than this, which may be more than 2^32, only about
+/// Seconds until the last rank has ended where ranks wait only for messages that come to them, and a message only for its two
+/// ranks and for what fills the links of its own route: what a program of each rank takes (execute/). Parts of rounds are
+/// those of cost() above, but that pipelined rounds take their latency. Throws as that does. O(messages * hops).
+[[nodiscard]] double run_time(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                              std::span<const Slot> slots, const Budget& budget = {});
+
+/// About what cost() says, in one thread, but of schedules with more messages than this, which may be more than 2^32, only about
 /// as many are routed: of rounds in which the busiest ranks do the same some that are spread over all of them, and of a round
 /// of many messages those over some distances between ranks. What ranks do without the network counts in full.
 [[nodiscard]] ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model,

@@ -46,6 +46,7 @@ class RoundLoads {
         if (load_[index] == 0) touched_.push_back(static_cast<std::uint32_t>(index));
         load_[index] += amount;
     }
+    double operator[](std::size_t index) const { return load_[index]; }
     /// The largest of measure(index, load); all are 0 then.
     template <class Measure>
     double empty(const Measure& measure) {
@@ -72,15 +73,14 @@ class RoundArrivals {
         if (arrivals.none()) touched_.push_back(rank);
         return arrivals;
     }
-    /// When the last of all has been taken.
-    double empty() {
-        double last = 0;
+    /// Calls visit(rank, when all that comes to it has been taken).
+    template <class Visit>
+    void empty(const Visit& visit) {
         for (const Rank rank : touched_) {
-            last = std::max(last, of_rank_[rank.value].taken());
+            visit(rank, of_rank_[rank.value].taken());
             of_rank_[rank.value] = {};
         }
         touched_.clear();
-        return last;
     }
 
    private:
@@ -200,7 +200,8 @@ class RoundTimer {
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
         const double port = std::max(out_.empty(through_port), in_.empty(through_port));
         const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
-        const double come = come_.empty();
+        double come = 0;
+        come_.empty([&](Rank, double taken) { come = std::max(come, taken); });
         const auto [flows, waits] = with_schedule(
             schedule, [&](const auto& s) { return std::pair(pipelined(s, round), has_barrier(s, round)); });
         RoundCost sum = waits ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
@@ -208,6 +209,40 @@ class RoundTimer {
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
         const double arrival = flows ? 0 : model_.costs().latency + longest_way;
         return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
+    }
+
+    /// Takes the clocks of all ranks, in seconds, on to when each has done its part of the round: it waits only for what
+    /// comes to it, and a message starts once both its ranks have come to the round.
+    void advance(const AnySchedule& schedule, std::uint64_t round, std::vector<double>& clocks) {
+        before_ = clocks;
+        find_senders(schedule, round);
+        if (shares_) count_senders(schedule, round);
+        each_message(schedule, round, [&](Rank from, const SentMessage& message) {
+            const Node here = node_[from.value], there = node_[message.to.value];
+            if (here == there) return;
+            const double links = model_.link_factors(message.bytes).bandwidth;
+            send(here, there, static_cast<double>(message.bytes.value) / links);
+        });
+        const bool reduces =
+            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
+        for (const Rank from : senders_) {
+            find_messages(schedule, round, from);
+            const double left = send_all(schedule, round, from, reduces);
+            clocks[from.value] = std::max(clocks[from.value], before_[from.value] + left);
+        }
+        come_.empty(
+            [&](Rank rank, double taken) { clocks[rank.value] = std::max(clocks[rank.value], taken); });
+        cpu_.empty([&](std::size_t rank, double seconds) {
+            clocks[rank] = std::max(clocks[rank], before_[rank] + seconds);
+            return seconds;
+        });
+        for (RoundLoads* loads : {&links_, &out_, &in_})
+            loads->empty([](std::size_t, double) { return 0.0; });
+        const bool waits = with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); });
+        for (std::size_t first = 0; waits && first < clocks.size(); first += ranks_) {
+            const std::span<double> call = std::span(clocks).subspan(first, ranks_);
+            std::ranges::fill(call, std::ranges::max(call) + barrier_.time);
+        }
     }
 
    private:
@@ -227,6 +262,66 @@ class RoundTimer {
         list_messages(schedule, round, in_call(from), messages_);
         const std::size_t first = from.value - in_call(from).value;
         for (SentMessage& message : messages_) message.to = Rank{message.to.value + first};
+    }
+    template <class Visit>
+    void each_message(const AnySchedule& schedule, std::uint64_t round, const Visit& visit) {
+        for (const Rank from : senders_) {
+            find_messages(schedule, round, from);
+            for (const SentMessage& message : messages_) visit(from, message);
+        }
+    }
+    /// The messages of a rank on links that are filled; returns how long it is busy with sending.
+    double send_all(const AnySchedule& schedule, std::uint64_t round, Rank from, bool reduces) {
+        const Node here = node_[from.value];
+        const std::optional<Bytes> to_card =
+            model_.sends_from_nic() ? staged(schedule, in_call(from), round) : std::nullopt;
+        Departures sent_by;
+        std::uint64_t sent = 0;
+        for (const SentMessage& message : messages_) {
+            const Node there = node_[message.to.value];
+            const double overhead = model_.receive_cpu(message.bytes);
+            const double work = reduces ? model_.reduce(message.bytes) : 0;
+            if (here == there) {
+                come_.to(message.to).add(before_[from.value], 0, 0);
+                continue;
+            }
+            ++sent;
+            const LinkFactors links = model_.link_factors(message.bytes);
+            const FilledWay way = follow(here, there);
+            const std::uint32_t processes = senders_on_[here.value];
+            const double alone =
+                to_card ? model_.nic_time(message.bytes, processes) : model_.time(message.bytes, processes);
+            const double turn = std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
+            const double first = model_.time(Bytes{0});
+            const double wire =
+                first + static_cast<double>(message.bytes.value) / (links.bandwidth * way.bandwidth);
+            const double start = model_.send_cpu(message.bytes);
+            const double passed = std::max(sent_by.add(start, turn, wire), first + way.seconds);
+            const double latency = model_.costs().latency + links.latency * way.latency;
+            const double begun = std::max(before_[from.value], before_[message.to.value] - start);
+            come_.to(message.to).add(begun + latency + passed, overhead, work);
+            cpu_.add(from.value, model_.send_cpu(message.bytes));
+            cpu_.add(message.to.value, overhead + work);
+        }
+        if (sent == 0) return 0;
+        const Copies copies = copied(schedule, in_call(from), round);
+        const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
+        cpu_.add(from.value, copying);
+        return busy(sent_by.left, copying, to_card ? model_.stage(*to_card) : 0, sent);
+    }
+    struct FilledWay : Way {
+        double seconds = 0;  // until what fills its busiest link or port has passed
+    };
+    FilledWay follow(Node from, Node to) const {
+        FilledWay way;
+        way.seconds = std::max(out_[from.value], in_[to.value]) / port_;
+        network_.route(from, to, [&](Link link, double part) {
+            const double bandwidth = network_.bandwidth(link).value;
+            way.latency += part * network_.latency(link).value;
+            way.bandwidth = std::min(way.bandwidth, bandwidth);
+            way.seconds = std::max(way.seconds, links_[link.value] / bandwidth);
+        });
+        return way;
     }
     /// How many senders each that is left stands for.
     double thin_senders() {
@@ -288,6 +383,7 @@ class RoundTimer {
     RoundLoads links_, out_, in_, cpu_;
     RoundArrivals come_;
     std::vector<std::uint32_t> senders_on_;  // by node
+    std::vector<double> before_;             // clocks of ranks
     std::vector<Rank> senders_;
     std::vector<SentMessage> messages_;
 };

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machines, and what one case gives."""
+"""All-to-alls in the best schedule and the best order of ranks, by their costs."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import geometric_mean
 from time import perf_counter
 
 from topoloom import Allocation
@@ -110,3 +113,39 @@ def load_bandwidth(machine: str) -> float:
 
     facts = machine_facts(load_machine(machine))
     return float(facts["bandwidths"][0]["bytes_per_second"])
+
+
+def compare(only: str) -> str:
+    """Measure machines whose names begin so, and write a table as Markdown."""
+    results = []
+    for machine in MACHINES:
+        for size in SIZES if machine.startswith(only) else ():
+            results.append(measure(machine, size))
+            print(_line(results[-1]), file=sys.stderr, flush=True)
+    return _table(results) if results else ""
+
+
+def _table(results: Sequence[Result]) -> str:
+    """Write a table as Markdown; times are microseconds."""
+    rows = [
+        "| machine | model | bytes | at once | MPI's usual | | best schedule "
+        "| best order, too | | times as fast |",
+        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | --- | ---: |",
+    ]
+    for r in results:
+        times = (f"{1e6 * t:,.0f}" for t in (r.direct, r.usual))
+        ours = (f"{1e6 * t:,.0f}" for t in (r.alone, r.together))
+        words = (r.machine, r.model, r.bytes, *times, r.usual_name, *ours, r.name)
+        rows.append(f"| {' | '.join(map(str, words))} | {r.gain:.2f} |")
+    mean = geometric_mean(r.gain for r in results)
+    rows.append(f"| **all** | | | | | | | | | **{mean:.2f}** |")
+    return "\n".join(rows)
+
+
+def _line(r: Result) -> str:
+    """Write a result for people who wait."""
+    return (
+        f"{r.machine:12} {r.bytes:5} B  {r.usual_name} {1e6 * r.usual:8.1f} us, ours "
+        f"{r.name} {1e6 * r.together:8.1f} us: {r.gain:.2f} times as fast, "
+        f"chosen in {r.took:.1f} s"
+    )

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines in SimGrid's form and in ours, and where ranks are on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom import Allocation, Machine
+from topoloom.allocations import fragmented_allocation
+from topoloom.machines.machine_file import load_machine
+from topoloom.model.message_lines import message_lines
+from topoloom.model.named import load_model
+from topoloom.schedules.choose import Call, RankSlots
+from topoloom.schedules.together import block_order, optimize_together
+
+#: What tells apart clusters of 1,024 hosts with links of 10 GB/s.
+PLATFORMS = {
+    "flat": 'lat="1us"',
+    "fat tree": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;32,32;1,16;1,1"',
+    "torus": 'lat="100ns" topology="TORUS" topo_parameters="16,8,8"',
+}
+PLACEMENTS = ("block", "ours")
+
+_CLUSTER = """\
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="n" suffix="" radical="0-1023" speed="1Gf" bw="10GBps"
+           loopback_bw="10GBps" loopback_lat="100ns" {what}/>
+</platform>
+"""
+
+
+class Seated(NamedTuple):
+    """A job on a machine, as the simulator, the library and the models see it.
+
+    Attributes
+    ----------
+    platform, machine
+        SimGrid's file, and the machine file of libtopoloom-collective.
+    hosts
+        Of each rank.
+    slots
+        The same for the core.
+    """
+
+    platform: Path
+    machine: Path
+    hosts: list[str]
+    slots: RankSlots
+
+
+def seat(name: str, placement: str, ranks: int, folder: Path) -> Seated:
+    """Give a job nodes, in four pieces where it does not fill the machine.
+
+    Our placement is the order of ranks that suits all-to-alls of 512 B best.
+    """
+    platform = folder / f"{name.replace(' ', '-')}.xml"
+    platform.write_text(_CLUSTER.format(what=PLATFORMS[name]))
+    machine = load_machine(str(platform))
+    nodes = range(ranks)
+    if ranks < machine.node_count and name != "flat":
+        nodes = sorted(fragmented_allocation(machine, ranks, 4, 1).nodes)
+    allocation = Allocation(machine, list(nodes), list(nodes))
+    call = Call("all-to-all", ranks, 512)
+    order = block_order(call, allocation)
+    if placement == "ours":
+        model = load_model("simgrid").model
+        order = optimize_together(call, allocation, model, seed=1).placement
+    hosts = [f"n{int(slot)}" for slot in order.slots]
+    return Seated(
+        platform,
+        _machine_file(machine, platform.with_suffix(".machine")),
+        hosts,
+        RankSlots(allocation, order),
+    )
+
+
+def _machine_file(machine: Machine, file: Path) -> Path:
+    lines: Sequence[str] = [f"node {i} n{i}\n" for i in range(machine.node_count)]
+    costs = message_lines(load_model("simgrid").model)
+    file.write_text(f"{costs}machine {machine.text}\n" + "".join(lines))
+    return file

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives in SimGrid's MPI: ours beside those that MPI libraries choose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import smpi
+from collectives.platforms import PLACEMENTS, Seated, seat
+from topoloom.model.named import load_model
+from topoloom.schedules.choose import Call, rank_schedules
+
+#: What SMPI knows of the choices of Open MPI, MPICH, Intel MPI and MVAPICH2.
+SELECTORS = ("ompi", "mpich", "impi", "mvapich2")
+AUTO = "auto"
+OPERATIONS = ("all-to-all", "all-gather", "all-reduce")
+SIZES = (8, 64, 512, 4096, 32768)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What of a number of ranks can be simulated in minutes.
+
+    Attributes
+    ----------
+    most
+        Bytes of the all-to-alls and all-gathers.
+    slower
+        Only schedules are simulated that take at most this many times as long as the
+        best one, by prediction.
+    schedules
+        At most this many of them.
+    """
+
+    most: int
+    slower: float
+    schedules: int
+
+
+RANKS = {
+    64: Effort(32768, 4.0, 100),
+    200: Effort(4096, 1.3, 4),
+    256: Effort(4096, 1.3, 4),
+    1024: Effort(128, 1.3, 2),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A collective that was simulated.
+
+    Attributes
+    ----------
+    by
+        One of the selectors, "auto" for our choice, or one of our schedules.
+    predicted
+        Seconds by the costs of that schedule; 0 for choices.
+    """
+
+    platform: str
+    placement: str
+    ranks: int
+    operation: str
+    bytes: int
+    by: str
+    seconds: float
+    predicted: float = 0.0
+
+
+def jobs(
+    platforms: Sequence[str], ranks: Sequence[int]
+) -> Iterator[tuple[str, str, int]]:
+    """List platforms, placements and ranks; on flat ones all places are equal."""
+    for number in ranks:
+        for platform in platforms:
+            for placement in PLACEMENTS[: 1 if platform == "flat" else None]:
+                yield platform, placement, number
+
+
+def simulate_job(
+    program: Path, platform: str, placement: str, ranks: int
+) -> list[Cell]:
+    """Simulate all calls of a job by all who choose, and by schedules."""
+    seated = seat(platform, placement, ranks, program.parent)
+    where = (platform, placement, ranks)
+    calls = list(_calls(ranks))
+    cells = []
+    for selector in SELECTORS:
+        cases = [(call, "mpi") for call in calls]
+        settings = {"smpi/coll-selector": selector}
+        for call, seconds in _run(program, seated, settings, cases):
+            cells.append(_cell(where, call, selector, seconds))
+    candidates = {call: _candidates(call, seated) for call in calls}
+    names = {name for found in candidates.values() for name, _ in found}
+    machine = f"machine={seated.machine}"
+    ours = [(call, machine) for call in calls]
+    by = [AUTO] * len(calls)
+    predicted = [0.0] * len(calls)
+    for name in sorted(names):
+        for call, found in candidates.items():
+            if name in dict(found):
+                ours.append((call, f"{machine};schedule={name}"))
+                by.append(name)
+                predicted.append(dict(found)[name])
+    done = _run(program, seated, smpi.QUICK, ours)
+    for (call, seconds), who, expected in zip(done, by, predicted, strict=True):
+        cells.append(_cell(where, call, who, seconds, expected))
+    return cells
+
+
+def _calls(ranks: int) -> Iterator[Call]:
+    for operation in OPERATIONS:
+        for size in SIZES:
+            if operation == "all-reduce" or size <= RANKS[ranks].most:
+                yield Call(operation, ranks, size)
+
+
+def _candidates(call: Call, seated: Seated) -> list[tuple[str, float]]:
+    """Name the fastest schedules, and predict how many seconds they take."""
+    effort, model = RANKS[call.ranks], load_model("simgrid").model
+    found = []
+    for one in rank_schedules(call, model, seated.slots):
+        schedule = call.schedule(one.name)
+        where = seated.slots.allocation, seated.slots.placement
+        found.append((schedule.run_time_on(*where, model), one.name))
+    found.sort()
+    limit = effort.slower * found[0][0]
+    fast = [(name, seconds) for seconds, name in found if seconds <= limit]
+    return fast[: effort.schedules]
+
+
+def _cell(
+    where: tuple[str, str, int],
+    call: Call,
+    by: str,
+    seconds: float,
+    predicted: float = 0.0,
+) -> Cell:
+    return Cell(*where, call.operation, call.bytes, by, seconds, predicted)
+
+
+def _run(
+    program: Path,
+    seated: Seated,
+    settings: dict[str, str],
+    cases: Sequence[tuple[Call, str]],
+    form: str = "blocking",
+) -> Iterator[tuple[Call, float]]:
+    file = program.with_suffix(".cases")
+    lines = [f"{form} {call.operation} {call.bytes} {name}\n" for call, name in cases]
+    file.write_text("".join(lines))
+    read = smpi.simulate(
+        seated.platform, seated.hosts, smpi.SETTINGS | settings, program, 1, file
+    )
+    for (call, name), one in zip(cases, read, strict=True):
+        read_back = (one["operation"], one["bytes"], one["setting"])
+        assert read_back == (call.operation, call.bytes, name)
+        yield call, float(one["seconds"][0])
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """A non-blocking all-to-all while something is computed.
+
+    Attributes
+    ----------
+    blocking
+        Seconds without computing.
+    left
+        Seconds that it adds to the time of computing.
+    """
+
+    platform: str
+    ranks: int
+    bytes: int
+    blocking: float
+    left: float
+
+    @property
+    def hidden(self) -> float:
+        """Share of the time of a blocking one that is gone."""
+        return 1 - self.left / self.blocking
+
+
+def overlap(program: Path, platform: str, ranks: int, bytes: int) -> Overlap:
+    """Simulate it; a test of a request that finds nothing takes 10 ns."""
+    seated = seat(platform, "block", ranks, program.parent)
+    case = [(Call("all-to-all", ranks, bytes), f"machine={seated.machine}")]
+    settings = smpi.QUICK | {"smpi/test": "1e-8"}
+    seconds = {
+        form: next(_run(program, seated, settings, case, form))[1]
+        for form in ("blocking", "overlapped")
+    }
+    return Overlap(platform, ranks, bytes, seconds["blocking"], seconds["overlapped"])
+
+
+def save(cells: Sequence[Cell], file: Path) -> None:
+    """Add them to a file of JSON Lines."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as stream:
+        stream.writelines(json.dumps(asdict(cell)) + "\n" for cell in cells)
+
+
+def load(file: Path) -> list[Cell]:
+    """Read what was saved."""
+    if not file.exists():
+        return []
+    return [Cell(**json.loads(line)) for line in file.read_text().splitlines()]

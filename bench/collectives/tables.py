@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of simulated collectives, as Markdown; times are microseconds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import geometric_mean, median
+
+from scipy.stats import spearmanr
+
+from collectives.simulated import (
+    AUTO,
+    OPERATIONS,
+    SELECTORS,
+    SIZES,
+    Cell,
+    Overlap,
+)
+
+#: All sizes, and those of which the literature speaks.
+CLASSES = {"8 to 64 B": (8, 64), "512 B and 4 KiB": (512, 4096), "32 KiB": (32768,)}
+
+
+@dataclass
+class Group:
+    """One call by all who choose.
+
+    Attributes
+    ----------
+    chosen
+        Seconds by each selector.
+    ours
+        Seconds by our choice.
+    schedules
+        Seconds of our schedules, as they are and as predicted.
+    """
+
+    chosen: dict[str, float] = field(default_factory=dict)
+    ours: float = 0.0
+    schedules: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast ours is as the best of the selectors."""
+        return min(self.chosen.values()) / self.ours
+
+    @property
+    def lost(self) -> float:
+        """Our choice to the best of our schedules."""
+        return self.ours / min(seconds for seconds, _ in self.schedules)
+
+    @property
+    def correlation(self) -> float:
+        """Of ranks by prediction with true ones."""
+        times, predicted = zip(*self.schedules, strict=True)
+        return float(spearmanr(times, predicted).statistic)
+
+
+Key = tuple[str, str, int, str, int]
+
+
+def group(cells: Iterable[Cell]) -> dict[Key, Group]:
+    """Bring together what belongs to the same call."""
+    groups: dict[Key, Group] = defaultdict(Group)
+    for cell in cells:
+        key = (cell.platform, cell.placement, cell.ranks, cell.operation, cell.bytes)
+        if cell.by in SELECTORS:
+            groups[key].chosen[cell.by] = cell.seconds
+        elif cell.by == AUTO:
+            groups[key].ours = cell.seconds
+        else:
+            groups[key].schedules.append((cell.seconds, cell.predicted))
+    return dict(groups)
+
+
+def calls_table(groups: dict[Key, Group]) -> str:
+    """Write our time for each call, and how many times as fast that is."""
+    rows: dict[tuple[str, int, str, str], dict[int, str]] = defaultdict(dict)
+    for (platform, placement, ranks, operation, size), one in groups.items():
+        words = f"{1e6 * one.ours:,.1f} ({one.gain:.2f})"
+        rows[operation, ranks, platform, placement][size] = words
+    order = [
+        (key, [of.get(size, "") for size in SIZES])
+        for key, of in sorted(rows.items(), key=lambda row: _place(row[0]))
+    ]
+    head = (
+        "operation",
+        "ranks",
+        "machine",
+        "order",
+        *(f"{size:,} B" for size in SIZES),
+    )
+    return _table(head, ((*map(str, key), *cells) for key, cells in order), left=4)
+
+
+def _place(key: tuple[str, int, str, str]) -> tuple[int, int, str, str]:
+    return OPERATIONS.index(key[0]), *key[1:]
+
+
+def gains_table(groups: dict[Key, Group]) -> str:
+    """Write geometric means of gains over each selector, by operation and size."""
+    rows = []
+    for operation in OPERATIONS:
+        for name, sizes in CLASSES.items():
+            some = [
+                one
+                for key, one in groups.items()
+                if key[3] == operation and key[4] in sizes
+            ]
+            gains = [
+                geometric_mean(one.chosen[by] / one.ours for one in some)
+                for by in SELECTORS
+            ]
+            worst = min(one.gain for one in some)
+            figures = (f"{figure:.2f}" for figure in (*gains, worst))
+            rows.append((operation, name, len(some), *figures))
+    head = ("operation", "sizes", "calls", *SELECTORS, "worst beside the best of them")
+    return _table(head, rows, left=2)
+
+
+def predictions_table(groups: dict[Key, Group]) -> str:
+    """Write how right the costs are."""
+    rows = []
+    for platform, placement in dict.fromkeys(key[:2] for key in groups):
+        some = [one for key, one in groups.items() if key[:2] == (platform, placement)]
+        errors = [
+            abs(predicted / seconds - 1)
+            for one in some
+            for seconds, predicted in one.schedules
+        ]
+        ranked = [one.correlation for one in some if len(one.schedules) >= 4]
+        rows.append(
+            (
+                platform,
+                placement,
+                len(errors),
+                f"{100 * median(errors):.1f} %",
+                _share(errors, 0.1),
+                f"{median(ranked):.2f}",
+                _share([one.lost for one in some], 1.05),
+                f"{max(one.lost for one in some):.2f}",
+            )
+        )
+    head = (
+        *("machine", "order", "schedules", "median error", "within 10 %"),
+        *("rank correlation", "ours within 5 % of the best schedule", "worst"),
+    )
+    return _table(head, rows, left=2)
+
+
+def _share(values: Sequence[float], most: float) -> str:
+    return f"{100 * sum(value <= most for value in values) / len(values):.0f} %"
+
+
+def overlap_table(overlaps: Iterable[Overlap]) -> str:
+    """Write what is hidden behind computing."""
+    rows = (
+        (
+            *(one.platform, one.ranks, f"{one.bytes:,}", f"{1e6 * one.blocking:,.0f}"),
+            *(f"{1e6 * one.left:,.0f}", f"{100 * one.hidden:.1f} %"),
+        )
+        for one in overlaps
+    )
+    head = ("machine", "ranks", "bytes", "blocking", "left of it", "hidden")
+    return _table(head, rows, left=1)
+
+
+def _table(head: Sequence[object], rows: Iterable[Sequence[object]], left: int) -> str:
+    rule = ["---"] * left + ["---:"] * (len(head) - left)
+    lines = [head, rule, *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks that wait only for what comes to them are never later than if all waited for all in every round.
+#include <doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/cost/cost.hpp"
+#include "topoloom/strategy/candidates.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::vector<Slot> drawn_slots(const Machine& machine, std::size_t count, Rng& rng) {
+    const ids<Slot> all(machine.slot_count());
+    std::vector<Slot> slots(all.begin(), all.end());
+    for (std::size_t i = slots.size(); i > 1; --i)
+        std::swap(slots[i - 1], slots[rng.below(static_cast<std::uint32_t>(i))]);
+    slots.resize(count);
+    return slots;
+}
+
+std::vector<Slot> first_slots(std::size_t count) {
+    const ids<Slot> all(count);
+    return {all.begin(), all.end()};
+}
+
+bool is_pipelined(const AnySchedule& schedule) {
+    return with_schedule(schedule, [](const auto& s) {
+        for (std::uint64_t round = 0; round < s.rounds(); ++round)
+            if (pipelined(s, round)) return true;
+        return false;
+    });
+}
+
+constexpr auto operations = {Operation::reduce, Operation::all_gather, Operation::all_reduce,
+                             Operation::reduce_scatter, Operation::all_to_all};
+
+/// Where CPUs work after what links had to pass, a run may take longer than cost() assumes: that knows no order of both.
+const NetworkModel& without_cpu() {
+    static const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}}, {.latency = 1e-6});
+    return model;
+}
+
+}  // namespace
+
+TEST_CASE("a run takes no longer than its rounds one after the other") {
+    Rng rng(3);
+    for (const char* text :
+         {"torus:4x4x4,bandwidth=10GB/s,latency=500ns", "mesh:9x5,bandwidth=1GB/s,latency=100ns",
+          "tree:8:8,bandwidth=10GB/s:20GB/s,latency=300ns", "torus:4x4,bandwidth=10GB/s+node:4"}) {
+        const Machine machine = make_machine(text);
+        for (const std::size_t ranks : {2, 7, 16, 33}) {
+            const std::vector<Slot> slots = drawn_slots(machine, ranks, rng);
+            for (const Operation operation : operations) {
+                for (const std::int64_t bytes : {0, 8, 40000}) {
+                    const Call call{operation, ranks, Bytes{bytes}};
+                    for (const std::string& name : candidates(call)) {
+                        CAPTURE(text);
+                        CAPTURE(ranks);
+                        CAPTURE(operation_name(operation));
+                        CAPTURE(bytes);
+                        CAPTURE(name);
+                        const AnySchedule schedule = make_schedule(call, name);
+                        if (is_pipelined(schedule)) continue;  // whose rounds take no latency in cost()
+                        const double rounds = cost(schedule, without_cpu(), machine, slots, 1).time;
+                        const double run = run_time(schedule, without_cpu(), machine, slots);
+                        CHECK(run <= rounds * (1 + 1e-12));
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("where every rank has as far and as much to send, a run takes as long as its rounds") {
+    const Machine machine = make_machine("tree:16,bandwidth=10GB/s,latency=1us");
+    for (const char* name : {"bruck", "cyclic", "pairwise", "at-once", "mesh"}) {
+        CAPTURE(name);
+        const AnySchedule schedule = make_schedule({Operation::all_to_all, 16, Bytes{1000}}, name);
+        CHECK(run_time(schedule, without_cpu(), machine, first_slots(16)) ==
+              doctest::Approx(cost(schedule, without_cpu(), machine, first_slots(16), 1).time));
+    }
+}
+
+TEST_CASE("only ranks that wait for a distant one are late") {
+    // Rank 0 sends over a link to rank 2, which sends over one to rank 3; and then over four links to rank 1.
+    const Machine machine = make_machine("mesh:5,bandwidth=1GB/s,latency=1us");
+    const std::vector<Slot> slots{Slot{0}, Slot{4}, Slot{1}, Slot{2}};
+    const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
+    const AnySchedule tree = make_schedule({Operation::broadcast, 4, Bytes{0}}, "binomial");
+    const double start = 0.5e-6, link = 1e-6;
+    CHECK(cost(tree, model, machine, slots, 1).time == doctest::Approx(start + link + start + 4 * link));
+    CHECK(run_time(tree, model, machine, slots) == doctest::Approx(start + start + 4 * link));
+}
+
+TEST_CASE("a message takes as long as what fills its own links") {
+    const Machine machine = make_machine("mesh:6,bandwidth=1GB/s,latency=0ns");
+    const std::vector<Slot> slots{Slot{0}, Slot{2}, Slot{1}, Slot{3}};
+    const NetworkModel model = NetworkModel::regimes({{0, 0}});
+    // Ranks 0 and 1, 2 and 3 exchange over two links, of which the pairs share one; then 0 and 2, 1 and 3 twice as much over
+    // a link each.
+    const AnySchedule pairs = make_schedule({Operation::all_gather, 4, Bytes{1000}}, "recursive-doubling");
+    CHECK(run_time(pairs, model, machine, slots) == doctest::Approx(2e-6 + 2e-6));
+}
+
+TEST_CASE("a segment of a chain leaves when it has come") {
+    // Three segments over two links: a rank takes one in while it sends the one before.
+    const Machine machine = make_machine("mesh:3,bandwidth=1GB/s,latency=1us");
+    const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
+    const AnySchedule chain = make_schedule({Operation::broadcast, 3, Bytes{3000}}, "chain(segment=1000)");
+    const double hop = 1e-6 + 0.5e-6 + 1e-6;
+    CHECK(run_time(chain, model, machine, first_slots(3)) <= 4 * hop + 1e-15);
+    CHECK(run_time(chain, model, machine, first_slots(3)) >= 2 * hop);
+}
