@@ -293,6 +293,8 @@ static int prepare(struct call* call, char* why, size_t why_size) {
     call->run->members = state->members;
     call->run->tag = call->tag;
     call->run->op = call->asked.op;
+    call->run->trace =
+        call->blocking && state->trace != NULL && wants_call(state->trace) ? state->trace : NULL;
     set_bases(call);
     return call->persistent ? prepare_run(call->run) : MPI_SUCCESS;
 }
@@ -317,6 +319,7 @@ int advance_call(struct call* call, bool wait, bool* done) {
     if (!call->started) {
         status = fill_copies(call);
         if (status != MPI_SUCCESS) return fail(call, status, NULL);
+        if (call->run->trace != NULL) begin_trace(call->run->trace);
         call->started = true;
     }
     status = advance_run(call->run, wait, done);

@@ -12,6 +12,7 @@
 #include "settings.h"
 #include "topoloom_collective.h"
 #include "topoloom_schedules.h"
+#include "trace.h"
 
 // ---- asked.c: a call with its arguments, whatever the operation ------------------------------------------------
 /// One buffer: a block of `count` elements, or one for each rank, one after another or where displs say.
@@ -99,6 +100,9 @@ struct process {
     pthread_mutex_t guard;  // of both lists, and of the calls in the first while they go on
     struct call* active;    // non-blocking and persistent ones that have been started
     struct state* states;
+#ifdef SMPI_H
+    _Atomic int state_key;
+#endif
 };
 /// The process's own: an attribute of MPI_COMM_SELF.
 int find_process(struct process** process);
@@ -120,7 +124,8 @@ struct state {
     int* members;         // these ranks; NULL: all
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
-    int tag_half;  // tags below are of calls, those above of persistent ones
+    struct trace* trace;  // of blocking calls; NULL: none
+    int tag_half;         // tags below are of calls, those above of persistent ones
     int next_tag, next_persistent;
     enum exchange_algorithm exchange;
     int odd_exchange;       // 0 or 1: which tags the next sparse exchange takes, above all others
@@ -150,8 +155,9 @@ struct run {
     int tag;
     struct elements elements;  // what is sent: bytes, or elements to be combined
     MPI_Op op;
-    char* base[3];  // by topoloom_memory
-    char* scratch;  // owned
+    struct trace* trace;  // NULL: it is not traced
+    char* base[3];        // by topoloom_memory
+    char* scratch;        // owned
     size_t scratch_bytes;
     MPI_Request* requests;
     MPI_Request* prepared;  // persistent ones of all rounds; NULL: they are made as they come
@@ -180,10 +186,10 @@ int pack_side(const struct side* side, const struct elements* elements, int rank
 int unpack_side(const struct side* side, const struct elements* elements, int ranks, const char* copy);
 
 // ---- call.c: from the arguments to a run -------------------------------------------------------------------------
-/// A collective in all its parts. All but `asked` and `persistent` is zero before it is begun.
+/// A collective in all its parts. All but `asked`, `persistent` and `blocking` is zero before it is begun.
 struct call {
     struct asked asked;
-    bool persistent;
+    bool persistent, blocking;
     struct state* state;
     struct call* next;              // of the active ones
     struct elements input, output;  // of the program's buffers

@@ -37,6 +37,9 @@ static int find_or_make(bool threaded, struct process** process) {
     if (made == NULL) return MPI_ERR_NO_MEM;
     made->threaded = threaded;
     pthread_mutex_init(&made->guard, NULL);
+#ifdef SMPI_H
+    made->state_key = MPI_KEYVAL_INVALID;
+#endif
     status = PMPI_Comm_set_attr(MPI_COMM_SELF, atomic_load(&key), made);
     if (status != MPI_SUCCESS) {
         free(made);

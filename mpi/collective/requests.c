@@ -74,11 +74,22 @@ static int finish(struct call* call) {
     return status;
 }
 
+/// All ranks have their traces of a call on record, or none.
+static int trace_call(const struct call* call) {
+    struct trace* trace = call->state->trace;
+    if (call->run == NULL || trace == NULL || call->run->trace != trace) return MPI_SUCCESS;
+    const struct plan_key* key = &call->run->plan->key;
+    const struct traced_call traced = {
+        .operation = call->asked.name, .schedule = key->schedule, .bytes = key->units * key->unit_bytes};
+    return write_trace(trace, &traced, call->state->own, call->tag);
+}
+
 int run_blocking(const struct asked* asked) {
-    struct call call = {.asked = *asked};
+    struct call call = {.asked = *asked, .blocking = true};
     int status = begin_call(&call);
     if (status != MPI_SUCCESS) return status;
     status = finish(&call);
+    if (status == MPI_SUCCESS) status = trace_call(&call);
     end_call(&call);
     return status;
 }

@@ -22,6 +22,7 @@ static int combine(const struct run* run, const char* from, char* to, int64_t co
 }
 
 static int work(const struct run* run, topoloom_slice slice) {
+    const double begin = run->trace != NULL ? PMPI_Wtime() : 0;
     for (uint32_t i = slice.begin; i < slice.end; ++i) {
         const topoloom_work* one = &run->plan->program.works[i];
         const char* from = address(run, one->from);
@@ -30,6 +31,7 @@ static int work(const struct run* run, topoloom_slice slice) {
                                          : copy_elements(&run->elements, from, to, one->units);
         if (status != MPI_SUCCESS) return status;
     }
+    if (run->trace != NULL && slice.begin < slice.end) note_copies(run->trace, (int)run->round, begin);
     return MPI_SUCCESS;
 }
 
@@ -42,6 +44,9 @@ static int post(const struct run* run, uint32_t message, enum direction directio
                                    .peer = run->members == NULL ? (int)one->peer : run->members[one->peer],
                                    .tag = run->tag,
                                    .comm = run->own};
+    if (run->trace != NULL)
+        note_message(run->trace, direction == sending ? sending_to : receiving_from, (int)run->round,
+                     as_mpi.peer, one->units * run->elements.size);
     return post_message(&as_mpi, direction, persistent, request);
 }
 
@@ -49,6 +54,7 @@ static int start_round(struct run* run, const topoloom_round* round) {
     int status = work(run, round->before);
     // Receives and sends of a round are neighbors among the messages.
     const int count = (int)(round->sends.end - round->receives.begin);
+    if (run->trace != NULL) begin_messages(run->trace);
     if (run->prepared != NULL) {
         run->requests = run->prepared + round->receives.begin;
         if (status == MPI_SUCCESS && count > 0) status = PMPI_Startall(count, run->requests);
@@ -67,7 +73,9 @@ static int start_round(struct run* run, const topoloom_round* round) {
 
 static int complete_round(struct run* run, bool wait, bool* done) {
     int flag = 1, status = MPI_SUCCESS;
-    if (run->in_flight > 0) {
+    if (run->in_flight > 0 && run->trace != NULL) {
+        status = complete_traced(run->trace, run->in_flight, run->requests, wait, &flag);
+    } else if (run->in_flight > 0) {
         status = wait ? PMPI_Waitall(run->in_flight, run->requests, MPI_STATUSES_IGNORE)
                       : PMPI_Testall(run->in_flight, run->requests, &flag, MPI_STATUSES_IGNORE);
     }

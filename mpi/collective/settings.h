@@ -12,7 +12,16 @@ enum exchange_algorithm { exchange_by_default, exchange_reduction, exchange_nbx,
 bool find_exchange(const char* name, enum exchange_algorithm* found);
 
 /// Parts of the text, each of which ends with a zero byte; empty where it was not given.
-enum setting { of_machine, of_placement, of_decisions, of_schedule, of_report, of_exchange, setting_count };
+enum setting {
+    of_machine,
+    of_placement,
+    of_decisions,
+    of_schedule,
+    of_report,
+    of_exchange,
+    of_trace,
+    setting_count
+};
 
 /// What TOPOLOOM_COLLECTIVES names. NULL: no memory, or with the reason what is wrong with it.
 char* read_settings(size_t* length, char* why, size_t why_size);

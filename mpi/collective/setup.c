@@ -132,9 +132,13 @@ static bool separate_seats(int64_t* seats, size_t ranks) {
 }
 
 static int make_strategy(struct state* state, struct setup* setup) {
-    const char* parts[setting_count] = {"", "", "", "", "", ""};
+    const char* parts[setting_count] = {"", "", "", "", "", "", ""};
     if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
     find_exchange(parts[of_exchange], &state->exchange);
+    if (parts[of_trace][0] != '\0') {
+        state->trace = make_trace(parts[of_trace]);
+        if (state->trace == NULL) return MPI_ERR_NO_MEM;
+    }
     const size_t ranks = (size_t)state->ranks;
     if (!separate_seats(setup->seats, ranks)) return MPI_ERR_NO_MEM;
     const topoloom_setting setting = {.ranks = ranks,

@@ -12,6 +12,7 @@ static void free_state(struct state* state) {
     for (int i = 0; i < plan_count; ++i)
         if (state->plans[i] != NULL) release_plan(state->plans[i]);
     if (state->strategy != NULL) topoloom_strategy_free(state->strategy);
+    free_trace(state->trace);
     pthread_mutex_destroy(&state->guard);
     free(state->members);
     free(state);
@@ -97,18 +98,33 @@ static int make_state(MPI_Comm comm, int key, struct state** state) {
     return MPI_SUCCESS;
 }
 
+static int find_key(int* found) {
+#ifdef SMPI_H  // whose ranks share MPI_COMM_WORLD with its attributes: each has a key of its own
+    struct process* process = NULL;
+    int status = find_process(&process);
+    if (status != MPI_SUCCESS) return status;
+    _Atomic int* key = &process->state_key;
+    status = attribute_key(key, forget_state);
+#else
+    static _Atomic int own = MPI_KEYVAL_INVALID;
+    _Atomic int* key = &own;
+    const int status = attribute_key(key, forget_state);
+#endif
+    *found = atomic_load(key);
+    return status;
+}
+
 int find_state(MPI_Comm comm, struct state** state) {
-    static _Atomic int key = MPI_KEYVAL_INVALID;
-    int found = 0;
-    int status = attribute_key(&key, forget_state);
-    if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(comm, atomic_load(&key), (void*)state, &found);
+    int key = MPI_KEYVAL_INVALID, found = 0;
+    int status = find_key(&key);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(comm, key, (void*)state, &found);
     if (status != MPI_SUCCESS || found) return status;
     int is_inter = 0;
     status = PMPI_Comm_test_inter(comm, &is_inter);
     if (status == MPI_SUCCESS && is_inter)
         return raise_error(comm, MPI_ERR_COMM, "collectives",
                            "an intercommunicator is not served; use MPI's own");
-    return status == MPI_SUCCESS ? make_state(comm, atomic_load(&key), state) : status;
+    return status == MPI_SUCCESS ? make_state(comm, key, state) : status;
 }
 
 int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char* operation, long long bytes,

@@ -11,6 +11,7 @@
  *   decisions=FILE   what `topoloom collective --decisions` writes
  *   schedule=NAME    only this one, in operations that it can do
  *   exchange=NAME    of topoloom_exchange.h: reduction, nbx or mesh
+ *   trace=FILE       rank 0 appends to it who waited for whom in blocking calls: the first 100 of a communicator
  *   report=1         rank 0 says on standard error what each communicator uses
  * Without it the machine is learned from the hosts of the processes.
  *

@@ -42,13 +42,13 @@ def cmake(source: Path, build: Path, mpi: Mpi, *options: object) -> None:
     run(["cmake", "--build", build, "--parallel", "2"])
 
 
-def with_collectives(mpi: Mpi, source: Path, folder: Path) -> Path:
+def with_collectives(mpi: Mpi, source: Path, folder: Path, *options: object) -> Path:
     """Compile a C program with libtopoloom-collective, as pkg-config says."""
     prefix, program = installed(mpi, folder), folder / source.stem
     words = ["pkg-config", "--cflags", "--libs", "topoloom-collective"]
     flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
     compiler = need(mpi.compilers[".c"], mpi.install)
-    run([compiler, "-O1", "-w", source, "-o", program, *flags])
+    run([compiler, "-O1", "-w", *flags, *options, source, "-o", program, *flags])
     return program
 
 

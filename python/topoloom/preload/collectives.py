@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-collective in front of the MPI of a program."""
+"""libtopoloom-collective in front of the MPI of a program, or in one that times it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import re
 from pathlib import Path
 
 from topoloom._core import Error, schedules
-from topoloom.preload.shim import build_shim
+from topoloom.preload.shim import build_program, build_shim
+from topoloom.support.files import check_writable
 from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
 _FILES = ("machine", "placement", "decisions")
-_OPTIONS = (*_FILES, "schedule", "report", "exchange")
+_OPTIONS = (*_FILES, "schedule", "report", "exchange", "trace")
 
 
 def build_collectives(compiler: Path) -> Path:
@@ -24,14 +25,36 @@ def build_collectives(compiler: Path) -> Path:
     topoloom.Error
         If the compiler fails, or this installation has no libtopoloom.
     """
-    capi = shipped("core/topoloom/capi")
     return build_shim(
         "collective",
         compiler,
-        folders=["mpi/seats"],
+        folders=["mpi/seats", "mpi/trace"],
         libraries=[need_core_library()],
-        headers=[capi / name for name in ("topoloom.h", "topoloom_schedules.h")],
+        headers=_core_headers(),
     )
+
+
+def build_measurement(compiler: Path) -> Path:
+    """Return the program that times collectives, with libtopoloom-collective in it.
+
+    Raises
+    ------
+    topoloom.Error
+        As `build_collectives`.
+    """
+    return build_program(
+        "measure",
+        compiler,
+        folders=["mpi/collective", "mpi/seats", "mpi/trace"],
+        libraries=[need_core_library()],
+        headers=_core_headers(),
+        leave_out=["collective/preload*.c", "seats/start.c"],
+    )
+
+
+def _core_headers() -> list[Path]:
+    capi = shipped("core/topoloom/capi")
+    return [capi / name for name in ("topoloom.h", "topoloom_schedules.h")]
 
 
 def check_setting(setting: str) -> str:
@@ -56,7 +79,11 @@ def check_setting(setting: str) -> str:
             )
         if name in found:
             raise Error(f"--replace-collectives gives '{name}' twice")
-        found[name] = _checked_file(value) if name in _FILES else value
+        found[name] = value
+        if name in _FILES:
+            found[name] = _checked_file(value)
+        elif name == "trace":
+            found[name] = _written_file(value)
     if "schedule" in found:
         _check_schedule(found["schedule"])
     return ";".join(f"{name}={value}" for name, value in found.items())
@@ -66,6 +93,15 @@ def _checked_file(name: str) -> str:
     file = Path(name).absolute()
     if not file.is_file() or not os.access(file, os.R_OK):
         raise Error(f"--replace-collectives: cannot read '{name}'")
+    return _nameable(file)
+
+
+def _written_file(name: str) -> str:
+    check_writable(name)
+    return _nameable(Path(name).absolute())
+
+
+def _nameable(file: Path) -> str:
     if ";" in str(file) or "(" in str(file):
         raise Error(
             f"--replace-collectives: '{file}' has a semicolon or a parenthesis; name "

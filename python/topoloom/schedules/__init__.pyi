@@ -31,6 +31,10 @@ from topoloom._core import (
     virtual_mesh_receivers as virtual_mesh_receivers,
     with_gaps as with_gaps,
 )
+from topoloom.schedules.call_trace import (
+    CallTrace as CallTrace,
+    load_traces as load_traces,
+)
 from topoloom.schedules.choose import (
     Call as Call,
     Ranked as Ranked,

@@ -141,6 +141,7 @@ def test_run_replaces_the_collectives_of_the_placed_program(
         ("decisions=none.toml", "cannot read 'none.toml'"),
         ("none.toml", "cannot read 'none.toml'"),
         ("schedule=rign", "no schedule 'rign'"),
+        ("trace=none/calls.jsonl", "there is no directory 'none'"),
         ("nosuch=ring", "no option 'nosuch'; there are: machine, placement, "),
         ("report=1;report=1", "gives 'report' twice"),
     ],

@@ -25,6 +25,7 @@ from topoloom.cli.options.machines import (
     MaybeMachineText,
 )
 from topoloom.cli.options.messages import MaybeBytes, Model, Ranks, Root
+from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ def command(
             autocompletion=complete.operations,
         ),
     ],
+    launcher_command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- LAUNCHER]",
+            help="With --run: what starts the ranks, without a program.",
+        ),
+    ] = None,
     *,
     ranks: Ranks,
     amount: MaybeBytes = None,
@@ -97,14 +105,40 @@ def command(
     ] = None,
     output: Annotated[
         Path | None,
-        output_option("With --order-ranks or --to: write the placement, or that."),
+        output_option(
+            "With --order-ranks, --to or --run: write the placement, that, or all "
+            "measured times as JSON Lines."
+        ),
     ] = None,
     write_pattern: WritePattern = None,
     decisions: Annotated[
         Path | None,
         output_option(
-            "Write which schedule is best from which size on, to the byte, as JSON.",
+            "Write which schedule is best from which size on, to the byte, as JSON; "
+            "with --run the best of those measured.",
             "--decisions",
+        ),
+    ] = None,
+    run: Annotated[
+        bool,
+        typer.Option(
+            "--run",
+            help="Measure schedules on the machine, beside the MPI library's own.",
+        ),
+    ] = False,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            "--repeats",
+            help="With --run: calls of each schedule and size; default: 30.",
+        ),
+    ] = None,
+    mpicc: Mpicc = None,
+    timeline: Annotated[
+        Path | None,
+        figure_option(
+            "With --run: draw who waits for whom in a call of the fastest schedule",
+            "--timeline",
         ),
     ] = None,
     figure: Figure = None,
@@ -135,6 +169,10 @@ def command(
                 what that takes, machines do not
     congestion  seconds that the busiest link of every round needs
 
+    With --run they are measured: a launcher without a program, written after --, starts
+    the ranks, which run each schedule and the MPI library's own collective in turns.
+    Several sizes are --bytes 64+4KiB. A model or machine adds what is predicted.
+
     \b
     Examples:
       topoloom collective alltoall --ranks 1024 --bytes 76 --model qsnet
@@ -148,6 +186,8 @@ def command(
       topoloom collective many-to-many -n 256 --demand p.npz --model hdr
       topoloom collective bcast -n 8 --model hdr --rounds binomial.svg
       topoloom collective allreduce -n 1024 --model hdr --to open-mpi -o rules.txt
+      topoloom collective alltoall -n 64 --bytes 64+4KiB --run --decisions table.json \\
+          -- mpirun -n 64
     """
     import json
 
@@ -155,9 +195,11 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
+    from topoloom.cli.measured_output import Files, write_measured
     from topoloom.cli.shell import naming_file
     from topoloom.figure.rounds import check_rounds, draw_rounds
     from topoloom.figure.schedules import draw_schedules, points_over
+    from topoloom.figure.timeline import check_timeline
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
     from topoloom.placements.placement_file import save_placement
@@ -170,9 +212,44 @@ def command(
         read_call,
         read_setting,
     )
+    from topoloom.tasks.collectives.measure import measure_collective
     from topoloom.tasks.problem import Where
 
     at_least("--threads", threads, 0)
+    names = [name for name in (schedule or "").split("+") if name]
+    if run:
+        if order_ranks or to or write_pattern or rounds or demand or over != "bytes":
+            raise Error(
+                "--run measures; leave out --order-ranks, --to, --write-pattern, "
+                "--rounds, --demand and --over"
+            )
+        where = Where(*allowed, seed, limits.order(launcher))
+        asked = read_call(operation, ranks, 1, root, degree)
+        predicts = (model, machine, placement) != (None, None, None)
+        setting = (
+            read_setting(asked, model, machine, where, placement) if predicts else None
+        )
+        if timeline is not None:
+            check_timeline(ranks)
+        texts = [] if asked.operation == "barrier" else (amount or "1KiB").split("+")
+        measured = measure_collective(
+            asked,
+            [parse_bytes(text) for text in texts],
+            launcher_command or [],
+            setting,
+            names,
+            repeats=30 if repeats is None else repeats,
+            mpicc=mpicc,
+            traced=timeline is not None,
+        )
+        write_measured(measured, Files(output, decisions, figure, timeline), as_json)
+        return
+    if launcher_command:
+        raise Error(
+            f"'{launcher_command[0]}' is started to measure; add --run, or leave it out"
+        )
+    if timeline or mpicc or repeats is not None:
+        raise Error("--timeline, --mpicc and --repeats are for --run; add it")
     if amount is not None and demand is not None:
         raise Error("--bytes makes no difference to a demand, which has its own")
     size = parse_bytes(amount or "1KiB")
@@ -190,7 +267,7 @@ def command(
     found = rank_collective(
         call,
         setting,
-        [name for name in (schedule or "").split("+") if name],
+        names,
         order_ranks=order_ranks,
         seed=seed,
         threads=threads,
@@ -234,8 +311,8 @@ def _check_output(output: Path | None, order_ranks: bool, to: str | None) -> Non
         raise Error("-o writes either the placement or what --to says; leave one out")
     if output is not None and not order_ranks and to is None:
         raise Error(
-            "-o writes the placement that --order-ranks finds, or what --to says; add "
-            "one of them"
+            "-o writes the placement that --order-ranks finds, what --to says, or what "
+            "--run measures; add one of them"
         )
     if output is None and to is not None:
         raise Error(f"--to {to} needs a file to write; add -o FILE")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles shims with the user's own ``mpicc``, once per MPI, into a cache."""
+"""Compiles shims and programs with a user's ``mpicc``, once per MPI, into a cache."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.support.children import run_child
 from topoloom.support.resources import shipped
 
-_OPTIONS = [
-    "-std=gnu11",
-    "-O2",
-    "-fPIC",
+_OPTIONS = ["-std=gnu11", "-O2", "-fPIC", "-pthread"]
+_OF_LIBRARIES = [
     "-shared",
-    "-pthread",
     "-fvisibility=hidden",
     "-fexceptions",
     "-ftls-model=initial-exec",
@@ -60,20 +58,75 @@ def build_shim(
         cannot be written.
     """
     rooms = [shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
-    sources = [file for room in rooms for file in sorted(room.glob("*.[ch]"))]
+    sources = _Sources(rooms, libraries, headers)
+    return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES, generate)
+
+
+def build_program(
+    name: str,
+    compiler: Path,
+    folders: Sequence[str] = (),
+    libraries: Sequence[Path] = (),
+    headers: Sequence[Path] = (),
+    leave_out: Sequence[str] = (),
+) -> Path:
+    """Return the program of ``mpi/<name>`` for an MPI, compiled if need be.
+
+    Arguments are those of `build_shim`; files of the folders that match a pattern of
+    `leave_out` are not compiled in.
+
+    Raises
+    ------
+    topoloom.Error
+        As `build_shim`.
+    """
+    rooms = [shipped(room) for room in (f"mpi/{name}", *folders)]
+    sources = _Sources(rooms, libraries, headers, leave_out)
+    return _build(f"{name}-{{}}", compiler, sources, [])
+
+
+class _Sources(NamedTuple):
+    """What is compiled, and linked with."""
+
+    rooms: Sequence[Path]
+    libraries: Sequence[Path]
+    headers: Sequence[Path]
+    leave_out: Sequence[str] = ()
+
+    def files(self) -> list[Path]:
+        return [
+            file
+            for room in self.rooms
+            for file in sorted(room.glob("*.[ch]"))
+            if not any(map(file.match, self.leave_out))
+        ]
+
+
+def _build(
+    name: str,
+    compiler: Path,
+    given: _Sources,
+    more_options: Sequence[str],
+    generate: Callable[[str], str] | None = None,
+) -> Path:
+    """Compile into the cache; a hash of all that matters becomes part of the name."""
+    sources, headers = given.files(), given.headers
     ask = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
     header = _compile([str(compiler), *ask])
     generated = generate(header) if generate else ""
     key = hashlib.blake2b(digest_size=12)
     for source in [*sources, *headers]:
         key.update(source.read_bytes())
-    beside = [*rooms, *(header.parent for header in headers)]
-    options = [*_OPTIONS, *(f"-I{folder}" for folder in beside)]
-    linked = [w for file in libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")]
+    beside = [*given.rooms, *(header.parent for header in headers)]
+    general = [*_OPTIONS, *more_options]
+    options = [*general, *(f"-I{folder}" for folder in beside)]
+    linked = [
+        w for file in given.libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")
+    ]
     # The header after the preprocessor holds the version of MPI; -show says where.
-    for text in (generated, header, _show(compiler), *_OPTIONS, *linked):
+    for text in (generated, header, _show(compiler), *general, *linked):
         key.update(text.encode())
-    library = _cache() / f"{name}-{key.hexdigest()}.so"
+    library = _cache() / name.format(key.hexdigest())
     if library.exists():
         return library
     with (

@@ -213,4 +213,6 @@ def _compilers(launcher: Starter) -> list[Path]:
         name = launcher.recognized.launcher.NAME if launcher.recognized else ""
         suffix = _SUFFIXES.get(name)
         candidates += [launcher.path.parent / f"mpicc.{suffix}"] if suffix else []
+    if launcher.path.name == "smpirun":  # SimGrid's
+        candidates.append(launcher.path.parent / "smpicc")
     return candidates + [path.parent / "mpicc" for path in paths]

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transposes a square matrix again and again, as Fourier transforms in several dimensions do: an all-to-all each time.
+//
+// Usage: transpose [ROWS] [TIMES]. Every rank has ROWS rows of the matrix; blocks of ROWS x ROWS numbers go to each other
+// rank. It prints how long a transposition takes, until the last rank has it, and checks the last one.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct matrix {
+    int rows, size, first;  // of this rank; of the whole; number of its first row
+    double *own, *blocks, *received;
+};
+
+static double element(int row, int column) { return 1e-3 * row + column; }
+
+/// A block for each rank, already transposed.
+static void pack(const struct matrix* m) {
+    double* to = m->blocks;
+    for (int block = 0; block < m->size; block += m->rows)
+        for (int column = 0; column < m->rows; ++column)
+            for (int row = 0; row < m->rows; ++row) *to++ = m->own[row * m->size + block + column];
+}
+
+static void unpack(const struct matrix* m) {
+    const double* from = m->received;
+    for (int block = 0; block < m->size; block += m->rows)
+        for (int row = 0; row < m->rows; ++row)
+            for (int column = 0; column < m->rows; ++column) m->own[row * m->size + block + column] = *from++;
+}
+
+static void transpose(const struct matrix* m) {
+    const int count = m->rows * m->rows;
+    pack(m);
+    MPI_Alltoall(m->blocks, count, MPI_DOUBLE, m->received, count, MPI_DOUBLE, MPI_COMM_WORLD);
+    unpack(m);
+}
+
+static long count_wrong(const struct matrix* m, int times) {
+    long wrong = 0;
+    for (int row = 0; row < m->rows; ++row)
+        for (int column = 0; column < m->size; ++column) {
+            const int there = m->first + row;
+            const double right = times % 2 == 0 ? element(there, column) : element(column, there);
+            wrong += m->own[row * m->size + column] != right;
+        }
+    return wrong;
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    const int rows = argc > 1 ? atoi(argv[1]) : 4, times = argc > 2 ? atoi(argv[2]) : 20;
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    struct matrix m = {.rows = rows, .size = rows * ranks, .first = rows * rank};
+    const size_t bytes = sizeof(double) * (size_t)m.rows * (size_t)m.size;
+    m.own = malloc(bytes);
+    m.blocks = malloc(bytes);
+    m.received = malloc(bytes);
+    if (rows < 1 || times < 1 || m.own == NULL || m.blocks == NULL || m.received == NULL) {
+        fputs("transpose: give numbers of rows and times of 1 or more, for which there is memory\n", stderr);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    for (int row = 0; row < m.rows; ++row)
+        for (int column = 0; column < m.size; ++column)
+            m.own[row * m.size + column] = element(m.first + row, column);
+    transpose(&m);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int i = 1; i < times; ++i) transpose(&m);
+    double seconds = MPI_Wtime() - begin, longest;
+    long wrong = count_wrong(&m, times), all_wrong;
+    MPI_Reduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&wrong, &all_wrong, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("transpose: %d ranks, blocks of %zu bytes, %.2f us each time; %ld wrong\n", ranks,
+               sizeof(double) * (size_t)(rows * rows), times > 1 ? 1e6 * longest / (times - 1) : 0,
+               all_wrong);
+    free(m.own);
+    free(m.blocks);
+    free(m.received);
+    return MPI_Finalize();
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A common start: a barrier would let ranks go one after another, as its last messages arrive.
+#ifndef TOPOLOOM_MEASURE_START_H
+#define TOPOLOOM_MEASURE_START_H
+
+#include "clock.h"
+
+struct start {
+    struct common_clock clock;
+    double margin;  // s in which all learn when to start
+};
+
+struct start make_start(void);
+/// Compares the clocks again. Collective.
+void compare_again(struct start* start);
+
+/// Waits for the start, and gives it on the common clock; `came_late`: this rank has missed it.
+double start_together(struct start* start, int* came_late);
+/// From the start to the end of the last rank. -1: a rank has missed the start, and next time there is more of a margin.
+double end_together(struct start* start, double began, int came_late);
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compares clocks by messages there and back.
+#include "clock.h"
+
+#include <stddef.h>
+
+enum { exchanges = 16 };
+
+static int answer(MPI_Comm comm, int child, int tag) {
+    int status = MPI_SUCCESS;
+    for (int i = 0; i < exchanges && status == MPI_SUCCESS; ++i) {
+        status = PMPI_Recv(NULL, 0, MPI_BYTE, child, tag, comm, MPI_STATUS_IGNORE);
+        double now = PMPI_Wtime();
+        if (status == MPI_SUCCESS) status = PMPI_Send(&now, 1, MPI_DOUBLE, child, tag, comm);
+    }
+    return status;
+}
+
+/// How far this rank's clock is ahead of its parent's: in the fastest exchange least can have delayed one way alone.
+static int ask(MPI_Comm comm, int parent, int tag, double* ahead) {
+    double fastest = -1;
+    for (int i = 0; i < exchanges; ++i) {
+        double theirs = 0;
+        const double begin = PMPI_Wtime();
+        int status = PMPI_Send(NULL, 0, MPI_BYTE, parent, tag, comm);
+        if (status == MPI_SUCCESS)
+            status = PMPI_Recv(&theirs, 1, MPI_DOUBLE, parent, tag, comm, MPI_STATUS_IGNORE);
+        if (status != MPI_SUCCESS) return status;
+        const double end = PMPI_Wtime();
+        if (fastest >= 0 && end - begin >= fastest) continue;
+        fastest = end - begin;
+        *ahead = (begin + end) / 2 - theirs;
+    }
+    return MPI_SUCCESS;
+}
+
+static int find_offset(MPI_Comm comm, int tag, double* offset) {
+    int rank = 0, ranks = 1, step = 1, status = MPI_SUCCESS;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    double ahead = 0;
+    for (; step < ranks && status == MPI_SUCCESS; step *= 2) {
+        if (rank % (2 * step) == step) {
+            status = ask(comm, rank - step, tag, &ahead);
+            break;
+        }
+        if (rank + step < ranks) status = answer(comm, rank + step, tag);
+    }
+    *offset = 0;
+    if (rank > 0 && status == MPI_SUCCESS)
+        status = PMPI_Recv(offset, 1, MPI_DOUBLE, rank - step, tag, comm, MPI_STATUS_IGNORE);
+    *offset += ahead;
+    for (step /= 2; step > 0 && status == MPI_SUCCESS; step /= 2)
+        if (rank + step < ranks) status = PMPI_Send(offset, 1, MPI_DOUBLE, rank + step, tag, comm);
+    return status;
+}
+
+static bool is_global(MPI_Comm comm) {
+    int* global = NULL;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, MPI_WTIME_IS_GLOBAL, (void*)&global, &found);
+    return found && *global;
+}
+
+int compare_clocks(struct common_clock* clock, MPI_Comm comm, int tag) {
+    double offset = 0;
+    if (!is_global(comm)) {
+        const int status = find_offset(comm, tag, &offset);
+        if (status != MPI_SUCCESS) return status;
+    }
+    clock->at = PMPI_Wtime();
+    clock->offset = offset;
+    if (!clock->compared) {
+        clock->first_at = clock->at;
+        clock->first_offset = offset;
+        clock->compared = true;
+    } else {
+        clock->drift = (offset - clock->first_offset) / (clock->at - clock->first_at);
+    }
+    return MPI_SUCCESS;
+}
+
+double to_common(const struct common_clock* clock, double own) {
+    return own - clock->offset - clock->drift * (own - clock->at);
+}
+
+double to_own(const struct common_clock* clock, double common) {
+    return clock->at + (common + clock->offset - clock->at) / (1 - clock->drift);
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `topoloom collective --run` prints, draws and writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from topoloom.cli.console import print_facts, print_json, print_table
+
+if TYPE_CHECKING:
+    from topoloom.tasks.collectives.measure import Measured, MeasuredCollective
+
+_OWN = "MPI's own"
+
+
+class Files(NamedTuple):
+    """Where what goes; None: nowhere."""
+
+    samples: Path | None
+    decisions: Path | None
+    figure: Path | None
+    timeline: Path | None
+
+
+def write_measured(found: MeasuredCollective, files: Files, as_json: bool) -> None:
+    """Write all files, then print a table for each size, or JSON."""
+    from topoloom.figure.timeline import draw_timeline
+    from topoloom.support.files import write_text
+
+    document = found.document()
+    if files.samples is not None:
+        write_text(files.samples, "".join(f"{line}\n" for line in found.lines()))
+    if files.decisions is not None:
+        table = found.decisions()
+        write_text(files.decisions, json.dumps(table, indent=1) + "\n")
+        document["decisions"] = table["decisions"]
+    if files.figure is not None:
+        _draw(files.figure, found)
+    if files.timeline is not None and found.trace is not None:
+        draw_timeline(files.timeline, found.trace)
+    if as_json:
+        print_json(document)
+        return
+    for measured in found.sizes:
+        _print(found, measured)
+    print_facts(_facts(found), written=list(files))
+
+
+def _facts(found: MeasuredCollective) -> list[tuple[str, str]]:
+    facts = [("calls", f"{found.repeats} of each, in turns, from a common start")]
+    if found.setting is not None:
+        facts.append(("messages cost", found.setting.model_name))
+    return facts
+
+
+def _title(found: MeasuredCollective, size: int) -> str:
+    from topoloom.support.units import counted, format_bytes
+
+    of = f" of {format_bytes(size)}" if size else ""
+    return f"{found.call.operation}{of} among {counted(found.call.ranks, 'rank')}"
+
+
+def _name(one: Measured) -> str:
+    from topoloom.preload.measure import OWN
+
+    return _OWN if one.schedule == OWN else one.schedule
+
+
+def _print(found: MeasuredCollective, measured: list[Measured]) -> None:
+    from topoloom.support.units import format_seconds
+
+    own = next(one.median for one in measured if _name(one) == _OWN)
+    columns = ["schedule", "median", "95 % interval", "MPI's own / it"]
+    if found.setting is not None:
+        columns.append("predicted")
+    rows = []
+    for one in measured:
+        bounds = " to ".join(map(format_seconds, one.interval))
+        row = [_name(one), format_seconds(one.median), bounds]
+        row.append(f"{own / one.median:.2f}" if one.median > 0 else "")
+        if found.setting is not None:
+            told = one.predicted
+            row.append("" if told is None else format_seconds(told))
+        rows.append(row)
+    print_table(columns, rows, title=_title(found, measured[0].bytes), best=0)
+
+
+def _draw(path: Path, found: MeasuredCollective) -> None:
+    from topoloom.figure.measured import TimeBar, draw_measured
+    from topoloom.support.units import counted
+
+    sizes = [
+        (
+            measured[0].bytes,
+            [
+                TimeBar(
+                    _name(one),
+                    one.median,
+                    one.interval,
+                    one.predicted,
+                    _name(one) == _OWN,
+                )
+                for one in measured
+            ],
+        )
+        for measured in found.sizes
+    ]
+    ranks = counted(found.call.ranks, "rank")
+    draw_measured(path, f"{found.call.operation} among {ranks}, measured", sizes)

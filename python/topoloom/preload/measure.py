@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times collectives where a launcher starts ranks, with a program of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.preload.collectives import build_measurement
+from topoloom.preload.shim import find_compiler, find_launcher
+from topoloom.support.children import run_child
+from topoloom.support.files import shared_directory, write_text
+
+#: What MPI's own collective is called among schedules.
+OWN = "mpi"
+
+
+class Cases(NamedTuple):
+    """What is timed: an operation at sizes, by schedules or `OWN`."""
+
+    operation: str
+    ranks: int
+    root: int
+    cases: Sequence[tuple[int, str]]  # bytes, schedule
+
+
+class Timed(NamedTuple):
+    """The samples of each case in seconds, and the text of traces."""
+
+    samples: list[list[float]]
+    traces: str
+
+
+def time_cases(
+    asked: Cases,
+    launcher: Sequence[str],
+    repeats: int,
+    mpicc: str | None = None,
+    traced: bool = False,
+) -> Timed:
+    """Run all cases in one job, in turns, each as often as `repeats`.
+
+    A sample is from a common start of all ranks to the end of the last one. With
+    `traced`, schedules are traced once at the first size, after the measurement.
+
+    Raises
+    ------
+    topoloom.Error
+        If the launcher or its compiler is not there or fails, starts another number of
+        ranks, or a schedule cannot be run.
+    """
+    words = list(launcher)
+    if not words:
+        raise Error("no launcher; write it after --, as in: -- mpirun -n 4")
+    starter = find_launcher(words)
+    program = build_measurement(find_compiler(starter, mpicc))
+    with shared_directory("measure") as directory:
+        folder = Path(directory)
+        write_text(folder / "cases", _text(asked, repeats, folder if traced else None))
+        done = run_child([*words, str(program), str(folder)])
+        if done.returncode != 0:
+            raise Error(
+                f"'{words[0]}' ended with status {done.returncode}: "
+                f"{_reason(done.stderr + done.stdout)}"
+            )
+        samples = _read(folder / "samples", len(asked.cases), words[0])
+        trace = folder / "trace"
+        return Timed(samples, trace.read_text() if trace.exists() else "")
+
+
+def _text(asked: Cases, repeats: int, trace_in: Path | None) -> str:
+    ways = list(dict.fromkeys(schedule for _, schedule in asked.cases))
+    lines = [
+        f"operation {asked.operation}",
+        f"ranks {asked.ranks}",
+        f"root {asked.root}",
+        f"repeats {repeats}",
+    ]
+    if trace_in is not None:
+        if ";" in str(trace_in) or "(" in str(trace_in):
+            raise Error(
+                f"'{trace_in.parent}' has a semicolon or a parenthesis; trace calls "
+                "from another folder"
+            )
+        lines.append(f"trace {trace_in / 'trace'}")
+    lines += [f"way {way}" for way in ways]
+    lines += [f"case {size} {ways.index(schedule)}" for size, schedule in asked.cases]
+    return "\n".join(lines) + "\n"
+
+
+def _reason(said: str) -> str:
+    """Find the first line that says something; launchers draw boxes, SimGrid logs."""
+    for line in said.splitlines():
+        if any(map(str.isalpha, line)) and "/INFO]" not in line:
+            return line.strip()
+    return "it does not say why"
+
+
+def _read(file: Path, cases: int, launcher: str) -> list[list[float]]:
+    lines = file.read_text().splitlines() if file.exists() else []
+    found: list[list[float]] = [[] for _ in range(cases)]
+    for line in lines:
+        kind, _, rest = line.partition(" ")
+        if kind == "problem":
+            raise Error(rest)
+        if kind == "sample":
+            number, seconds = rest.split()
+            found[int(number)].append(float(seconds))
+    if lines[-1:] != ["end"]:
+        raise Error(
+            f"'{launcher}' has not run the measurement to its end; its rank 0 must see "
+            "the working directory, and its MPI be that of the compiler (--mpicc)"
+        )
+    return found

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures schedules of a collective on the machine, beside the MPI library's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import comb
+from statistics import median
+from typing import Any, NamedTuple
+
+from topoloom._core import Error
+from topoloom.preload.measure import OWN, Cases, time_cases
+from topoloom.schedules.call_trace import CallTrace, read_traces
+from topoloom.schedules.choose import Call, rank_schedules, schedule_names
+from topoloom.schedules.decisions import Decision, decision_table
+from topoloom.support.checks import at_least
+from topoloom.tasks.collectives.collective import Setting
+
+#: MPI counts elements in an int.
+MOST_BYTES = 2**31 - 1
+
+
+class Measured(NamedTuple):
+    """One schedule at one size.
+
+    Attributes
+    ----------
+    schedule
+        Its name, or `OWN` for the library's collective.
+    bytes
+        As in `Call`.
+    samples
+        Seconds of each call, in the order in which they were made.
+    predicted
+        Seconds by the model; None without one, and for the library's own.
+    """
+
+    schedule: str
+    bytes: int
+    samples: list[float]
+    predicted: float | None
+
+    @property
+    def median(self) -> float:
+        """The median of the samples."""
+        return median(self.samples)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Bounds of the median."""
+        return median_interval(self.samples)
+
+
+@dataclass(frozen=True)
+class MeasuredCollective:
+    """All schedules at all sizes, and the call that was traced."""
+
+    call: Call
+    setting: Setting | None
+    repeats: int
+    sizes: list[list[Measured]]  # by size, the fastest schedule first
+    trace: CallTrace | None
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        setting = self.setting
+        return {
+            "operation": self.call.operation,
+            "ranks": self.call.ranks,
+            "root": self.call.root,
+            "model": None if setting is None else setting.model_name,
+            "machine": None if setting is None else setting.machine_name or None,
+            "repeats": self.repeats,
+            "sizes": [
+                {
+                    "bytes": measured[0].bytes,
+                    "schedules": [
+                        {
+                            "name": one.schedule,
+                            "median": one.median,
+                            "interval": list(one.interval),
+                            "predicted": one.predicted,
+                        }
+                        for one in measured
+                    ],
+                }
+                for measured in self.sizes
+            ],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Write every sample as a line of JSON, by size, schedule and turn."""
+        for one in (one for measured in self.sizes for one in measured):
+            for turn, seconds in enumerate(one.samples):
+                yield json.dumps(
+                    {
+                        "operation": self.call.operation,
+                        "ranks": self.call.ranks,
+                        "bytes": one.bytes,
+                        "schedule": one.schedule,
+                        "turn": turn,
+                        "seconds": seconds,
+                    }
+                )
+
+    def decisions(self) -> dict[str, Any]:
+        """Make the decision table: from a size on, the fastest of our schedules there.
+
+        The first line also holds for smaller sizes.
+        """
+        found: list[Decision] = []
+        for measured in sorted(self.sizes, key=lambda measured: measured[0].bytes):
+            size = measured[0].bytes if found else min(measured[0].bytes, 1)
+            best = fastest(measured).schedule
+            if not found or found[-1].schedule != best:
+                found.append(Decision(self.call.ranks, None, size, best))
+        machine = "" if self.setting is None else self.setting.machine_name
+        return decision_table(self.call.operation, found, "measured", machine)
+
+
+def fastest(measured: Sequence[Measured]) -> Measured:
+    """Find the schedule, not the library's own, with the lowest median."""
+    ours = [one for one in measured if one.schedule != OWN]
+    return min(ours, key=lambda one: one.median)
+
+
+def median_interval(samples: Sequence[float]) -> tuple[float, float]:
+    """Bound the median of what the samples are drawn from, with 95 % confidence.
+
+    The bounds are samples themselves, by the binomial distribution of how many lie
+    below the median: nothing is assumed of their distribution. Up to five samples
+    cannot be that sure, and give the lowest and the highest.
+    """
+    ordered, count = sorted(samples), len(samples)
+    first, outside = 0, 1  # of the 2^count ways to lie below or above
+    while 2 * (outside + comb(count, first + 1)) <= 0.05 * 2**count:
+        first += 1
+        outside += comb(count, first)
+    return ordered[first], ordered[count - 1 - first]
+
+
+def measure_collective(
+    call: Call,
+    sizes: Sequence[int],
+    launcher: Sequence[str],
+    setting: Setting | None = None,
+    schedules: Sequence[str] = (),
+    *,
+    repeats: int = 30,
+    mpicc: str | None = None,
+    traced: bool = False,
+) -> MeasuredCollective:
+    """Time schedules of a collective in one job, all or those that are named.
+
+    Parameters
+    ----------
+    call
+        What is asked; its bytes do not count.
+    sizes
+        Bytes; none for a barrier.
+    launcher
+        What starts the ranks, without a program: ``["mpirun", "-n", "4"]``.
+    setting
+        What predicts times; None for no predictions.
+    schedules
+        Only these; by default all that can do it, with every value of their options
+        that is worth a try.
+    repeats
+        Of each schedule and size.
+    mpicc
+        Compiler of the launcher's MPI, if the one beside it is not.
+    traced
+        Trace a call of the fastest schedule at the first size.
+
+    Raises
+    ------
+    topoloom.Error
+        If the call or a schedule cannot be run, or the launcher fails.
+    """
+    at_least("repeats", repeats, 1)
+    _check(call, sizes)
+    calls = [call._replace(bytes=size) for size in sizes or [0]]
+    cases = []
+    for one in calls:
+        names = list(schedules) or list(schedule_names(one))
+        for name in names:
+            one.schedule(name)
+        cases += [(one, name) for name in (OWN, *names)]
+    asked = Cases(
+        call.operation,
+        call.ranks,
+        call.root,
+        [(one.bytes, name) for one, name in cases],
+    )
+    timed = time_cases(asked, launcher, repeats, mpicc, traced)
+    found: dict[int, list[Measured]] = {}
+    for (one, name), samples in zip(cases, timed.samples, strict=True):
+        seconds = _predicted(one, name, setting)
+        measured = Measured(name, one.bytes, samples, seconds)
+        found.setdefault(one.bytes, []).append(measured)
+    by_size = [sorted(each, key=lambda one: one.median) for each in found.values()]
+    trace = None
+    if traced:
+        best = fastest(by_size[0]).schedule
+        texts = read_traces(timed.traces, "the trace")
+        trace = [each for each in texts if each.schedule == best][-1]
+    return MeasuredCollective(call, setting, repeats, by_size, trace)
+
+
+def _predicted(call: Call, name: str, setting: Setting | None) -> float | None:
+    if setting is None or name == OWN:
+        return None
+    (ranked,) = rank_schedules(call, setting.model, setting.slots, [name])
+    return ranked.cost.time
+
+
+def _check(call: Call, sizes: Sequence[int]) -> None:
+    if call.operation.startswith("many-to-many"):
+        raise Error(f"MPI has no {call.operation} to run; measure an all-to-all")
+    if call.root >= call.ranks:
+        raise Error(f"root {call.root} of {call.ranks} ranks; they count from 0")
+    if len(set(sizes)) < len(sizes):
+        raise Error("a size is given twice; leave one out")
+    for size in sizes:
+        at_least("bytes", size, 1)
+        if size > MOST_BYTES:
+            raise Error(f"{size} bytes are too many for MPI; at most {MOST_BYTES}")

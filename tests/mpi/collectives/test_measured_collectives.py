@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedules are measured where a launcher starts ranks, beside the MPI's own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from own_process import TOPOLOOM
+from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, need
+from several_hosts import SECONDS
+
+from exchange.programs import PLATFORM, SETTINGS
+from topoloom.preload.measure import OWN
+from topoloom.schedules.call_trace import CallTrace
+from topoloom.schedules.choose import Call, operations, schedule_names
+from topoloom.tasks.collectives.measure import fastest, measure_collective
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+RANKS = 6
+#: What `PLATFORM` is: links of 10 GB/s and 1 us to one switch.
+MACHINE = "fattree:16,bandwidth=10GB/s,latency=1us"
+#: Schedules in which all ranks do the same.
+EQUAL_ROUNDS = {"at-once", "cyclic", "bruck"}
+ALL_TO_ALL = Call("all-to-all", RANKS, 0)
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Give SimGrid's launcher with all of its options, but the number of ranks."""
+    folder = tmp_path_factory.mktemp("platform")
+    (folder / "platform.xml").write_text(PLATFORM.format(last=15))
+    (folder / "hosts").write_text("".join(f"n{i}\n" for i in range(16)))
+    options = ["-hostfile", folder / "hosts", "-platform", folder / "platform.xml"]
+    options += [f"--cfg={name}:{value}" for name, value in SETTINGS.items()]
+    return [need(SIMGRID.mpirun, SIMGRID.install), *map(str, options)]
+
+
+def test_simulated_times_are_those_predicted(
+    topoloom: Command, simulated: list[str]
+) -> None:
+    files = ["-o", "samples", "--decisions", "table", "--figure", "bars.svg"]
+    done = topoloom(
+        *("collective", "alltoall", "-n", RANKS, "--bytes", "64+4KiB", "--json"),
+        *("--model", "simgrid", "--machine", MACHINE, "--repeats", 3, "--run", *files),
+        *("--timeline", "call.svg", "--", *simulated, "-n", RANKS),
+    )
+    assert done.status == 0, done.err
+    assert [one["bytes"] for one in done.json["sizes"]] == [64, 4096]
+    best = []
+    for size in done.json["sizes"]:
+        found = size["schedules"]
+        call = ALL_TO_ALL._replace(bytes=size["bytes"])
+        assert {one["name"] for one in found} == {OWN, *schedule_names(call)}
+        assert [one["median"] for one in found] == sorted(o["median"] for o in found)
+        ours = [one for one in found if one["name"] != OWN]
+        best.append(ours[0]["name"])
+        for one in ours:
+            # Rounds of unequal ranks are modelled as if all waited for the last one.
+            close = 0.01 if one["name"] in EQUAL_ROUNDS else 0.1
+            assert one["median"] == pytest.approx(one["predicted"], rel=close), one
+            low, high = one["interval"]
+            assert low <= one["median"] <= high
+    samples = [json.loads(line) for line in Path("samples").read_text().splitlines()]
+    count = sum(len(size["schedules"]) for size in done.json["sizes"])
+    assert len(samples) == 3 * count
+    assert all(one["seconds"] > 0 for one in samples)
+    lines = json.loads(Path("table").read_text())["decisions"]
+    assert [line["schedule"] for line in lines] == list(dict.fromkeys(best))
+    assert lines[0]["bytes"] == 1
+    for picture in ("bars.svg", "call.svg"):
+        assert Path(picture).read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    "operation", [name for name in operations() if not name.startswith("many")]
+)
+def test_every_schedule_of_every_operation_is_measured(
+    operation: str,
+    simulated: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call = Call(operation, RANKS, 0, root=0 if operation in NO_ROOT else 2)
+    sizes = [] if operation == "barrier" else [20, 160]
+    launcher = [*simulated, "-n", str(RANKS)]
+    found = measure_collective(call, sizes, launcher, repeats=2)
+    assert [measured[0].bytes for measured in found.sizes] == (sizes or [0])
+    for measured in found.sizes:
+        names = set(schedule_names(call._replace(bytes=measured[0].bytes)))
+        assert {one.schedule for one in measured} == {OWN, *names}
+        assert all(len(one.samples) == 2 for one in measured)
+        assert min(min(one.samples) for one in measured) > 0
+
+
+NO_ROOT = {
+    *("all-to-all", "all-gather", "all-reduce", "reduce-scatter", "scan", "exscan"),
+    "barrier",
+}
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_real_ranks_are_measured_and_traced(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call = Call("all-to-all", 3, 0)
+    names = ["bruck", "at-once"]
+    launcher = mpi.command(3)
+    found = measure_collective(
+        call, [64], launcher, None, names, repeats=4, traced=True
+    )
+    (measured,) = found.sizes
+    assert {one.schedule for one in measured} == {OWN, *names}
+    assert all(len(one.samples) == 4 for one in measured)
+    assert min(min(one.samples) for one in measured) > 0
+    assert found.trace is not None
+    check_trace(found.trace, call._replace(bytes=64), fastest(measured).schedule)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("schedule", ["bruck(radix=3)", "pairwise"])
+def test_a_trace_has_the_messages_of_the_schedule(
+    schedule: str, simulated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    launcher = [*simulated, "-n", str(RANKS)]
+    found = measure_collective(
+        ALL_TO_ALL, [64], launcher, None, [schedule], repeats=1, traced=True
+    )
+    trace = found.trace
+    assert trace is not None
+    check_trace(trace, ALL_TO_ALL._replace(bytes=64), schedule)
+    (one,) = (one for one in found.sizes[0] if one.schedule == schedule)
+    assert trace.seconds == pytest.approx(one.median, rel=0.05)
+    for wait in trace.waits():
+        assert wait.ready < wait.sent < wait.receive.end
+
+
+def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
+    """Hold what ranks say against what the core plans."""
+    assert (trace.schedule, trace.bytes, trace.ranks) == (schedule, 64, call.ranks)
+    assert sorted(one.rank for one in trace.of("call")) == list(range(call.ranks))
+    assert all(one.begin <= one.end for one in trace.events)
+    planned: Counter[tuple[int, ...]] = Counter()
+    made = call.schedule(schedule)
+    for number in range(made.rounds):
+        planned.update(zip(*(a.tolist() for a in made.messages(number)), strict=True))
+    sent = Counter((one.rank, one.peer, one.bytes) for one in trace.of("send"))
+    received = Counter((one.peer, one.rank, one.bytes) for one in trace.of("receive"))
+    assert sent == received == planned
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--run"], "no launcher; write it after --, as in: -- mpirun -n 4"),
+        (["--run", "--", "no-such-run"], "cannot run 'no-such-run'"),
+        (["--run", "--", "false"], "'false' ended with status 1: it does not say why"),
+        (["--run", "--", "true"], "'true' has not run the measurement to its end"),
+        (["--run", "--repeats", 0, "--", "true"], "repeats must be 1 or more, not 0"),
+        (["--run", "--schedule", "brukc", "--", "true"], "'brukc'"),
+        (["--run", "--bytes", "0", "--", "true"], "bytes must be 1 or more, not 0"),
+        (["--run", "--bytes", "8+8", "--", "true"], "a size is given twice"),
+        (["--run", "--bytes", "2GiB", "--", "true"], "too many for MPI"),
+        (["--run", "--to", "mpich", "-o", "x", "--", "true"], "leave out --order"),
+        (["--run", "--order-ranks", "--", "true"], "leave out --order-ranks"),
+        (["--model", "hdr", "--", "true"], "'true' is started to measure; add --run"),
+        (["--model", "hdr", "--timeline", "x.svg"], "are for --run; add it"),
+    ],
+)
+def test_bad_input_is_refused_in_a_line(
+    topoloom: Command, words: list[object], message: str
+) -> None:
+    refused(topoloom, message, "alltoall", "-n", 4, *words)
+
+
+def refused(topoloom: Command, message: str, *words: object) -> None:
+    """Expect one line, and nothing in the folder."""
+    done = topoloom("collective", *words)
+    assert (done.status, done.out) == (2, "")
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not list(Path().iterdir())
+
+
+def test_a_measurement_fits_its_operation(topoloom: Command) -> None:
+    many = ["many-to-many", "-n", 4, "--degree", 2, "--run", "--", "true"]
+    refused(topoloom, "MPI has no many-to-many to run", *many)
+    root = ["bcast", "-n", 4, "--root", 4, "--run", "--", "true"]
+    refused(topoloom, "root 4", *root)
+    wide = ["alltoall", "-n", 65, "--run", "--timeline", "x.svg", "--", "true"]
+    refused(topoloom, "timelines are drawn of up to 64 ranks, not of 65", *wide)
+
+
+def test_the_launcher_starts_as_many_ranks(
+    topoloom: Command, simulated: list[str]
+) -> None:
+    words = ["alltoall", "-n", 4, "--run", "--", *simulated, "-n", 3]
+    refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
+    launcher = tmp_path / "slow"
+    launcher.write_text("#!/bin/sh\ntouch started\nexec sleep 60\n")
+    launcher.chmod(0o755)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    compiler = need(MPICH.compilers[".c"], MPICH.install)
+    words = ["collective", "alltoall", "-n", "4", "--run", "-o", "samples"]
+    process = subprocess.Popen(
+        [*TOPOLOOM, *words, "--mpicc", compiler, "--", str(launcher)],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + SECONDS
+    while not (folder / "started").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130
+    assert len(said.splitlines()) == 1
+    assert [file.name for file in folder.iterdir()] == ["started"]

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program with all-to-alls becomes faster, unmodified, as its documentation shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from built_libraries import ROOT, run, with_collectives
+from recorded import MPICH, SIMGRID, built
+
+from exchange.programs import PLATFORM, SETTINGS
+from topoloom.figure.timeline import draw_timeline
+from topoloom.schedules.call_trace import load_traces
+
+SOURCE = ROOT / "apps/transpose/transpose.c"
+
+
+def test_matrices_are_transposed(tmp_path: Path) -> None:
+    program = built(MPICH, SOURCE, tmp_path)
+    assert "3 ranks, blocks of 200 bytes" in run(MPICH.command(3, program, 5, 4))
+    assert run(MPICH.command(3, program, 5, 3)).endswith("; 0 wrong\n")
+
+
+def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
+    (tmp_path / "platform.xml").write_text(PLATFORM.format(last=15))
+    (tmp_path / "hosts").write_text("".join(f"n{i}\n" for i in range(16)))
+    renamed = tmp_path / "renamed.h"
+    renamed.write_text("#define MPI_Alltoall topoloom_alltoall\n")
+    headers = ["-include", "topoloom_collective.h", "-include", renamed]
+    ours = with_collectives(SIMGRID, SOURCE, tmp_path, *headers)
+    options = ["-hostfile", tmp_path / "hosts", "-platform", tmp_path / "platform.xml"]
+    options += [f"--cfg={name}:{value}" for name, value in SETTINGS.items()]
+
+    def microseconds(program: Path, **variables: str) -> float:
+        said = run(SIMGRID.command(16, *options, program, 8, 10), **variables)
+        assert said.endswith("; 0 wrong\n")
+        found = re.search(r"([0-9.]+) us each time", said)
+        assert found is not None
+        return float(found[1])
+
+    theirs = microseconds(built(SIMGRID, SOURCE, tmp_path))
+    setting = "schedule=bruck(radix=4)"
+    assert microseconds(ours, TOPOLOOM_COLLECTIVES=setting) < 0.6 * theirs
+    trace = tmp_path / "calls.jsonl"
+    microseconds(ours, TOPOLOOM_COLLECTIVES=f"{setting};trace={trace}")
+    calls = load_traces(trace)
+    assert [call.schedule for call in calls] == ["bruck(radix=4)"] * 10
+    draw_timeline(tmp_path / "calls.svg", calls[-1])

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gives each rank a clock that is an hour ahead of the one before, and compares them twice. Prints the largest error in
+// seconds, of the host's clock.
+//
+// Usage: skewed_clocks DRIFT. The clock of rank r gains DRIFT times r seconds per second; then a second passes each time.
+#define _GNU_SOURCE
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+static int rank;
+static double drift;
+
+static double true_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// In place of the library's.
+double PMPI_Wtime(void) { return 3600.0 * rank + (1 + drift * rank) * true_time(); }
+
+int main(int argc, char** argv) {
+    struct common_clock clock = {.compared = false};
+    MPI_Init(&argc, &argv);
+    drift = argc > 1 ? atof(argv[1]) : 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 2; ++i) {
+        compare_clocks(&clock, MPI_COMM_WORLD, 0);
+        if (drift > 0) sleep(1);
+    }
+    const double now = true_time(), own = PMPI_Wtime(), common = to_common(&clock, own);
+    double errors[] = {fabs(common - now), fabs(to_own(&clock, common) - own)}, largest[2];
+    MPI_Reduce(errors, largest, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("%g %g\n", largest[0], largest[1]);
+    return MPI_Finalize();
+}
