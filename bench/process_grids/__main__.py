@@ -18,8 +18,8 @@ MIB = 1 << 20
 #: third, which had up to 40,000 processes of 64 MB, smaller grids.
 GROUPS = {
     4: [((4, 4), 8 * MIB), ((6, 6), 8 * MIB), ((6, 8), 8 * MIB)],
-    8: [((6, 8), 16 * MIB), ((8, 8), 16 * MIB), ((8, 12), 16 * MIB)],
-    12: [((6, 8), 16 * MIB), ((6, 12), 16 * MIB), ((8, 12), 16 * MIB)],
+    8: [((6, 8), 16 * MIB), ((8, 8), 16 * MIB)],
+    12: [((6, 8), 16 * MIB), ((6, 12), 16 * MIB)],
 }
 #: Theta of a row, measured there: on Alamode, RA and Jaguar.
 PUBLISHED = {
