@@ -2,8 +2,8 @@
 // All-gather, of equal blocks and of blocks that differ.
 #include "collective.h"
 
-static struct asked allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                              int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+struct asked ask_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
     return (struct asked){
         .name = "allgather",
         .operation = TOPOLOOM_ALL_GATHER,
@@ -15,13 +15,15 @@ static struct asked allgather(const void* sendbuf, int sendcount, MPI_Datatype s
 
 int topoloom_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    const struct asked asked = allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    const struct asked asked =
+        ask_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     return run_blocking(&asked);
 }
 
 int topoloom_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, topoloom_request* request) {
-    const struct asked asked = allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    const struct asked asked =
+        ask_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     return start_nonblocking(&asked, request);
 }
 
@@ -29,7 +31,8 @@ int topoloom_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sen
                             int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                             topoloom_request* request) {
     (void)info;
-    const struct asked asked = allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    const struct asked asked =
+        ask_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     return make_persistent(&asked, request);
 }
 

@@ -63,7 +63,8 @@ static int check_own(struct call* call) {
 
 int begin_call(struct call* call) {
     struct asked* asked = &call->asked;
-    int status = find_state(asked->comm, &call->state);
+    call->state = asked->among;
+    int status = asked->among == NULL ? find_state(asked->comm, &call->state) : MPI_SUCCESS;
     if (status != MPI_SUCCESS) return status;
     struct state* state = call->state;
     __atomic_add_fetch(&state->users, 1, __ATOMIC_RELAXED);
@@ -293,6 +294,7 @@ static int prepare(struct call* call, char* why, size_t why_size) {
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
     call->run->own = state->own;
+    call->run->members = state->members;
     call->run->tag = call->tag;
     call->run->op = call->asked.op;
     call->run->trace =

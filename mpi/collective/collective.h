@@ -24,10 +24,12 @@ struct side {
     MPI_Datatype type;
     bool by_rank;  // whether there is a block for each rank
 };
+struct state;
 struct asked {
     const char* name;
     enum topoloom_operation operation;
-    MPI_Comm comm;
+    MPI_Comm comm;        // on which errors are raised
+    struct state* among;  // NULL: all ranks of the communicator
     int root;
     MPI_Op op;    // MPI_OP_NULL: nothing is combined
     bool vector;  // whether blocks of ranks may differ in size
@@ -38,6 +40,19 @@ bool has_input(const struct asked* asked, int rank);
 bool has_output(const struct asked* asked, int rank);
 /// Raises an error where an argument is wrong, as MPI does.
 int check_asked(const struct asked* asked, int rank, int ranks);
+
+// ---- the files of the operations: what they ask ------------------------------------------------------------------
+struct asked ask_bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+struct asked ask_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                        int root, MPI_Comm comm);
+struct asked ask_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+struct asked ask_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+struct asked ask_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+struct asked ask_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm);
 
 // ---- elements.c: elements in memory ------------------------------------------------------------------------------
 struct elements {
@@ -62,7 +77,6 @@ struct plan_key {
     bool in_place, in_rank_order, wants_result;
 };
 struct run;
-struct state;
 struct plan {
     struct plan_key key;
     int64_t* counts;  // of input and output with their offsets, where blocks differ
@@ -103,9 +117,11 @@ struct setup;
 struct state {
     struct process* process;
     struct state* next;  // of the process
-    int users;           // the communicator, and calls that have not ended
+    int users;           // the communicator, calls that have not ended, and states of lines
     MPI_Comm own;        // a private duplicate
     int rank, ranks;
+    struct state* whole;  // whose duplicate this is, where only some of its ranks are meant; NULL: its own
+    int* members;         // these ranks; NULL: all
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
     topoloom_learner* learner;  // NULL: nothing is to be learned
@@ -122,13 +138,21 @@ struct state {
 /// done before anything else is used.
 int find_state(MPI_Comm comm, struct state** state);
 void release_state(struct state* state);
+/// A state of the ranks of a line, among whom this one is at `rank`. It takes over the strategy and the members; NULL: no
+/// memory.
+struct state* make_line_state(struct state* whole, int rank, int ranks, int* members,
+                              topoloom_strategy* strategy);
 int advance_setup(struct state* state, bool wait, bool* done);
+/// What the state's strategy chooses; errors are raised on the communicator, as of a function of this name.
+int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char* operation, long long bytes,
+                const char** schedule);
 
 // ---- run.c: moves the data -----------------------------------------------------------------------------------------
 struct run {
     struct plan* plan;
     struct run* next;  // in the plan's list of idle ones
     MPI_Comm own;
+    const int* members;  // of the state
     int tag;
     struct elements elements;  // what is sent: bytes, or elements to be combined
     MPI_Op op;

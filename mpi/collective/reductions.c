@@ -7,8 +7,8 @@ static int own_count(const int recvcounts[], MPI_Comm comm) {
     return recvcounts != NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS ? recvcounts[rank] : 0;
 }
 
-static struct asked allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                              MPI_Comm comm) {
+struct asked ask_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm) {
     return (struct asked){.name = "allreduce",
                           .operation = TOPOLOOM_ALL_REDUCE,
                           .comm = comm,
@@ -19,20 +19,20 @@ static struct asked allreduce(const void* sendbuf, void* recvbuf, int count, MPI
 
 int topoloom_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                        MPI_Comm comm) {
-    const struct asked asked = allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    const struct asked asked = ask_allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return run_blocking(&asked);
 }
 
 int topoloom_iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                         MPI_Comm comm, topoloom_request* request) {
-    const struct asked asked = allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    const struct asked asked = ask_allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return start_nonblocking(&asked, request);
 }
 
 int topoloom_allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                             MPI_Comm comm, MPI_Info info, topoloom_request* request) {
     (void)info;
-    const struct asked asked = allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    const struct asked asked = ask_allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return make_persistent(&asked, request);
 }
 

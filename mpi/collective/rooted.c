@@ -2,7 +2,7 @@
 // Collectives with a root.
 #include "collective.h"
 
-static struct asked bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+struct asked ask_bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     return (struct asked){.name = "bcast",
                           .operation = TOPOLOOM_BROADCAST,
                           .comm = comm,
@@ -12,25 +12,25 @@ static struct asked bcast(void* buffer, int count, MPI_Datatype datatype, int ro
 }
 
 int topoloom_bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    const struct asked asked = bcast(buffer, count, datatype, root, comm);
+    const struct asked asked = ask_bcast(buffer, count, datatype, root, comm);
     return run_blocking(&asked);
 }
 
 int topoloom_ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                     topoloom_request* request) {
-    const struct asked asked = bcast(buffer, count, datatype, root, comm);
+    const struct asked asked = ask_bcast(buffer, count, datatype, root, comm);
     return start_nonblocking(&asked, request);
 }
 
 int topoloom_bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                         MPI_Info info, topoloom_request* request) {
     (void)info;
-    const struct asked asked = bcast(buffer, count, datatype, root, comm);
+    const struct asked asked = ask_bcast(buffer, count, datatype, root, comm);
     return make_persistent(&asked, request);
 }
 
-static struct asked reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                           int root, MPI_Comm comm) {
+struct asked ask_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                        int root, MPI_Comm comm) {
     return (struct asked){.name = "reduce",
                           .operation = TOPOLOOM_REDUCE,
                           .comm = comm,
@@ -42,25 +42,25 @@ static struct asked reduce(const void* sendbuf, void* recvbuf, int count, MPI_Da
 
 int topoloom_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
                     MPI_Comm comm) {
-    const struct asked asked = reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    const struct asked asked = ask_reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     return run_blocking(&asked);
 }
 
 int topoloom_ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                      int root, MPI_Comm comm, topoloom_request* request) {
-    const struct asked asked = reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    const struct asked asked = ask_reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     return start_nonblocking(&asked, request);
 }
 
 int topoloom_reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                          int root, MPI_Comm comm, MPI_Info info, topoloom_request* request) {
     (void)info;
-    const struct asked asked = reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    const struct asked asked = ask_reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     return make_persistent(&asked, request);
 }
 
-static struct asked gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+struct asked ask_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return (struct asked){
         .name = "gather",
         .operation = TOPOLOOM_GATHER,
@@ -73,13 +73,15 @@ static struct asked gather(const void* sendbuf, int sendcount, MPI_Datatype send
 
 int topoloom_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    const struct asked asked = gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    const struct asked asked =
+        ask_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     return run_blocking(&asked);
 }
 
 int topoloom_igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm, topoloom_request* request) {
-    const struct asked asked = gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    const struct asked asked =
+        ask_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     return start_nonblocking(&asked, request);
 }
 
@@ -87,7 +89,8 @@ int topoloom_gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendty
                          int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                          topoloom_request* request) {
     (void)info;
-    const struct asked asked = gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    const struct asked asked =
+        ask_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     return make_persistent(&asked, request);
 }
 
@@ -131,8 +134,8 @@ int topoloom_gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendt
     return make_persistent(&asked, request);
 }
 
-static struct asked scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                            int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+struct asked ask_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return (struct asked){.name = "scatter",
                           .operation = TOPOLOOM_SCATTER,
                           .comm = comm,
@@ -145,14 +148,14 @@ static struct asked scatter(const void* sendbuf, int sendcount, MPI_Datatype sen
 int topoloom_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm) {
     const struct asked asked =
-        scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+        ask_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     return run_blocking(&asked);
 }
 
 int topoloom_iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, int root, MPI_Comm comm, topoloom_request* request) {
     const struct asked asked =
-        scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+        ask_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     return start_nonblocking(&asked, request);
 }
 
@@ -161,7 +164,7 @@ int topoloom_scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendt
                           topoloom_request* request) {
     (void)info;
     const struct asked asked =
-        scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+        ask_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     return make_persistent(&asked, request);
 }
 

@@ -41,7 +41,7 @@ static int post(const struct run* run, uint32_t message, enum direction directio
     const struct message as_mpi = {.elements = &run->elements,
                                    .count = one->units,
                                    .at = one->units == 0 ? NULL : address(run, one->at),
-                                   .peer = (int)one->peer,
+                                   .peer = run->members == NULL ? (int)one->peer : run->members[one->peer],
                                    .tag = run->tag,
                                    .comm = run->own};
     if (run->trace != NULL)

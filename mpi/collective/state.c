@@ -16,6 +16,7 @@ static void free_state(struct state* state) {
     if (state->strategy != NULL) topoloom_strategy_free(state->strategy);
     free_trace(state->trace);
     pthread_mutex_destroy(&state->guard);
+    free(state->members);
     free(state);
 }
 
@@ -31,9 +32,29 @@ static void leave_process(struct state* state) {
 
 void release_state(struct state* state) {
     if (__atomic_sub_fetch(&state->users, 1, __ATOMIC_ACQ_REL) > 0) return;
+    struct state* whole = state->whole;
     leave_process(state);
-    if (state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
+    if (whole == NULL && state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
     free_state(state);
+    if (whole != NULL) release_state(whole);
+}
+
+struct state* make_line_state(struct state* whole, int rank, int ranks, int* members,
+                              topoloom_strategy* strategy) {
+    struct state* made = calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    *made = (struct state){.process = whole->process,
+                           .users = 1,
+                           .own = whole->own,
+                           .rank = rank,
+                           .ranks = ranks,
+                           .whole = whole,
+                           .members = members,
+                           .strategy = strategy,
+                           .tag_half = whole->tag_half};
+    pthread_mutex_init(&made->guard, NULL);
+    __atomic_add_fetch(&whole->users, 1, __ATOMIC_RELAXED);
+    return made;
 }
 
 /// MPI calls it when the program frees the communicator.
@@ -108,21 +129,26 @@ int find_state(MPI_Comm comm, struct state** state) {
     return status == MPI_SUCCESS ? make_state(comm, key, state) : status;
 }
 
-int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes, const char** schedule) {
-    struct state* state = NULL;
+int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char* operation, long long bytes,
+                const char** schedule) {
     enum topoloom_operation wanted;
     char why[256];
-    if (topoloom_operation_named(operation, &wanted, why, sizeof why) != 0)
-        return raise_error(comm, MPI_ERR_ARG, "schedule_of", "%s", why);
+    bool chosen = topoloom_operation_named(operation, &wanted, why, sizeof why) == 0;
+    if (chosen) {
+        const struct choice choice = {.operation = wanted, .bytes = bytes};
+        pthread_mutex_lock(&state->guard);
+        chosen = choose_schedule(state, &choice, schedule, why, sizeof why);
+        pthread_mutex_unlock(&state->guard);
+    }
+    return chosen ? MPI_SUCCESS : raise_error(comm, MPI_ERR_ARG, name, "%s", why);
+}
+
+int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes, const char** schedule) {
+    struct state* state = NULL;
     bool done = false;
     int status = find_state(comm, &state);
     if (status == MPI_SUCCESS) status = advance_setup(state, true, &done);
     if (status != MPI_SUCCESS)
         return raise_error(comm, status, "schedule_of", "the communicator cannot be set up");
-    const struct choice choice = {.operation = wanted, .bytes = bytes};
-    pthread_mutex_lock(&state->guard);
-    const bool chosen = choose_schedule(state, &choice, schedule, why, sizeof why);
-    pthread_mutex_unlock(&state->guard);
-    if (!chosen) return raise_error(comm, MPI_ERR_ARG, "schedule_of", "%s", why);
-    return MPI_SUCCESS;
+    return schedule_of(state, "schedule_of", comm, operation, bytes, schedule);
 }

@@ -2,10 +2,12 @@
 // Strategies for C.
 #include "topoloom/capi/strategy.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/capi/guarded.hpp"
@@ -52,15 +54,38 @@ Operation topoloom::checked_operation(topoloom_operation operation) {
 int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** strategy, char* error,
                            size_t error_size) {
     return guarded(error, error_size, [&] {
-        Setting given{setting->ranks,
-                      text_or_empty(setting->machine),
-                      text_or_empty(setting->placement),
-                      text_or_empty(setting->decisions),
-                      text_or_empty(setting->schedule),
-                      {}};
+        Setting given{.ranks = setting->ranks,
+                      .machine = text_or_empty(setting->machine),
+                      .placement = text_or_empty(setting->placement),
+                      .decisions = text_or_empty(setting->decisions),
+                      .schedule = text_or_empty(setting->schedule),
+                      .seats = {}};
         if (setting->seats != nullptr) given.seats.assign(setting->seats, setting->seats + setting->ranks);
-        *strategy = new topoloom_strategy{share_strategy(std::move(given))};
+        *strategy = new topoloom_strategy(std::move(given));
     });
+}
+
+int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls, const uint32_t* ranks,
+                              topoloom_strategy** strategy, char* error, size_t error_size) {
+    return guarded(error, error_size, [&] {
+        const std::size_t all = whole->setting.ranks;
+        if (calls == 0 || all % calls != 0)
+            fail(all, " ranks cannot be in ", calls, " calls of as many each");
+        Setting given = whole->setting;
+        given.calls_at_once = calls;
+        given.seats.clear();
+        for (std::size_t i = 0; i < all; ++i) {
+            if (ranks[i] >= all) fail("rank ", ranks[i], " is none of the ", all, " ranks");
+            const auto itself = static_cast<std::int64_t>(ranks[i]);
+            given.seats.push_back(whole->setting.seats.empty() ? itself : whole->setting.seats[ranks[i]]);
+        }
+        *strategy = new topoloom_strategy(std::move(given));
+    });
+}
+
+void topoloom_strategy_nodes(const topoloom_strategy* strategy, int64_t* node) {
+    const std::vector<std::size_t> nodes = strategy->shared->nodes();
+    std::ranges::copy(nodes, node);
 }
 
 int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operation operation, int64_t bytes,

@@ -3,11 +3,18 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "topoloom/capi/topoloom_schedules.h"
+#include "topoloom/strategy/setting.hpp"
+#include "topoloom/strategy/shared.hpp"
 #include "topoloom/strategy/strategy.hpp"
 
 struct topoloom_strategy {
+    explicit topoloom_strategy(topoloom::Setting given)
+        : setting(given), shared(topoloom::share_strategy(std::move(given))) {}
+
+    topoloom::Setting setting;
     std::shared_ptr<topoloom::Strategy> shared;
 };
 

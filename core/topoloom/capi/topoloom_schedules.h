@@ -121,6 +121,15 @@ typedef struct {
 TOPOLOOM_API int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** strategy,
                                         char* error, size_t error_size);
 
+/* The strategy of several calls at once, which share the machine: each is among as many ranks, the first among ranks[0],
+ * ranks[1] and so on. All ranks of `whole` are listed, each once; decisions, schedules and the like are those of a call. */
+TOPOLOOM_API int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls,
+                                           const uint32_t* ranks, topoloom_strategy** strategy, char* error,
+                                           size_t error_size);
+
+/* Of each rank a number that only the ranks of its node have. */
+TOPOLOOM_API void topoloom_strategy_nodes(const topoloom_strategy* strategy, int64_t* node);
+
 /* Depends on these values and the setting alone. `bytes` as `units` of a call, but in bytes. The text lives as long as
  * the strategy, and is one object for each text. */
 TOPOLOOM_API int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operation operation,

@@ -136,6 +136,13 @@ CostBasis by_seats(const Setting& setting, const NetworkModel& model) {
 
 }  // namespace
 
+std::vector<std::size_t> CostBasis::node_of_rank(std::size_t ranks) const {
+    std::vector<std::size_t> found;
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        found.push_back(nodes == 1 ? 0 : machine == nullptr ? rank : machine->node(slots[rank]).value);
+    return found;
+}
+
 CostBasis find_cost_basis(const Setting& setting) {
     if (setting.ranks == 0) fail("there are no ranks");
     MachineFile file = read_named("the machine file", [&] { return read_machine_file(setting.machine); });

@@ -22,6 +22,9 @@ struct CostBasis {
     std::size_t nodes = 1;    // with ranks on them
     bool machine_is_given = false;
     bool placement_is_given = false;
+
+    /// Numbers that only the ranks of a node have.
+    [[nodiscard]] std::vector<std::size_t> node_of_rank(std::size_t ranks) const;
 };
 
 /// Without a line `message` in the setting a message costs what the machine says, if it says what its start takes, else

@@ -20,6 +20,8 @@ struct Setting {
     /// Of each rank: the number of its node in the machine, its rank in the placement, or without either a number that
     /// the ranks of its node have, and no others. Empty: every rank is on a node of its own.
     std::vector<std::int64_t> seats;
+    /// The number of calls that run at once, each among as many ranks that follow each other; divides the ranks.
+    std::size_t calls_at_once = 1;
 
     friend auto operator<=>(const Setting&, const Setting&) = default;
 };

@@ -93,7 +93,10 @@ std::string plural(std::size_t count, std::string_view noun) {
 }  // namespace
 
 Strategy::Strategy(const Setting& setting)
-    : ranks_(setting.ranks), basis_(find_cost_basis(setting)), schedule_(setting.schedule) {
+    : calls_(setting.calls_at_once),
+      ranks_(setting.ranks / calls_),
+      basis_(find_cost_basis(setting)),
+      schedule_(setting.schedule) {
     if (!setting.decisions.empty()) {
         try {
             table_ = DecisionTable(setting.decisions);
@@ -102,7 +105,7 @@ Strategy::Strategy(const Setting& setting)
         }
     }
     if (!schedule_.empty()) check_schedule_text(schedule_);
-    about_ = plural(ranks_, "rank") + " on " + plural(basis_.nodes, "node") +
+    about_ = plural(setting.ranks, "rank") + " on " + plural(basis_.nodes, "node") +
              (basis_.machine_is_given ? " of " + basis_.machine->text() : "") +
              (basis_.placement_is_given ? ", placed by a file" : "") + ", schedules by " +
              (schedule_.empty() ? "" : "name, " + schedule_ + ", else by ") +

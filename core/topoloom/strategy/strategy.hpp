@@ -54,6 +54,9 @@ class Strategy {
     [[nodiscard]] std::vector<TimedSchedule> timed_schedules(Operation operation, Bytes bytes,
                                                              bool in_rank_order);
 
+    /// Of each rank a number that only the ranks of its node have.
+    [[nodiscard]] std::vector<std::size_t> nodes() const { return basis_.node_of_rank(ranks_ * calls_); }
+
     /// One line: the machine, ranks, nodes, and what decides.
     [[nodiscard]] const std::string& about() const { return about_; }
 
@@ -70,7 +73,8 @@ class Strategy {
     [[nodiscard]] bool suits(Operation operation, const std::string& schedule, bool in_rank_order);
     [[nodiscard]] const std::string& intern(const std::string& text) { return *texts_.insert(text).first; }
 
-    std::size_t ranks_;
+    std::size_t calls_;  // at once
+    std::size_t ranks_;  // of each
     CostBasis basis_;
     DecisionTable table_;
     std::string schedule_;

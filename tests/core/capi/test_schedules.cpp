@@ -117,3 +117,28 @@ TEST_CASE("operations have MPI's names, and ours") {
     CHECK(operation_named("many-to-many-multicast") == std::to_string(TOPOLOOM_MANY_TO_MANY_MULTICAST));
     CHECK(operation_named("MPI_Send").starts_with("no collective 'MPI_Send'; there are: broadcast"));
 }
+
+TEST_CASE("a strategy of calls at once knows where each of their ranks is") {
+    // Two nodes; two calls, each with a rank on both.
+    const std::vector<std::int64_t> seats{7, 7, 9, 9};
+    topoloom_setting setting = setting_of(4);
+    setting.seats = seats.data();
+    topoloom_strategy *whole = nullptr, *lines = nullptr;
+    char error[256] = "";
+    REQUIRE(topoloom_strategy_make(&setting, &whole, error, sizeof error) == 0);
+    const auto nodes_of = [](const topoloom_strategy* strategy) {
+        std::vector<std::int64_t> nodes(4, -1);
+        topoloom_strategy_nodes(strategy, nodes.data());
+        return nodes;
+    };
+    CHECK(nodes_of(whole) == std::vector<std::int64_t>{0, 0, 1, 1});
+    const std::vector<std::uint32_t> ranks{0, 2, 1, 3}, wrong{0, 1, 2, 4};
+    REQUIRE(topoloom_strategy_at_once(whole, 2, ranks.data(), &lines, error, sizeof error) == 0);
+    CHECK(nodes_of(lines) == std::vector<std::int64_t>{0, 1, 0, 1});
+    topoloom_strategy_free(lines);
+    CHECK(topoloom_strategy_at_once(whole, 3, ranks.data(), &lines, error, sizeof error) == 1);
+    CHECK(std::string(error) == "4 ranks cannot be in 3 calls of as many each");
+    CHECK(topoloom_strategy_at_once(whole, 2, wrong.data(), &lines, error, sizeof error) == 1);
+    CHECK(std::string(error) == "rank 4 is none of the 4 ranks");
+    topoloom_strategy_free(whole);
+}

@@ -48,9 +48,25 @@ Setting on_nodes(std::size_t ranks, std::size_t per_node) {
     return setting;
 }
 
+Setting at_once(std::size_t calls, Setting setting) {
+    setting.calls_at_once = calls;
+    return setting;
+}
+
 std::vector<Setting> some_settings() {
-    return {setting_of(1),    setting_of(2),   setting_of(7), setting_of(32), on_nodes(13, 4),
-            on_nodes(16, 16), on_nodes(24, 8), on_torus(17),  on_torus(64),   on_torus(48, 3)};
+    return {setting_of(1),
+            setting_of(2),
+            setting_of(7),
+            setting_of(32),
+            on_nodes(13, 4),
+            on_nodes(16, 16),
+            on_nodes(24, 8),
+            on_torus(17),
+            on_torus(64),
+            on_torus(48, 3),
+            at_once(6, on_nodes(24, 8)),
+            at_once(4, on_torus(64, 4)),
+            at_once(3, setting_of(21))};
 }
 
 struct Question {
@@ -80,7 +96,7 @@ const std::string& answer(Strategy& strategy, const Question& question) {
 /// By the definition: all candidates, timed one by one.
 std::string slowly_fastest(const Setting& setting, Question question) {
     const CostBasis basis = find_cost_basis(setting);
-    const Call call{question.operation, setting.ranks, question.bytes};
+    const Call call{question.operation, setting.ranks / setting.calls_at_once, question.bytes};
     std::string best;
     double least = 0;
     for (const std::string& text : candidates(call)) {

@@ -141,13 +141,14 @@ void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
 /// The nodes of ranks, and what else is the same for all rounds.
 struct RankNodes {
     NetworkModel model;
-    std::vector<Node> node;  // of each rank
+    std::vector<Node> node;  // of each rank, call after call
+    std::size_t ranks = 0;   // of a call
     bool shares = false;     // whether processes of a node slow each other
 };
 
 RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                      std::span<const Slot> slots) {
-    RankNodes found{model.with_cards(cards_of(machine)), {}, false};
+    RankNodes found{.model = model.with_cards(cards_of(machine)), .node = {}};
     std::vector<bool> taken(machine.node_count(), false);
     for (const Slot slot : slots) {
         found.node.push_back(machine.node(slot));
@@ -155,7 +156,9 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
         taken[found.node.back().value] = true;
     }
     const std::size_t ranks = with_schedule(schedule, [](const auto& s) { return s.collective().ranks(); });
-    if (slots.size() != ranks) fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
+    if (slots.empty() || slots.size() % ranks != 0)
+        fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
+    found.ranks = ranks;
     found.shares = found.shares && (found.model.slows_neighbors() || found.model.sends_from_nic());
     return found;
 }
@@ -167,9 +170,11 @@ RoundCost with_timers(const AnySchedule& schedule, const RankNodes& at, const Ma
     const bool waits = ever_waits(schedule);
     return with_common_topology(machine, [&](const auto& network) {
         const Barrier barrier =
-            waits ? barrier_of(network, at.model, at.node, machine.node_count()) : Barrier{};
-        return use(
-            [&] { return RoundTimer(network, at.model, machine, at.node, barrier, at.shares, thin, stop); });
+            waits ? barrier_of(network, at.model, std::span(at.node).first(at.ranks), machine.node_count())
+                  : Barrier{};
+        return use([&] {
+            return RoundTimer(network, at.model, machine, at.node, at.ranks, barrier, at.shares, thin, stop);
+        });
     });
 }
 
@@ -283,7 +288,8 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
     const std::uint64_t ranks = slots.size();
     if (alone.messages * ranks <= most_messages) return cost(schedule, model, machine, slots, 1);
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
-    const std::vector<SampledRound> sample = sample_rounds(schedule, model, most_messages);
+    const std::vector<SampledRound> sample =
+        sample_rounds(schedule, model, std::max<std::uint64_t>(most_messages / (ranks / at.ranks), 1));
     std::uint64_t most_of_rank = 0, all_of_rank = 0;
     for (const SampledRound& one : sample) {
         most_of_rank = std::max(most_of_rank, one.messages);

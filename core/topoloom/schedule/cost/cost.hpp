@@ -45,7 +45,8 @@ struct ScheduleCost {
 ///   - the start of a message and what then has to pass the busiest link, or the busiest port of a node,
 /// and, unless it is pipelined, the latency of the longest route: beside the latency, and never beside CPU time alone. Where
 /// the model has link factors, links are as long and as wide as these say for the size of each message. A barrier is a
-/// dissemination among the nodes. Throws Error where slots are not the ranks, and for more than 2^32 messages, which would
+/// dissemination among the nodes. With slots for several times the ranks as many calls run at once, each on the next slots.
+/// Throws Error where slots are not the ranks or several times as many, and for more than 2^32 messages, which would
 /// take minutes. O(messages * hops), rounds in parallel. When the budget ends, so does the count, and nothing is known.
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model,
                                 const Machine& machine, std::span<const Slot> slots, int threads = 0,

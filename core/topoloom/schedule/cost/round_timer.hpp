@@ -124,17 +124,19 @@ struct Thinning {
     }
 };
 
-/// Times rounds, one after the other, with memory of its own.
+/// Times rounds, one after the other, with memory of its own: of one call, or of as many at once as there are times its
+/// `ranks` in `node`, the ranks of each next to each other.
 template <class T>
 class RoundTimer {
    public:
     RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
-               std::span<const Node> node, const Barrier& barrier, bool shares, const Thinning& thin,
-               Stop& stop)
+               std::span<const Node> node, std::size_t ranks, const Barrier& barrier, bool shares,
+               const Thinning& thin, Stop& stop)
         : network_(network),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
           node_(node),
+          ranks_(ranks),
           barrier_(barrier),
           shares_(shares),
           thin_(thin),
@@ -149,17 +151,17 @@ class RoundTimer {
     RoundCost time(const AnySchedule& schedule, std::uint64_t round) {
         double longest_way = 0, most_to_send = 0;
         bool silent = true;
-        list_senders(schedule, round, senders_);
+        find_senders(schedule, round);
         if (shares_) count_senders(schedule, round);
         const double of_senders = thin_senders();
         const bool reduces =
             with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
         for (const Rank from : senders_) {
             const Node here = node_[from.value];
-            list_messages(schedule, round, from, messages_);
+            find_messages(schedule, round, from);
             if (!stop_.go_on(messages_.size())) break;
             const std::optional<Bytes> to_card =
-                model_.sends_from_nic() ? staged(schedule, from, round) : std::nullopt;
+                model_.sends_from_nic() ? staged(schedule, in_call(from), round) : std::nullopt;
             Departures sent_by;
             std::uint64_t sent = 0;
             const double weight = of_senders * weight_of_routed();
@@ -187,7 +189,7 @@ class RoundTimer {
             }
             if (sent == 0) continue;
             silent = false;
-            const Copies copies = copied(schedule, from, round);
+            const Copies copies = copied(schedule, in_call(from), round);
             const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
             cpu_.add(from.value, copying);
             const double staging = to_card ? model_.stage(*to_card) : 0;
@@ -213,7 +215,7 @@ class RoundTimer {
     /// comes to it, and a message starts once both its ranks have come to the round.
     void advance(const AnySchedule& schedule, std::uint64_t round, std::vector<double>& clocks) {
         before_ = clocks;
-        list_senders(schedule, round, senders_);
+        find_senders(schedule, round);
         if (shares_) count_senders(schedule, round);
         each_message(schedule, round, [&](Rank from, const SentMessage& message) {
             const Node here = node_[from.value], there = node_[message.to.value];
@@ -224,7 +226,7 @@ class RoundTimer {
         const bool reduces =
             with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
         for (const Rank from : senders_) {
-            list_messages(schedule, round, from, messages_);
+            find_messages(schedule, round, from);
             const double left = send_all(schedule, round, from, reduces);
             clocks[from.value] = std::max(clocks[from.value], before_[from.value] + left);
         }
@@ -237,7 +239,10 @@ class RoundTimer {
         for (RoundLoads* loads : {&links_, &out_, &in_})
             loads->empty([](std::size_t, double) { return 0.0; });
         const bool waits = with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); });
-        if (waits) clocks.assign(clocks.size(), std::ranges::max(clocks) + barrier_.time);
+        for (std::size_t first = 0; waits && first < clocks.size(); first += ranks_) {
+            const std::span<double> call = std::span(clocks).subspan(first, ranks_);
+            std::ranges::fill(call, std::ranges::max(call) + barrier_.time);
+        }
     }
 
    private:
@@ -245,10 +250,23 @@ class RoundTimer {
         double latency = 0;
         double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
     };
+    [[nodiscard]] Rank in_call(Rank rank) const { return Rank{rank.value % ranks_}; }
+    /// Of all calls.
+    void find_senders(const AnySchedule& schedule, std::uint64_t round) {
+        list_senders(schedule, round, senders_);
+        const std::size_t of_call = senders_.size();
+        for (std::size_t first = ranks_; first < node_.size(); first += ranks_)
+            for (std::size_t i = 0; i < of_call; ++i) senders_.push_back(Rank{senders_[i].value + first});
+    }
+    void find_messages(const AnySchedule& schedule, std::uint64_t round, Rank from) {
+        list_messages(schedule, round, in_call(from), messages_);
+        const std::size_t first = from.value - in_call(from).value;
+        for (SentMessage& message : messages_) message.to = Rank{message.to.value + first};
+    }
     template <class Visit>
     void each_message(const AnySchedule& schedule, std::uint64_t round, const Visit& visit) {
         for (const Rank from : senders_) {
-            list_messages(schedule, round, from, messages_);
+            find_messages(schedule, round, from);
             for (const SentMessage& message : messages_) visit(from, message);
         }
     }
@@ -256,7 +274,7 @@ class RoundTimer {
     double send_all(const AnySchedule& schedule, std::uint64_t round, Rank from, bool reduces) {
         const Node here = node_[from.value];
         const std::optional<Bytes> to_card =
-            model_.sends_from_nic() ? staged(schedule, from, round) : std::nullopt;
+            model_.sends_from_nic() ? staged(schedule, in_call(from), round) : std::nullopt;
         Departures sent_by;
         std::uint64_t sent = 0;
         for (const SentMessage& message : messages_) {
@@ -286,7 +304,7 @@ class RoundTimer {
             cpu_.add(message.to.value, overhead + work);
         }
         if (sent == 0) return 0;
-        const Copies copies = copied(schedule, from, round);
+        const Copies copies = copied(schedule, in_call(from), round);
         const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
         cpu_.add(from.value, copying);
         return busy(sent_by.left, copying, to_card ? model_.stage(*to_card) : 0, sent);
@@ -316,7 +334,7 @@ class RoundTimer {
     }
     [[nodiscard]] bool is_routed(const SentMessage& message) const {
         if (thin_.distances == 1 || messages_.size() < 2 * thin_.distances) return true;
-        return thin_.keeps((message.to.value + node_.size() - message.from.value) % node_.size());
+        return thin_.keeps((in_call(message.to).value + ranks_ - message.from.value) % ranks_);
     }
     /// How many messages of a sender each that is routed stands for.
     [[nodiscard]] double weight_of_routed() const {
@@ -335,7 +353,7 @@ class RoundTimer {
                 ++senders_on_[here.value];
                 continue;
             }
-            list_messages(schedule, round, from, messages_);
+            find_messages(schedule, round, from);
             senders_on_[here.value] += std::ranges::any_of(
                 messages_, [&](const SentMessage& message) { return node_[message.to.value] != here; });
         }
@@ -356,7 +374,8 @@ class RoundTimer {
     const T& network_;
     const NetworkModel& model_;
     double port_;
-    std::span<const Node> node_;  // by rank
+    std::span<const Node> node_;  // by rank, call after call
+    std::size_t ranks_;           // of a call
     Barrier barrier_;
     bool shares_;  // whether processes of a node slow each other
     Thinning thin_;

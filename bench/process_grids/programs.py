@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs ``lines.c`` in SimGrid's MPI."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import smpi
+from topoloom.model.message_lines import message_lines
+from topoloom.model.named import load_model
+
+#: Nodes with 10 GB/s and 1 us per link, two links between any two; inside a node
+#: 40 GB/s for each pair of ranks.
+PLATFORM = """\
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf" bw="10GBps"
+           lat="1us" loopback_bw="40GBps" loopback_lat="0.3us"/>
+</platform>
+"""
+
+SETTINGS = smpi.SETTINGS | {
+    "smpi/auto-shared-malloc-thresh": "1000000",
+    # What MPICH takes; its own choice of broadcasts ends some of these simulations.
+    "smpi/bcast": "scatter_LR_allgather",
+    "smpi/gather": "mpich",
+    "smpi/scatter": "mpich",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A grid of processes, of which each node has `cores`, and bytes per line."""
+
+    grid: tuple[int, int]
+    cores: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of a collective on all rows, then on all columns."""
+
+    default: float
+    tiled: float
+
+
+def build(folder: Path) -> Path:
+    """Build the program for SimGrid's MPI."""
+    compiler = smpi.find("smpicc", "libsimgrid-dev")
+    return smpi.build(Path(__file__).with_name("lines.c"), compiler, folder)
+
+
+def simulate(program: Path, cell: Cell) -> dict[str, Times]:
+    """Run a grid; a way that is run in several segments has its best times."""
+    home, ranks = program.parent, cell.grid[0] * cell.grid[1]
+    platform, machine = home / "platform.xml", home / "machine"
+    platform.write_text(PLATFORM.format(last=ranks // cell.cores - 1))
+    machine.write_text(machine_text(ranks // cell.cores))
+    hosts = [f"n{rank // cell.cores}" for rank in range(ranks)]
+    words = [program, *cell.grid, cell.bytes, machine]
+    times: dict[str, Times] = {}
+    for read in smpi.simulate(platform, hosts, SETTINGS, *words):
+        best = times.get(read["way"], Times(float("inf"), float("inf")))
+        times[read["way"]] = Times(
+            min(best.default, read["default"]), min(best.tiled, read["tiled"])
+        )
+    return times
+
+
+def machine_text(nodes: int) -> str:
+    """Write the machine file of a cell."""
+    lines = [f"machine tree:{nodes},bandwidth=10GB/s,latency=1us"]
+    lines += [f"node {node} n{node}" for node in range(nodes)]
+    return "\n".join([*lines, message_lines(load_model("simgrid").model)])

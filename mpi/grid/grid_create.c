@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes a grid and the lines on which a rank is; coordinates.
+#include <stdlib.h>
+#include <string.h>
+
+#include "grid.h"
+
+int stride_along(const struct topoloom_grid_state* grid, int dimension) {
+    int stride = 1;
+    for (int d = dimension + 1; d < grid->dimensions; ++d) stride *= grid->extents[d];
+    return stride;
+}
+
+static int check_extents(MPI_Comm comm, int dimensions, const int extents[]) {
+    if (dimensions < 1 || extents == NULL)
+        return raise_error(comm, MPI_ERR_DIMS, "grid_create", "a grid has one dimension or more, not %d",
+                           extents == NULL ? 0 : dimensions);
+    int ranks = 0;
+    const int status = PMPI_Comm_size(comm, &ranks);
+    if (status != MPI_SUCCESS) return status;
+    long long cells = 1;
+    for (int d = 0; d < dimensions; ++d) {
+        if (extents[d] < 1)
+            return raise_error(comm, MPI_ERR_DIMS, "grid_create",
+                               "the extent %d along dimension %d is below 1", extents[d], d);
+        cells = cells > ranks ? cells : cells * extents[d];
+    }
+    if (cells == ranks) return MPI_SUCCESS;
+    return raise_error(comm, MPI_ERR_DIMS, "grid_create", "the grid has %s cells than the %d ranks",
+                       cells > ranks ? "more" : "fewer", ranks);
+}
+
+static struct topoloom_grid_state* allocate(int dimensions, const int extents[], int ranks) {
+    struct topoloom_grid_state* grid = calloc(1, sizeof *grid);
+    if (grid == NULL) return NULL;
+    grid->comm = MPI_COMM_NULL;
+    grid->dimensions = dimensions;
+    grid->extents = calloc((size_t)dimensions, sizeof *grid->extents);
+    grid->coords = calloc((size_t)dimensions, sizeof *grid->coords);
+    grid->lines = calloc((size_t)dimensions, sizeof(struct state*));
+    grid->rank_of_cell = calloc((size_t)ranks, sizeof *grid->rank_of_cell);
+    grid->cell_of_rank = calloc((size_t)ranks, sizeof *grid->cell_of_rank);
+    if (grid->extents != NULL) memcpy(grid->extents, extents, (size_t)dimensions * sizeof *extents);
+    return grid;
+}
+
+static bool is_whole(const struct topoloom_grid_state* grid) {
+    return grid != NULL && grid->extents != NULL && grid->coords != NULL && grid->lines != NULL &&
+           grid->rank_of_cell != NULL && grid->cell_of_rank != NULL;
+}
+
+static int free_grid(struct topoloom_grid_state* grid) {
+    if (grid == NULL) return MPI_SUCCESS;
+    int status = MPI_SUCCESS;
+    for (int d = 0; grid->lines != NULL && d < grid->dimensions; ++d)
+        if (grid->lines[d] != NULL) release_state(grid->lines[d]);
+    if (grid->comm != MPI_COMM_NULL) status = PMPI_Comm_free(&grid->comm);
+    free(grid->lines);
+    free(grid->extents);
+    free(grid->coords);
+    free(grid->rank_of_cell);
+    free(grid->cell_of_rank);
+    free(grid);
+    return status;
+}
+
+/// Line after line along a dimension, its members in the order of their coordinates.
+static void list_lines(const struct topoloom_grid_state* grid, int dimension, uint32_t* ranks) {
+    const int stride = stride_along(grid, dimension), extent = grid->extents[dimension];
+    for (int first = 0; first < grid->whole->ranks; ++first) {
+        if (first / stride % extent != 0) continue;
+        for (int at = 0; at < extent; ++at) *ranks++ = (uint32_t)grid->rank_of_cell[first + at * stride];
+    }
+}
+
+static int make_line(struct topoloom_grid_state* grid, int dimension) {
+    const int extent = grid->extents[dimension], stride = stride_along(grid, dimension);
+    const int at = grid->coords[dimension];
+    const size_t ranks = (size_t)grid->whole->ranks;
+    uint32_t* listed = malloc(ranks * sizeof *listed);
+    int* members = malloc((size_t)extent * sizeof *members);
+    topoloom_strategy* strategy = NULL;
+    char why[256] = "not enough memory";
+    bool made = listed != NULL && members != NULL;
+    if (made) {
+        list_lines(grid, dimension, listed);
+        made = topoloom_strategy_at_once(grid->whole->strategy, ranks / (size_t)extent, listed, &strategy,
+                                         why, sizeof why) == 0;
+    }
+    free(listed);
+    if (made) {
+        const int first = grid->cell_of_rank[grid->rank] - at * stride;
+        for (int i = 0; i < extent; ++i) members[i] = grid->rank_of_cell[first + i * stride];
+        grid->lines[dimension] = make_line_state(grid->whole, at, extent, members, strategy);
+        made = grid->lines[dimension] != NULL;
+    }
+    if (made) return MPI_SUCCESS;
+    free(members);
+    topoloom_strategy_free(strategy);
+    return raise_error(grid->comm, MPI_ERR_OTHER, "grid_create", "%s", why);
+}
+
+static int set_up(struct topoloom_grid_state* grid, MPI_Comm comm, const int order[]) {
+    int status = PMPI_Comm_dup(comm, &grid->comm);
+    if (status == MPI_SUCCESS) status = find_state(grid->comm, &grid->whole);
+    bool done = false;
+    if (status == MPI_SUCCESS) status = advance_setup(grid->whole, true, &done);
+    if (status != MPI_SUCCESS)
+        return raise_error(comm, status, "grid_create", "the communicator cannot be set up");
+    grid->rank = grid->whole->rank;
+    status = find_order(grid, order);
+    if (status != MPI_SUCCESS) return status;
+    for (int d = 0; d < grid->dimensions; ++d)
+        grid->coords[d] = grid->cell_of_rank[grid->rank] / stride_along(grid, d) % grid->extents[d];
+    for (int d = 0; d < grid->dimensions && status == MPI_SUCCESS; ++d) status = make_line(grid, d);
+    return status;
+}
+
+int topoloom_grid_create(MPI_Comm comm, int dimensions, const int extents[], const int order[],
+                         topoloom_grid* grid) {
+    if (grid == NULL) return raise_error(comm, MPI_ERR_ARG, "grid_create", "the grid is null");
+    *grid = TOPOLOOM_GRID_NULL;
+    int ranks = 0;
+    int status = check_extents(comm, dimensions, extents);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_size(comm, &ranks);
+    if (status != MPI_SUCCESS) return status;
+    struct topoloom_grid_state* made = allocate(dimensions, extents, ranks);
+    status = is_whole(made) ? set_up(made, comm, order)
+                            : raise_error(comm, MPI_ERR_NO_MEM, "grid_create", "not enough memory");
+    if (status == MPI_SUCCESS) {
+        *grid = made;
+    } else {
+        free_grid(made);
+    }
+    return status;
+}
+
+int topoloom_grid_free(topoloom_grid* grid) {
+    if (grid == NULL || *grid == TOPOLOOM_GRID_NULL) return MPI_ERR_ARG;
+    const int status = free_grid(*grid);
+    *grid = TOPOLOOM_GRID_NULL;
+    return status;
+}
+
+int topoloom_grid_coords(topoloom_grid grid, int rank, int coords[]) {
+    if (grid == TOPOLOOM_GRID_NULL || coords == NULL) return MPI_ERR_ARG;
+    if (rank < 0 || rank >= grid->whole->ranks)
+        return raise_error(grid->comm, MPI_ERR_RANK, "grid_coords", "%d is none of the ranks 0 to %d", rank,
+                           grid->whole->ranks - 1);
+    for (int d = 0; d < grid->dimensions; ++d)
+        coords[d] = grid->cell_of_rank[rank] / stride_along(grid, d) % grid->extents[d];
+    return MPI_SUCCESS;
+}
+
+int topoloom_grid_rank(topoloom_grid grid, const int coords[], int* rank) {
+    if (grid == TOPOLOOM_GRID_NULL || coords == NULL || rank == NULL) return MPI_ERR_ARG;
+    int cell = 0;
+    for (int d = 0; d < grid->dimensions; ++d) {
+        if (coords[d] < 0 || coords[d] >= grid->extents[d])
+            return raise_error(grid->comm, MPI_ERR_DIMS, "grid_rank",
+                               "the coordinate %d along dimension %d is none of 0 to %d", coords[d], d,
+                               grid->extents[d] - 1);
+        cell += coords[d] * stride_along(grid, d);
+    }
+    *rank = grid->rank_of_cell[cell];
+    return MPI_SUCCESS;
+}

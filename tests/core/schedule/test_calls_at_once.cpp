@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same call among several groups of ranks at once: their messages share the links.
+#include <doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/network_view.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/cost/cost.hpp"
+#include "topoloom/schedule/cost/messages.hpp"
+#include "topoloom/strategy/candidates.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
+
+std::vector<Slot> drawn_slots(const Machine& machine, std::size_t count, Rng& rng) {
+    std::vector<Slot> slots;
+    for (std::size_t i = 0; i < count; ++i)
+        slots.emplace_back(rng.below(static_cast<std::uint32_t>(machine.slot_count())));
+    return slots;
+}
+
+/// By the definition: what each link gets of all calls, round by round.
+double slow_congestion(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
+    double sum = 0;
+    const auto [rounds, ranks] =
+        with_schedule(schedule, [](const auto& s) { return std::pair(s.rounds(), s.collective().ranks()); });
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        std::vector<SentMessage> messages;
+        list_messages(schedule, round, messages);
+        std::vector<double> seconds(machine.link_count());
+        for (std::size_t call = 0; call < slots.size(); call += ranks) {
+            for (const SentMessage& message : messages) {
+                const Node from = machine.node(slots[call + message.from.value]);
+                const Node to = machine.node(slots[call + message.to.value]);
+                with_topology(machine, [&](const auto& network) {
+                    network.route(from, to, [&](Link link, double part) {
+                        seconds[link.value] +=
+                            part * static_cast<double>(message.bytes.value) / network.bandwidth(link).value;
+                    });
+                });
+            }
+        }
+        sum += std::ranges::max(seconds);
+    }
+    return sum;
+}
+
+constexpr auto operations = {Operation::broadcast, Operation::reduce,     Operation::scatter,
+                             Operation::gather,    Operation::all_gather, Operation::all_reduce};
+
+}  // namespace
+
+TEST_CASE("calls at once load links by the sum of their messages") {
+    Rng rng(1);
+    for (const char* text : {"torus:4x4,bandwidth=10GB/s", "tree:4:4,bandwidth=10GB/s:20GB/s+node:2"}) {
+        const Machine machine = make_machine(text);
+        for (const Operation operation : operations) {
+            const std::size_t ranks = 2 + rng.below(6), calls = 1 + rng.below(4);
+            const std::vector<Slot> slots = drawn_slots(machine, ranks * calls, rng);
+            const Call call{operation, ranks, Bytes{100'000}};
+            for (const std::string& name : candidates(call)) {
+                CAPTURE(text);
+                CAPTURE(operation_name(operation));
+                CAPTURE(name);
+                const AnySchedule schedule = make_schedule(call, name);
+                CHECK(cost(schedule, model, machine, slots, 1).congestion ==
+                      doctest::Approx(slow_congestion(schedule, machine, slots)));
+            }
+        }
+    }
+}
+
+TEST_CASE("calls under switches of their own take as long as one alone") {
+    const Machine machine = make_machine("tree:4:8,bandwidth=10GB/s:20GB/s");
+    const ids<Slot> all(machine.slot_count());
+    const std::vector<Slot> slots(all.begin(), all.end());
+    for (const Operation operation : operations) {
+        const Call call{operation, 8, Bytes{1 << 20}};
+        for (const std::string& name : candidates(call)) {
+            CAPTURE(operation_name(operation));
+            CAPTURE(name);
+            const AnySchedule schedule = make_schedule(call, name);
+            const std::vector<Slot> one(slots.begin(), slots.begin() + 8);
+            CHECK(cost(schedule, model, machine, slots, 1).time ==
+                  doctest::Approx(cost(schedule, model, machine, one, 1).time));
+            CHECK(run_time(schedule, model, machine, slots) ==
+                  doctest::Approx(run_time(schedule, model, machine, one)));
+        }
+    }
+}
+
+TEST_CASE("a sample of the messages of many calls costs about what all of them do") {
+    const Machine machine = make_machine("torus:8x8,bandwidth=10GB/s+node:4");
+    Rng rng(2);
+    const std::vector<Slot> slots = drawn_slots(machine, 256, rng);
+    for (const Operation operation : operations) {
+        const Call call{operation, 32, Bytes{1 << 20}};
+        for (const std::string& name : candidates(call)) {
+            CAPTURE(operation_name(operation));
+            CAPTURE(name);
+            const AnySchedule schedule = make_schedule(call, name);
+            CHECK(sampled_cost(schedule, model, machine, slots, 6000).time ==
+                  doctest::Approx(cost(schedule, model, machine, slots, 1).time).epsilon(0.3));
+        }
+    }
+}
+
+TEST_CASE("slots for parts of calls are refused") {
+    const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
+    const AnySchedule schedule = make_schedule({Operation::broadcast, 4, Bytes{100}}, "binomial");
+    CHECK_THROWS_WITH((void)cost(schedule, model, machine, std::vector<Slot>(6, Slot{0})),
+                      "there are 6 slots for a schedule of 4 ranks");
+}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives on the lines of grids leave in memory what those of MPI do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from built_libraries import with_collectives
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi
+
+from exchange.programs import PLATFORM
+from topoloom import _core
+
+SIMGRID = Mpi(
+    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
+)
+
+
+def run(command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", **variables},
+    )
+
+
+@pytest.fixture(
+    scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: str(mpi.name)
+)
+def job(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Mpi, Path]:
+    mpi: Mpi = request.param
+    assert mpi in MPIS
+    folder = tmp_path_factory.mktemp(mpi.name)
+    source = PROGRAMS / "collectives/grid_cases.c"
+    return mpi, with_collectives(mpi, source, folder)
+
+
+@pytest.mark.parametrize(("ranks", "grids"), [(1, 6), (2, 8), (6, 5), (8, 3)])
+def test_lines_leave_what_mpi_leaves_on_split_communicators(
+    job: tuple[Mpi, Path], ranks: int, grids: int
+) -> None:
+    mpi, program = job
+    done = run(mpi.command(ranks, program, ranks, grids))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\n0 failures" in "\n" + done.stdout
+
+
+@pytest.mark.parametrize("schedule", ["chain(segment=64)", "binomial", "linear"])
+def test_so_do_lines_by_a_schedule_that_is_named(
+    job: tuple[Mpi, Path], schedule: str
+) -> None:
+    mpi, program = job
+    setting = f"schedule={schedule}"
+    done = run(mpi.command(6, program, 3, 2), TOPOLOOM_COLLECTIVES=setting)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "topoloom" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("which", "line"),
+    [
+        ("cells", "grid_create: the grid has more cells than the 2 ranks"),
+        ("extent", "grid_create: the extent 0 along dimension 1 is below 1"),
+        ("order", "grid_create: the order has rank 1 for the cells 0 and 1"),
+        ("rank", "grid_create: the order has 2 for cell 1, but ranks are 0 to 1"),
+        ("dimension", "line_bcast: 2 is none of the dimensions 0 to 1"),
+        ("root", "line_bcast: root 2 is none of the ranks 0 to 1"),
+        ("coordinate", "grid_rank: the coordinate 2 along dimension 1 is none of 0 to"),
+    ],
+)
+def test_a_wrong_argument_ends_the_program_with_a_line(
+    job: tuple[Mpi, Path], which: str, line: str
+) -> None:
+    mpi, program = job
+    done = run(mpi.command(2, program, "wrong", which))
+    assert done.returncode != 0
+    assert f"topoloom: topoloom_{line}" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp(SIMGRID.name)
+    source = PROGRAMS / "collectives/grid_cases.c"
+    platform = folder / "platform.xml"
+    platform.write_text(PLATFORM.format(last=63))
+    return with_collectives(SIMGRID, source, folder), platform
+
+
+def on_nodes(simulated: tuple[Path, Path], nodes: list[int], *words: object) -> str:
+    """Run a rank on each of these nodes; give what it prints."""
+    program, platform = simulated
+    hosts = platform.with_name("hosts")
+    hosts.write_text("".join(f"n{node}\n" for node in nodes))
+    command = SIMGRID.command(
+        len(nodes), "-platform", platform, "-hostfile", hosts, program, *words
+    )
+    done = run([*command[:1], "--cfg=smpi/simulate-computation:no", *command[1:]])
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("per_node", [1, 4, 6])
+def test_lines_across_nodes_leave_what_mpi_leaves(
+    simulated: tuple[Path, Path], per_node: int
+) -> None:
+    nodes = [rank // per_node for rank in range(24)]
+    assert "\n0 failures" in "\n" + on_nodes(simulated, nodes, per_node, 8)
+
+
+@pytest.mark.parametrize(
+    ("grid", "per_node"),
+    [([4, 8], 4), ([6, 8], 12), ([4, 4, 4], 8), ([24, 2], 8), ([8, 6], 1)],
+)
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_tiled_gives_every_node_a_compact_tile(
+    simulated: tuple[Path, Path], grid: list[int], per_node: int, shuffled: bool
+) -> None:
+    nodes = np.arange(np.prod(grid)) // per_node
+    if shuffled:
+        np.random.default_rng(1).shuffle(nodes)
+    told = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
+    rank_of_cell = np.array([int(line) for line in told.split()])
+    assert sorted(rank_of_cell) == list(range(len(nodes)))
+    node_of_cell = nodes[rank_of_cell].reshape(grid)
+    best = _core.node_tiles(grid, per_node)[0]
+    for node in np.unique(nodes):
+        cells = np.argwhere(node_of_cell == node)
+        sides = np.ptp(cells, axis=0) + 1
+        assert sorted(sides) == sorted(best)
+
+
+def test_where_no_tile_divides_the_grid_more_neighbors_share_nodes_all_the_same(
+    simulated: tuple[Path, Path],
+) -> None:
+    grid, per_node = [10, 7], 4
+    nodes = np.arange(70) // per_node
+    told = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
+    rank_of_cell = np.array([int(line) for line in told.split()])
+    tiled = nodes[rank_of_cell].reshape(grid)
+    assert _leaving(tiled) < _leaving(nodes.reshape(grid))
+
+
+def _leaving(node: np.ndarray) -> int:
+    return sum(int((np.diff(node, axis=axis) != 0).sum()) for axis in range(node.ndim))
