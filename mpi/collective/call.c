@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collective.h"
+#include "learning.h"
 
 static bool combines(const struct call* call) { return call->asked.op != MPI_OP_NULL; }
 
@@ -274,9 +275,12 @@ static int prepare(struct call* call, char* why, size_t why_size) {
     status = make_copies(call);
     if (status != MPI_SUCCESS) return status;
     pthread_mutex_lock(&state->guard);
-    if (question.schedule == NULL &&
-        topoloom_strategy_choose(state->strategy, question.call.operation, question.bytes,
-                                 question.call.in_rank_order, &question.schedule, why, why_size) != 0)
+    const struct choice choice = {.operation = question.call.operation,
+                                  .bytes = question.bytes,
+                                  .in_rank_order = question.call.in_rank_order,
+                                  .is_timed = call->blocking};
+    const bool chooses = question.schedule == NULL;
+    if (chooses && !choose_schedule(state, &choice, &question.schedule, why, why_size))
         status = MPI_ERR_OTHER;
     struct plan* plan = NULL;
     if (status == MPI_SUCCESS) status = find_plan_of(call, &question, why, why_size, &plan);
@@ -296,6 +300,9 @@ static int prepare(struct call* call, char* why, size_t why_size) {
     call->run->trace =
         call->blocking && state->trace != NULL && wants_call(state->trace) ? state->trace : NULL;
     set_bases(call);
+    // Not before: only the first call with a schedule makes its plan.
+    call->is_timed = chooses && call->blocking && state->learner != NULL;
+    if (call->is_timed) call->began = PMPI_Wtime();
     return call->persistent ? prepare_run(call->run) : MPI_SUCCESS;
 }
 

@@ -124,12 +124,13 @@ struct state {
     int* members;         // these ranks; NULL: all
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
-    struct trace* trace;  // of blocking calls; NULL: none
-    int tag_half;         // tags below are of calls, those above of persistent ones
+    topoloom_learner* learner;  // NULL: nothing is to be learned
+    struct trace* trace;        // of blocking calls; NULL: none
+    int tag_half;               // tags below are of calls, those above of persistent ones
     int next_tag, next_persistent;
     enum exchange_algorithm exchange;
     int odd_exchange;       // 0 or 1: which tags the next sparse exchange takes, above all others
-    pthread_mutex_t guard;  // of the plans, as threads may wait for different requests
+    pthread_mutex_t guard;  // of the plans and the learner, as threads may wait for different requests
     uint64_t uses;
     struct plan* plans[plan_count];
 };
@@ -201,6 +202,8 @@ struct call {
     char* copies;                    // owned: what lies in gaps, or on top of each other, goes through copies
     char *input_copy, *output_copy;  // parts of them; NULL: the program's own buffer serves
     int failed;                      // the error that it has ended with
+    bool is_timed;                   // what it takes from when it was ready is to be learned from
+    double began;
 };
 /// Finds the state, takes a place among its calls, and checks the arguments.
 int begin_call(struct call* call);
@@ -215,6 +218,8 @@ void end_call(struct call* call);
 // ---- requests.c ------------------------------------------------------------------------------------------------------
 /// Takes all active calls a step on. False: there are none.
 bool drive_active(struct process* process);
+/// Runs a call that has begun, and ends it.
+int finish_blocking(struct call* call);
 int run_blocking(const struct asked* asked);
 int start_nonblocking(const struct asked* asked, topoloom_request* request);
 int make_persistent(const struct asked* asked, topoloom_request* request);

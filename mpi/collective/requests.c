@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "collective.h"
+#include "learning.h"
 
 struct topoloom_request_state {
     struct call call;
@@ -84,14 +85,18 @@ static int trace_call(const struct call* call) {
     return write_trace(trace, &traced, call->state->own, call->tag);
 }
 
+int finish_blocking(struct call* call) {
+    int status = finish(call);
+    if (status == MPI_SUCCESS && call->is_timed) status = learn_from(call);
+    if (status == MPI_SUCCESS) status = trace_call(call);
+    end_call(call);
+    return status;
+}
+
 int run_blocking(const struct asked* asked) {
     struct call call = {.asked = *asked, .blocking = true};
-    int status = begin_call(&call);
-    if (status != MPI_SUCCESS) return status;
-    status = finish(&call);
-    if (status == MPI_SUCCESS) status = trace_call(&call);
-    end_call(&call);
-    return status;
+    const int status = begin_call(&call);
+    return status == MPI_SUCCESS ? finish_blocking(&call) : status;
 }
 
 // ---- requests -----------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ static bool read_file(const char* name, struct text* text, char* why, size_t why
 }
 
 static const char* const names[setting_count] = {"machine", "placement", "decisions", "schedule",
-                                                 "report",  "exchange",  "trace"};
+                                                 "report",  "exchange",  "learn",     "trace"};
 
 bool find_exchange(const char* name, enum exchange_algorithm* found) {
     static const char* const algorithms[] = {"", "reduction", "nbx", "mesh"};
@@ -71,7 +71,7 @@ static bool read_option(char* option, struct text parts[setting_count], char* wh
     if (which == setting_count) {
         snprintf(why, why_size,
                  "TOPOLOOM_COLLECTIVES has no option '%s'; there are: machine, placement, decisions, "
-                 "schedule, report, exchange, trace",
+                 "schedule, report, exchange, learn, trace",
                  option);
         return false;
     }

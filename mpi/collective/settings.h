@@ -19,6 +19,7 @@ enum setting {
     of_schedule,
     of_report,
     of_exchange,
+    of_learn,
     of_trace,
     setting_count
 };

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "collective.h"
+#include "learning.h"
 #include "setup.h"
 
 static void free_state(struct state* state) {
     free_setup(state);
     for (int i = 0; i < plan_count; ++i)
         if (state->plans[i] != NULL) release_plan(state->plans[i]);
+    if (state->learner != NULL) topoloom_learner_free(state->learner);
     if (state->strategy != NULL) topoloom_strategy_free(state->strategy);
     free_trace(state->trace);
     pthread_mutex_destroy(&state->guard);
@@ -129,12 +131,14 @@ int find_state(MPI_Comm comm, struct state** state) {
 
 int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char* operation, long long bytes,
                 const char** schedule) {
-    enum topoloom_operation wanted;
+    struct choice choice = {.bytes = bytes};
     char why[256];
-    if (topoloom_operation_named(operation, &wanted, why, sizeof why) != 0 ||
-        topoloom_strategy_choose(state->strategy, wanted, bytes, 0, schedule, why, sizeof why) != 0)
+    if (topoloom_operation_named(operation, &choice.operation, why, sizeof why) != 0)
         return raise_error(comm, MPI_ERR_ARG, name, "%s", why);
-    return MPI_SUCCESS;
+    pthread_mutex_lock(&state->guard);
+    const bool chosen = choose_schedule(state, &choice, schedule, why, sizeof why);
+    pthread_mutex_unlock(&state->guard);
+    return chosen ? MPI_SUCCESS : raise_error(comm, MPI_ERR_ARG, name, "%s", why);
 }
 
 int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes, const char** schedule) {

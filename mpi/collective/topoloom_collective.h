@@ -4,13 +4,14 @@
  * Names, arguments, MPI_IN_PLACE and return values are MPI's. A communicator gets a private duplicate when it is
  * first used, so that no message meets the program's; it is freed with the communicator. Which schedule a call
  * takes depends on its operation, its size and the machine alone, which rank 0 of the communicator reads from the
- * environment variable TOPOLOOM_COLLECTIVES, so that ranks always agree: options separated by semicolons, or the
- * name of a decision table.
+ * environment variable TOPOLOOM_COLLECTIVES, and on what all ranks have learned, so that they always agree. It has
+ * options separated by semicolons, or is the name of a decision table.
  *   machine=FILE     lines `machine TEXT` and `node NUMBER HOST`, and what messages cost
  *   placement=FILE   what `topoloom map` writes: where each rank of MPI_COMM_WORLD is
  *   decisions=FILE   what `topoloom collective --decisions` writes
  *   schedule=NAME    only this one, in operations that it can do
  *   exchange=NAME    of topoloom_exchange.h: reduction, nbx or mesh
+ *   learn=1          measured times of the blocking calls of a communicator correct what is known of the machine
  *   trace=FILE       rank 0 appends to it who waited for whom in blocking calls: the first 100 of a communicator
  *   report=1         rank 0 says on standard error what each communicator uses
  * Without it the machine is learned from the hosts of the processes.
@@ -207,6 +208,11 @@ TOPOLOOM_COLLECTIVE_API int topoloom_wait(topoloom_request* request, MPI_Status*
 TOPOLOOM_COLLECTIVE_API int topoloom_waitall(int count, topoloom_request requests[], MPI_Status statuses[]);
 /* Of an inactive persistent request. */
 TOPOLOOM_COLLECTIVE_API int topoloom_request_free(topoloom_request* request);
+
+/* With learn=1: all ranks tell each other what their calls took, and from the next call on take what is then the fastest.
+ * Collective. The library does so itself, after each call while there is much to learn, then ever more rarely; this is
+ * for times that a program knows to be good, as before a phase. Without learn=1 it does nothing. */
+TOPOLOOM_COLLECTIVE_API int topoloom_collective_fence(MPI_Comm comm);
 
 /* The schedule that a call of this operation (`alltoall`, ...) and size takes; bytes as in `topoloom collective`.
  * Collective when the communicator is first used. The text lives as long as the communicator. */

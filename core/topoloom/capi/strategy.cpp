@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Strategies for C.
-#include "topoloom/strategy/strategy.hpp"
+#include "topoloom/capi/strategy.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,22 +16,9 @@
 
 using namespace topoloom;
 
-struct topoloom_strategy {
-    explicit topoloom_strategy(Setting given) : setting(given), shared(share_strategy(std::move(given))) {}
-
-    Setting setting;
-    std::shared_ptr<Strategy> shared;
-};
-
 namespace {
 
 std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
-
-Operation checked(topoloom_operation operation) {
-    if (operation < TOPOLOOM_BROADCAST || operation > TOPOLOOM_EXSCAN)
-        fail("no operation has the number ", static_cast<int>(operation));
-    return static_cast<Operation>(operation);
-}
 
 /// Without what MPI puts around it: allgather of MPI_Iallgatherv_init.
 std::string plain(std::string_view name) {
@@ -58,6 +44,12 @@ Operation operation_named(std::string_view name) {
 }
 
 }  // namespace
+
+Operation topoloom::checked_operation(topoloom_operation operation) {
+    if (operation < TOPOLOOM_BROADCAST || operation > TOPOLOOM_EXSCAN)
+        fail("no operation has the number ", static_cast<int>(operation));
+    return static_cast<Operation>(operation);
+}
 
 int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** strategy, char* error,
                            size_t error_size) {
@@ -99,7 +91,8 @@ void topoloom_strategy_nodes(const topoloom_strategy* strategy, int64_t* node) {
 int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operation operation, int64_t bytes,
                              int in_rank_order, const char** schedule, char* error, size_t error_size) {
     return guarded(error, error_size, [&] {
-        *schedule = strategy->shared->choose(checked(operation), Bytes{bytes}, in_rank_order != 0).c_str();
+        *schedule =
+            strategy->shared->choose(checked_operation(operation), Bytes{bytes}, in_rank_order != 0).c_str();
     });
 }
 

@@ -141,6 +141,35 @@ TOPOLOOM_API const char* topoloom_strategy_about(const topoloom_strategy* strate
 
 TOPOLOOM_API void topoloom_strategy_free(topoloom_strategy* strategy);
 
+/* Learns the schedules of one communicator from how long its calls take; each rank has one. All must make the same timed
+ * calls in the same order, and learn from the same sums at the same call: then they choose the same, whatever the clock
+ * of a rank says. What is measured counts before decision tables, but not before the setting's schedule. Not for several
+ * threads at once. */
+typedef struct topoloom_learner topoloom_learner;
+
+/* Has its own share of the strategy, which may be freed. */
+TOPOLOOM_API int topoloom_learner_make(topoloom_strategy* strategy, topoloom_learner** learner, char* error,
+                                       size_t error_size);
+
+/* As topoloom_strategy_choose. Timed: topoloom_learner_saw follows before the next call, and this one may have to
+ * try another schedule than the fastest that is known. */
+TOPOLOOM_API int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation operation,
+                                         int64_t bytes, int in_rank_order, int is_timed,
+                                         const char** schedule, char* error, size_t error_size);
+
+/* What a timed call took, in seconds; what can be no time is left out. 1: a fence is due before the next call, in which all
+ * ranks add up what they have seen, and learn from the sums. There may be more fences at any time. */
+TOPOLOOM_API int topoloom_learner_saw(topoloom_learner* learner, double seconds);
+
+/* Since the last fence: how many numbers they are, the same on every rank. */
+enum { TOPOLOOM_MOST_SEEN = 1024 };
+TOPOLOOM_API size_t topoloom_learner_seen(const topoloom_learner* learner, int64_t* numbers);
+
+TOPOLOOM_API int topoloom_learner_learn(topoloom_learner* learner, const int64_t* sums, size_t count,
+                                        char* error, size_t error_size);
+
+TOPOLOOM_API void topoloom_learner_free(topoloom_learner* learner);
+
 /* Reads the name of an operation, MPI's or as in `topoloom collective`. */
 TOPOLOOM_API int topoloom_operation_named(const char* name, enum topoloom_operation* operation, char* error,
                                           size_t error_size);

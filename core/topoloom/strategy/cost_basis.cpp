@@ -119,7 +119,7 @@ CostBasis on_machine(const Setting& setting, std::string_view text, std::optiona
     check_machine(*machine, slots);
     if (!model) model = machine->inside().startup ? model_of(*machine) : usual_model();
     const std::size_t nodes = count_nodes(*machine, slots);
-    return {with_receivers(*model), std::move(machine), std::move(slots), nodes, true};
+    return {with_receivers(*model), std::move(machine), std::move(slots), nodes, true, placement.has_value()};
 }
 
 CostBasis by_seats(const Setting& setting, const NetworkModel& model) {

@@ -21,6 +21,7 @@ struct CostBasis {
     std::vector<Slot> slots;  // of each rank on it; ranks of a node may share one
     std::size_t nodes = 1;    // with ranks on them
     bool machine_is_given = false;
+    bool placement_is_given = false;
 
     /// Numbers that only the ranks of a node have.
     [[nodiscard]] std::vector<std::size_t> node_of_rank(std::size_t ranks) const;

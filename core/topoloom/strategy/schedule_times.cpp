@@ -22,11 +22,27 @@ const NetworkModel& memory_model() {
     return model;
 }
 
+/// Of what does not depend on routes.
+const NetworkModel& direct_model(const CostBasis& basis) {
+    const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
+    return basis.nodes == 1 || shares ? memory_model() : basis.model;
+}
+
 /// Seconds that do not depend on routes, where each round waits for the one before on all ranks.
 double least_time(const AnySchedule& schedule, const CostBasis& basis) {
-    const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
-    if (basis.nodes == 1 || shares) return cost(schedule, memory_model()).time;
-    return cost(schedule, basis.model).time;
+    return cost(schedule, direct_model(basis)).time;
+}
+
+/// Messages that take what empty ones do.
+NetworkModel without_bytes(const NetworkModel& model) {
+    std::vector<CostLine> lines = model.lines();
+    for (CostLine& line : lines) line.beta = 0;
+    MessageCosts costs = model.costs();
+    for (double* per_byte : {&costs.send_cpu_per_byte, &costs.receive_cpu_per_byte, &costs.gamma,
+                             &costs.reduce, &costs.delta, &costs.beta_em, &costs.node_beta})
+        *per_byte = 0;
+    return model.takes_largest() ? NetworkModel::largest(std::move(lines), costs)
+                                 : NetworkModel::regimes(std::move(lines), costs);
 }
 
 double routed_time(const AnySchedule& schedule, const CostBasis& basis) {
@@ -43,6 +59,26 @@ double schedule_time(const AnySchedule& schedule, const CostBasis& basis) {
     if (basis.nodes == 1 || basis.machine == nullptr) return least;
     const double routed = routed_time(schedule, basis);
     return basis.nodes < basis.slots.size() ? least + routed : routed;
+}
+
+ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
+    const double least = least_time(schedule, basis);
+    const double starts = std::min(least, cost(schedule, without_bytes(direct_model(basis))).time);
+    const double time = schedule_time(schedule, basis);
+    const double direct = std::min(least, time);  // less where ranks go on before others
+    const double share = least > 0 ? direct / least : 0;
+    return {share * starts, share * (least - starts), time - direct};
+}
+
+std::vector<std::string> within(double ratio, const Call& call, const CostBasis& basis,
+                                std::span<const std::string> texts) {
+    std::vector<double> times;
+    for (const std::string& text : texts) times.push_back(least_time(make_schedule(call, text), basis));
+    const double most = ratio * std::ranges::min(times);
+    std::vector<std::string> close;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (times[i] <= most) close.push_back(texts[i]);
+    return close;
 }
 
 const std::string& fastest(const Call& call, const CostBasis& basis, std::span<const std::string> texts,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/strategy/cost_basis.hpp"
@@ -15,6 +16,18 @@ namespace topoloom {
 /// all its messages through the memory of a node besides, as the core has none of these on a machine. Depends on the
 /// arguments alone.
 [[nodiscard]] double schedule_time(const AnySchedule& schedule, const CostBasis& basis);
+
+/// The parts of a schedule_time(), in seconds: starts of messages, their bytes, and what routes, or the network between nodes
+/// that several ranks share, add to both.
+struct ScheduleParts {
+    double starts = 0, bytes = 0, routes = 0;
+};
+
+[[nodiscard]] ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis);
+
+/// Those that take at most `ratio` times as long as one of them, if routes are left out; in their order.
+[[nodiscard]] std::vector<std::string> within(double ratio, const Call& call, const CostBasis& basis,
+                                              std::span<const std::string> texts);
 
 /// The fastest of those that suit, the first of equals. What is slower by its messages alone than one that suits is neither
 /// routed nor asked for. Throws Error where none suits.

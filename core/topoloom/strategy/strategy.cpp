@@ -19,6 +19,18 @@ namespace {
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t steps_of_class = 16;
 
+std::int64_t counted(Operation operation, Bytes bytes) {
+    if (bytes.value < 0)
+        fail(operation_name(operation), ": ", bytes.value, " bytes; there must be 0 or more");
+    return operation == Operation::barrier ? 0 : std::clamp(bytes.value, std::int64_t{1}, most_bytes);
+}
+
+/// The largest of the steps between two powers of two that is not above.
+std::int64_t step_of(std::int64_t bytes) {
+    const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
+    return bytes - bytes % std::max<std::int64_t>(least / steps_of_class, 1);
+}
+
 /// A call to find out whether there is a schedule for it.
 Call call_of(Operation operation, std::size_t ranks, Bytes bytes = Bytes{0}) {
     Call call{operation, ranks, bytes};
@@ -94,17 +106,15 @@ Strategy::Strategy(const Setting& setting)
     }
     if (!schedule_.empty()) check_schedule_text(schedule_);
     about_ = plural(setting.ranks, "rank") + " on " + plural(basis_.nodes, "node") +
-             (basis_.machine_is_given ? " of " + basis_.machine->text() : "") + ", schedules by " +
+             (basis_.machine_is_given ? " of " + basis_.machine->text() : "") +
+             (basis_.placement_is_given ? ", placed by a file" : "") + ", schedules by " +
              (schedule_.empty() ? "" : "name, " + schedule_ + ", else by ") +
              (table_.empty() ? "" : "a decision table, else by ") +
              (basis_.machine_is_given ? "the machine's routes" : "what messages cost");
 }
 
 const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_rank_order) {
-    if (bytes.value < 0)
-        fail(operation_name(operation), ": ", bytes.value, " bytes; there must be 0 or more");
-    const std::int64_t size =
-        operation == Operation::barrier ? 0 : std::clamp(bytes.value, std::int64_t{1}, most_bytes);
+    const std::int64_t size = counted(operation, bytes);
     const std::lock_guard hold(guard_);
     if (!schedule_.empty() && suits(operation, schedule_, in_rank_order)) return intern(schedule_);
     const std::string* decided = table_.find(operation, ranks_, Bytes{std::max(size, bytes.value)});
@@ -112,13 +122,35 @@ const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_ra
     return fastest_of_class(operation, size, in_rank_order);
 }
 
+Bytes Strategy::size_of(Operation operation, Bytes bytes) {
+    return Bytes{step_of(counted(operation, bytes))};
+}
+
+bool Strategy::is_named(Operation operation, bool in_rank_order) {
+    const std::lock_guard hold(guard_);
+    return !schedule_.empty() && suits(operation, schedule_, in_rank_order);
+}
+
+std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes bytes, bool in_rank_order) {
+    constexpr double most_ratio = 30;
+    const std::lock_guard hold(guard_);
+    const auto [found, is_new] = timed_.try_emplace({operation, bytes.value, in_rank_order});
+    std::vector<TimedSchedule>& timed = found->second;
+    if (!is_new) return timed;
+    const Call call = call_of(operation, ranks_, bytes);
+    for (const std::string& text : within(most_ratio, call, basis_, candidates(call))) {
+        if (suits(operation, text, in_rank_order))
+            timed.push_back({&intern(text), schedule_parts(make_schedule(call, text), basis_)});
+    }
+    return timed;
+}
+
 const std::string& Strategy::fastest_of_class(Operation operation, std::int64_t bytes, bool in_rank_order) {
     if (bytes == 0) return fastest_at(operation, 0, in_rank_order);
     const auto least = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
     const std::string& at_least = fastest_at(operation, least, in_rank_order);
     if (bytes == least || &at_least == &fastest_at(operation, 2 * least, in_rank_order)) return at_least;
-    const std::int64_t step = std::max<std::int64_t>(least / steps_of_class, 1);
-    return fastest_at(operation, bytes - bytes % step, in_rank_order);
+    return fastest_at(operation, step_of(bytes), in_rank_order);
 }
 
 const std::string& Strategy::fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order) {

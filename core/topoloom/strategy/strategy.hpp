@@ -17,9 +17,16 @@
 #include "topoloom/schedule/collective.hpp"
 #include "topoloom/strategy/cost_basis.hpp"
 #include "topoloom/strategy/decision_table.hpp"
+#include "topoloom/strategy/schedule_times.hpp"
 #include "topoloom/strategy/setting.hpp"
 
 namespace topoloom {
+
+/// A schedule of a Strategy, and what its time consists of.
+struct TimedSchedule {
+    const std::string* text;
+    ScheduleParts parts;
+};
 
 /// A schedule that the setting names wins where it does the operation for these ranks, then the decision table, then the
 /// fastest by what messages cost. Sizes from one power of two to the next take the schedule that is the fastest at both;
@@ -33,6 +40,19 @@ class Strategy {
     /// these arguments and the setting alone. One object for each text, which lives as long as the strategy. Throws Error
     /// for bytes < 0.
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
+
+    /// One of 16 sizes between two powers of two that stands for this one. Throws Error for bytes < 0.
+    [[nodiscard]] static Bytes size_of(Operation operation, Bytes bytes);
+
+    /// Whether choose() takes the schedule that the setting names, whatever the size.
+    [[nodiscard]] bool is_named(Operation operation, bool in_rank_order);
+
+    /// All schedules that may be the fastest, however wrong what is known of the network: those of candidates() that suit,
+    /// but not what takes 30 times as long as another by its messages alone. Texts are those of choose(). Depends on the
+    /// arguments and the setting alone. Not for many-to-many operations, of which no time is known. Each
+    /// answer is kept: ask for sizes that size_of() gives.
+    [[nodiscard]] std::vector<TimedSchedule> timed_schedules(Operation operation, Bytes bytes,
+                                                             bool in_rank_order);
 
     /// Of each rank a number that only the ranks of its node have.
     [[nodiscard]] std::vector<std::size_t> nodes() const { return basis_.node_of_rank(ranks_ * calls_); }
@@ -63,6 +83,7 @@ class Strategy {
     std::set<std::string> texts_;
     std::map<std::tuple<Operation, std::int64_t, bool>, const std::string*> fastest_;
     std::map<std::pair<Operation, std::string>, Suits> suits_;
+    std::map<std::tuple<Operation, std::int64_t, bool>, std::vector<TimedSchedule>> timed_;
 };
 
 }  // namespace topoloom

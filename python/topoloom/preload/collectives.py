@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from topoloom._core import Error, schedules
@@ -14,7 +15,7 @@ from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
 _FILES = ("machine", "placement", "decisions")
-_OPTIONS = (*_FILES, "schedule", "report", "exchange", "trace")
+_OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace")
 
 
 def build_collectives(compiler: Path) -> Path:
@@ -28,7 +29,7 @@ def build_collectives(compiler: Path) -> Path:
     return build_shim(
         "collective",
         compiler,
-        folders=["mpi/seats", "mpi/trace"],
+        folders=["mpi/learning", "mpi/seats", "mpi/trace"],
         libraries=[need_core_library()],
         headers=_core_headers(),
     )
@@ -45,7 +46,7 @@ def build_measurement(compiler: Path) -> Path:
     return build_program(
         "measure",
         compiler,
-        folders=["mpi/collective", "mpi/seats", "mpi/trace"],
+        folders=["mpi/collective", "mpi/learning", "mpi/seats", "mpi/trace"],
         libraries=[need_core_library()],
         headers=_core_headers(),
         leave_out=["collective/preload*.c", "seats/start.c"],
@@ -57,8 +58,8 @@ def _core_headers() -> list[Path]:
     return [capi / name for name in ("topoloom.h", "topoloom_schedules.h")]
 
 
-def check_setting(setting: str) -> str:
-    """Check a value of TOPOLOOM_COLLECTIVES; return it with absolute names of files.
+def read_setting(setting: str) -> dict[str, str]:
+    """Read the options of a TOPOLOOM_COLLECTIVES; files get their absolute names.
 
     Raises
     ------
@@ -86,7 +87,12 @@ def check_setting(setting: str) -> str:
             found[name] = _written_file(value)
     if "schedule" in found:
         _check_schedule(found["schedule"])
-    return ";".join(f"{name}={value}" for name, value in found.items())
+    return found
+
+
+def write_setting(options: Mapping[str, str]) -> str:
+    """Write what `read_setting` reads."""
+    return ";".join(f"{name}={value}" for name, value in options.items())
 
 
 def _checked_file(name: str) -> str:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Job:
     """A command that runs twice: once to be recorded, once as placed.
 
-    `collectives` is the value of TOPOLOOM_COLLECTIVES with which
-    libtopoloom-collective runs those of the placed one; None = they are MPI's own.
+    `collectives` are the options with which libtopoloom-collective runs those of the
+    placed one; None = they are MPI's own.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Job:
         program: list[str],
         read: ReadCommand | AsItIs,
         mpicc: str | None = None,
-        collectives: str | None = None,
+        collectives: dict[str, str] | None = None,
     ) -> None:
         self.program = program
         self.read = read
@@ -165,6 +165,7 @@ def start(
     from topoloom._core import Error
     from topoloom.launch.apply.trial import check_hosts, check_launch, looking_for
     from topoloom.launch.launchers.as_it_is import AsItIs
+    from topoloom.tasks.replaced_collectives import with_job
     from topoloom.tasks.verified_run import find_witness, run_witnessed
 
     read, slots = job.read, placed.file.placement.slots
@@ -172,9 +173,8 @@ def start(
     planned = given.placed(slots)
     with (
         read.directory() as directory,
-        find_witness(
-            planned, job.program, job.mpicc, world, job.collectives
-        ) as witness,
+        with_job(job.collectives, placed.file, renumbered=world) as collectives,
+        find_witness(planned, job.program, job.mpicc, world, collectives) as witness,
     ):
         libraries = [] if isinstance(witness, str) else witness.libraries
         if isinstance(read, AsItIs):

@@ -267,4 +267,10 @@ TEST_CASE("a strategy says what it knows") {
     CHECK(Strategy(named).about() ==
           "48 ranks on 16 nodes of torus:4x4x4,bandwidth=10GB/s, schedules by name, "
           "ring, else by the machine's routes");
+    Setting placed = setting_of(2);
+    placed.placement =
+        R"({"format": "topoloom-placement", "version": 1, "machine": "torus:4,bandwidth=1GB/s", "placement": [3, 1]})";
+    CHECK(
+        Strategy(placed).about() ==
+        "2 ranks on 2 nodes of torus:4,bandwidth=1GB/s, placed by a file, schedules by the machine's routes");
 }

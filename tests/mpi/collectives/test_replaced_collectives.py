@@ -111,10 +111,18 @@ def test_a_program_of_another_mpi_runs_as_it_is(
     assert "collectives are not replaced: the program uses another MPI" in done.stderr
 
 
-@pytest.mark.parametrize("world", [[], ["--world"]], ids=["placed", "renumbered"])
+@pytest.mark.parametrize(
+    ("world", "placed"),
+    [([], ", placed by a file"), (["--world"], "")],
+    ids=["placed", "renumbered"],
+)
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_run_replaces_the_collectives_of_the_placed_program(
-    mpi: Mpi, world: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mpi: Mpi,
+    world: list[str],
+    placed: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     program = built(mpi, REPLACED / "replaced.c", tmp_path)
@@ -130,9 +138,36 @@ def test_run_replaces_the_collectives_of_the_placed_program(
         *mpi.command(RANKS, program),
     )
     assert answers(done) == answers(run(mpi, None, program))
-    assert "topoloom: collectives: 5 ranks on 1 node, schedules by name, ring" in (
-        done.stderr
-    )
+    assert (
+        f"topoloom: collectives: 5 ranks on 1 node of mesh:1+node:5{placed}, "
+        "schedules by name, ring, else by the machine's routes\n"
+    ) in done.stderr
+
+
+def test_a_users_machine_counts_before_the_one_of_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = built(MPICH, REPLACED / "replaced.c", tmp_path)
+    host = os.uname().nodename
+    save_graph("ring.npz", ring(RANKS, 1000))
+    Path("costs").write_text("message - 1e-6 1e-10\n")
+    Path("own").write_text(f"machine mesh:1+node:9\nnode 0 {host}\n")
+
+    def said(machine: str, setting: str) -> str:
+        done = topoloom(
+            "run",
+            *("--machine", machine, "--hosts", host, "--profile", "ring.npz"),
+            *("--replace-collectives", f"{setting};report=1", "--"),
+            *MPICH.command(RANKS, program),
+        )
+        before, _, words = done.stderr.partition(f" {RANKS} ranks on 1 node")
+        assert before.endswith("topoloom: collectives:"), done.stderr
+        return words.partition(", schedules by ")[0]
+
+    job = f"mesh:1+node:{RANKS}"
+    assert said(job, "machine=costs") == f" of {job}, placed by a file"
+    assert said(job, "machine=own") == " of mesh:1+node:9"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from pathlib import Path
 from built_libraries import ROOT, run, with_collectives
 from recorded import MPICH, SIMGRID, built
 
-from exchange.programs import PLATFORM, SETTINGS
+from exchange.programs import PLATFORM
+from smpi import SETTINGS
 from topoloom.figure.timeline import draw_timeline
 from topoloom.schedules.call_trace import load_traces
 

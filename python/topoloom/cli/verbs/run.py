@@ -126,7 +126,7 @@ def command(
     from topoloom.launch.launchers.registry import read_command
     from topoloom.machines.machine_file import load_described
     from topoloom.placements.placement_file import save_placement
-    from topoloom.preload.collectives import check_setting
+    from topoloom.preload.collectives import read_setting
     from topoloom.preload.record import NothingRecorded
     from topoloom.tasks.launch_slots import (
         LaunchSlots,
@@ -151,7 +151,7 @@ def command(
         from topoloom.report.data import check_size
     replacing = None
     if replace_collectives is not None:
-        replacing = check_setting(replace_collectives)
+        replacing = read_setting(replace_collectives)
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
     the_machine, described = load_described(machine)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Learns from wrong models, and counts disagreements of real ranks; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import smpi
+from peers.tables import paste
+
+MARKS = "<!-- bench-learning: begin -->", "<!-- bench-learning: end -->"
+ROOT = smpi.MPI.parent
+PLANTED = ROOT / "build/release/bench/learning/bench_learning"
+PROGRAM = ROOT / "tests/mpi/programs/collectives/learning.c"
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("learning", description=__doc__)
+    parser.add_argument("--cases", type=int, default=2000, help="drawn wrong models")
+    parser.add_argument(
+        "--calls", type=int, metavar="N", help="only N calls of four real ranks"
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+    )
+    asked = parser.parse_args(given)
+    if asked.calls:
+        os.nice(10)
+        print(call_often(asked.calls), end="")
+        return
+    told = subprocess.run(
+        [PLANTED, str(asked.cases)], check=True, capture_output=True, text=True
+    )
+    table = told.stdout.strip()
+    print(table)
+    if asked.docs:
+        page = asked.docs / "how-to" / "run" / "collectives.md"
+        paste(page, table, *MARKS)
+
+
+def call_often(calls: int) -> str:
+    """Let four ranks, whose clocks jump, make calls and compare their choices."""
+    compiler = smpi.find("mpicc.openmpi", "libopenmpi-dev")
+    launcher = smpi.find("mpirun.openmpi", "openmpi-bin")
+    with tempfile.TemporaryDirectory() as folder:
+        program = smpi.build(PROGRAM, compiler, Path(folder))
+        command = [launcher, "--oversubscribe", "-n", "4", program, str(calls), "7"]
+        done = subprocess.run(
+            list(map(str, command)),
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=sys.stderr,
+            text=True,
+            env={
+                **os.environ,
+                "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                "OMPI_MCA_mpi_yield_when_idle": "1",
+                "TOPOLOOM_COLLECTIVES": "learn=1",
+            },
+        )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A strategy as C has it, for those who take one.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "topoloom/capi/topoloom_schedules.h"
+#include "topoloom/strategy/shared.hpp"
+#include "topoloom/strategy/strategy.hpp"
+
+struct topoloom_strategy {
+    explicit topoloom_strategy(topoloom::Setting given)
+        : setting(given), shared(topoloom::share_strategy(std::move(given))) {}
+
+    topoloom::Setting setting;
+    std::shared_ptr<topoloom::Strategy> shared;
+};
+
+namespace topoloom {
+
+/// Throws Error for a number of no operation.
+[[nodiscard]] Operation checked_operation(topoloom_operation operation);
+
+}  // namespace topoloom

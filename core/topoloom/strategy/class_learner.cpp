@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/class_learner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "topoloom/strategy/median.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t most_times = 5;
+constexpr std::uint64_t most_explored = 19;  // calls
+constexpr std::uint64_t most_between = 512;  // calls between fences
+constexpr std::size_t enough_times = 3;
+constexpr double least_gain = 0.03;
+/// What a trial may take longer than the fastest, relative to it.
+constexpr double most_loss = 0.75, most_lost = 6, most_loss_per_call = 0.004;
+
+}  // namespace
+
+ClassLearner::ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, std::size_t first,
+                           const TimeFactors* factors)
+    : schedules_(std::move(schedules)),
+      bytes_(bytes),
+      known_(schedules_.size()),
+      before_(factors != nullptr ? *factors : TimeFactors{1, 1, 1}),
+      factors_(before_),
+      trust_(factors != nullptr ? 2 : 0.5),
+      leader_(first),
+      next_(first) {}
+
+double ClassLearner::scale(std::size_t schedule, Bytes bytes) const {
+    if (bytes == bytes_) return 1;
+    const double size = static_cast<double>(bytes.value) / static_cast<double>(bytes_.value);
+    ScheduleParts parts = schedules_[schedule].parts;
+    parts.bytes *= size;
+    parts.routes *= size;
+    return expected(schedule) / predicted_time(parts, factors_);
+}
+
+bool ClassLearner::count_call() { return ++calls_ >= due_; }
+
+void ClassLearner::learn(std::size_t schedule, double seconds) {
+    Known& known = known_[schedule];
+    if (known.times.empty()) ++measured_;
+    if (known.times.size() == most_times) known.times.erase(known.times.begin());
+    known.times.push_back(seconds);
+    known.time = median(known.times);
+    known.tried = calls_;
+}
+
+void ClassLearner::find_leader() {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        if (known_[i].time == 0) continue;
+        if (known_[leader_].time == 0 || known_[i].time < known_[leader_].time) leader_ = i;
+    }
+}
+
+TimeFit ClassLearner::fit() const {
+    std::vector<Measured> measured;
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].time > 0) measured.push_back({schedules_[i].parts, known_[i].time});
+    return TimeFit(before_, trust_, measured);
+}
+
+/// Of those that were never tried; the leader if none could be faster by so much that it is worth it.
+std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
+    std::pair best{known_[leader_].time * (1 - least_gain), leader_};
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].tried == 0) best = std::min(best, {fit.optimistic(schedules_[i].parts), i});
+    return best.second;
+}
+
+/// Of those that could be as fast if calls differ by chance as the leader's do, the one with the fewest times; the leader
+/// if all have enough.
+std::size_t ClassLearner::to_repeat() const {
+    const std::vector<double>& times = known_[leader_].times;
+    if (times.size() < 2) return leader_;
+    const auto [least, most] = std::ranges::minmax(times);
+    const double close = known_[leader_].time + 2 * (most - least);
+    std::pair best{enough_times, leader_};
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].time > 0 && known_[i].time < close) best = std::min(best, {known_[i].times.size(), i});
+    return best.second;
+}
+
+/// Of those that were never tried, the fastest by what is known; the leader where it would lose too much if that is right.
+std::size_t ClassLearner::closest(const TimeFit& fit) const {
+    const auto untried = static_cast<double>(std::ranges::count(known_, 0U, &Known::tried));
+    const double loss = std::max(
+        {most_loss, most_lost / std::max(untried, 1.0), static_cast<double>(calls_) * most_loss_per_call});
+    // Where the leader is a surprise, others may be.
+    const double usual =
+        std::max(known_[leader_].time, predicted_time(schedules_[leader_].parts, fit.factors()));
+    std::pair best{(1 + loss) * usual, leader_};
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (known_[i].tried == 0)
+            best = std::min(best, {predicted_time(schedules_[i].parts, fit.factors()), i});
+    return best.second;
+}
+
+/// Of those that are not much slower, the one that was not tried for the longest time.
+std::size_t ClassLearner::runner_up() const {
+    std::pair best{calls_ + 1, leader_};
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (i != leader_ && known_[i].time > 0 && known_[i].time <= (1 + most_loss) * known_[leader_].time)
+            best = std::min(best, {known_[i].tried, i});
+    return best.second;
+}
+
+void ClassLearner::decide() {
+    if (std::exchange(decided_, calls_) == calls_) return;
+    find_leader();
+    const TimeFit fitted = fit();
+    factors_ = fitted.factors();
+    const bool tried = std::exchange(tries_, false);
+    next_ = leader_;
+    if (explores_) {
+        next_ = most_promising(fitted);
+        if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = to_repeat();
+        if (next_ == leader_ && known_[leader_].times.size() >= 2) next_ = closest(fitted);
+        explores_ =
+            calls_ < most_explored && !(next_ == leader_ && known_[leader_].times.size() >= enough_times);
+        due_ = calls_ + 1;
+        if (!explores_) next_ = leader_;
+    }
+    if (explores_ || calls_ < due_) return;
+    if (!tried) {
+        next_ = closest(fitted);
+        if (next_ == leader_) next_ = runner_up();
+        tries_ = next_ != leader_;
+    }
+    due_ = calls_ + (tries_ ? 1 : std::clamp<std::uint64_t>(calls_ / 4, 1, most_between));
+}
+
+}  // namespace topoloom

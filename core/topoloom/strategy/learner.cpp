@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/learner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/strategy/median.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr double most_seconds = 3600;
+/// Ranks are counted by how many times as long a call took as was to be expected, in powers of two: the first and the last
+/// take all that is farther off.
+constexpr std::size_t bins = 16;
+constexpr double most_surprise = 256;
+constexpr std::size_t most_between_fences = 15;  // of a schedule between fences
+constexpr std::size_t numbers_each = 2 * bins;   // sums of times, counts of ranks
+
+std::size_t bin_of(double ratio) {
+    std::size_t bin = 0;
+    for (double end = 2 / most_surprise; bin + 1 < bins && ratio >= end; end *= 2) ++bin;
+    return bin;
+}
+
+/// The mean of the ranks about the middle one, whatever the clocks of fewer than half of them say. 0: there are none.
+double agreed_time(std::span<const std::int64_t> times, std::span<const std::int64_t> counts) {
+    const std::int64_t ranks = std::reduce(counts.begin(), counts.end());
+    if (ranks <= 0) return 0;
+    std::size_t middle = 0;
+    for (std::int64_t below = counts[0]; 2 * below < ranks; below += counts[middle]) ++middle;
+    std::int64_t time = 0, number = 0;
+    for (std::size_t bin = middle - std::min<std::size_t>(middle, 1); bin < std::min(middle + 2, bins);
+         ++bin) {
+        time += times[bin];
+        number += counts[bin];
+    }
+    return static_cast<double>(time) / static_cast<double>(number) / 1e9;
+}
+
+}  // namespace
+
+Learner::Key Learner::key_of(Operation operation, Bytes size, bool in_rank_order) {
+    return {operation, in_rank_order, std::bit_width(static_cast<std::uint64_t>(size.value))};
+}
+
+const TimeFactors* Learner::factors_near(const Key& key) const {
+    const auto& [operation, in_rank_order, size] = key;
+    std::pair<int, const TimeFactors*> nearest{std::numeric_limits<int>::max(), nullptr};
+    for (const auto& [other, learner] : classes_) {
+        const int far = (std::get<0>(other) != operation ? 100 : 0) + std::abs(std::get<2>(other) - size);
+        if (learner.factors() != nullptr && far < nearest.first) nearest = {far, learner.factors()};
+    }
+    return nearest.second;
+}
+
+ClassLearner* Learner::find_class(Operation operation, Bytes bytes, bool in_rank_order) {
+    const Key key = key_of(operation, bytes, in_rank_order);
+    if (const auto found = classes_.find(key); found != classes_.end()) return &found->second;
+    if (is_many_to_many(operation) || strategy_->is_named(operation, in_rank_order)) return nullptr;
+    const std::string& first = strategy_->choose(operation, bytes, in_rank_order);
+    std::vector<TimedSchedule> schedules = strategy_->timed_schedules(operation, bytes, in_rank_order);
+    const auto at = std::ranges::find(schedules, &first, &TimedSchedule::text);
+    if (at == schedules.end()) return nullptr;  // of a decision table, and nobody else would try it
+    const auto index = static_cast<std::size_t>(at - schedules.begin());
+    ClassLearner made(std::move(schedules), bytes, index, factors_near(key));
+    return &classes_.emplace(key, std::move(made)).first->second;
+}
+
+const std::string& Learner::choose(Operation operation, Bytes bytes, bool in_rank_order) const {
+    const auto found = classes_.find(key_of(operation, Strategy::size_of(operation, bytes), in_rank_order));
+    if (found == classes_.end()) return strategy_->choose(operation, bytes, in_rank_order);
+    return found->second.text(found->second.leader());
+}
+
+const std::string& Learner::try_one(Operation operation, Bytes bytes, bool in_rank_order) {
+    open_.reset();
+    const Bytes size = Strategy::size_of(operation, bytes);
+    ClassLearner* known = find_class(operation, size, in_rank_order);
+    if (known == nullptr) return strategy_->choose(operation, bytes, in_rank_order);
+    const std::size_t schedule = known->next();
+    const auto same = [&](const Seen& one) { return one.of == known && one.schedule == schedule; };
+    const auto index = static_cast<std::size_t>(std::ranges::find_if(seen_, same) - seen_.begin());
+    is_due_ = known->count_call() || is_due_ || numbers_each * (seen_.size() + 1) >= most_seen;
+    if (index == seen_.size()) {
+        if (numbers_each * seen_.size() == most_seen) return known->text(schedule);  // a fence was left out
+        seen_.push_back({known, schedule, {}});
+    }
+    open_ = index;
+    scale_ = known->scale(schedule, size);
+    return known->text(schedule);
+}
+
+void Learner::saw(double seconds) {
+    if (!open_) return;
+    Seen& seen = seen_[*open_];
+    open_.reset();
+    if (!(seconds > 0 && seconds < most_seconds)) return;
+    if (seen.times.size() == most_between_fences) seen.times.erase(seen.times.begin());
+    seen.times.push_back(seconds * scale_);
+}
+
+std::size_t Learner::seen(std::span<std::int64_t, most_seen> numbers) const {
+    std::ranges::fill(numbers, 0);
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+        const Seen& one = seen_[i];
+        if (one.times.empty()) continue;
+        const double expected = one.of->expected(one.schedule);
+        const double time = std::clamp(median(one.times), expected / most_surprise, expected * most_surprise);
+        const std::size_t bin = numbers_each * i + bin_of(time / expected);
+        // So short that the sum over a million ranks is a number, too.
+        numbers[bin] = std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1);
+        numbers[bin + bins] = 1;
+    }
+    return numbers_each * seen_.size();
+}
+
+void Learner::learn(std::span<const std::int64_t> sums) {
+    if (sums.size() != numbers_each * seen_.size())
+        fail("what ranks have seen is ", numbers_each * seen_.size(), " numbers, not ", sums.size());
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+        const std::span one = sums.subspan(numbers_each * i, numbers_each);
+        const double time = agreed_time(one.first(bins), one.last(bins));
+        if (time > 0) {
+            seen_[i].of->learn(seen_[i].schedule, time);
+        } else {
+            seen_[i].of->learn_nothing(seen_[i].schedule);
+        }
+    }
+    for (const Seen& one : seen_) one.of->decide();
+    seen_.clear();
+    open_.reset();
+    is_due_ = false;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Learns the schedules of one communicator from how long its calls take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "topoloom/strategy/class_learner.hpp"
+#include "topoloom/strategy/strategy.hpp"
+
+namespace topoloom {
+
+/// Each rank has one. Ranks agree as all of them make the same timed calls in the same order, and what they learn from is the sum
+/// over ranks of what they have seen: integers, so that it is the same in whatever order it is added up. What a rank's
+/// own clock says leads to nothing before that. Sizes from one power of two to the next are one class. As in S. Kumar,
+/// Optimizing Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, sec. 6.4 (adaptive switching at fences).
+/// Not for several threads at once.
+class Learner {
+   public:
+    static constexpr std::size_t most_seen = 1024;  // numbers
+
+    explicit Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
+
+    /// The fastest that is known, for a call whose time will not be; as Strategy::choose() gives it. Changes nothing, so that
+    /// ranks need not all ask.
+    [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order) const;
+    /// For a call that saw() will follow before the next one: may be one that has to be tried.
+    [[nodiscard]] const std::string& try_one(Operation operation, Bytes bytes, bool in_rank_order);
+    /// How long that call took; NaN and whatever else cannot be a time is left out.
+    void saw(double seconds);
+
+    /// Whether there has to be a fence before the next call.
+    [[nodiscard]] bool is_due() const { return is_due_; }
+    /// Writes what this rank has seen since the last fence; returns how many numbers it is, the same on every rank.
+    std::size_t seen(std::span<std::int64_t, most_seen> numbers) const;
+    /// A fence: the sums of seen() over ranks. Throws Error for another number of them.
+    void learn(std::span<const std::int64_t> sums);
+
+   private:
+    using Key = std::tuple<Operation, bool, int>;  // a class: what is asked, and the power of two
+    /// Calls of one schedule since the last fence.
+    struct Seen {
+        ClassLearner* of;
+        std::size_t schedule;
+        std::vector<double> times;  // of the size of the class
+    };
+
+    /// Null where nothing can be learned.
+    [[nodiscard]] ClassLearner* find_class(Operation operation, Bytes bytes, bool in_rank_order);
+    [[nodiscard]] static Key key_of(Operation operation, Bytes size, bool in_rank_order);
+    [[nodiscard]] const TimeFactors* factors_near(const Key& key) const;
+
+    std::shared_ptr<Strategy> strategy_;
+    std::map<Key, ClassLearner> classes_;
+    std::vector<Seen> seen_;
+    std::optional<std::size_t> open_;  // of seen_: the call whose time comes next
+    double scale_ = 1;                 // of that time
+    bool is_due_ = false;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/strategy/time_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "topoloom/strategy/median.hpp"
+
+namespace topoloom {
+
+namespace {
+
+using Matrix = std::array<TimeFactors, 3>;
+
+/// What predictions miss even with the best factors, relative to the time.
+constexpr double model_error = 0.1;
+
+TimeFactors scaled(const ScheduleParts& parts, const TimeFactors& factors) {
+    return {parts.starts * factors[0], parts.bytes * factors[1], parts.routes * factors[2]};
+}
+
+double sum(const TimeFactors& values) { return values[0] + values[1] + values[2]; }
+
+/// Of a symmetric positive definite matrix, by cofactors.
+Matrix inverse(const Matrix& m) {
+    const auto minor = [&](std::size_t i, std::size_t j) {
+        const std::size_t a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+        return m[a][c] * m[b][d] - m[a][d] * m[b][c];
+    };
+    const double determinant = m[0][0] * minor(0, 0) + m[0][1] * minor(0, 1) + m[0][2] * minor(0, 2);
+    Matrix result;
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t j = 0; j < 3; ++j) result[i][j] = minor(j, i) / determinant;
+    return result;
+}
+
+/// The factor that makes half of the predictions too long.
+double level(const TimeFactors& factors, std::span<const Measured> measured) {
+    std::vector<double> ratios;
+    for (const Measured& one : measured) ratios.push_back(one.seconds / predicted_time(one.parts, factors));
+    return ratios.empty() ? 1 : median(std::move(ratios));
+}
+
+}  // namespace
+
+double predicted_time(const ScheduleParts& parts, const TimeFactors& factors) {
+    return std::max(sum(scaled(parts, factors)), 1e-12);
+}
+
+TimeFit::TimeFit(const TimeFactors& before, double trust, std::span<const Measured> measured)
+    : before_(before) {
+    const double right = level(before, measured);
+    for (double& factor : before_) factor *= right;
+    const double weight = 1 / (model_error * model_error);
+    Matrix precision{};
+    TimeFactors sums{};
+    for (std::size_t k = 0; k < 3; ++k) precision[k][k] = sums[k] = trust * trust;
+    for (const Measured& one : measured) {
+        TimeFactors share = scaled(one.parts, before_);
+        for (double& part : share) part /= one.seconds;
+        for (std::size_t i = 0; i < 3; ++i) {
+            sums[i] += weight * share[i];
+            for (std::size_t j = 0; j < 3; ++j) precision[i][j] += weight * share[i] * share[j];
+        }
+    }
+    covariance_ = inverse(precision);
+    constexpr double least = 0.02;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double factor =
+            covariance_[i][0] * sums[0] + covariance_[i][1] * sums[1] + covariance_[i][2] * sums[2];
+        factors_[i] = before_[i] * std::max(factor, least);
+    }
+}
+
+double TimeFit::optimistic(const ScheduleParts& parts) const {
+    const TimeFactors part = scaled(parts, before_);
+    double variance = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t j = 0; j < 3; ++j) variance += part[i] * covariance_[i][j] * part[j];
+    const double mean = predicted_time(parts, factors_);
+    return mean * mean / (mean + std::sqrt(std::max(variance, 0.0)));
+}
+
+}  // namespace topoloom

@@ -1,0 +1,13 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! What topoloom_collective.h declares, for Fortran: each procedure takes the handles of mpi or of mpi_f08.
+module topoloom_collective
+  use topoloom_collective_requests
+  use topoloom_collective_blocking_mpi
+  use topoloom_collective_blocking_mpi_f08
+  use topoloom_collective_nonblocking_mpi
+  use topoloom_collective_nonblocking_mpi_f08
+  use topoloom_collective_persistent_mpi
+  use topoloom_collective_persistent_mpi_f08
+  implicit none
+  public
+end module

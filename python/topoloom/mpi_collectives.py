@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives of libtopoloom-collective for programs that use mpi4py.
+
+Names and meaning are MPI's, blocks are equal. Buffers are C-contiguous arrays, or other
+objects with the buffer protocol, of a type that MPI has; ``MPI.IN_PLACE`` is allowed
+where MPI allows it, and None where a rank has no such buffer. The library is compiled
+for mpi4py's MPI when a communicator is first used, and cached; what
+``TOPOLOOM_COLLECTIVES`` says counts as for programs in C.
+
+All raise `topoloom.Error` for a buffer that does not suit, and where the library cannot
+be compiled; ``mpi4py.MPI.Exception`` where MPI's collective would fail.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.mpi_library import handle, loaded
+
+
+def alltoall(comm: Any, send: Any, receive: Any) -> None:
+    """Send each rank its block of `send`, in rank order."""
+    _exchange(comm, "alltoall", send, receive, comm.size, comm.size)
+
+
+def allgather(comm: Any, send: Any, receive: Any) -> None:
+    """Gather the `send` of all ranks in `receive` of each."""
+    _exchange(comm, "allgather", send, receive, 1, comm.size)
+
+
+def gather(comm: Any, send: Any, receive: Any, root: int = 0) -> None:
+    """Gather the `send` of all ranks in `receive` of the root."""
+    _exchange(comm, "gather", send, receive, 1, comm.size, root)
+
+
+def scatter(comm: Any, send: Any, receive: Any, root: int = 0) -> None:
+    """Send each rank its block of `send` of the root."""
+    _exchange(comm, "scatter", send, receive, comm.size, 1, root)
+
+
+def bcast(comm: Any, buffer: Any, root: int = 0) -> None:
+    """Send `buffer` of the root to all ranks."""
+    _call(comm, "bcast", *_Buffer(buffer).counted(1), ctypes.c_int(root))
+
+
+def barrier(comm: Any) -> None:
+    """Wait for all ranks."""
+    _call(comm, "barrier")
+
+
+def allreduce(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
+    """Combine the `send` of all ranks by elements; `op` is ``MPI.SUM`` by default."""
+    _combine(comm, "allreduce", send, receive, op)
+
+
+def reduce(comm: Any, send: Any, receive: Any, op: Any = None, root: int = 0) -> None:
+    """Combine the `send` of all ranks in `receive` of the root."""
+    _combine(comm, "reduce", send, receive, op, root=root)
+
+
+def reduce_scatter_block(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
+    """Combine the `send` of all ranks; each gets its block."""
+    _combine(comm, "reduce_scatter_block", send, receive, op, blocks=comm.size)
+
+
+def scan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
+    """Combine the `send` of all ranks up to this one."""
+    _combine(comm, "scan", send, receive, op)
+
+
+def exscan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
+    """Combine the `send` of all ranks before this one."""
+    _combine(comm, "exscan", send, receive, op)
+
+
+class _Buffer:
+    """Memory as C has it; of none and of MPI.IN_PLACE only the address."""
+
+    def __init__(self, given: Any) -> None:
+        from mpi4py import MPI
+
+        self.size, self.type = 0, MPI.DATATYPE_NULL
+        self.dtype: np.dtype[Any] | None = None
+        self.is_memory = given is not None and given is not MPI.IN_PLACE
+        if not self.is_memory:
+            self.address = ctypes.c_void_p(0 if given is None else int(MPI.IN_PLACE))
+            return
+        try:
+            array = np.frombuffer(given, np.asarray(given).dtype)
+            if not array.dtype.isnative:
+                raise ValueError("its numbers are of another byte order")
+            self.type = MPI.Datatype.fromcode(array.dtype.char)
+        except (TypeError, ValueError) as error:
+            raise Error(f"this is not a buffer for MPI: {error}") from None
+        self.size, self.dtype = array.size, array.dtype
+        self.address = ctypes.c_void_p(array.ctypes.data)
+
+    def counted(self, blocks: int) -> tuple[Any, Any, Any]:
+        """Give address, elements of one of these blocks, and type."""
+        if self.size % blocks:
+            raise Error(f"{self.size} elements are not {blocks} equal blocks")
+        return self.address, ctypes.c_int(self.size // blocks), handle(self.type)
+
+
+def _exchange(
+    comm: Any,
+    name: str,
+    send: Any,
+    receive: Any,
+    sent: int,
+    received: int,
+    *root: int,
+) -> None:
+    blocks = (*_Buffer(send).counted(sent), *_Buffer(receive).counted(received))
+    _call(comm, name, *blocks, *map(ctypes.c_int, root))
+
+
+def _combine(
+    comm: Any,
+    name: str,
+    send: Any,
+    receive: Any,
+    op: Any,
+    *,
+    blocks: int = 1,
+    root: int | None = None,
+) -> None:
+    from mpi4py import MPI
+
+    source, target = _Buffer(send), _Buffer(receive)
+    # In place, all blocks are in the buffer that receives.
+    counted = source if source.is_memory else target
+    if (
+        source.is_memory
+        and target.is_memory
+        and (source.dtype, source.size) != (target.dtype, target.size * blocks)
+    ):
+        raise Error(
+            f"{source.size} elements to combine do not give the {target.size} of the "
+            "buffer that receives, or are of another type"
+        )
+    _, count, kind = counted.counted(blocks)
+    roots = () if root is None else (ctypes.c_int(root),)
+    by = handle(MPI.SUM if op is None else op)
+    _call(comm, name, source.address, target.address, count, kind, by, *roots)
+
+
+def _call(comm: Any, name: str, *arguments: Any) -> None:
+    from mpi4py import MPI
+
+    status = getattr(_library(comm), f"topoloom_{name}")(*arguments, handle(comm))
+    if status != MPI.SUCCESS:
+        raise MPI.Exception(status)
+
+
+def _library(comm: Any) -> ctypes.CDLL:
+    """Find out for each communicator once, since all of its processes must agree."""
+    from topoloom.preload.collectives import build_collectives
+
+    key = _key()
+    library: ctypes.CDLL | None = comm.Get_attr(key)
+    if library is None:
+        library = loaded(comm, build_collectives, None)
+        comm.Set_attr(key, library)
+    return library
+
+
+@functools.cache
+def _key() -> int:
+    from mpi4py import MPI
+
+    return int(MPI.Comm.Create_keyval())

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the collectives of a placed program know of the machine and the placement."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from topoloom.placements.placement_file import PlacementFile, save_placement
+from topoloom.preload.collectives import write_setting
+from topoloom.support.files import read_text, shared_directory, write_text
+
+
+@contextlib.contextmanager
+def with_job(
+    options: Mapping[str, str] | None, placed: PlacementFile, renumbered: bool
+) -> Iterator[str | None]:
+    """Give the TOPOLOOM_COLLECTIVES of a placed program; None stays None.
+
+    Where `options` name no placement, and no machine but at most what messages cost,
+    they get those of the job, in files that exist as long as this does. In a
+    `renumbered` program the library sees the ranks that the launcher gave, so that
+    only their hosts tell where they are.
+    """
+    if options is None:
+        yield None
+        return
+    costs = read_text(options["machine"]) if "machine" in options else ""
+    if not _routes_known(placed) or "placement" in options or _names_machine(costs):
+        yield write_setting(options)
+        return
+    by_host = placed.hosts is not None and placed.machine.nodes_per_host == 1
+    if renumbered and not by_host:
+        yield write_setting(options)
+        return
+    with shared_directory("collectives") as name:
+        folder = Path(name).absolute()
+        if set(";(") & set(str(folder)):  # which a setting cannot name
+            yield write_setting(options)
+            return
+        machine, placement = folder / "machine", folder / "placement"
+        write_text(machine, f"{_machine_lines(placed, by_host)}{costs}")
+        files = {"machine": str(machine)}
+        if not renumbered:
+            save_placement(placement, placed)
+            files["placement"] = str(placement)
+        yield write_setting({**options, **files})
+
+
+def _routes_known(placed: PlacementFile) -> bool:
+    machine = placed.machine
+    return machine.has_bandwidths or machine.link_count == 0
+
+
+def _names_machine(text: str) -> bool:
+    words = (line.split() for line in text.splitlines())
+    return any(line[0] in ("machine", "node") for line in words if line)
+
+
+def _machine_lines(placed: PlacementFile, by_host: bool) -> str:
+    """Write the machine, and where each host holds one node its number."""
+    lines = [f"machine {placed.machine.text}\n"]
+    if by_host and placed.hosts is not None:
+        nodes = placed.allocation.nodes.tolist()
+        lines += [
+            f"node {node} {host}\n"
+            for node, host in zip(nodes, placed.hosts, strict=True)
+        ]
+    return "".join(lines)

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Drawn cases of learning: the truth is the core's own cost by one model, and what is known at first another.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/strategy/candidates.hpp"
+#include "topoloom/strategy/learner.hpp"
+
+namespace topoloom {
+
+/// Starts and bytes of messages take up to ten times as long as is known, or a tenth; of the machine every second case
+/// knows nothing.
+struct PlantedCase {
+    std::shared_ptr<Strategy> known;
+    CostBasis truth;
+    Operation operation;
+    std::size_t ranks;
+    Bytes bytes;
+
+    [[nodiscard]] double time_of(const std::string& schedule) const {
+        return schedule_time(make_schedule({operation, ranks, bytes}, schedule), truth);
+    }
+    [[nodiscard]] double best_time() const {
+        double best = std::numeric_limits<double>::infinity();
+        for (const std::string& text : candidates({operation, ranks, bytes}))
+            best = std::min(best, time_of(text));
+        return best;
+    }
+};
+
+inline PlantedCase draw_case(std::uint64_t seed) {
+    using enum Operation;
+    Rng rng(seed);
+    const auto one_of = [&](const auto& values) {
+        return values[rng.below(static_cast<std::uint32_t>(values.size()))];
+    };
+    const auto tenths = [&] {  // from 0.1 to 10, as many below 1 as above
+        const double factor = 1 + 9 * rng.uniform();
+        return rng.below(2) == 0 ? factor : 1 / factor;
+    };
+    const std::size_t ranks = one_of(std::array<std::size_t, 7>{4, 7, 16, 24, 32, 48, 64});
+    const std::string machine = one_of(std::array<std::string, 3>{
+        "", "machine torus:4x4x4,bandwidth=10GB/s\n", "machine tree:8:8,bandwidth=10GB/s\n"});
+    const Operation operation = one_of(
+        std::array{broadcast, reduce, all_gather, all_reduce, reduce_scatter, all_to_all, barrier, scan});
+    const Bytes bytes{operation == barrier ? 0 : 1 + rng.below(1U << rng.below(21))};
+    const auto costs = [](double starts, double per_byte) {
+        return "message - " + std::to_string(starts) + "e-6 " + std::to_string(per_byte) +
+               "e-10\ncost latency " + std::to_string(starts / 2) + "e-6\n";
+    };
+    Setting right, wrong;
+    right.ranks = wrong.ranks = ranks;
+    right.machine = machine + costs(tenths(), tenths());
+    wrong.machine = (rng.below(2) == 0 ? machine : "") + costs(1, 1);
+    return {std::make_shared<Strategy>(wrong), find_cost_basis(right), operation, ranks, bytes};
+}
+
+/// What came of some calls; times relative to the best schedule.
+struct Learned {
+    int calls_until_close = 0;  // after which the schedule is always within 5 %
+    double after_20_calls = 1;
+    double regret = 0;  // of the mean call
+};
+
+/// Times of calls are off by a normal deviation of `noise`.
+inline Learned learn_planted(const PlantedCase& planted, int calls, double noise, std::uint64_t seed) {
+    std::map<std::string, double> times;
+    const auto time_of = [&](const std::string& schedule) {
+        const auto [known, is_new] = times.try_emplace(schedule);
+        if (is_new) known->second = planted.time_of(schedule);
+        return known->second;
+    };
+    const double best = planted.best_time();
+    Learner learner(planted.known);
+    Rng rng(seed, 1);
+    Learned learned;
+    for (int call = 1; call <= calls; ++call) {
+        const double time = time_of(learner.try_one(planted.operation, planted.bytes, false));
+        learned.regret += (time / best - 1) / calls;
+        double normal = -6;
+        for (int i = 0; i < 12; ++i) normal += rng.uniform();
+        learner.saw(time * std::max(1 + noise * normal, 0.1));
+        if (learner.is_due()) {
+            std::array<std::int64_t, Learner::most_seen> seen{};
+            learner.learn({seen.data(), learner.seen(seen)});
+        }
+        const double now = time_of(learner.choose(planted.operation, planted.bytes, false)) / best;
+        if (now > 1.05) learned.calls_until_close = call;
+        if (call == 20) learned.after_20_calls = now;
+    }
+    return learned;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs with mpi4py get from topoloom.mpi what mpi4py's own collectives give."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need
+
+NUMBERS = PROGRAMS / "collectives" / "collectives_numbers.py"
+
+
+def test_answers_are_those_of_mpi4py(tmp_path: Path) -> None:
+    ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
+    version = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True, check=True
+    )
+    of = {"Open MPI v4": OPEN_MPI_4, "Open MPI v5": MPIS[2], "MPICH": MPICH}
+    [mpi] = [mpi for name, mpi in of.items() if version.stdout.startswith(name)]
+    (tmp_path / "mpicc").write_text(
+        f'#!/bin/sh\nexec {need(mpi.compilers[".c"], mpi.install)} "$@"\n'
+    )
+    (tmp_path / "mpicc").chmod(0o755)
+    done = subprocess.run(
+        mpi.command(3, sys.executable, NUMBERS),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["equal; 5 elements are not 3 equal blocks"] * 3

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The example transposes a distributed matrix, however it is built."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from built_libraries import ROOT, cmake, installed, run, with_collectives
+from recorded import MPICH, OPEN_MPI_4
+
+APP = ROOT / "apps" / "overlap"
+
+
+def test_matrices_are_transposed(tmp_path: Path) -> None:
+    program = with_collectives(MPICH, APP / "overlap.c", tmp_path)
+    for ranks, rows in ((1, 2), (3, 6)):
+        said = run(MPICH.command(ranks, program, rows))
+        assert said.startswith(
+            f"overlap: {ranks} ranks, {ranks * rows} x {ranks * rows}: MPI "
+        )
+        assert said.endswith("; verified\n")
+    odd = subprocess.run(
+        MPICH.command(2, program, 3), capture_output=True, text=True, check=False
+    )
+    assert odd.returncode == 2
+    assert "overlap: the rows per rank must be even" in odd.stderr
+
+
+def test_cmake_builds_it(tmp_path: Path) -> None:
+    prefix, build = installed(OPEN_MPI_4, tmp_path), tmp_path / "build"
+    cmake(APP, build, OPEN_MPI_4, f"-DCMAKE_PREFIX_PATH={prefix}")
+    assert "verified" in run(OPEN_MPI_4.command(2, build / "overlap", 4))

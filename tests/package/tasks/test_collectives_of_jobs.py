@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives that are replaced know the machine and the placement of their job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import Allocation, Machine, Placement
+from topoloom.placements.placement_file import PlacementFile, load_placement
+from topoloom.preload.collectives import read_setting
+from topoloom.tasks.replaced_collectives import with_job
+
+ROUTED = "torus:4,bandwidth=1GB/s"
+
+
+@pytest.fixture(autouse=True)
+def _working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def placed(machine: str, hosts: tuple[str, ...] | None = ("a", "b")) -> PlacementFile:
+    allocation = Allocation(Machine(machine), [2, 0])
+    return PlacementFile(
+        allocation.machine, allocation, Placement(allocation, [0, 2]), hosts
+    )
+
+
+def told(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
+    """Read what a job's files say while it runs; a placement as where it puts ranks."""
+    with with_job(options, file, renumbered) as setting:
+        read = read_setting(str(setting))
+        for name in {"machine", "placement"} & read.keys():
+            text = Path(read[name])
+            read[name] = (
+                str(load_placement(text).placement.slots.tolist())
+                if name == "placement"
+                else text.read_text()
+            )
+    return read
+
+
+def test_a_job_is_told_where_its_ranks_and_hosts_are() -> None:
+    lines = "machine torus:4,bandwidth=1GB/s\nnode 2 a\nnode 0 b\n"
+    assert told(placed(ROUTED), False, report="1") == {
+        "report": "1",
+        "machine": lines,
+        "placement": "[0, 2]",
+    }
+    assert told(placed(ROUTED), True) == {"machine": lines}
+    assert not list(Path().iterdir())
+
+
+def test_what_messages_cost_is_added_to_the_machine() -> None:
+    Path("costs").write_text("message - 1e-6 1e-10\n")
+    read = told(placed(ROUTED, None), False, machine="costs")
+    assert read["machine"] == f"machine {ROUTED}\nmessage - 1e-6 1e-10\n"
+
+
+@pytest.mark.parametrize("line", ["machine torus:9", "node 0 a"])
+def test_a_machine_of_the_user_is_kept(line: str) -> None:
+    Path("own").write_text(f"# mine\n{line}\n")
+    read = told(placed(ROUTED), False, machine="own")
+    assert read == {"machine": f"# mine\n{line}\n"}
+
+
+def test_nothing_is_told_that_says_nothing_about_time() -> None:
+    assert told(placed("torus:4"), False) == {}  # the speed of links is not known
+    assert told(placed(ROUTED, None), True) == {}  # nor are hosts
