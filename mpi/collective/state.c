@@ -131,15 +131,13 @@ int find_state(MPI_Comm comm, struct state** state) {
 
 int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char* operation, long long bytes,
                 const char** schedule) {
-    enum topoloom_operation wanted;
+    struct choice choice = {.bytes = bytes};
     char why[256];
-    bool chosen = topoloom_operation_named(operation, &wanted, why, sizeof why) == 0;
-    if (chosen) {
-        const struct choice choice = {.operation = wanted, .bytes = bytes};
-        pthread_mutex_lock(&state->guard);
-        chosen = choose_schedule(state, &choice, schedule, why, sizeof why);
-        pthread_mutex_unlock(&state->guard);
-    }
+    if (topoloom_operation_named(operation, &choice.operation, why, sizeof why) != 0)
+        return raise_error(comm, MPI_ERR_ARG, name, "%s", why);
+    pthread_mutex_lock(&state->guard);
+    const bool chosen = choose_schedule(state, &choice, schedule, why, sizeof why);
+    pthread_mutex_unlock(&state->guard);
     return chosen ? MPI_SUCCESS : raise_error(comm, MPI_ERR_ARG, name, "%s", why);
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "topoloom/capi/topoloom_schedules.h"
-#include "topoloom/strategy/setting.hpp"
 #include "topoloom/strategy/shared.hpp"
 #include "topoloom/strategy/strategy.hpp"
 
