@@ -16,7 +16,8 @@ from own_process import TOPOLOOM
 from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, need
 from several_hosts import SECONDS
 
-from exchange.programs import PLATFORM, SETTINGS
+from exchange.programs import PLATFORM
+from smpi import SETTINGS
 from topoloom.preload.measure import OWN
 from topoloom.schedules.call_trace import CallTrace
 from topoloom.schedules.choose import Call, operations, schedule_names
