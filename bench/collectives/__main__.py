@@ -72,14 +72,16 @@ def _simulate(
     _show(page, "-overlap", tables.overlap_table(hidden))
 
 
+def marks(part: str) -> tuple[str, str]:
+    """Give what a page has around a table."""
+    name = f"bench-collectives{part}"
+    return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+
+
 def _show(page: Path | None, part: str, table: str) -> None:
     print(table, end="\n\n", flush=True)
     if page:
-        paste(
-            page,
-            table,
-            *(f"<!-- bench-collectives{part}: {at} -->" for at in ("begin", "end")),
-        )
+        paste(page, table, *marks(part))
 
 
 if __name__ == "__main__":

@@ -122,10 +122,10 @@ def compare(only: str) -> str:
         for size in SIZES if machine.startswith(only) else ():
             results.append(measure(machine, size))
             print(_line(results[-1]), file=sys.stderr, flush=True)
-    return _table(results) if results else ""
+    return table(results) if results else ""
 
 
-def _table(results: Sequence[Result]) -> str:
+def table(results: Sequence[Result]) -> str:
     """Write a table as Markdown; times are microseconds."""
     rows = [
         "| machine | model | bytes | at once | MPI's usual | | best schedule "

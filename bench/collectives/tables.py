@@ -109,6 +109,8 @@ def gains_table(groups: dict[Key, Group]) -> str:
                 for key, one in groups.items()
                 if key[3] == operation and key[4] in sizes
             ]
+            if not some:
+                continue
             gains = [
                 geometric_mean(one.chosen[by] / one.ours for one in some)
                 for by in SELECTORS

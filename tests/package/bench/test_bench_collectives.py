@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of short all-to-alls: its machines, and what its table says."""
+"""The benchmark of collectives: its machines, and what its tables say."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from collectives.__main__ import MARKS, table
-from collectives.cases import MACHINES, RANKS, Result, network_model
+from collectives.__main__ import marks
+from collectives.orders import MACHINES, RANKS, Result, network_model, table
+from collectives.platforms import PLATFORMS, seat
+from collectives.simulated import SELECTORS, Cell, Overlap, load, save
+from collectives.tables import gains_table, group, predictions_table
 from topoloom.machines.machine_file import load_machine
 
 ROOT = Path(__file__).parents[3]
@@ -31,6 +34,46 @@ def test_the_gain_is_against_the_better_of_what_mpi_does() -> None:
 
 def test_the_page_has_its_table() -> None:
     page = (ROOT / "docs" / "reference" / "benchmarks.md").read_text()
-    begin, end = (page.index(mark) for mark in MARKS)
+    begin, end = (page.index(mark) for mark in marks(""))
     for machine in MACHINES:
         assert f"| {machine} |" in page[begin:end]
+
+
+def _cells(ours: float, *others: float) -> list[Cell]:
+    call = ("torus", "block", 64, "all-to-all", 64)
+    chosen = zip(SELECTORS, others, strict=True)
+    cells = [Cell(*call, by, seconds) for by, seconds in chosen]
+    cells.append(Cell(*call, "auto", ours))
+    schedules = {
+        "bruck": (4.0, 4.2),
+        "mesh": (3.0, 3.0),
+        "ring": (9.0, 6.0),
+        "grid": (5, 5),
+    }
+    return cells + [Cell(*call, by, *of) for by, of in schedules.items()]
+
+
+def test_a_call_is_held_against_the_best_of_all(tmp_path: Path) -> None:
+    cells = _cells(3.3, 6.6, 9.9, 33.0, 13.2)
+    save(cells, tmp_path / "cells.jsonl")
+    (one,) = group(load(tmp_path / "cells.jsonl")).values()
+    assert one.gain == pytest.approx(2)
+    assert one.lost == pytest.approx(1.1)
+    assert one.correlation == pytest.approx(1)
+    groups = group(cells)
+    assert "| 2.00 | 3.00 | 10.00 | 4.00 | 2.00 |" in gains_table(groups)
+    assert "| 4 | 2.5 % | 75 % | 1.00 | 0 % | 1.10 |" in predictions_table(groups)
+
+
+def test_what_is_left_of_a_call_is_not_hidden() -> None:
+    assert Overlap("flat", 256, 8, blocking=10e-6, left=1e-6).hidden == pytest.approx(
+        0.9
+    )
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_job_has_the_same_hosts_in_both_orders(platform: str, tmp_path: Path) -> None:
+    block, ours = (seat(platform, order, 20, tmp_path) for order in ("block", "ours"))
+    assert len(set(block.hosts)) == 20
+    assert set(ours.hosts) == set(block.hosts)
+    assert "machine " in ours.machine.read_text()
