@@ -24,9 +24,9 @@ from peers.tables import paste
 
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
-#: Ranks and bytes of a pair whose all-to-alls are hidden behind computing.
+#: Ranks, and bytes of a pair, of the all-to-alls that are hidden behind computing.
 OVERLAPPED = 256
-HIDDEN = (4096, 16384)
+HIDDEN = (4096,)
 
 
 def main(given: Sequence[str] | None = None) -> None:
