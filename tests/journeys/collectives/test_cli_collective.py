@@ -186,7 +186,10 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
         (["alltoall", "-n", 8, "--order-ranks"], "for a machine; name one"),
-        (["alltoall", "-n", 8, "-o", "x.json"], "or what --to says; add one"),
+        (
+            ["alltoall", "-n", 8, "-o", "x.json"],
+            "what --to says, or what --run measures; add one",
+        ),
         (["alltoall", "-n", 8, "--to", "goal"], "needs a file to write; add -o FILE"),
         (
             ["alltoall", "-n", 8, "--to", "gaol", "-o", "x"],
