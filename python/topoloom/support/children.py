@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 _SECONDS_TO_END = 5
+_SECONDS_TO_WAIT = 0.5
 
 
 def terminal_tells_children() -> bool:
@@ -50,11 +53,25 @@ def run_child(
         with child:
             try:
                 signals.release()
-                said, complained = child.communicate(timeout=timeout)
+                said, complained = _communicate(child, timeout)
             except BaseException:
                 _end(child)
                 raise
     return subprocess.CompletedProcess(command, child.returncode, said, complained)
+
+
+def _communicate(
+    child: subprocess.Popen[str], timeout: float | None
+) -> tuple[str, str]:
+    """Wait in short spans: a signal just before a long one is handled after it."""
+    end = math.inf if timeout is None else time.monotonic() + timeout
+    while True:
+        left = max(end - time.monotonic(), 0)
+        try:
+            return child.communicate(timeout=min(left, _SECONDS_TO_WAIT))
+        except subprocess.TimeoutExpired:
+            if timeout is not None and left <= _SECONDS_TO_WAIT:
+                raise subprocess.TimeoutExpired(child.args, timeout) from None
 
 
 def _end(child: subprocess.Popen[str]) -> None:
