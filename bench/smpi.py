@@ -61,6 +61,7 @@ def build(source: Path, compiler: str, folder: Path) -> Path:
     run("cmake", "--build", folder, "--target", "topoloom-collective")
     linked = (library / "libtopoloom-collective.so", f"-Wl,-rpath,{library}")
     headers = [f"-I{MPI / room}" for room in ("collective", "exchange", "grid")]
+    headers.append(f"-I{Path(__file__).parent}")
     run(
         compiler,
         *("-std=gnu11", "-O2", *headers, f"-Wl,-rpath,{CORE.parent}"),

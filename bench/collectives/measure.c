@@ -12,11 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common_start.h"
 #include "topoloom_collective.h"
 
-static const double margin = 1e-3;  // s in which all learn when to start
 enum { computed_calls = 4, tests = 400 };
 
 struct call {
@@ -89,38 +88,6 @@ static const struct operation* find(const char* name) {
     return NULL;
 }
 
-/// The largest of all ranks', by messages of our own: the collectives that are measured may take long.
-static double latest(double seconds) {
-    int rank, ranks;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int step = 1; step < ranks; step *= 2) {
-        double other;
-        MPI_Sendrecv(&seconds, 1, MPI_DOUBLE, (rank + step) % ranks, 0, &other, 1, MPI_DOUBLE,
-                     (rank + ranks - step) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (other > seconds) seconds = other;
-    }
-    return seconds;
-}
-
-static void compute(double seconds) {
-    const double end = MPI_Wtime() + seconds;
-    for (double left; (left = end - MPI_Wtime()) > 0;) {
-        // SMPI's sleep takes virtual time; elsewhere it would end late.
-#ifdef SMPI_H
-        const struct timespec span = {.tv_sec = (time_t)left,
-                                      .tv_nsec = (long)(1e9 * (left - (time_t)left)) + 1};
-        nanosleep(&span, NULL);
-#endif
-    }
-}
-
-static double common_start(void) {
-    const double start = latest(MPI_Wtime()) + margin;
-    compute(start - MPI_Wtime());
-    return start;
-}
-
 static double blocking(const struct operation* operation, struct call* call) {
     const double start = common_start();
     operation->run(call);
@@ -141,7 +108,7 @@ static double overlapped(const struct operation* operation, struct call* call) {
     topoloom_start(&call->request);
     for (int i = 0; i < tests; ++i) {
         if (!done) topoloom_test(&call->request, &done, MPI_STATUS_IGNORE);
-        compute(span / tests);
+        wait_until(MPI_Wtime() + span / tests);  // computes
     }
     topoloom_wait(&call->request, MPI_STATUS_IGNORE);
     return latest(MPI_Wtime()) - start - span;

@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "common_start.h"
 #include "topoloom_exchange.h"
 
-static const double margin = 1e-3;  // s in which all learn when to start
 static int rank, ranks;
 
 // ---- patterns ----------------------------------------------------------------------------------------------------
@@ -45,22 +44,6 @@ static int draw_destinations(int pattern, int degree, int* destinations) {
 
 // ---- time --------------------------------------------------------------------------------------------------------
 
-static double latest(double seconds) {
-    double most;
-    MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return most;
-}
-
-static void wait_until(double start) {
-    for (double left; (left = start - MPI_Wtime()) > 0;) {
-        // SMPI's sleep takes virtual time; elsewhere it would end late.
-#ifdef SMPI_H
-        const struct timespec span = {.tv_nsec = (long)(1e9 * left) + 1};
-        nanosleep(&span, NULL);
-#endif
-    }
-}
-
 struct lists {
     int *destinations, *counts, *displs;
     char* buffer;  // of every message
@@ -71,8 +54,7 @@ static double seconds_of(int pattern, int degree, int bytes, const struct lists*
     for (int i = 0; i < count; ++i) lists->counts[i] = bytes;
     int received, *sources, *counts;
     char* data;
-    const double start = latest(MPI_Wtime()) + margin;
-    wait_until(start);
+    const double start = common_start();
     topoloom_sparse_exchange(count, lists->destinations, lists->counts, lists->buffer, lists->displs,
                              MPI_BYTE, &received, &sources, &counts, &data, MPI_BYTE, comm);
     const double end = MPI_Wtime();

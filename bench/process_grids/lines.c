@@ -9,11 +9,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "common_start.h"
 #include "topoloom_grid.h"
 
-static const double margin = 1e-2;  // s in which all learn when to start
 static int rank, ranks;
 
 struct grid {
@@ -70,26 +69,9 @@ static void call(enum operation operation, bool library, const struct grid* grid
     }
 }
 
-static double latest(double seconds) {
-    double most;
-    MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return most;
-}
-
-static void wait_until(double start) {
-    for (double left; (left = start - MPI_Wtime()) > 0;) {
-        // SMPI's sleep takes virtual time; elsewhere it would end late.
-#ifdef SMPI_H
-        const struct timespec span = {.tv_nsec = (long)(1e9 * left) + 1};
-        nanosleep(&span, NULL);
-#endif
-    }
-}
-
 static double seconds_of(enum operation operation, bool library, const struct grid* grid,
                          const struct buffers* at) {
-    const double start = latest(MPI_Wtime()) + margin;
-    wait_until(start);
+    const double start = common_start();
     for (int d = 0; d < 2; ++d) call(operation, library, grid, d, at);
     return latest(MPI_Wtime()) - start;
 }
