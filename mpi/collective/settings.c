@@ -85,6 +85,11 @@ static bool read_option(char* option, struct text parts[setting_count], char* wh
                  "TOPOLOOM_COLLECTIVES: there is no exchange '%s'; there are: reduction, nbx, mesh", value);
         return false;
     }
+    const bool is_switch = which == of_report || which == of_learn;
+    if (is_switch && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
+        snprintf(why, why_size, "TOPOLOOM_COLLECTIVES: '%s' is 0 or 1, not '%s'", names[which], value);
+        return false;
+    }
     if (which < of_schedule) return read_file(value, &parts[which], why, why_size);
     parts[which].data = strdup(value);
     parts[which].length = strlen(value);

@@ -15,6 +15,7 @@ from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
 _FILES = ("machine", "placement", "decisions")
+_SWITCHES = ("report", "learn")
 _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace")
 
 
@@ -64,8 +65,8 @@ def read_setting(setting: str) -> dict[str, str]:
     Raises
     ------
     topoloom.Error
-        If an option is unknown or given twice, a file cannot be read, or there is no
-        such schedule.
+        If an option is unknown, given twice or without what it can be, a file cannot be
+        read, or there is no such schedule.
     """
     found: dict[str, str] = {}
     # Options end at a semicolon outside of parentheses.
@@ -80,6 +81,10 @@ def read_setting(setting: str) -> dict[str, str]:
             )
         if name in found:
             raise Error(f"--replace-collectives gives '{name}' twice")
+        if not value:
+            raise Error(f"--replace-collectives gives '{name}' no value")
+        if name in _SWITCHES and value not in ("0", "1"):
+            raise Error(f"--replace-collectives: '{name}' is 0 or 1, not '{value}'")
         found[name] = value
         if name in _FILES:
             found[name] = _checked_file(value)

@@ -93,6 +93,7 @@ def test_a_wrong_setting_is_said_once_and_left_out(
     torus.write_text(f"{TORUS}node 2 elsewhere\n")
     wrong = {
         "nothing=1": "no option 'nothing'",
+        "learn=yes": "'learn' is 0 or 1, not 'yes'",
         "schedule=rings": "'rings'",
         f"decisions={tmp_path}/absent": "absent",
         f"machine={torus};schedule=ring;report=1": "rank 0",

@@ -179,6 +179,8 @@ def test_a_users_machine_counts_before_the_one_of_the_job(
         ("trace=none/calls.jsonl", "there is no directory 'none'"),
         ("nosuch=ring", "no option 'nosuch'; there are: machine, placement, "),
         ("report=1;report=1", "gives 'report' twice"),
+        ("learn=2", "'learn' is 0 or 1, not '2'"),
+        ("trace=", "gives 'trace' no value"),
     ],
 )
 def test_a_wrong_setting_starts_nothing(setting: str, message: str) -> None:
