@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from built_libraries import with_collectives
 from recorded import MPIS, PROGRAMS, SIMGRID, Mpi
-
-from exchange.programs import PLATFORM
+from simulated_hosts import hosts_options
 
 SOURCE = PROGRAMS / "collectives/sparse_cases.c"
 ALGORITHMS = ["", "exchange=reduction", "exchange=nbx", "exchange=mesh"]
@@ -123,8 +122,6 @@ def simulated(
     """Build the program for SimGrid's MPI; give the command that runs 60 ranks."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, SOURCE, folder)
-    (folder / "platform.xml").write_text(PLATFORM.format(last=63))
-    (folder / "hosts").write_text("".join(f"n{i}\n" for i in range(64)))
     settings = {
         "smpi/simulate-computation": "no",
         # What a call without an answer takes, or the clock would stand still.
@@ -133,6 +130,5 @@ def simulated(
         "smpi/bcast": "binomial_tree",
         "smpi/allreduce": "rdb",
     }
-    options = ["-hostfile", folder / "hosts", "-platform", folder / "platform.xml"]
-    options += [f"--cfg={name}:{value}" for name, value in settings.items()]
+    options = hosts_options(folder, 64, settings)
     return SIMGRID.command(60, *options, program)

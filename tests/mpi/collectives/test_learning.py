@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from built_libraries import run, with_collectives
 from recorded import MPIS, PROGRAMS, Mpi
+from simulated_hosts import hosts_options
 
-from exchange.programs import PLATFORM
 from smpi import QUICK, SETTINGS
 
 HERE = PROGRAMS / "collectives"
@@ -59,10 +59,7 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Build for SimGrid's MPI; give the command."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, HERE / "repeated.c", folder)
-    (folder / "platform.xml").write_text(PLATFORM.format(last=RANKS - 1))
-    (folder / "hosts").write_text("".join(f"n{i}\n" for i in range(RANKS)))
-    options = ["-hostfile", folder / "hosts", "-platform", folder / "platform.xml"]
-    options += [f"--cfg={name}:{value}" for name, value in (SETTINGS | QUICK).items()]
+    options = hosts_options(folder, RANKS, SETTINGS | QUICK)
     return SIMGRID.command(RANKS, *options, program)
 
 

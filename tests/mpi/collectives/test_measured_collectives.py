@@ -15,8 +15,8 @@ import pytest
 from own_process import TOPOLOOM
 from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, need
 from several_hosts import SECONDS
+from simulated_hosts import hosts_options
 
-from exchange.programs import PLATFORM
 from smpi import SETTINGS
 from topoloom.preload.measure import OWN
 from topoloom.schedules.call_trace import CallTrace
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 RANKS = 6
-#: What `PLATFORM` is: links of 10 GB/s and 1 us to one switch.
+#: What is simulated.
 MACHINE = "fattree:16,bandwidth=10GB/s,latency=1us"
 #: Schedules in which all ranks do the same.
 EQUAL_ROUNDS = {"at-once", "cyclic", "bruck"}
@@ -38,11 +38,8 @@ ALL_TO_ALL = Call("all-to-all", RANKS, 0)
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Give SimGrid's launcher with all of its options, but the number of ranks."""
     folder = tmp_path_factory.mktemp("platform")
-    (folder / "platform.xml").write_text(PLATFORM.format(last=15))
-    (folder / "hosts").write_text("".join(f"n{i}\n" for i in range(16)))
-    options = ["-hostfile", folder / "hosts", "-platform", folder / "platform.xml"]
-    options += [f"--cfg={name}:{value}" for name, value in SETTINGS.items()]
-    return [need(SIMGRID.mpirun, SIMGRID.install), *map(str, options)]
+    options = hosts_options(folder, 16, SETTINGS)
+    return [need(SIMGRID.mpirun, SIMGRID.install), *options]
 
 
 def test_simulated_times_are_those_predicted(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from built_libraries import ROOT, run, with_collectives
 from recorded import MPICH, SIMGRID, built
+from simulated_hosts import hosts_options
 
-from exchange.programs import PLATFORM
 from smpi import SETTINGS
 from topoloom.figure.timeline import draw_timeline
 from topoloom.schedules.call_trace import load_traces
@@ -24,14 +24,11 @@ def test_matrices_are_transposed(tmp_path: Path) -> None:
 
 
 def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
-    (tmp_path / "platform.xml").write_text(PLATFORM.format(last=15))
-    (tmp_path / "hosts").write_text("".join(f"n{i}\n" for i in range(16)))
     renamed = tmp_path / "renamed.h"
     renamed.write_text("#define MPI_Alltoall topoloom_alltoall\n")
     headers = ["-include", "topoloom_collective.h", "-include", renamed]
     ours = with_collectives(SIMGRID, SOURCE, tmp_path, *headers)
-    options = ["-hostfile", tmp_path / "hosts", "-platform", tmp_path / "platform.xml"]
-    options += [f"--cfg={name}:{value}" for name, value in SETTINGS.items()]
+    options = hosts_options(tmp_path, 16, SETTINGS)
 
     def microseconds(program: Path, **variables: str) -> float:
         said = run(SIMGRID.command(16, *options, program, 8, 10), **variables)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts that SimGrid's MPI simulates: links of 10 GB/s and 1 us to one switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from exchange.programs import PLATFORM
+
+
+def hosts_options(folder: Path, hosts: int, settings: Mapping[str, str]) -> list[str]:
+    """Write a platform, and give smpirun's options for one rank on each of its hosts.
+
+    Parameters
+    ----------
+    settings
+        SimGrid's own, such as ``{"smpi/test": "1e-6"}``.
+    """
+    platform, hostfile = folder / "platform.xml", folder / "hosts"
+    platform.write_text(PLATFORM.format(last=hosts - 1))
+    hostfile.write_text("".join(f"n{i}\n" for i in range(hosts)))
+    options = [f"--cfg={name}:{value}" for name, value in settings.items()]
+    return ["-hostfile", str(hostfile), "-platform", str(platform), *options]
