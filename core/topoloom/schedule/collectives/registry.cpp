@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/schedule/collectives/shapes/near_cube.hpp"
 
 namespace topoloom {
 
@@ -90,6 +91,33 @@ AnySchedule chain(const Call& call, std::string_view name, const OptionValues& v
 
 AnySchedule two_trees(const Call& call, std::string_view name, const OptionValues& values) {
     return TwoTrees(promise_segments(call, read_options<SegmentOptions>(name, values).segment));
+}
+
+struct TreesOptions {
+    Extents grid;
+    std::uint32_t lines = 0;
+    std::uint32_t segment = 65536;
+    void visit(auto& field) {
+        field("grid", grid, "cells along axes, as many as ranks, which are row-major; else near a cube");
+        field("lines", lines, Choices{"closed", "open"},
+              "rings, with two trees for every axis, unless one has two cells; or no rings, and one tree");
+        field("segment", segment, {1, 1U << 30}, "most bytes of a piece; all trees get as many pieces");
+    }
+};
+
+AnySchedule disjoint_trees(const Call& call, std::string_view name, const OptionValues& values) {
+    const auto options = read_options<TreesOptions>(name, values);
+    const Extents grid =
+        options.grid.empty() ? near_cube(static_cast<std::uint32_t>(call.ranks)) : options.grid;
+    if (cell_count(grid) != call.ranks)
+        fail("schedule '", name, "(grid=", extents_text(grid), ")' is for ", cell_count(grid),
+             " ranks, not for ", call.ranks);
+    const GridTrees trees(grid, options.lines == 0, call.root.value);
+    const Collective in_segments = promise_segments(call, options.segment);
+    const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(call.bytes.value, 1));
+    const std::uint64_t trees_count = std::max<std::size_t>(trees.count(), 1);
+    const std::uint64_t of_tree = (in_segments.pieces() + trees_count - 1) / trees_count;
+    return DisjointTrees(promise(call, std::min(units, of_tree * trees_count)), trees);
 }
 
 struct ScatterOptions {
@@ -220,6 +248,15 @@ const std::vector<ScheduleEntry>& schedules() {
          {},
          {},
          list_options<SegmentOptions>},
+        {"disjoint-trees",
+         {broadcast, reduce},
+         "pieces take turns on spanning trees of a grid of ranks, which share no link of a torus of its shape",
+         "Edmonds 1973",
+         "(H - 1 + m / (T s)) (alpha + s beta) on T trees of height H, two for each axis of a torus",
+         disjoint_trees,
+         {},
+         {},
+         list_options<TreesOptions>},
         {"linear",
          {broadcast, reduce, scatter, gather},
          "between the root and every other rank straight, without waiting between",

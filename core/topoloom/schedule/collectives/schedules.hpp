@@ -12,6 +12,7 @@
 #include "topoloom/schedule/collectives/combining_hypercube.hpp"
 #include "topoloom/schedule/collectives/combining_mesh.hpp"
 #include "topoloom/schedule/collectives/direct.hpp"
+#include "topoloom/schedule/collectives/disjoint_trees.hpp"
 #include "topoloom/schedule/collectives/dissemination.hpp"
 #include "topoloom/schedule/collectives/halving.hpp"
 #include "topoloom/schedule/collectives/halving_reduce.hpp"
@@ -33,6 +34,7 @@ using AnySchedule = std::variant<   //
     BineButterfly,                  //
     Chain,                          //
     TwoTrees,                       //
+    DisjointTrees,                  //
     Linear,                         //
     ScatterAllGather,               //
     Ring,                           //

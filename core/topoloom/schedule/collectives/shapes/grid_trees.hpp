@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Spanning trees of a grid, no two of which go from one cell to another in the same place.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "topoloom/base/divisor.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/extents.hpp"
+
+namespace topoloom {
+
+/// From one cell to the next: the upper end, the lower one, the tree, and how many steps it is from the root to the lower end.
+struct TreeStep {
+    std::size_t parent, child, tree;
+    std::uint64_t depth;
+};
+
+/// Cells are numbered row-major. Where lines close to rings there are two trees for every axis, and each cell has every
+/// neighbor as its parent in one of them; else there is one for every axis, and wraps nowhere. Lines of two cells do not
+/// close, and where one does not, none does; axes of one cell do not count. The trees are those of disjoint_trees() in
+/// orders/, where it says why they are disjoint: Edmonds 1973.
+class GridTrees {
+   public:
+    static constexpr std::size_t max_axes = 8;
+
+    /// Throws Error for more axes.
+    GridTrees(const Extents& extents, bool closed, std::size_t root) : closed_(closed) {
+        if (extents.size() > max_axes)
+            fail("a grid of ", extents.size(), " axes; there may be ", max_axes, " at most");
+        for (const std::uint32_t extent : extents) {
+            if (extent == 1) continue;
+            closed_ = closed_ && extent > 2;
+            by_extent_[axes_] = Divisor(extent);
+            extent_[axes_++] = extent;
+        }
+        std::size_t stride = 1;
+        for (std::size_t axis = axes_; axis-- > 0; stride *= extent_[axis]) stride_[axis] = stride;
+        root_ = cell(root);
+        for (std::size_t axis = 0; axis < axes_; ++axis) {
+            const std::uint64_t reach =
+                closed_ ? extent_[axis] - 1 : std::max(root_[axis], extent_[axis] - 1 - root_[axis]);
+            height_ += reach;
+            if (axes_ > 1 && reach < detour(axis)) detour_ = std::max(detour_, detour(axis) - reach);
+        }
+    }
+
+    [[nodiscard]] std::size_t count() const { return axes_ * (closed_ ? 2 : 1); }
+    /// Steps of the longest way from the root.
+    [[nodiscard]] std::uint64_t height() const { return height_ + detour_; }
+    [[nodiscard]] bool closed() const { return closed_; }
+
+    /// Calls visit(step) for all that lead to a cell; their parents differ.
+    template <class Visit>
+    void each_parent(std::size_t child, const Visit& visit) const {
+        const Cell at = cell(child);
+        if (at == root_) return;
+        for (std::size_t axis = 0; axis < axes_; ++axis) {
+            if (!closed_) {
+                visit(step_into(at, axis, comes_down(at, axis)));
+                continue;
+            }
+            visit(step_into(at, axis, false));
+            visit(step_into(at, axis, true));
+        }
+    }
+    /// Calls visit(step) for all that lead from a cell; their children differ.
+    template <class Visit>
+    void each_child(std::size_t parent, const Visit& visit) const {
+        const Cell from = cell(parent);
+        for (std::size_t axis = 0; axis < axes_; ++axis) {
+            for (const bool down : {false, true}) {
+                if (!closed_ && (down ? from[axis] == 0 : from[axis] + 1 == extent_[axis])) continue;
+                const Cell to = moved(from, axis, down);
+                if (to != root_ && (closed_ || comes_down(to, axis) == down)) visit(step_into(to, axis, down));
+            }
+        }
+    }
+    /// Calls visit(cell) for the root and those around it: where lines don't close, no others have more children.
+    template <class Visit>
+    void each_around_root(const Visit& visit) const {
+        Cell at = root_;
+        around(at, 0, visit);
+    }
+
+   private:
+    using Cell = std::array<std::uint32_t, max_axes>;
+
+    [[nodiscard]] Cell cell(std::size_t number) const {
+        Cell at{};
+        auto rest = static_cast<std::uint32_t>(number);
+        for (std::size_t axis = axes_; axis-- > 0;) {
+            const std::uint32_t line = by_extent_[axis].quotient(rest);
+            at[axis] = rest - line * extent_[axis];
+            rest = line;
+        }
+        return at;
+    }
+    [[nodiscard]] std::size_t number(const Cell& at) const {
+        std::size_t sum = 0;
+        for (std::size_t axis = 0; axis < axes_; ++axis) sum += at[axis] * stride_[axis];
+        return sum;
+    }
+    [[nodiscard]] Cell moved(Cell at, std::size_t axis, bool down) const {
+        std::uint32_t& place = at[axis];
+        place = down ? (place == 0 ? extent_[axis] : place) - 1 : place + 1 == extent_[axis] ? 0 : place + 1;
+        return at;
+    }
+    /// Steps to a cell that is level with the root, in the tree of that axis: once around, or back from beside the root.
+    [[nodiscard]] std::uint64_t detour(std::size_t axis) const { return closed_ ? extent_[axis] : 2; }
+    /// Of a line that does not close, the side from which the cell is come to.
+    [[nodiscard]] bool comes_down(const Cell& at, std::size_t axis) const {
+        return at[axis] == root_[axis] ? at[axis] + 1 < extent_[axis] : at[axis] < root_[axis];
+    }
+    [[nodiscard]] TreeStep step_into(const Cell& at, std::size_t axis, bool down) const {
+        std::uint64_t depth = at[axis] == root_[axis] ? detour(axis) : 0;
+        for (std::size_t i = 0; i < axes_; ++i) depth += distance(at, i, down);
+        const std::size_t first = first_axis(at, axis);
+        return {number(moved(at, axis, !down)), number(at), closed_ ? 2 * first + (down ? 1 : 0) : first, depth};
+    }
+    [[nodiscard]] std::uint64_t distance(const Cell& at, std::size_t axis, bool down) const {
+        const std::uint32_t to = at[axis], from = root_[axis];
+        if (!closed_) return to > from ? to - from : from - to;
+        const std::uint32_t up = to >= from ? to - from : to + extent_[axis] - from;
+        return down && up > 0 ? extent_[axis] - up : up;
+    }
+    /// The axis of the tree that comes into a cell along this one.
+    [[nodiscard]] std::size_t first_axis(const Cell& at, std::size_t axis) const {
+        if (at[axis] == root_[axis]) return axis;
+        std::size_t next = axis;
+        do next = next + 1 == axes_ ? 0 : next + 1;
+        while (at[next] == root_[next]);
+        return next;
+    }
+    template <class Visit>
+    void around(Cell& at, std::size_t axis, const Visit& visit) const {
+        if (axis == axes_) return visit(number(at));
+        const std::uint32_t middle = root_[axis];
+        for (std::uint32_t place = middle > 0 ? middle - 1 : 0;
+             place < extent_[axis] && place <= middle + 1; ++place) {
+            at[axis] = place;
+            around(at, axis + 1, visit);
+        }
+        at[axis] = middle;
+    }
+
+    bool closed_;
+    std::size_t axes_ = 0;
+    Cell extent_{}, root_{};
+    std::array<Divisor, max_axes> by_extent_{};
+    std::array<std::size_t, max_axes> stride_{};
+    std::uint64_t height_ = 0;  // to the farthest corner
+    std::uint64_t detour_ = 0;  // what the way to a cell that is level with the root may be longer
+};
+
+}  // namespace topoloom
