@@ -2,6 +2,7 @@
 // Steps of schedules on networks, orders of nodes, and multicast trees for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -17,6 +18,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/steps.hpp"
+#include "topoloom/schedule/orders/fitted_schedules.hpp"
 #include "topoloom/schedule/orders/free_order.hpp"
 #include "topoloom/schedule/orders/spanning_trees.hpp"
 
@@ -201,6 +203,15 @@ void bind_steps(nb::module_& m) {
             return positions;
         },
         "machine"_a, "nodes"_a, "Nodes at positions between which exchanges p xor j meet nowhere.");
+    m.def(
+        "fitted_schedules",
+        [](const Allocation& allocation, const Placement& placement) {
+            placement.require_on(allocation);
+            std::vector<Node> nodes;
+            for (const Slot slot : placement.slots()) nodes.push_back(allocation.machine().node(slot));
+            return fitted_schedules(allocation.machine(), nodes);
+        },
+        "allocation"_a, "placement"_a, "Schedules with options that suit where ranks are on a machine.");
 }
 
 }  // namespace

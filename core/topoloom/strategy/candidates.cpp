@@ -52,6 +52,7 @@ const std::vector<Variants>& variants() {
         {"binomial", "radix", {"3", "4", "8"}, has_more_ranks},
         {"chain", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
         {"two-trees", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
+        {"disjoint-trees", "segment", {"1024", "4096", "16384", "65536", "262144", "1048576"}, cuts},
         {"scatter-all-gather", "gather", {"doubling"}, is_power_of_two},
         {"recursive-doubling", "fold", {"even", "odd"}, is_no_power_of_two},
         {"recursive-doubling", "radix", {"3", "4", "8"}, has_ranks},
@@ -66,21 +67,28 @@ const std::vector<Variants>& variants() {
     return table;
 }
 
+/// As it is, and with values of its options.
+void add_variants(const Call& call, std::string_view name, const std::string& text,
+                  std::vector<std::string>& texts) {
+    texts.push_back(text);
+    const std::string open = text == name ? text + "(" : text.substr(0, text.size() - 1) + ",";
+    for (const Variants& some : variants()) {
+        if (some.schedule != name) continue;
+        for (const std::string_view value : some.values)
+            if (some.suits(call, value))
+                texts.push_back(open + std::string(some.option) + "=" + std::string(value) + ")");
+    }
+}
+
 }  // namespace
 
-std::vector<std::string> candidates(const Call& call) {
+std::vector<std::string> candidates(const Call& call, std::span<const std::string> fitted) {
     std::vector<std::string> texts;
     for (const ScheduleEntry& entry : schedules()) {
         if (!entry.does(call.operation) || !entry.is_for(call.ranks)) continue;
-        texts.emplace_back(entry.name);
-        for (const Variants& some : variants()) {
-            if (some.schedule != entry.name) continue;
-            for (const std::string_view value : some.values) {
-                if (!some.suits(call, value)) continue;
-                texts.push_back(std::string(entry.name) + "(" + std::string(some.option) + "=" +
-                                std::string(value) + ")");
-            }
-        }
+        add_variants(call, entry.name, std::string(entry.name), texts);
+        for (const std::string& text : fitted)
+            if (text.starts_with(std::string(entry.name) + "(")) add_variants(call, entry.name, text, texts);
     }
     return texts;
 }

@@ -2,6 +2,7 @@
 // Which schedules are worth a try, with which values of their options.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,9 @@
 namespace topoloom {
 
 /// Texts for make_schedule(), in the order of the registry: every schedule that does the operation and takes this number
-/// of ranks, as it is by default and with the values of its options that may be better. Depends on the operation, the
-/// ranks and the bytes alone. Throws Error where Collective does.
-[[nodiscard]] std::vector<std::string> candidates(const Call& call);
+/// of ranks, as it is by default, as those of fitted_schedules() have it, and both with the values of its options that may be
+/// better. Depends on the operation, the ranks, the bytes and what is fitted alone. Throws Error where Collective does.
+[[nodiscard]] std::vector<std::string> candidates(const Call& call,
+                                                  std::span<const std::string> fitted = {});
 
 }  // namespace topoloom

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/extents.hpp"
 #include "topoloom/execute/compile.hpp"
+#include "topoloom/schedule/collectives/shapes/seats.hpp"
+#include "topoloom/schedule/orders/fitted_schedules.hpp"
 #include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
 
@@ -47,17 +51,33 @@ bool does(const std::string& schedule, Operation operation, std::size_t ranks) {
     }
 }
 
-/// Throws Error for a name or options that are never right: every schedule takes eight ranks.
+struct GridOption {
+    Extents grid;
+    void visit(auto& field) { field("grid", grid, ""); }
+};
+
+/// A number of ranks that a schedule takes: what its options say, or eight, as all do.
+std::size_t ranks_for(const NamedOptions& named) {
+    if (const auto seats = named.options.find("seats"); seats != named.options.end())
+        return Seats(seats->second).ranks();
+    const auto grid = named.options.find("grid");
+    if (grid == named.options.end()) return 8;
+    const Extents extents = read_options<GridOption>(named.name, {{"grid", grid->second}}).grid;
+    return std::min<std::uint64_t>(cell_count(extents), Seats::most);
+}
+
+/// Throws Error for a name or options that are never right, whatever the number of ranks.
 void check_schedule_text(const std::string& text) {
     const NamedOptions named = read_named_options("schedule", text);
+    const std::size_t ranks = ranks_for(named);
     std::vector<std::string> names;
     for (const ScheduleEntry& entry : schedules()) {
         names.emplace_back(entry.name);
         if (entry.name != named.name) continue;
         if (std::ranges::any_of(entry.operations,
-                                [&](Operation operation) { return does(text, operation, 8); }))
+                                [&](Operation operation) { return does(text, operation, ranks); }))
             return;
-        (void)make_schedule(call_of(entry.operations.front(), 8), text);
+        (void)make_schedule(call_of(entry.operations.front(), ranks), text);
     }
     throw Error(unknown_name("schedule", std::string(named.name), names));
 }
@@ -86,6 +106,14 @@ bool keeps_order(const AnySchedule& schedule) {
     return (rounds <= 1 || blocks <= most_blocks) && keeps_rank_order(schedule);
 }
 
+/// Those of the first call, where more run at once.
+std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
+    if (basis.machine == nullptr) return {};
+    std::vector<Node> nodes;
+    for (const Slot slot : std::span(basis.slots).first(ranks)) nodes.push_back(basis.machine->node(slot));
+    return fitted_schedules(*basis.machine, nodes);
+}
+
 std::string plural(std::size_t count, std::string_view noun) {
     return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
@@ -96,6 +124,7 @@ Strategy::Strategy(const Setting& setting)
     : calls_(setting.calls_at_once),
       ranks_(setting.ranks / calls_),
       basis_(find_cost_basis(setting)),
+      fitted_(fitted_to(basis_, ranks_)),
       schedule_(setting.schedule) {
     if (!setting.decisions.empty()) {
         try {
@@ -138,7 +167,7 @@ std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes 
     std::vector<TimedSchedule>& timed = found->second;
     if (!is_new) return timed;
     const Call call = call_of(operation, ranks_, bytes);
-    for (const std::string& text : within(most_ratio, call, basis_, candidates(call))) {
+    for (const std::string& text : within(most_ratio, call, basis_, candidates(call, fitted_))) {
         if (suits(operation, text, in_rank_order))
             timed.push_back({&intern(text), schedule_parts(make_schedule(call, text), basis_)});
     }
@@ -157,7 +186,7 @@ const std::string& Strategy::fastest_at(Operation operation, std::int64_t bytes,
     const std::string*& known = fastest_[{operation, bytes, in_rank_order}];
     if (known != nullptr) return *known;
     const Call call = call_of(operation, ranks_, Bytes{bytes});
-    const std::vector<std::string> texts = candidates(call);
+    const std::vector<std::string> texts = candidates(call, fitted_);
     const auto does_it = [&](const std::string& text) { return suits(operation, text, in_rank_order); };
     // Who wants whose data is not known here, so nothing can be said of combining them: straight to those who do.
     known = &intern(is_many_to_many(operation) ? texts.back() : fastest(call, basis_, texts, does_it));

@@ -76,6 +76,7 @@ class Strategy {
     std::size_t calls_;  // at once
     std::size_t ranks_;  // of each
     CostBasis basis_;
+    std::vector<std::string> fitted_;  // schedules to where ranks are
     DecisionTable table_;
     std::string schedule_;
     std::string about_;

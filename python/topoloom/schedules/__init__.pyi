@@ -17,6 +17,7 @@ from topoloom._core import (
     binomial_scatter_steps as binomial_scatter_steps,
     find_cost_groups as find_cost_groups,
     find_free_order as find_free_order,
+    fitted_schedules as fitted_schedules,
     grid_line_messages as grid_line_messages,
     group_costs as group_costs,
     many_to_many_time as many_to_many_time,

@@ -15,6 +15,7 @@ from topoloom._core import (
     Placement,
     Schedule,
     ScheduleCost,
+    fitted_schedules,
     schedules,
 )
 from topoloom.graphs.mpi_collectives import OPERATIONS, rule_for
@@ -28,9 +29,9 @@ MAX_ROUTED = 1 << 32
 
 _FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
-#: Bytes of a segment of a chain or of two trees that are tried.
+#: Bytes of a segment of a chain or of trees that are tried.
 SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
-_IN_SEGMENTS = ("chain", "two-trees")
+_IN_SEGMENTS = ("chain", "two-trees", "disjoint-trees")
 
 #: Radixes that are tried beside 2.
 _RADIXES = (3, 4, 8)
@@ -109,16 +110,18 @@ def read_operation(text: str) -> str:
     return known[plain]
 
 
-def schedule_names(call: Call, routed: bool = False) -> Iterator[str]:
+def schedule_names(call: Call, slots: RankSlots | None = None) -> Iterator[str]:
     """Name the schedules that can do it, with the values of options worth a try.
 
-    Where messages are to be routed, those of more than `MAX_ROUTED` are left out.
+    With slots, those with options that suit where ranks are, too; but none of more than
+    `MAX_ROUTED` messages, which are to be routed.
 
     Raises
     ------
     topoloom.Error
         If none can.
     """
+    fitted = [] if slots is None else fitted_schedules(*slots)
     names, refused = 0, None
     for entry in schedules():
         if call.operation not in _done_by(entry):
@@ -129,14 +132,15 @@ def schedule_names(call: Call, routed: bool = False) -> Iterator[str]:
         except Error as error:  # for other numbers of ranks, or no such call at all
             refused = error
             continue
-        if routed and schedule.cost(_FREE).messages * call.ranks > MAX_ROUTED:
+        if slots and schedule.cost(_FREE).messages * call.ranks > MAX_ROUTED:
             refused = Error(
                 f"all schedules of {call.ranks} ranks have more than 2^32 messages, "
                 "too many to route; leave the machine out"
             )
             continue
         names += 1
-        yield from _variants(name, call)
+        for text in (name, *(one for one in fitted if one.startswith(f"{name}("))):
+            yield from _variants(text, call)
     if names == 0 and refused is not None:
         raise refused
 
@@ -190,7 +194,7 @@ def rank_schedules(
         For names that are wrong, and where nothing says what a message costs.
     """
     found: dict[str, Ranked] = {}
-    for name in names or schedule_names(call, routed=slots is not None):
+    for name in names or schedule_names(call, slots):
         cost = cost_of(call, name, model, slots, threads)
         key = name if names else name.partition("(")[0]
         if key not in found or cost.time < found[key].cost.time:
@@ -210,14 +214,16 @@ def usual_schedule(call: Call) -> str | None:
     return rule.schedule.partition("(")[0]
 
 
-def _variants(name: str, call: Call) -> list[str]:
+def _variants(text: str, call: Call) -> list[str]:
+    name, _, options = text.partition("(")
+    before = f"{text[:-1]}," if options else f"{name}("
     if name in _IN_SEGMENTS and call.operation in ("broadcast", "reduce"):
         fit = [size for size in SEGMENTS if size < call.bytes]
-        return [f"{name}(segment={size})" for size in fit] or [name]
+        return [f"{before}segment={size})" for size in fit] or [text]
     if name in _OF_A_RADIX and call.operation not in ("scan", "exscan"):
         fit = [radix for radix in _RADIXES if radix <= call.ranks]
-        return [name, *(f"{name}(radix={radix})" for radix in fit)]
-    return [name]
+        return [text, *(f"{before}radix={radix})" for radix in fit)]
+    return [text]
 
 
 def _done_by(entry: dict[str, Any]) -> list[str]:

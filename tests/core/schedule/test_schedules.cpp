@@ -128,10 +128,32 @@ void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
     }
 }
 
+/// Every third seat stays empty, and two at the end.
+std::string seated(std::string_view schedule, std::size_t ranks) {
+    std::string text;
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        text += (rank == 0 ? "" : ":") + std::to_string(rank + rank / 2);
+    return std::string(schedule) + "(seats=" + text + "/" + std::to_string(2 + ranks + ranks / 2) + ")";
+}
+
+template <class Use>
+void each_seated(std::size_t ranks, Bytes bytes, const Use& use) {
+    for (const std::string_view name : {"cyclic", "pairwise"}) {
+        for (const Operation operation :
+             {Operation::all_to_all, Operation::all_gather, Operation::reduce_scatter}) {
+            CAPTURE(name);
+            CAPTURE(operation_name(operation));
+            CAPTURE(ranks);
+            with_schedule(make_schedule({operation, ranks, bytes}, seated(name, ranks)), use);
+        }
+    }
+}
+
 template <class Use>
 void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     each_variant(ranks, root, bytes, use);
     if (root.value == 0) each_uneven(ranks, bytes, use);
+    if (root.value == 0) each_seated(ranks, bytes, use);
     for (const ScheduleEntry& entry : schedules()) {
         if (!entry.is_for(ranks)) continue;
         for (const Operation operation : entry.operations) {

@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
+#include "topoloom/schedule/collectives/shapes/seats.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
@@ -14,19 +16,21 @@ namespace topoloom {
 /// pairwise  in round i ranks r and r xor i + 1 exchange; where the number of ranks is not a power of two, some have no
 /// partner
 /// at_once   one round: every rank sends to r + 1, r + 2, ... and waits for nothing between
+/// The first two may count seats instead of ranks: what empty ones would send or get falls out.
 enum class DirectOrder { cyclic, pairwise, at_once };
 
 /// Every rank sends to every other. Source: Kumar 2005, eq. 3.1, 4.1, 4.2 and 4.4; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
 template <DirectOrder order>
 class Direct {
    public:
-    explicit Direct(Collective collective) : collective_(std::move(collective)) {}
+    /// With as many seats as there are ranks taken; null: rank r is on seat r.
+    explicit Direct(Collective collective, std::shared_ptr<const Seats> seats = nullptr)
+        : collective_(std::move(collective)), seats_(std::move(seats)) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {
-        const std::size_t ranks = collective_.ranks();
-        if constexpr (order == DirectOrder::at_once) return ranks > 1 ? 1 : 0;
-        return (order == DirectOrder::pairwise ? std::bit_ceil(ranks) : ranks) - 1;
+        if constexpr (order == DirectOrder::at_once) return collective_.ranks() > 1 ? 1 : 0;
+        return (order == DirectOrder::pairwise ? std::bit_ceil(seats()) : seats()) - 1;
     }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
         return collective_.operation() == Operation::all_to_all   ? Transfer::move
@@ -53,10 +57,10 @@ class Direct {
         visit((personal ? std::uint64_t{from.value} * collective_.ranks() : 0) + to.value);
     }
     /// The partner of the rank that lacks the highest bit is that bit, which is a rank. Where blocks differ, anyone may have
-    /// a long one to send.
+    /// a long one to send; where seats are empty, anyone may have nobody to send to.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {
-        if (collective_.pieces() > 1) return each_sender(*this, round, visit);
+        if (collective_.pieces() > 1 || seats_ != nullptr) return each_sender(*this, round, visit);
         visit(Rank{order == DirectOrder::pairwise ? (round + 1) ^ std::bit_floor(round + 1) : 0});
     }
 
@@ -67,6 +71,7 @@ class Direct {
     }
 
    private:
+    [[nodiscard]] std::size_t seats() const { return seats_ == nullptr ? collective_.ranks() : seats_->count(); }
     [[nodiscard]] Bytes bytes(Rank from, Rank to) const {
         if (collective_.pieces() == 1) return collective_.bytes();
         return collective_.bytes_of(collective_.operation() == Operation::all_gather ? from.value : to.value);
@@ -78,7 +83,10 @@ class Direct {
         const auto beside = [&](std::size_t by) {
             meet(collective_.shifted(rank, sending ? by : ranks - by));
         };
-        if constexpr (order == DirectOrder::pairwise) {
+        if (seats_ != nullptr) {
+            const std::size_t peer = seat_of_peer(seats_->seat(rank), round, sending);
+            if (seats_->is_taken(peer)) meet(seats_->rank(peer));
+        } else if constexpr (order == DirectOrder::pairwise) {
             const std::size_t peer = rank.value ^ (round + 1);
             if (peer < ranks) meet(Rank{peer});
         } else if constexpr (order == DirectOrder::cyclic) {
@@ -88,7 +96,14 @@ class Direct {
         }
     }
 
+    [[nodiscard]] std::size_t seat_of_peer(std::size_t seat, std::uint64_t round, bool sending) const {
+        if constexpr (order == DirectOrder::pairwise) return seat ^ (round + 1);
+        const std::size_t ahead = sending ? round + 1 : seats() - (round + 1);
+        return (seat + ahead) % seats();
+    }
+
     Collective collective_;
+    std::shared_ptr<const Seats> seats_;
 };
 
 }  // namespace topoloom

@@ -3,6 +3,9 @@
 #include "topoloom/schedule/collectives/registry.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/schedule/collectives/shapes/near_cube.hpp"
@@ -45,6 +48,25 @@ template <class S>
 AnySchedule uneven(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
     return S(promise_blocks(call));
+}
+
+struct SeatOptions {
+    std::string seats;
+    void visit(auto& field) {
+        field("seats", seats, "those of the ranks, some of which may stay empty, as in 0-2:4-6:8/16; else ranks");
+    }
+};
+
+/// Straight from seat to seat.
+template <DirectOrder order>
+AnySchedule seated(const Call& call, std::string_view name, const OptionValues& values) {
+    const std::string text = read_options<SeatOptions>(name, values).seats;
+    if (text.empty()) return Direct<order>(promise_blocks(call));
+    auto seats = std::make_shared<const Seats>(text);
+    if (seats->ranks() != call.ranks)
+        fail("schedule '", name, "(seats=", text, ")' is for ", seats->ranks(), " ranks, not for ",
+             call.ranks);
+    return Direct<order>(promise_blocks(call), std::move(seats));
 }
 
 constexpr std::string_view radix_help =
@@ -342,14 +364,20 @@ const std::vector<ScheduleEntry>& schedules() {
          "Kumar 2005, eq. 4.2",
          "(P - 1) (alpha + m beta); out of the card's memory, all-gather: (P - 1) (alpha + m beta_em) + m "
          "delta",
-         uneven<Direct<DirectOrder::cyclic>>},
+         seated<DirectOrder::cyclic>,
+         {},
+         {},
+         list_options<SeatOptions>},
         {"pairwise",
          {all_to_all, all_gather, reduce_scatter},
          "in round i straight to and from rank r xor i: prefix send",
          "Kumar 2005, eq. 4.1",
          "(2^ceil(log2 P) - 1) (alpha + m beta); out of the card's memory, all-gather: "
          "(2^ceil(log2 P) - 1) (alpha + m beta_em) + m delta",
-         uneven<Direct<DirectOrder::pairwise>>},
+         seated<DirectOrder::pairwise>,
+         {},
+         {},
+         list_options<SeatOptions>},
         {"at-once",
          {all_to_all, all_gather, reduce_scatter},
          "straight to all ranks, without waiting between",

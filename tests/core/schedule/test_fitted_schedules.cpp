@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Schedules that suit where ranks are: their messages meet nowhere.
+#include <doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/shapes/seats.hpp"
+#include "topoloom/schedule/orders/fitted_schedules.hpp"
+#include "topoloom/schedule/orders/free_order.hpp"
+#include "topoloom/schedule/play.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::vector<Node> all_nodes(std::size_t count) { return {ids<Node>(count).begin(), ids<Node>(count).end()}; }
+
+/// Any number of nodes from 2 on, in the order of the machine.
+std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
+    std::vector<Node> nodes = all_nodes(count);
+    rng.shuffle(std::span(nodes));
+    nodes.resize(2 + rng.below(static_cast<std::uint32_t>(count - 1)));
+    std::ranges::sort(nodes);
+    return nodes;
+}
+
+void check_apart(const Machine& machine, const AnySchedule& schedule, std::span<const Node> nodes,
+                 Meeting meeting) {
+    CHECK(meeting_rounds(machine, steps_of(schedule), nodes, meeting) == 0);
+}
+
+/// Nodes of a torus of these extents, with the axis that is named first counting slowest.
+std::vector<Node> by_axes(const Extents& extents, const std::vector<std::size_t>& order) {
+    Extents sorted;
+    for (const std::size_t axis : order) sorted.push_back(extents[axis]);
+    const Extents strides = row_major_strides(extents);
+    std::vector<Node> nodes;
+    for_each_cell(sorted, [&](const Extents& at) {
+        std::size_t node = 0;
+        for (std::size_t i = 0; i < order.size(); ++i) node += at[i] * strides[order[i]];
+        nodes.push_back(Node{node});
+    });
+    return nodes;
+}
+
+}  // namespace
+
+TEST_CASE("on tori and meshes no two pieces take the same link in a round, whatever the root") {
+    Rng rng(3);
+    for (const char* text : {"torus:7", "torus:3x4", "torus:4x4x4", "torus:2x3x3", "torus:3x1x5", "mesh:4x3",
+                             "mesh:2x3x4", "torus:4x3x3,wrap=101", "torus:2x2x2", "torus:3x3x3x3"}) {
+        const Machine machine = make_machine(text);
+        CAPTURE(text);
+        const std::vector<Node> nodes = all_nodes(machine.node_count());
+        const Texts fitted = fitted_schedules(machine, nodes);
+        REQUIRE(fitted.size() == 1);
+        for (const Operation operation : {Operation::broadcast, Operation::reduce}) {
+            const Call call{operation, nodes.size(), Bytes{1000},
+                            Rank{rng.below(static_cast<std::uint32_t>(nodes.size()))}};
+            const AnySchedule schedule = make_schedule(call, fitted[0].substr(0, fitted[0].size() - 1) +
+                                                                 ",segment=60)");
+            with_schedule(schedule, [](const auto& s) { check_schedule(s); });
+            check_apart(machine, schedule, nodes, Meeting::on_routes);
+        }
+    }
+}
+
+TEST_CASE("the grid of ranks is the box that they fill, in the order in which they count its axes") {
+    const Machine torus = make_machine("torus:4x5x6");
+    const Extents extents{4, 5, 6};
+    CHECK(fitted_schedules(torus, by_axes(extents, {0, 1, 2})) == Texts{"disjoint-trees(grid=4x5x6)"});
+    CHECK(fitted_schedules(torus, by_axes(extents, {2, 0, 1})) == Texts{"disjoint-trees(grid=6x4x5)"});
+    // From another corner of a torus, on rings that close.
+    std::vector<Node> turned = by_axes(extents, {0, 1, 2});
+    for (Node& node : turned) node = Node{(node.value + 60) % 120};
+    CHECK(fitted_schedules(torus, turned) == Texts{"disjoint-trees(grid=4x5x6)"});
+    CHECK(fitted_schedules(torus, std::span(turned).first(60)) ==
+          Texts{"disjoint-trees(grid=2x5x6,lines=open)"});
+    std::swap(turned[3], turned[4]);
+    CHECK(fitted_schedules(torus, turned).empty());
+    CHECK(fitted_schedules(torus, std::span(turned).first(59)).empty());
+    const std::vector<Node> line{Node{5}, Node{0}};  // across the end of a ring
+    CHECK(fitted_schedules(torus, line) == Texts{"disjoint-trees(grid=2,lines=open)"});
+    std::vector<Node> four_each;
+    for (const Node node : all_nodes(120)) four_each.insert(four_each.end(), 4, node);
+    CHECK(fitted_schedules(torus, four_each) == Texts{"disjoint-trees(grid=4x5x6x4)"});
+    four_each[3] = Node{1};
+    CHECK(fitted_schedules(torus, four_each).empty());
+}
+
+TEST_CASE("on fat trees with missing nodes, exchanges of seats meet nowhere, whatever the ascent") {
+    Rng rng(5);
+    for (const char* text : {"fattree:4:4", "fattree:4:4:4", "fattree:3:5", "fattree:6:2:3", "fattree:8"}) {
+        const Machine machine = make_machine(text);
+        CAPTURE(text);
+        for (int i = 0; i < 12; ++i) {
+            const std::vector<Node> nodes = some_nodes(rng, machine.node_count());
+            CAPTURE(nodes.size());
+            for (const std::string& fitted : fitted_schedules(machine, nodes)) {
+                CAPTURE(fitted);
+                const Call call{Operation::all_to_all, nodes.size(), Bytes{7}};
+                const AnySchedule schedule = make_schedule(call, fitted);
+                with_schedule(schedule, [](const auto& s) { check_schedule(s); });
+                const bool exchanges = fitted.starts_with("pairwise");
+                check_apart(machine, schedule, nodes,
+                            exchanges ? Meeting::any_ascent : Meeting::on_routes);
+            }
+        }
+    }
+}
+
+TEST_CASE("what fits is offered where plain schedules do not do as well, and where ranks are shuffled") {
+    const Machine tree = make_machine("fattree:4:4");
+    std::vector<Node> nodes = all_nodes(16);
+    CHECK(fitted_schedules(tree, nodes).empty());
+    nodes.erase(nodes.begin() + 5);
+    CHECK(fitted_schedules(tree, nodes) ==
+          Texts{"pairwise(seats=0-6:8-15)", "cyclic(seats=0-4:6-15)"});
+    nodes.resize(14);
+    CHECK(fitted_schedules(tree, nodes) ==
+          Texts{"pairwise(seats=0-6:8-14)", "cyclic(seats=0-4:6-14/16)"});
+    std::swap(nodes[0], nodes[1]);
+    CHECK(fitted_schedules(tree, nodes)[0] == "pairwise(seats=1:0:2-6:8-14)");
+    const std::vector<Node> three_each{Node{4}, Node{4}, Node{4}, Node{6}, Node{6}, Node{6}};
+    CHECK(fitted_schedules(tree, three_each) == Texts{"pairwise(seats=0-2:4-6)", "cyclic(seats=0-2:6-8/12)"});
+    CHECK(fitted_schedules(make_machine("dragonfly:5x4,nodes=2"), nodes).empty());
+}
+
+TEST_CASE("seats that are wrong, or not as many as ranks, are refused") {
+    const Call call{Operation::all_to_all, 4, Bytes{8}};
+    for (const auto& [text, what] :
+         {std::pair("pairwise(seats=0-2)",
+                    "schedule 'pairwise(seats=0-2)' is for 3 ranks, not for 4"),
+          {"cyclic(seats=0-2:1)", "seats '0-2:1': seat 1 is taken twice"},
+          {"cyclic(seats=3-0)", "seats '3-0': the run 3-0 ends before it begins"},
+          {"cyclic(seats=0:x:2)", "seats '0:x:2': 'x' is no number below 16777216, as in 0-2:4-6:8/16"},
+          {"pairwise(seats=0-99999999)",
+           "seats '0-99999999': '99999999' is no number below 16777216, as in 0-2:4-6:8/16"}}) {
+        CHECK_THROWS_WITH_AS((void)make_schedule(call, text), what, Error);
+    }
+    const Call broadcast{Operation::broadcast, 60, Bytes{8}};
+    CHECK_THROWS_WITH_AS((void)make_schedule(broadcast, "disjoint-trees(grid=4x4x4)"),
+                         "schedule 'disjoint-trees(grid=4x4x4)' is for 64 ranks, not for 60", Error);
+}
