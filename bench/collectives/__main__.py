@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import smpi
-from collectives import orders, tables
+from collectives import fitted, orders, tables
 from collectives.platforms import PLATFORMS
 from collectives.simulated import (
     RANKS,
@@ -37,15 +37,38 @@ def main(given: Sequence[str] | None = None) -> None:
         "--ranks", type=int, choices=RANKS, help="simulate only this number of ranks"
     )
     parser.add_argument(
+        "--fitted", action="store_true", help="only schedules that fit a machine"
+    )
+    parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
     asked = parser.parse_args(given)
     page = asked.docs and asked.docs / "reference" / "benchmarks.md"
+    if asked.fitted:
+        _fit(page)
+        return
     if not asked.ranks:
         _show(page, "", orders.compare(asked.only))
+        if not asked.only:
+            _fit(page)
     platforms = [name for name in PLATFORMS if name.startswith(asked.only)]
     if platforms:
         _simulate(platforms, [asked.ranks] if asked.ranks else list(RANKS), page)
+
+
+def _fit(page: Path | None) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        rows = []
+        for row in fitted.measure(_program(Path(folder))):
+            print(row, file=sys.stderr, flush=True)
+            rows.append(row)
+    _show(page, "-fitted", fitted.table(rows))
+
+
+def _program(folder: Path) -> Path:
+    return smpi.build(
+        HERE / "measure.c", smpi.find("smpicc", "libsimgrid-dev"), folder
+    )
 
 
 def _simulate(
@@ -55,8 +78,7 @@ def _simulate(
     known = {(cell.platform, cell.placement, cell.ranks) for cell in saved}
     hidden = []
     with tempfile.TemporaryDirectory() as folder:
-        compiler = smpi.find("smpicc", "libsimgrid-dev")
-        program = smpi.build(HERE / "measure.c", compiler, Path(folder))
+        program = _program(Path(folder))
         for job in jobs(platforms, ranks):
             if job not in known:
                 print(*job, file=sys.stderr, flush=True)

@@ -64,6 +64,16 @@ static int make_broadcast(struct call* c) {
     return topoloom_bcast_init(c->in, c->bytes, MPI_BYTE, 0, c->comm, MPI_INFO_NULL, &c->request);
 }
 
+static int reduce(const struct call* c) {
+    return (c->ours ? topoloom_reduce : MPI_Reduce)(c->in, c->out, c->bytes / (int)sizeof(double), MPI_DOUBLE,
+                                                    MPI_SUM, 0, c->comm);
+}
+
+static int make_reduce(struct call* c) {
+    return topoloom_reduce_init(c->in, c->out, c->bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0, c->comm,
+                                MPI_INFO_NULL, &c->request);
+}
+
 static const struct operation {
     const char* name;
     int (*run)(const struct call*);
@@ -74,6 +84,7 @@ static const struct operation {
     {"all-gather", all_gather, make_all_gather, false, true},
     {"all-reduce", all_reduce, make_all_reduce, false, false},
     {"broadcast", broadcast, make_broadcast, false, false},
+    {"reduce", reduce, make_reduce, false, false},
 };
 
 static void give_up(const char* what, const char* name) {

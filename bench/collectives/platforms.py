@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from topoloom import Allocation, Machine
+from topoloom import Allocation, Machine, Placement
 from topoloom.allocations import fragmented_allocation
 from topoloom.machines.machine_file import load_machine
 from topoloom.model.message_lines import message_lines
@@ -22,12 +22,17 @@ PLATFORMS = {
     "torus": 'lat="100ns" topology="TORUS" topo_parameters="16,8,8"',
 }
 PLACEMENTS = ("block", "ours")
+#: The same of 64 hosts, where as many cables lead up from a switch as down.
+SMALL = {
+    "torus 4x4x4": 'lat="100ns" topology="TORUS" topo_parameters="4,4,4"',
+    "fat tree 8:8": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;8,8;1,8;1,1"',
+}
 
 _CLUSTER = """\
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="c" prefix="n" suffix="" radical="0-1023" speed="1Gf" bw="10GBps"
+  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf" bw="10GBps"
            loopback_bw="10GBps" loopback_lat="100ns" {what}/>
 </platform>
 """
@@ -58,7 +63,7 @@ def seat(name: str, placement: str, ranks: int, folder: Path) -> Seated:
     Our placement is the order of ranks that suits all-to-alls of 512 B best.
     """
     platform = folder / f"{name.replace(' ', '-')}.xml"
-    platform.write_text(_CLUSTER.format(what=PLATFORMS[name]))
+    platform.write_text(_CLUSTER.format(what=PLATFORMS[name], last=1023))
     machine = load_machine(str(platform))
     nodes = range(ranks)
     if ranks < machine.node_count and name != "flat":
@@ -69,12 +74,25 @@ def seat(name: str, placement: str, ranks: int, folder: Path) -> Seated:
     if placement == "ours":
         model = load_model("simgrid").model
         order = optimize_together(call, allocation, model, seed=1).placement
-    hosts = [f"n{int(slot)}" for slot in order.slots]
+    return _seated(platform, machine, RankSlots(allocation, order))
+
+
+def seat_on(name: str, nodes: Sequence[int], folder: Path) -> Seated:
+    """Give a job these nodes of a small machine, a rank each."""
+    platform = folder / f"{name.replace(' ', '-').replace(':', '-')}.xml"
+    platform.write_text(_CLUSTER.format(what=SMALL[name], last=63))
+    machine = load_machine(str(platform))
+    allocation = Allocation(machine, list(nodes), list(nodes))
+    placement = Placement(allocation, list(nodes))
+    return _seated(platform, machine, RankSlots(allocation, placement))
+
+
+def _seated(platform: Path, machine: Machine, slots: RankSlots) -> Seated:
     return Seated(
         platform,
         _machine_file(machine, platform.with_suffix(".machine")),
-        hosts,
-        RankSlots(allocation, order),
+        [f"n{int(slot)}" for slot in slots.placement.slots],
+        slots,
     )
 
 

@@ -91,7 +91,7 @@ def simulate_job(
     for selector in SELECTORS:
         cases = [(call, "mpi") for call in calls]
         settings = {"smpi/coll-selector": selector}
-        for call, seconds in _run(program, seated, settings, cases):
+        for call, seconds in run_cases(program, seated, settings, cases):
             cells.append(_cell(where, call, selector, seconds))
     candidates = {call: _candidates(call, seated) for call in calls}
     names = {name for found in candidates.values() for name, _ in found}
@@ -105,7 +105,7 @@ def simulate_job(
                 ours.append((call, f"{machine};schedule={name}"))
                 by.append(name)
                 predicted.append(dict(found)[name])
-    done = _run(program, seated, smpi.QUICK, ours)
+    done = run_cases(program, seated, smpi.QUICK, ours)
     for (call, seconds), who, expected in zip(done, by, predicted, strict=True):
         cells.append(_cell(where, call, who, seconds, expected))
     return cells
@@ -142,13 +142,14 @@ def _cell(
     return Cell(*where, call.operation, call.bytes, by, seconds, predicted)
 
 
-def _run(
+def run_cases(
     program: Path,
     seated: Seated,
     settings: dict[str, str],
     cases: Sequence[tuple[Call, str]],
     form: str = "blocking",
 ) -> Iterator[tuple[Call, float]]:
+    """Simulate calls by a setting of libtopoloom-collective each, or by MPI."""
     file = program.with_suffix(".cases")
     lines = [f"{form} {call.operation} {call.bytes} {name}\n" for call, name in cases]
     file.write_text("".join(lines))
@@ -191,7 +192,7 @@ def overlap(program: Path, platform: str, ranks: int, bytes: int) -> Overlap:
     case = [(Call("all-to-all", ranks, bytes), f"machine={seated.machine}")]
     settings = smpi.QUICK | {"smpi/test": "1e-8"}
     seconds = {
-        form: next(_run(program, seated, settings, case, form))[1]
+        form: next(run_cases(program, seated, settings, case, form))[1]
         for form in ("blocking", "overlapped")
     }
     return Overlap(platform, ranks, bytes, seconds["blocking"], seconds["overlapped"])

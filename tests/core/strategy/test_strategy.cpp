@@ -12,6 +12,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/execute/compile.hpp"
+#include "topoloom/schedule/orders/fitted_schedules.hpp"
 #include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
 #include "topoloom/strategy/shared.hpp"
@@ -93,13 +94,21 @@ const std::string& answer(Strategy& strategy, const Question& question) {
     return strategy.choose(question.operation, question.bytes, question.in_rank_order);
 }
 
+/// Of the ranks of the first call.
+std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
+    std::vector<Node> nodes;
+    if (basis.machine == nullptr) return {};
+    for (std::size_t rank = 0; rank < ranks; ++rank) nodes.push_back(basis.machine->node(basis.slots[rank]));
+    return fitted_schedules(*basis.machine, nodes);
+}
+
 /// By the definition: all candidates, timed one by one.
 std::string slowly_fastest(const Setting& setting, Question question) {
     const CostBasis basis = find_cost_basis(setting);
     const Call call{question.operation, setting.ranks / setting.calls_at_once, question.bytes};
     std::string best;
     double least = 0;
-    for (const std::string& text : candidates(call)) {
+    for (const std::string& text : candidates(call, fitted_to(basis, call.ranks))) {
         const AnySchedule schedule = make_schedule(call, text);
         if (question.in_rank_order && !keeps_rank_order(schedule)) continue;
         const double time = schedule_time(schedule, basis);
@@ -249,6 +258,34 @@ TEST_CASE("a table wins over costs, and a name over both, where they can do it")
     CHECK(by_name.choose(all_reduce, Bytes{1}, false) == "ring");
     CHECK(by_name.choose(all_reduce, Bytes{1}, true) == by_cost.choose(all_reduce, Bytes{1}, true));
     CHECK(by_name.choose(broadcast, Bytes{99}, false) == by_cost.choose(broadcast, Bytes{99}, false));
+}
+
+TEST_CASE("a name with options for some number of ranks is taken by these, and by others left out") {
+    for (const char* text : {"pairwise(seats=0-2:4-6)", "cyclic(seats=0-2:4-6/16)"}) {
+        Setting setting = setting_of(6);
+        setting.schedule = text;
+        CHECK(Strategy(setting).choose(all_to_all, Bytes{8}, false) == text);
+        setting.ranks = 7;
+        CHECK(Strategy(setting).choose(all_to_all, Bytes{8}, false) ==
+              Strategy(setting_of(7)).choose(all_to_all, Bytes{8}, false));
+    }
+    Setting setting = setting_of(12);
+    setting.schedule = "disjoint-trees(grid=3x4)";
+    CHECK(Strategy(setting).choose(broadcast, Bytes{8}, false) == setting.schedule);
+    setting.ranks = 13;
+    CHECK(Strategy(setting).choose(broadcast, Bytes{8}, false) ==
+          Strategy(setting_of(13)).choose(broadcast, Bytes{8}, false));
+    setting.schedule = "disjoint-trees(grid=3y4)";
+    CHECK_THROWS_WITH_AS((void)Strategy(setting),
+                         "disjoint-trees: option grid is '3y4'; it must be integers from 1, as in 8x8x16",
+                         Error);
+}
+
+TEST_CASE("long broadcasts on a torus take all its links, short ones the fewest rounds") {
+    Strategy strategy(on_torus(64));
+    CHECK(strategy.choose(broadcast, Bytes{16 << 20}, false).starts_with("disjoint-trees(grid=4x4x4"));
+    CHECK(strategy.choose(broadcast, Bytes{8}, false).starts_with("b"));  // binomial, bine
+    CHECK_FALSE(strategy.choose(reduce, Bytes{16 << 20}, true).starts_with("disjoint-trees"));
 }
 
 TEST_CASE("equal settings share a strategy as long as somebody has it") {

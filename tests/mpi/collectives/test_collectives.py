@@ -60,6 +60,19 @@ def test_each_schedule_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 8, *SCHEDULES)
 
 
+#: What fits nine ranks on a torus, and on a fat tree with missing nodes.
+FITTED = (
+    "disjoint-trees(grid=3x3,segment=8)",
+    "disjoint-trees(grid=3x3,lines=open,segment=8)",
+    "pairwise(seats=0-2:4-6:8-9:12)",
+    "cyclic(seats=12:0-2:4-6:8-9/14)",
+)
+
+
+def test_schedules_that_fit_a_machine_leave_what_mpi_leaves(cases: Cases) -> None:
+    assert "\n0 failures" in "\n" + cases.run(9, 9, 8, *FITTED)
+
+
 COSTS = "message 2047 6e-7 1e-10\nmessage - 5e-7 5e-11\ncost latency 6e-7\n"
 TORUS = "machine torus:2x2,bandwidth=1GB/s,latency=1us\n" + COSTS
 

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedules that fit a machine beside all others, in SimGrid's MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import smpi
+from collectives.platforms import Seated, seat_on
+from collectives.simulated import AUTO, SELECTORS, run_cases
+from topoloom.model.named import load_model
+from topoloom.schedules import fitted_schedules
+from topoloom.schedules.choose import Call, schedule_names
+
+MIB = 1 << 20
+#: Nodes of a job on a machine, and its calls.
+JOBS = {
+    ("torus 4x4x4", tuple(range(64))): (
+        ("broadcast", (MIB // 16, MIB, 4 * MIB, 16 * MIB)),
+        ("reduce", (MIB // 16, MIB, 4 * MIB, 16 * MIB)),
+    ),
+    ("fat tree 8:8", tuple(set(range(64)) - {5, 22, 23, 47})): (
+        ("all-to-all", (4096, 32768, 131072)),
+    ),
+}
+#: So many of all others are simulated, the fastest by prediction.
+OTHERS = 3
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One call by all who choose, and by schedules.
+
+    Attributes
+    ----------
+    chosen
+        Seconds by each selector and by our choice.
+    fitted, others
+        Of schedules: how many seconds, by simulation and by prediction.
+    """
+
+    machine: str
+    call: Call
+    chosen: dict[str, float]
+    fitted: dict[str, tuple[float, float]]
+    others: dict[str, tuple[float, float]]
+
+
+def measure(program: Path) -> Iterator[Beside]:
+    """Simulate all calls of all jobs."""
+    for (machine, nodes), operations in JOBS.items():
+        seated = seat_on(machine, nodes, program.parent)
+        for operation, sizes in operations:
+            for size in sizes:
+                yield _beside(program, machine, seated, Call(operation, len(nodes), size))
+
+
+def _beside(program: Path, machine: str, seated: Seated, call: Call) -> Beside:
+    chosen = {}
+    for selector in SELECTORS:
+        settings = {"smpi/coll-selector": selector}
+        ((_, chosen[selector]),) = run_cases(program, seated, settings, [(call, "mpi")])
+    fitted, others = _predicted(call, seated)
+    where = f"machine={seated.machine}"
+    names = [*fitted, *others]
+    cases = [(call, where), *((call, f"{where};schedule={name}") for name in names)]
+    done = [seconds for _, seconds in run_cases(program, seated, smpi.QUICK, cases)]
+    chosen[AUTO] = done[0]
+    took = dict(zip(names, done[1:], strict=True))
+    return Beside(
+        machine,
+        call,
+        chosen,
+        {name: (took[name], seconds) for name, seconds in fitted.items()},
+        {name: (took[name], seconds) for name, seconds in others.items()},
+    )
+
+
+def _predicted(
+    call: Call, seated: Seated
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Name the best variant of each fitted schedule, and the best of all others."""
+    model = load_model("simgrid").model
+    texts = fitted_schedules(*seated.slots)
+    best: dict[str, tuple[float, str]] = {}
+    for name in schedule_names(call, seated.slots):
+        fits = [text for text in texts if name.startswith(text[:-1])]
+        key = fits[0] if fits else name.partition("(")[0]
+        if not fits and any(text.startswith(f"{key}(grid") for text in texts):
+            continue  # the same trees on a grid of their own
+        seconds = call.schedule(name).run_time_on(*seated.slots, model)
+        best[key] = min(best.get(key, (seconds, name)), (seconds, name))
+    fitted = {name: seconds for key, (seconds, name) in best.items() if key in texts}
+    rest = sorted(one for key, one in best.items() if key not in texts)
+    return fitted, {name: seconds for seconds, name in rest[:OTHERS]}
+
+
+def table(rows: Iterable[Beside]) -> str:
+    """Write times in microseconds, as Markdown."""
+    head = (
+        *("machine", "operation", "bytes", "best selector", "", "best other schedule"),
+        *("", "fitted schedule", "", "predicted", "ours chosen", "times as fast"),
+    )
+    rule = ["---"] * 2 + ["---:", "---", "---:"] + ["---", "---:"] * 2 + ["---:"] * 3
+    lines: list[Sequence[object]] = [head, rule]
+    for row in rows:
+        selector = min(SELECTORS, key=row.chosen.__getitem__)
+        other, (took, _) = min(row.others.items(), key=lambda one: one[1])
+        name, (seconds, predicted) = min(row.fitted.items(), key=lambda one: one[1])
+        best = min(row.chosen[selector], took)
+        lines.append(
+            (
+                *(row.machine, row.call.operation, f"{row.call.bytes:,}"),
+                *(selector, _micro(row.chosen[selector]), _code(other), _micro(took)),
+                *(_code(name), _micro(seconds), _micro(predicted)),
+                *(_micro(row.chosen[AUTO]), f"{best / row.chosen[AUTO]:.2f}"),
+            )
+        )
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def _micro(seconds: float) -> str:
+    return f"{1e6 * seconds:,.1f}"
+
+
+def _code(name: str) -> str:
+    return f"`{name}`"
