@@ -2,19 +2,24 @@
 // Any number of ranks as a grid without holes.
 #pragma once
 
+#include <cstdint>
+
 #include "topoloom/base/extents.hpp"
 
 namespace topoloom {
 
-/// Three axes as near to each other as divisors permit, the shortest first: 4x4x4, 5x5x8, 1x1x13.
+/// Three axes whose sum is the least, the shortest first: 4x4x4, 3x4x6, 1x1x13.
 [[nodiscard]] inline Extents near_cube(std::uint32_t ranks) {
-    std::uint32_t first = 1, second = 1;
-    for (std::uint64_t by = 2; by * by * by <= ranks; ++by)
-        if (ranks % by == 0) first = static_cast<std::uint32_t>(by);
-    const std::uint32_t rest = ranks / first;
-    for (std::uint64_t by = first; by * by <= rest; ++by)
-        if (rest % by == 0) second = static_cast<std::uint32_t>(by);
-    return {first, second, rest / second};
+    Extents best{1, 1, ranks};
+    for (std::uint32_t x = 1; std::uint64_t{x} * x * x <= ranks; ++x) {
+        if (ranks % x != 0) continue;
+        const std::uint32_t plane = ranks / x;
+        for (std::uint32_t y = x; std::uint64_t{y} * y <= plane; ++y) {
+            const std::uint64_t sum = std::uint64_t{x} + y + plane / y;
+            if (plane % y == 0 && sum < std::uint64_t{best[0]} + best[1] + best[2]) best = {x, y, plane / y};
+        }
+    }
+    return best;
 }
 
 }  // namespace topoloom
