@@ -77,6 +77,8 @@ def print_row(*cells: str) -> None:
 def span(option: dict[str, Any]) -> str:
     """Write what values an option takes."""
     low, high = option["range"]
+    if not (low or high or option["choices"]):
+        return "a text"
     return ", ".join(option["choices"]) or f"{low:.0f} to {high:.0f}"
 
 

@@ -70,8 +70,8 @@ static int reduce(const struct call* c) {
 }
 
 static int make_reduce(struct call* c) {
-    return topoloom_reduce_init(c->in, c->out, c->bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0, c->comm,
-                                MPI_INFO_NULL, &c->request);
+    return topoloom_reduce_init(c->in, c->out, c->bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0,
+                                c->comm, MPI_INFO_NULL, &c->request);
 }
 
 static const struct operation {

@@ -1566,6 +1566,9 @@ def find_free_order(machine: Machine, nodes: numpy.typing.NDArray[numpy.integer]
 def with_gaps(machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> list[int | None]:
     """Nodes at positions between which exchanges p xor j meet nowhere."""
 
+def fitted_schedules(allocation: Allocation, placement: Placement) -> list[str]:
+    """Schedules with options that suit where ranks are on a machine."""
+
 class SpanningTree:
     """Links that lead from a root to members of a group."""
 

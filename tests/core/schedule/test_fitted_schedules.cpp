@@ -66,8 +66,8 @@ TEST_CASE("on tori and meshes no two pieces take the same link in a round, whate
         for (const Operation operation : {Operation::broadcast, Operation::reduce}) {
             const Call call{operation, nodes.size(), Bytes{1000},
                             Rank{rng.below(static_cast<std::uint32_t>(nodes.size()))}};
-            const AnySchedule schedule = make_schedule(call, fitted[0].substr(0, fitted[0].size() - 1) +
-                                                                 ",segment=60)");
+            const AnySchedule schedule =
+                make_schedule(call, fitted[0].substr(0, fitted[0].size() - 1) + ",segment=60)");
             with_schedule(schedule, [](const auto& s) { check_schedule(s); });
             check_apart(machine, schedule, nodes, Meeting::on_routes);
         }
@@ -111,8 +111,7 @@ TEST_CASE("on fat trees with missing nodes, exchanges of seats meet nowhere, wha
                 const AnySchedule schedule = make_schedule(call, fitted);
                 with_schedule(schedule, [](const auto& s) { check_schedule(s); });
                 const bool exchanges = fitted.starts_with("pairwise");
-                check_apart(machine, schedule, nodes,
-                            exchanges ? Meeting::any_ascent : Meeting::on_routes);
+                check_apart(machine, schedule, nodes, exchanges ? Meeting::any_ascent : Meeting::on_routes);
             }
         }
     }
@@ -123,11 +122,9 @@ TEST_CASE("what fits is offered where plain schedules do not do as well, and whe
     std::vector<Node> nodes = all_nodes(16);
     CHECK(fitted_schedules(tree, nodes).empty());
     nodes.erase(nodes.begin() + 5);
-    CHECK(fitted_schedules(tree, nodes) ==
-          Texts{"pairwise(seats=0-6:8-15)", "cyclic(seats=0-4:6-15)"});
+    CHECK(fitted_schedules(tree, nodes) == Texts{"pairwise(seats=0-6:8-15)", "cyclic(seats=0-4:6-15)"});
     nodes.resize(14);
-    CHECK(fitted_schedules(tree, nodes) ==
-          Texts{"pairwise(seats=0-6:8-14)", "cyclic(seats=0-4:6-14/16)"});
+    CHECK(fitted_schedules(tree, nodes) == Texts{"pairwise(seats=0-6:8-14)", "cyclic(seats=0-4:6-14/16)"});
     std::swap(nodes[0], nodes[1]);
     CHECK(fitted_schedules(tree, nodes)[0] == "pairwise(seats=1:0:2-6:8-14)");
     const std::vector<Node> three_each{Node{4}, Node{4}, Node{4}, Node{6}, Node{6}, Node{6}};
@@ -138,8 +135,7 @@ TEST_CASE("what fits is offered where plain schedules do not do as well, and whe
 TEST_CASE("seats that are wrong, or not as many as ranks, are refused") {
     const Call call{Operation::all_to_all, 4, Bytes{8}};
     for (const auto& [text, what] :
-         {std::pair("pairwise(seats=0-2)",
-                    "schedule 'pairwise(seats=0-2)' is for 3 ranks, not for 4"),
+         {std::pair("pairwise(seats=0-2)", "schedule 'pairwise(seats=0-2)' is for 3 ranks, not for 4"),
           {"cyclic(seats=0-2:1)", "seats '0-2:1': seat 1 is taken twice"},
           {"cyclic(seats=3-0)", "seats '3-0': the run 3-0 ends before it begins"},
           {"cyclic(seats=0:x:2)", "seats '0:x:2': 'x' is no number below 16777216, as in 0-2:4-6:8/16"},

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from collectives import fitted
 from collectives.__main__ import marks
 from collectives.orders import MACHINES, RANKS, Result, network_model, table
-from collectives.platforms import PLATFORMS, seat
+from collectives.platforms import PLATFORMS, SMALL, seat, seat_on
 from collectives.simulated import SELECTORS, Cell, Overlap, load, save
 from collectives.tables import gains_table, group, predictions_table
 from topoloom.machines.machine_file import load_machine
+from topoloom.schedules import Call, fitted_schedules
 
 ROOT = Path(__file__).parents[3]
 
@@ -37,6 +39,29 @@ def test_the_page_has_its_table() -> None:
     begin, end = (page.index(mark) for mark in marks(""))
     for machine in MACHINES:
         assert f"| {machine} |" in page[begin:end]
+
+
+def test_something_fits_each_job(tmp_path: Path) -> None:
+    assert {machine for machine, _ in fitted.JOBS} == SMALL.keys()
+    for machine, nodes in fitted.JOBS:
+        assert fitted_schedules(*seat_on(machine, nodes, tmp_path).slots)
+
+
+def test_a_fitted_schedule_is_held_against_the_better_of_all_others() -> None:
+    chosen = dict.fromkeys(SELECTORS, 9e-6) | {"impi": 6e-6, "auto": 2e-6}
+    schedules = {"cyclic": (5e-6, 5e-6), "mesh": (4e-6, 3e-6)}
+    row = fitted.Beside(
+        "tree",
+        Call("all-to-all", 4, 8),
+        chosen,
+        {"cyclic(seats=0:2-4)": (3e-6, 3.5e-6)},
+        schedules,
+    )
+    line = fitted.table([row]).splitlines()[-1]
+    assert line == (
+        "| tree | all-to-all | 8 | impi | 6.0 | `mesh` | 4.0 | `cyclic(seats=0:2-4)` "
+        "| 3.0 | 3.5 | 5.0 | 2.0 | 2.00 |"
+    )
 
 
 def _cells(ours: float, *others: float) -> list[Cell]:

@@ -71,7 +71,9 @@ class Direct {
     }
 
    private:
-    [[nodiscard]] std::size_t seats() const { return seats_ == nullptr ? collective_.ranks() : seats_->count(); }
+    [[nodiscard]] std::size_t seats() const {
+        return seats_ == nullptr ? collective_.ranks() : seats_->count();
+    }
     [[nodiscard]] Bytes bytes(Rank from, Rank to) const {
         if (collective_.pieces() == 1) return collective_.bytes();
         return collective_.bytes_of(collective_.operation() == Operation::all_gather ? from.value : to.value);

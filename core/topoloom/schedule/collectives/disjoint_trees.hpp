@@ -80,13 +80,11 @@ class DisjointTrees {
     }
     template <class Visit>
     void to_children(Rank rank, std::uint64_t round, const Visit& visit) const {
-        trees_.each_child(rank.value,
-                          [&](const TreeStep& step) { pass(step.child, step, round, visit); });
+        trees_.each_child(rank.value, [&](const TreeStep& step) { pass(step.child, step, round, visit); });
     }
     template <class Visit>
     void to_parents(Rank rank, std::uint64_t round, const Visit& visit) const {
-        trees_.each_parent(rank.value,
-                           [&](const TreeStep& step) { pass(step.parent, step, round, visit); });
+        trees_.each_parent(rank.value, [&](const TreeStep& step) { pass(step.parent, step, round, visit); });
     }
 
     Collective collective_;

@@ -53,7 +53,8 @@ AnySchedule uneven(const Call& call, std::string_view name, const OptionValues& 
 struct SeatOptions {
     std::string seats;
     void visit(auto& field) {
-        field("seats", seats, "those of the ranks, some of which may stay empty, as in 0-2:4-6:8/16; else ranks");
+        field("seats", seats,
+              "of ranks 0, 1, ..., as in 0-2:4-6:8/16: 16 of them, of which others stay empty");
     }
 };
 
@@ -120,10 +121,13 @@ struct TreesOptions {
     std::uint32_t lines = 0;
     std::uint32_t segment = 65536;
     void visit(auto& field) {
-        field("grid", grid, "cells along axes, as many as ranks, which are row-major; else near a cube");
+        field(
+            "grid", grid,
+            "cells along each axis, as many as ranks, which go along the last axis first; without it near a "
+            "cube");
         field("lines", lines, Choices{"closed", "open"},
-              "rings, with two trees for every axis, unless one has two cells; or no rings, and one tree");
-        field("segment", segment, {1, 1U << 30}, "most bytes of a piece; all trees get as many pieces");
+              "closed to rings, with two trees for every axis, unless one has two cells; open with one");
+        field("segment", segment, {1, 1U << 30}, "bytes of a piece at most; all trees get as many pieces");
     }
 };
 
@@ -272,9 +276,10 @@ const std::vector<ScheduleEntry>& schedules() {
          list_options<SegmentOptions>},
         {"disjoint-trees",
          {broadcast, reduce},
-         "pieces take turns on spanning trees of a grid of ranks, which share no link of a torus of its shape",
+         "pieces take turns on spanning trees of a grid of ranks, which share no link of a torus of its "
+         "shape",
          "Edmonds 1973",
-         "(H - 1 + m / (T s)) (alpha + s beta) on T trees of height H, two for each axis of a torus",
+         "(H - 1 + m / (T s)) (alpha + s beta)",
          disjoint_trees,
          {},
          {},

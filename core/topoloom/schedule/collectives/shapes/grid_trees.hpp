@@ -75,7 +75,8 @@ class GridTrees {
             for (const bool down : {false, true}) {
                 if (!closed_ && (down ? from[axis] == 0 : from[axis] + 1 == extent_[axis])) continue;
                 const Cell to = moved(from, axis, down);
-                if (to != root_ && (closed_ || comes_down(to, axis) == down)) visit(step_into(to, axis, down));
+                if (to != root_ && (closed_ || comes_down(to, axis) == down))
+                    visit(step_into(to, axis, down));
             }
         }
     }
@@ -119,7 +120,8 @@ class GridTrees {
         std::uint64_t depth = at[axis] == root_[axis] ? detour(axis) : 0;
         for (std::size_t i = 0; i < axes_; ++i) depth += distance(at, i, down);
         const std::size_t first = first_axis(at, axis);
-        return {number(moved(at, axis, !down)), number(at), closed_ ? 2 * first + (down ? 1 : 0) : first, depth};
+        return {number(moved(at, axis, !down)), number(at), closed_ ? 2 * first + (down ? 1 : 0) : first,
+                depth};
     }
     [[nodiscard]] std::uint64_t distance(const Cell& at, std::size_t axis, bool down) const {
         const std::uint32_t to = at[axis], from = root_[axis];
@@ -139,8 +141,8 @@ class GridTrees {
     void around(Cell& at, std::size_t axis, const Visit& visit) const {
         if (axis == axes_) return visit(number(at));
         const std::uint32_t middle = root_[axis];
-        for (std::uint32_t place = middle > 0 ? middle - 1 : 0;
-             place < extent_[axis] && place <= middle + 1; ++place) {
+        for (std::uint32_t place = middle > 0 ? middle - 1 : 0; place < extent_[axis] && place <= middle + 1;
+             ++place) {
             at[axis] = place;
             around(at, axis + 1, visit);
         }

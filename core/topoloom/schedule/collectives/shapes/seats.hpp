@@ -39,7 +39,9 @@ class Seats {
     [[nodiscard]] std::size_t ranks() const { return seat_of_.size(); }
     [[nodiscard]] std::size_t count() const { return rank_on_.size(); }
     [[nodiscard]] std::size_t seat(Rank rank) const { return seat_of_[rank.value]; }
-    [[nodiscard]] bool is_taken(std::size_t seat) const { return seat < count() && rank_on_[seat] != no_index; }
+    [[nodiscard]] bool is_taken(std::size_t seat) const {
+        return seat < count() && rank_on_[seat] != no_index;
+    }
     [[nodiscard]] Rank rank(std::size_t seat) const { return Rank{rank_on_[seat]}; }
 
    private:
