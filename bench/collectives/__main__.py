@@ -66,9 +66,7 @@ def _fit(page: Path | None) -> None:
 
 
 def _program(folder: Path) -> Path:
-    return smpi.build(
-        HERE / "measure.c", smpi.find("smpicc", "libsimgrid-dev"), folder
-    )
+    return smpi.build(HERE / "measure.c", smpi.find("smpicc", "libsimgrid-dev"), folder)
 
 
 def _simulate(

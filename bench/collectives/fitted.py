@@ -25,8 +25,8 @@ JOBS = {
         ("all-to-all", (4096, 32768, 131072)),
     ),
 }
-#: So many of all others are simulated, the fastest by prediction, and those that fit as
-#: they are without seats.
+#: Of all others this number is simulated, the fastest by prediction, and those that fit
+#: as they are without seats.
 OTHERS = 3
 
 
@@ -55,7 +55,9 @@ def measure(program: Path) -> Iterator[Beside]:
         seated = seat_on(machine, nodes, program.parent)
         for operation, sizes in operations:
             for size in sizes:
-                yield _beside(program, machine, seated, Call(operation, len(nodes), size))
+                yield _beside(
+                    program, machine, seated, Call(operation, len(nodes), size)
+                )
 
 
 def _beside(program: Path, machine: str, seated: Seated, call: Call) -> Beside:
@@ -79,9 +81,7 @@ def _beside(program: Path, machine: str, seated: Seated, call: Call) -> Beside:
     )
 
 
-def _predicted(
-    call: Call, seated: Seated
-) -> tuple[dict[str, float], dict[str, float]]:
+def _predicted(call: Call, seated: Seated) -> tuple[dict[str, float], dict[str, float]]:
     """Name the best variant of each fitted schedule, and the best of all others."""
     model = load_model("simgrid").model
     texts = fitted_schedules(*seated.slots)

@@ -218,9 +218,9 @@ def _variants(text: str, call: Call) -> list[str]:
     name, _, options = text.partition("(")
     before = f"{text[:-1]}," if options else f"{name}("
     if name in _IN_SEGMENTS and call.operation in ("broadcast", "reduce"):
-        fit = [f"{before}segment={size})" for size in SEGMENTS if size < call.bytes]
+        cut = [f"{before}segment={size})" for size in SEGMENTS if size < call.bytes]
         # Trees get a piece each, however long segments are.
-        return [text, *fit] if name == "disjoint-trees" else fit or [text]
+        return [text, *cut] if name == "disjoint-trees" else cut or [text]
     if name in _OF_A_RADIX and call.operation not in ("scan", "exscan"):
         fit = [radix for radix in _RADIXES if radix <= call.ranks]
         return [text, *(f"{before}radix={radix})" for radix in fit)]

@@ -138,9 +138,9 @@ TEST_CASE("seats that are wrong, or not as many as ranks, are refused") {
          {std::pair("pairwise(seats=0-2)", "schedule 'pairwise(seats=0-2)' is for 3 ranks, not for 4"),
           {"cyclic(seats=0-2:1)", "seats '0-2:1': seat 1 is taken twice"},
           {"cyclic(seats=3-0)", "seats '3-0': the run 3-0 ends before it begins"},
-          {"cyclic(seats=0:x:2)", "seats '0:x:2': 'x' is no number below 16777216, as in 0-2:4-6:8/16"},
+          {"cyclic(seats=0:x:2)", "seats '0:x:2': 'x' is not a number below 16777216, as in 0-2:4-6:8/16"},
           {"pairwise(seats=0-99999999)",
-           "seats '0-99999999': '99999999' is no number below 16777216, as in 0-2:4-6:8/16"}}) {
+           "seats '0-99999999': '99999999' is not a number below 16777216, as in 0-2:4-6:8/16"}}) {
         CHECK_THROWS_WITH_AS((void)make_schedule(call, text), what, Error);
     }
     const Call broadcast{Operation::broadcast, 60, Bytes{8}};

@@ -49,7 +49,7 @@ class GridTrees {
     }
 
     [[nodiscard]] std::size_t count() const { return axes_ * (closed_ ? 2 : 1); }
-    /// Steps of the longest way from the root.
+    /// Steps from the root to the last cell.
     [[nodiscard]] std::uint64_t height() const { return height_ + detour_; }
     [[nodiscard]] bool closed() const { return closed_; }
 

@@ -49,7 +49,7 @@ class Seats {
         std::uint32_t found = 0;
         const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), found);
         if (problem != std::errc{} || end != part.data() + part.size() || found >= most)
-            fail("seats '", text, "': '", part, "' is no number below ", most, ", as in 0-2:4-6:8/16");
+            fail("seats '", text, "': '", part, "' is not a number below ", most, ", as in 0-2:4-6:8/16");
         return found;
     }
     void add_run(std::string_view text, std::string_view run) {
