@@ -31,7 +31,7 @@ struct Copies {
 ///   blocks(from, to, round, visit)    calls visit(block) for each block of that message, whose bytes are theirs
 ///   busiest(round, visit)             calls visit(rank) for some ranks, one at least; whatever messages cost, so long as
 ///                                     longer ones cost no less, the costliest to send in that round are those of one of
-///                                     them; of combined many-to-many among more than 1,024 ranks a sample
+///                                     them; of combined many-to-many and disjoint trees among more than 1,024 ranks a sample
 /// Where that is quicker than to go through the rounds, totals(rank, visit) calls visit(peer, bytes, messages) for what the
 /// rank sends in all of them, in parts that add up to it.
 /// Where few ranks send in a round, senders(round, visit) calls visit(rank) for all that do, each once.

@@ -70,7 +70,7 @@ FITTED = (
 
 
 def test_schedules_that_fit_a_machine_leave_what_mpi_leaves(cases: Cases) -> None:
-    assert "\n0 failures" in "\n" + cases.run(9, 9, 8, *FITTED)
+    assert "\n0 failures" in "\n" + cases.run(9, 9, 3, *FITTED)
 
 
 COSTS = "message 2047 6e-7 1e-10\nmessage - 5e-7 5e-11\ncost latency 6e-7\n"

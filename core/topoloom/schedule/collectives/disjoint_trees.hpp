@@ -14,7 +14,8 @@ namespace topoloom {
 /// Rank r is cell r of the grid. Of T trees, piece p takes tree p mod T. In every round of a broadcast a rank passes on what
 /// has come to it in the round before, a piece of every tree; a reduction is the same backwards. So on a torus of the grid's
 /// shape all links carry one piece per round, and a long vector takes m beta / T. Who is above another rank in one tree is below
-/// it in the other, so every round waits for the one before. Source: J. Edmonds, Edge-disjoint branchings, Combinatorial Algorithms, 1973.
+/// it in the other, so every round waits for the one before. Source: J. Edmonds, Edge-disjoint branchings, in Combinatorial
+/// Algorithms, 1973.
 class DisjointTrees {
    public:
     DisjointTrees(Collective collective, GridTrees trees)

@@ -51,7 +51,6 @@ class GridTrees {
     [[nodiscard]] std::size_t count() const { return axes_ * (closed_ ? 2 : 1); }
     /// Steps from the root to the last cell.
     [[nodiscard]] std::uint64_t height() const { return height_ + detour_; }
-    [[nodiscard]] bool closed() const { return closed_; }
 
     /// Calls visit(step) for all that lead to a cell; their parents differ.
     template <class Visit>
