@@ -35,6 +35,8 @@ class Strategy {
    public:
     /// Throws Error for a setting that is wrong; see find_cost_basis(), DecisionTable and make_schedule().
     explicit Strategy(const Setting& setting);
+    /// By what messages cost alone.
+    Strategy(std::size_t ranks, CostBasis basis);
 
     /// A schedule for make_schedule(), `bytes` as in Collective; in rank order if the operator is not commutative. Depends on
     /// these arguments and the setting alone. One object for each text, which lives as long as the strategy. Throws Error
@@ -53,6 +55,8 @@ class Strategy {
     /// answer is kept: ask for sizes that size_of() gives.
     [[nodiscard]] std::vector<TimedSchedule> timed_schedules(Operation operation, Bytes bytes,
                                                              bool in_rank_order);
+
+    [[nodiscard]] const CostBasis& basis() const { return basis_; }
 
     /// Of each rank a number that only the ranks of its node have.
     [[nodiscard]] std::vector<std::size_t> nodes() const { return basis_.node_of_rank(ranks_ * calls_); }

@@ -114,7 +114,7 @@ def command(
     decisions: Annotated[
         Path | None,
         output_option(
-            "Write which schedule is best from which size on, to the byte, as JSON; "
+            "Write which schedule the library takes from which size on, as JSON; "
             "with --run the best of those measured.",
             "--decisions",
         ),
@@ -158,15 +158,15 @@ def command(
 ) -> None:
     """Rank all schedules of a collective by what they cost.
 
-    A schedule sends in rounds, each of which waits for the one before: it takes the
-    latency of a message, and as long as the rank with the most to send; on a machine
-    also as long as the busiest link or port. Without a model messages cost what the
-    machine says. Messages have 1 KiB unless --bytes or a demand says otherwise.
+    Times are those by which libtopoloom-collective chooses. On a machine a rank waits
+    only for messages that come to it, and a message for its two ranks and for what
+    fills the links of its route; schedules with more than 65,536 messages are sampled.
+    Without a machine each round waits for the one before. Without a model messages cost
+    what the machine says. They have 1 KiB unless --bytes or a demand says otherwise.
 
     \b
-    time        seconds of all rounds
-    CPU         seconds that the busiest rank sends, receives and copies; models say
-                what that takes, machines do not
+    time        seconds until the last rank has ended
+    CPU         seconds that the busiest rank sends, receives and copies
     congestion  seconds that the busiest link of every round needs
 
     With --run they are measured: a launcher without a program, written after --, starts
@@ -278,17 +278,17 @@ def command(
         save_placement(output, found.placement_file(command=command_line.get()))
     if not found.interrupted:
         if output is not None and form is not None:
-            write_text(output, found.export(form, threads))
+            write_text(output, found.export(form))
         if write_pattern is not None:
             graph, phases = found.graph()
             save_graph(write_pattern, graph, {"phases": phase_array(phases)})
         if decisions is not None:
-            table = found.decisions(threads)
+            table = found.decisions()
             write_text(decisions, json.dumps(table, indent=1) + "\n")
             document["decisions"] = table["decisions"]
         if figure is not None:
             at = found.setting.slots
-            draw_schedules(figure, call, setting.model, at, over, threads)
+            draw_schedules(figure, call, setting.model, at, over)
         if rounds is not None:
             draw_rounds(rounds, [(call, found.ranked[0].name)])
     if as_json:
@@ -338,10 +338,6 @@ def _print(found: RankedCollective, written: list[Path | None], use: str) -> Non
     facts = [("messages cost", setting.model_name)]
     if setting.unused:
         facts.append(("allocation", setting.unused))
-    if setting.is_one_node and call.ranks > 1:
-        facts.append(
-            ("time", "none: all ranks are on one node, where messages are free")
-        )
     if found.together is not None:
         facts += [
             (

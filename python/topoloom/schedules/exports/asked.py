@@ -22,15 +22,12 @@ class Asked(NamedTuple):
         What a message costs; None, with slots, means what the machine says.
     slots
         Where the ranks are, so that links count.
-    threads
-        0 means all cores.
     """
 
     call: Call
     best: str
     model: NetworkModel | None
     slots: RankSlots | None = None
-    threads: int = 0
 
     @property
     def schedule(self) -> Schedule:
