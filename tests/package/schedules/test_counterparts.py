@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from topoloom import Allocation, Error, Machine
 from topoloom.model import load_model
 from topoloom.schedules import RankSlots
-from topoloom.schedules.choose import Call, cost_of
+from topoloom.schedules.choose import Call, strategy_of
 from topoloom.schedules.exports import intel_mpi, mpich, open_mpi
 from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import Function, choose_for
@@ -29,14 +29,16 @@ TABLES = {
 def best_of(function: Function, call: Call) -> set[str]:
     """Name the algorithms that cost the least, those without segments only."""
     is_power = call.ranks & (call.ranks - 1) == 0
+    strategy = strategy_of(call, MODEL)
     costs = {}
     for each in function.algorithms:
         if each.powers not in (None, is_power) or each.schedule == "chain":
             continue
         try:
-            costs[each.algorithm] = cost_of(call, each.schedule, MODEL).time
+            schedule = call.schedule(each.schedule)
         except Error:  # not for this number of ranks
             continue
+        costs[each.algorithm] = strategy.cost(schedule).time
     least = min(costs.values())
     return {name for name, cost in costs.items() if cost <= least * (1 + 1e-9)}
 

@@ -295,8 +295,8 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
         all_of_rank += one.messages;
     }
     // Messages that are not routed take a tenth of the time, or less.
-    const Thinning thin{1 + most_of_rank * ranks / (most_messages << 8),
-                        1 + all_of_rank * ranks / most_messages};
+    const std::uint64_t senders = 1 + most_of_rank * ranks / (most_messages << 8);
+    const Thinning thin{senders, 1 + all_of_rank * ranks / senders / most_messages};
     const Budget unlimited;
     Meter meter(unlimited);
     return with_routes(alone, with_timers(schedule, at, machine, thin, meter, [&](const auto& make_timer) {

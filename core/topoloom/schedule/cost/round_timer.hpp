@@ -153,13 +153,17 @@ class RoundTimer {
             Departures sent_by;
             std::uint64_t sent = 0;
             const double weight = of_senders * weight_of_routed();
-            for (const SentMessage& message : messages_) {
-                const Node there = node_[message.to.value];
-                if (here == there) continue;
+            for (std::size_t i = 0; i < messages_.size(); ++i) {
+                const SentMessage& message = messages_[i];
+                if (here == node_[message.to.value]) continue;
                 ++sent;
                 const LinkFactors links = model_.link_factors(message.bytes);
                 const double filled = weight * static_cast<double>(message.bytes.value) / links.bandwidth;
-                const Way way = is_routed(message) ? send(here, there, filled) : Way{};
+                // Each of those that the sender stands for has a part of its messages on the ways of its own.
+                const std::size_t shift = i % static_cast<std::size_t>(of_senders);
+                const Way way = is_routed(message)
+                                    ? send(shifted(from, shift), shifted(message.to, shift), filled)
+                                    : Way{};
                 longest_way = std::max(longest_way, links.latency * way.latency);
                 const std::uint32_t processes = senders_on_[here.value];
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
@@ -239,6 +243,10 @@ class RoundTimer {
     }
 
    private:
+    [[nodiscard]] Node shifted(Rank rank, std::size_t by) const {
+        const std::size_t in = in_call(rank).value;
+        return node_[rank.value - in + (in + by) % ranks_];
+    }
     struct Way {
         double latency = 0;
         double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link

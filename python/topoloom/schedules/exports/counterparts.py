@@ -153,8 +153,9 @@ def _choices(
 
     algorithms = {each.schedule: each.algorithm for each in known}
     choices: list[Choice] = []
-    most = 0 if call.operation == "barrier" else MAX_BYTES
-    for first, schedule in changes(best, most):
+    is_barrier = call.operation == "barrier"
+    found = [(0, best(0))] if is_barrier else changes(best, MAX_BYTES)
+    for first, schedule in found:
         chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", schedule)
         name, segment = ("chain", int(chain[1])) if chain else (schedule, 0)
         size = first * (call.ranks if function.whole else 1)
