@@ -166,7 +166,8 @@ def command(
 
     \b
     time        seconds until the last rank has ended
-    CPU         seconds that the busiest rank sends, receives and copies
+    CPU         seconds that the busiest rank sends, receives and copies; only where
+                the model says what receivers need
     congestion  seconds that the busiest link of every round needs
 
     With --run they are measured: a launcher without a program, written after --, starts
@@ -348,19 +349,18 @@ def _print(found: RankedCollective, written: list[Path | None], use: str) -> Non
         ]
     print_facts(facts, title)
     columns = ["schedule", "", "rounds", "messages", "bytes", "time"]
-    knows_cpu = any(one.cost.cpu > 0 for one in ranked)
     rows = []
     for one in ranked:
         cost = one.cost
         mark = "MPI's usual" if one.name.partition("(")[0] == found.usual else ""
         row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
         row += [format_bytes(cost.bytes), format_seconds(cost.time)]
-        if knows_cpu:
+        if found.knows_cpu:
             row.append(format_seconds(cost.cpu))
         if setting.slots is not None:
             row.append(format_seconds(cost.congestion))
         rows.append(row)
-    if knows_cpu:
+    if found.knows_cpu:
         columns.append("CPU")
     if setting.slots is not None:
         columns.append("congestion")

@@ -71,6 +71,15 @@ class RankedCollective:
         """What MPICH uses by default."""
         return usual_schedule(self.call)
 
+    @property
+    def knows_cpu(self) -> bool:
+        """Whether the model says what messages take of a core; else that is assumed."""
+        model = self.setting.model
+        if model is None:
+            return False
+        costs = model.costs
+        return max(costs.receive_cpu, costs.receive_cpu_per_byte) > 0
+
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         names = ("time", "cpu", "congestion", "rounds", "messages", "bytes")
