@@ -58,7 +58,7 @@ def test_the_fastest_of_its_algorithms_is_chosen(
     ranks = 1 << exponent
     size = 0 if operation == "barrier" else 1 << size.bit_length()
     call = Call(operation, ranks, size)
-    for function, spans in choose_for(Asked(call, "", MODEL), table, library):
+    for function, spans in choose_for([Asked(call, "", MODEL)], table, library):
         span = next(each for each in spans if each.first <= ranks <= each.last)
         counted = size * ranks if function.whole else size
         choice = [each for each in span.choices if each.bytes <= counted][-1]
@@ -69,7 +69,7 @@ def test_the_fastest_of_its_algorithms_is_chosen(
 @settings(max_examples=30)
 def test_spans_are_all_numbers_of_ranks_once(library: str, ranks: int) -> None:
     call = Call("all-to-all", ranks, 8)
-    (_, spans), *_ = choose_for(Asked(call, "", MODEL), TABLES[library], library)
+    (_, spans), *_ = choose_for([Asked(call, "", MODEL)], TABLES[library], library)
     assert (spans[0].first, spans[-1].last) == (2, ranks)
     for before, after in itertools.pairwise(spans):
         assert before.last + 1 == after.first

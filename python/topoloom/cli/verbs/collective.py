@@ -37,8 +37,9 @@ def command(
     operation: Annotated[
         str,
         typer.Argument(
-            metavar="OPERATION",
-            help="alltoall, allgather, allreduce, bcast, ..., barrier, many-to-many.",
+            metavar="OPERATION[+OPERATION]",
+            help="alltoall, allgather, allreduce, bcast, ..., barrier, many-to-many; "
+            "several for --to.",
             autocompletion=complete.operations,
         ),
     ],
@@ -187,6 +188,7 @@ def command(
       topoloom collective many-to-many -n 256 --demand p.npz --model hdr
       topoloom collective bcast -n 8 --model hdr --rounds binomial.svg
       topoloom collective allreduce -n 1024 --model hdr --to open-mpi -o rules.txt
+      topoloom collective alltoall+bcast -n 64 --model hdr --to mpich -o rules.json
       topoloom collective alltoall -n 64 --bytes 64+4KiB --run --decisions table.json \\
           -- mpirun -n 64
     """
@@ -209,6 +211,7 @@ def command(
     from topoloom.support.files import write_text
     from topoloom.support.units import parse_bytes
     from topoloom.tasks.collectives.collective import (
+        export_collectives,
         rank_collective,
         read_call,
         read_setting,
@@ -218,6 +221,12 @@ def command(
 
     at_least("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
+    operation, *others = operation.split("+")
+    if others and (to is None or order_ranks or demand):
+        raise Error(
+            "several collectives are for the rules of an MPI library: add --to, without "
+            "--order-ranks and --demand; or name one"
+        )
     if run:
         if order_ranks or to or write_pattern or rounds or demand or over != "bytes":
             raise Error(
@@ -274,12 +283,18 @@ def command(
         threads=threads,
         watching=watching,
     )
+    also = [
+        rank_collective(read_call(other, ranks, size, root), setting, names)
+        for other in others
+    ]
     document = found.document()
+    if also:
+        document["also"] = [each.document() for each in also]
     if output is not None and order_ranks:
         save_placement(output, found.placement_file(command=command_line.get()))
     if not found.interrupted:
         if output is not None and form is not None:
-            write_text(output, found.export(form))
+            write_text(output, export_collectives([found, *also], form))
         if write_pattern is not None:
             graph, phases = found.graph()
             save_graph(write_pattern, graph, {"phases": phase_array(phases)})
@@ -295,6 +310,8 @@ def command(
     if as_json:
         print_json(document)
     else:
+        for each in also:
+            _print(each, [], "")
         files = [output]
         if not found.interrupted:
             files += [write_pattern, decisions, figure, rounds]

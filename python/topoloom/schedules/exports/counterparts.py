@@ -74,15 +74,23 @@ class Span(NamedTuple):
 
 
 def choose_for(
-    asked: Asked, table: dict[str, tuple[Function, ...]], library: str
+    asked: Sequence[Asked], table: dict[str, tuple[Function, ...]], library: str
 ) -> list[tuple[Function, list[Span]]]:
-    """Choose the algorithms of all functions that do what is asked.
+    """Choose the algorithms of all functions that do what is asked, in their order.
 
     Raises
     ------
     topoloom.Error
         If the library has none that sends what one of our schedules does.
     """
+    order = [each for functions in table.values() for each in functions]
+    found = [pair for each in asked for pair in _choose(each, table, library)]
+    return sorted(found, key=lambda pair: order.index(pair[0]))
+
+
+def _choose(
+    asked: Asked, table: dict[str, tuple[Function, ...]], library: str
+) -> list[tuple[Function, list[Span]]]:
     operation = asked.call.operation
     if operation not in table:
         raise Error(

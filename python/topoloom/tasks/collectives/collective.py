@@ -137,10 +137,10 @@ class RankedCollective:
             self.call.operation, found, setting.model_name, setting.machine_name
         )
 
-    def export(self, to: ScheduleFormat) -> str:
-        """Write decisions for an MPI library, or the best schedule, in a format."""
+    def asked(self) -> Asked:
+        """Ask once more, for an export."""
         model, slots = self.setting.model, self.setting.slots
-        return to.write(Asked(self.call, self.ranked[0].name, model, slots))
+        return Asked(self.call, self.ranked[0].name, model, slots)
 
 
 def read_call(
@@ -261,6 +261,21 @@ def _on_machine(
     at, unused = launched(given, described, where, call.ranks)
     slots = RankSlots(at.allocation, launcher_default(silent, at.allocation))
     return Setting(model, slots, name, machine, at.hosts, described.node, unused)
+
+
+def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:
+    """Write decisions for an MPI library, or the best schedule, in a format.
+
+    Raises
+    ------
+    topoloom.Error
+        If a collective is there twice, or the format cannot hold what is asked.
+    """
+    names = [one.call.operation for one in several]
+    for name in names:
+        if names.count(name) > 1:
+            raise Error(f"{name} is named twice; leave one out")
+    return to.write(*(one.asked() for one in several))
 
 
 def rank_collective(
