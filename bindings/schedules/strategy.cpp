@@ -27,9 +27,8 @@ void strategy_on(Strategy* strategy, const Allocation& allocation, const Placeme
                  const NetworkModel* model) {
     placement.require_on(allocation);
     const std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
-    new (strategy)
-        Strategy(slots.size(), cost_basis_on({std::shared_ptr<void>(), &allocation.machine()}, slots,
-                                             model ? std::optional(*model) : std::nullopt));
+    new (strategy) Strategy(slots.size(), cost_basis_on({std::shared_ptr<void>(), &allocation.machine()},
+                                                        slots, model ? std::optional(*model) : std::nullopt));
 }
 
 }  // namespace

@@ -119,9 +119,8 @@ SHIM_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI
 SHIM_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     DEFINITION(MPI_Reduce_scatter);
-    const bool ours =
-        can_combine(0, datatype, op) && recvcounts != NULL &&
-        combines(comm, TOPOLOOM_REDUCE_SCATTER, mean_bytes(recvcounts, datatype, comm), op);
+    const bool ours = can_combine(0, datatype, op) && recvcounts != NULL &&
+                      combines(comm, TOPOLOOM_REDUCE_SCATTER, mean_bytes(recvcounts, datatype, comm), op);
     return (ours ? topoloom_reduce_scatter : next)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 
@@ -136,16 +135,16 @@ SHIM_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int
 SHIM_EXPORT int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                          MPI_Comm comm) {
     DEFINITION(MPI_Scan);
-    const bool ours = can_combine(count, datatype, op) &&
-                      combines(comm, TOPOLOOM_SCAN, bytes_of(count, datatype), op);
+    const bool ours =
+        can_combine(count, datatype, op) && combines(comm, TOPOLOOM_SCAN, bytes_of(count, datatype), op);
     return (ours ? topoloom_scan : next)(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 SHIM_EXPORT int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                            MPI_Comm comm) {
     DEFINITION(MPI_Exscan);
-    const bool ours = can_combine(count, datatype, op) &&
-                      combines(comm, TOPOLOOM_EXSCAN, bytes_of(count, datatype), op);
+    const bool ours =
+        can_combine(count, datatype, op) && combines(comm, TOPOLOOM_EXSCAN, bytes_of(count, datatype), op);
     return (ours ? topoloom_exscan : next)(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
@@ -194,10 +193,10 @@ SHIM_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sen
                             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
     DEFINITION(MPI_Scatter);
     bool is_root = false;
-    const bool ours =
-        has_root(comm, root, &is_root) && is_right(recvbuf, recvcount, recvtype) &&
-        (!is_root || is_right(sendbuf, sendcount, sendtype)) &&
-        moves(comm, TOPOLOOM_SCATTER, is_root ? bytes_of(sendcount, sendtype) : bytes_of(recvcount, recvtype));
+    const bool ours = has_root(comm, root, &is_root) && is_right(recvbuf, recvcount, recvtype) &&
+                      (!is_root || is_right(sendbuf, sendcount, sendtype)) &&
+                      moves(comm, TOPOLOOM_SCATTER,
+                            is_root ? bytes_of(sendcount, sendtype) : bytes_of(recvcount, recvtype));
     return (ours ? topoloom_scatter : next)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                             comm);
 }

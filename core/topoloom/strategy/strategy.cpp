@@ -94,8 +94,7 @@ std::string plural(std::size_t count, std::string_view noun) {
 
 }  // namespace
 
-Strategy::Strategy(std::size_t ranks, CostBasis basis)
-    : calls_(1), ranks_(ranks), basis_(std::move(basis)) {}
+Strategy::Strategy(std::size_t ranks, CostBasis basis) : calls_(1), ranks_(ranks), basis_(std::move(basis)) {}
 
 Strategy::Strategy(const Setting& setting)
     : calls_(setting.calls_at_once),

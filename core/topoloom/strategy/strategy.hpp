@@ -49,9 +49,7 @@ class Strategy {
     [[nodiscard]] bool helps(Operation operation, Bytes bytes, bool in_rank_order);
 
     /// Whether it may, for any call.
-    [[nodiscard]] bool may_help() const {
-        return basis_.nodes > 1 || !schedule_.empty() || !table_.empty();
-    }
+    [[nodiscard]] bool may_help() const { return basis_.nodes > 1 || !schedule_.empty() || !table_.empty(); }
 
     /// One of 16 sizes between two powers of two that stands for this one. Throws Error for bytes < 0.
     [[nodiscard]] static Bytes size_of(Operation operation, Bytes bytes);

@@ -41,7 +41,9 @@ def decide(
     """
     if call.degree is not None:
         found = changes(
-            lambda size: rank_schedules(call._replace(bytes=size), model, slots)[0].name,
+            lambda size: (
+                rank_schedules(call._replace(bytes=size), model, slots)[0].name
+            ),
             most,
         )
     else:

@@ -76,9 +76,8 @@ TEST_CASE("between nodes a call gains where it saves more than it costs to run")
                 CAPTURE(operation_name(operation));
                 CAPTURE(bytes);
                 const Call call{operation, setting.ranks, sized(operation, bytes)};
-                const double saved =
-                    seconds(setting, call, usual_schedule(call)) -
-                    seconds(setting, call, strategy.choose(operation, call.bytes, false));
+                const double saved = seconds(setting, call, usual_schedule(call)) -
+                                     seconds(setting, call, strategy.choose(operation, call.bytes, false));
                 const bool helps = strategy.helps(operation, call.bytes, false);
                 CHECK(helps == (saved > run_by_us));
                 helped += helps ? 1 : 0;

@@ -247,9 +247,7 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
             ("alltoall", open_mpi.TABLE["all-to-all"][0], Counterpart("3", "bruck")),
         )
     }
-    rules.write_text(
-        open_mpi.write_choices([*forced["alltoall"], *forced["bcast"]])
-    )
+    rules.write_text(open_mpi.write_choices([*forced["alltoall"], *forced["bcast"]]))
     sent = open_mpi_traffic(mpi, program, "bcast", 8, BYTES, rules)
     assert sent == traffic("broadcast", "linear", 8)
     sent = open_mpi_traffic(mpi, program, "alltoall", 8, BYTES, rules)

@@ -63,6 +63,7 @@ class Library:
         self._call("topoloom_strategy_make", ctypes.byref(setting), made)
 
     def choose(self, operation: str, size: int) -> str:
+        """Name the schedule that a call takes."""
         schedule = ctypes.c_char_p()
         number, bytes_ = NUMBERS[operation], ctypes.c_int64(size)
         chosen = self._strategy, number, bytes_, 0, ctypes.byref(schedule)
@@ -103,6 +104,7 @@ class Drawn:
         self.sizes = [self.size(rng) for _ in range(20)]
 
     def size(self, rng: random.Random) -> int:
+        """Draw a size, short ones as often as long ones."""
         return 0 if self.operation == "barrier" else int(2 ** rng.uniform(0, 24))
 
 

@@ -269,16 +269,15 @@ ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model, co
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
     Meter meter(budget);
-    return with_routes(alone, with_timers(schedule, at, machine, {}, meter, [&](const auto& make_timer) {
-                           auto timer = make_timer();
-                           RankClocks ranks(slots.size());
-                           double congestion = 0;
-                           for (std::uint64_t round = 0; round < alone.rounds && meter.spend(slots.size());
-                                ++round)
-                               congestion += timer.advance(schedule, round, ranks);
-                           return RoundCost{std::ranges::max(ranks.time), std::ranges::max(ranks.cpu),
-                                            congestion};
-                       }));
+    return with_routes(
+        alone, with_timers(schedule, at, machine, {}, meter, [&](const auto& make_timer) {
+            auto timer = make_timer();
+            RankClocks ranks(slots.size());
+            double congestion = 0;
+            for (std::uint64_t round = 0; round < alone.rounds && meter.spend(slots.size()); ++round)
+                congestion += timer.advance(schedule, round, ranks);
+            return RoundCost{std::ranges::max(ranks.time), std::ranges::max(ranks.cpu), congestion};
+        }));
 }
 
 ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,

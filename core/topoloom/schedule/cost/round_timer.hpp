@@ -231,8 +231,7 @@ class RoundTimer {
             return seconds;
         });
         const double link = empty_links();
-        for (RoundLoads* ports : {&out_, &in_})
-            ports->empty([](std::size_t, double) { return 0.0; });
+        for (RoundLoads* ports : {&out_, &in_}) ports->empty([](std::size_t, double) { return 0.0; });
         const bool waits = with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); });
         for (std::size_t first = 0; waits && first < clocks.size(); first += ranks_) {
             const std::span<double> call = std::span(clocks).subspan(first, ranks_);

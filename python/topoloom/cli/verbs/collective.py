@@ -224,8 +224,8 @@ def command(
     operation, *others = operation.split("+")
     if others and (to is None or order_ranks or demand):
         raise Error(
-            "several collectives are for the rules of an MPI library: add --to, without "
-            "--order-ranks and --demand; or name one"
+            "several collectives are for the rules of an MPI library: add --to, and no "
+            "--order-ranks or --demand; or name one"
         )
     if run:
         if order_ranks or to or write_pattern or rounds or demand or over != "bytes":
