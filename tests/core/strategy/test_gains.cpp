@@ -65,7 +65,7 @@ TEST_CASE("a decision is taken, and what it does not decide as if it were not th
     CHECK(!strategy.helps(all_gather, Bytes{100}, false));
 }
 
-TEST_CASE("between nodes a call gains where it saves more than it costs to run") {
+TEST_CASE("across nodes, a call gains where it saves more than it costs to run") {
     constexpr double run_by_us = 0.2e-6;
     for (const auto& [ranks, per_node] : {std::pair(64, 1), {48, 1}, {48, 3}, {9, 3}}) {
         const Setting setting = on_torus(static_cast<std::size_t>(ranks), per_node);
