@@ -51,5 +51,6 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_wiring(m);
     topoloom::python::bind_schedules_combining(m);
     topoloom::python::bind_schedules_orders(m);
+    topoloom::python::bind_strategy(m);
     topoloom::python::tell_wrong_arguments_in_one_line(m);
 }

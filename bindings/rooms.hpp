@@ -24,6 +24,7 @@ void bind_ring_bus(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_schedules_combining(nanobind::module_& m);
 void bind_schedules_orders(nanobind::module_& m);
+void bind_strategy(nanobind::module_& m);
 void bind_values(nanobind::module_& m);
 void bind_wiring(nanobind::module_& m);
 

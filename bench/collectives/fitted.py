@@ -11,7 +11,7 @@ import smpi
 from collectives.platforms import Seated, seat_on
 from collectives.simulated import AUTO, SELECTORS, run_cases
 from topoloom.model.named import load_model
-from topoloom.schedules import fitted_schedules
+from topoloom.schedules import Strategy, fitted_schedules
 from topoloom.schedules.choose import Call, schedule_names
 
 MIB = 1 << 20
@@ -84,6 +84,7 @@ def _beside(program: Path, machine: str, seated: Seated, call: Call) -> Beside:
 def _predicted(call: Call, seated: Seated) -> tuple[dict[str, float], dict[str, float]]:
     """Name the best variant of each fitted schedule, and the best of all others."""
     model = load_model("simgrid").model
+    strategy = Strategy(*seated.slots, model)
     texts = fitted_schedules(*seated.slots)
     best: dict[str, tuple[float, str]] = {}
     for name in schedule_names(call, seated.slots):
@@ -91,7 +92,7 @@ def _predicted(call: Call, seated: Seated) -> tuple[dict[str, float], dict[str, 
         key = fits[0] if fits else name.partition("(")[0]
         if not fits and any(text.startswith(f"{key}(grid") for text in texts):
             continue  # the same trees on a grid of their own
-        seconds = call.schedule(name).run_time_on(*seated.slots, model)
+        seconds = strategy.cost(call.schedule(name)).time
         best[key] = min(best.get(key, (seconds, name)), (seconds, name))
     fitted = {name: seconds for key, (seconds, name) in best.items() if key in texts}
     rest = sorted(one for key, one in best.items() if key not in texts)

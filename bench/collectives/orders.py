@@ -82,8 +82,9 @@ def measure(machine: str, size: int, seed: int = 1) -> Result:
     start = perf_counter()
     block = RankSlots(allocation, block_order(call, allocation))
     ranked = rank_schedules(call, model, block)
-    times = {one.name: one.cost.time for one in ranked}
     usual = usual_schedule(call) or ""
+    plain = rank_schedules(call, model, block, ["at-once", usual])
+    times = {one.name: one.cost.time for one in plain}
     found = optimize_together(call, allocation, model, seed)
     return Result(
         machine,

@@ -121,14 +121,9 @@ def _calls(ranks: int) -> Iterator[Call]:
 def _candidates(call: Call, seated: Seated) -> list[tuple[str, float]]:
     """Name the fastest schedules, and predict how many seconds they take."""
     effort, model = RANKS[call.ranks], load_model("simgrid").model
-    found = []
-    for one in rank_schedules(call, model, seated.slots):
-        schedule = call.schedule(one.name)
-        where = seated.slots.allocation, seated.slots.placement
-        found.append((schedule.run_time_on(*where, model), one.name))
-    found.sort()
-    limit = effort.slower * found[0][0]
-    fast = [(name, seconds) for seconds, name in found if seconds <= limit]
+    ranked = rank_schedules(call, model, seated.slots)
+    limit = effort.slower * ranked[0].cost.time
+    fast = [(one.name, one.cost.time) for one in ranked if one.cost.time <= limit]
     return fast[: effort.schedules]
 
 

@@ -2,7 +2,7 @@
 """Runs unmodified applications with MPI's collectives and with ours in their place.
 
 Runs take turns; the table has medians. It also says what a call costs that the library
-leaves to MPI.
+leaves to MPI; and with --calls, for every operation, beside MPI's own in the same job.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from peers.tables import paste
 from topoloom.preload.collectives import build_collectives
 
 MARKS = "<!-- bench-preloaded: begin -->", "<!-- bench-preloaded: end -->"
+CALL_MARKS = "<!-- bench-calls: begin -->", "<!-- bench-calls: end -->"
 HERE = Path(__file__).parent
 RANKS = (2, 4)
 
@@ -33,7 +34,16 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
+    parser.add_argument(
+        "--calls", action="store_true", help="short calls on one host instead"
+    )
     asked = parser.parse_args(given)
+    if asked.calls:
+        table = calls()
+        print(table)
+        if asked.docs:
+            paste(asked.docs / "reference" / "benchmarks.md", table, *CALL_MARKS)
+        return
     compiler = find("mpicc.openmpi", "libopenmpi-dev")
     library = build_collectives(Path(compiler))
     lines = ["| program | ranks | MPI, s | ours, s | ours / MPI | answers |",
@@ -108,6 +118,62 @@ def aside(library: Path, compiler: str, repeat: int) -> str:
         ]
     extra = median(ours - theirs for theirs, ours in times)
     return f"A call that is left to MPI costs {extra:.0f} ns more (`MPI_COMM_SELF`)."
+
+
+def calls() -> str:
+    """Measure all operations on one host, of 8 B to 32 KiB, under two MPIs."""
+    # MPICH never yields: more ranks than cores take a time slice per message.
+    jobs = [("openmpi", 2), ("openmpi", 4), ("mpich", 2)]
+    found = {job: _calls(*job) for job in jobs}
+    heads = [f"{mpi}, {ranks} ranks" for mpi, ranks in jobs]
+    lines = [
+        f"| operation | {' | '.join(heads)} |",
+        f"| --- |{' ---: |' * len(jobs)}",
+    ]
+    for operation in found[jobs[0]]:
+        cells = [_extra(found[job][operation]) for job in jobs]
+        lines.append(f"| {operation} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
+    """Give for each operation what MPI's own calls take and ours, size by size."""
+    package = "libopenmpi-dev" if mpi == "openmpi" else "libmpich-dev"
+    compiler = find(f"mpicc.{mpi}", package)
+    library = build_collectives(Path(compiler))
+    found: dict[str, list[tuple[float, float]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "calls"
+        subprocess.run([compiler, "-O2", HERE / "calls.c", "-o", program], check=True)
+        options = ["-x", f"LD_PRELOAD={library}", "-x", "TOPOLOOM_COLLECTIVES="]
+        if mpi == "mpich":
+            options = ["-genv", "LD_PRELOAD", str(library)]
+            options += ["-genv", "TOPOLOOM_COLLECTIVES", ""]
+        else:
+            options += ["--oversubscribe"]
+        printed = subprocess.run(
+            [find(f"mpirun.{mpi}", package), *options, "-n", str(ranks), program],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={
+                **os.environ,
+                "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                "OMPI_MCA_mpi_yield_when_idle": "1",
+            },
+        ).stdout
+    for line in printed.splitlines():
+        operation, _, theirs, ours = line.split()
+        found.setdefault(operation, []).append((float(theirs), float(ours)))
+    return found
+
+
+def _extra(pairs: list[tuple[float, float]]) -> str:
+    """Write the shortest call of MPI's own, and the median of ours beside it."""
+    ratio = median(ours / theirs for theirs, ours in pairs)
+    theirs, ours = pairs[0]
+    return f"{theirs:,.0f} ns {ours - theirs:+,.0f}; {ratio:.2f}"
 
 
 if __name__ == "__main__":

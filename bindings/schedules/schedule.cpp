@@ -227,25 +227,6 @@ void bind_schedule(nb::module_& m) {
         .def(
             "cost_on",
             [](const AnySchedule& schedule, const Allocation& allocation, const Placement& placement,
-               const NetworkModel* model, int threads) {
-                placement.require_on(allocation);
-                checked_threads(threads);
-                const Machine& machine = allocation.machine();
-                const std::optional<Progress> silent;
-                Watch watch(silent);
-                const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
-                return watch.run([&] {
-                    return cost(schedule, model == nullptr ? model_of(machine) : *model, machine,
-                                placement.slots(), threads, budget);
-                });
-            },
-            "allocation"_a, "placement"_a, "model"_a = nb::none(), "threads"_a = 0,
-            "What it costs on the links under a placement; without a model, with the machine's own startup "
-            "time\n"
-            "and port bandwidth.")
-        .def(
-            "run_time_on",
-            [](const AnySchedule& schedule, const Allocation& allocation, const Placement& placement,
                const NetworkModel* model) {
                 placement.require_on(allocation);
                 const Machine& machine = allocation.machine();
@@ -253,12 +234,14 @@ void bind_schedule(nb::module_& m) {
                 Watch watch(silent);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
                 return watch.run([&] {
-                    return run_time(schedule, model == nullptr ? model_of(machine) : *model, machine,
+                    return run_cost(schedule, model == nullptr ? model_of(machine) : *model, machine,
                                     placement.slots(), budget);
                 });
             },
             "allocation"_a, "placement"_a, "model"_a = nb::none(),
-            "Seconds until the last rank has ended where ranks wait only for what comes to them.");
+            "What it costs on the links under a placement, where ranks wait only for what comes to them and\n"
+            "messages within a node are free; without a model, with the machine's own startup time and port\n"
+            "bandwidth.");
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     for (const auto& [function, schedule] :
          {std::pair("recursive_doubling", "recursive-doubling"), std::pair("bruck", "bruck")}) {

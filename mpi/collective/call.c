@@ -312,7 +312,8 @@ int ready_call(struct call* call, bool wait, bool* done) {
     int status = advance_setup(call->state, wait, done);
     if (status != MPI_SUCCESS) return fail(call, status, NULL);
     if (!*done) return MPI_SUCCESS;
-    char why[512] = "";
+    char why[512];
+    why[0] = '\0';
     status = prepare(call, why, sizeof why);
     call->ready = status == MPI_SUCCESS;
     return fail(call, status, why[0] == '\0' ? NULL : why);

@@ -122,8 +122,13 @@ void unlock_process(struct process* process);
 int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget);
 
 // ---- state.c: what a communicator carries ------------------------------------------------------------------------
-enum { plan_count = 32, exchange_tags = 4 };
+enum { plan_count = 32, exchange_tags = 4, operation_count = TOPOLOOM_EXSCAN + 1 };
 struct setup;
+/// What the strategy has said of the last call of an operation.
+struct gain {
+    bool known, in_rank_order, helps;
+    int64_t bytes;
+};
 struct state {
     struct process* process;
     struct state* next;  // of the process
@@ -143,11 +148,16 @@ struct state {
     pthread_mutex_t guard;  // of the plans and the learner, as threads may wait for different requests
     uint64_t uses;
     struct plan* plans[plan_count];
+    struct gain gains[operation_count];
 };
 /// The state of a communicator, which the first call begins to set up: collective. Then advance_setup must say that it is
 /// done before anything else is used.
 int find_state(MPI_Comm comm, struct state** state);
 void release_state(struct state* state);
+/// As if no call had begun to set it up: collective.
+void drop_state(MPI_Comm comm);
+/// Whether a call gains by our schedule: the same answer for all its processes.
+bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order);
 /// A state of the ranks of a line, among whom this one is at `rank`. It takes over the strategy and the members; NULL: no
 /// memory.
 struct state* make_line_state(struct state* whole, int rank, int ranks, int* members,

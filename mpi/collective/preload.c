@@ -62,7 +62,29 @@ static bool will_notice_the_end(void) {
            (found || PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS);
 }
 
-bool preload_serves(MPI_Comm comm) {
+/// The first call of a communicator learns where its processes are, and whether any call gains there.
+static bool may_gain(MPI_Comm comm) {
+    struct state* state = NULL;
+    bool done = false;
+    if (!suits(comm) || !will_notice_the_end() || find_state(comm, &state) != MPI_SUCCESS ||
+        advance_setup(state, true, &done) != MPI_SUCCESS)
+        return false;
+    if (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy))
+        return true;
+    drop_state(comm);
+    return false;
+}
+
+static bool gains(MPI_Comm comm, const struct moved* moved) {
+    struct state* state = NULL;
+    int commutes = 1;
+    if (find_state(comm, &state) != MPI_SUCCESS) return false;
+    if (moved->straight) return state->learner != NULL || state->trace != NULL;
+    if (moved->op != MPI_OP_NULL) PMPI_Op_commutative(moved->op, &commutes);
+    return state_helps(state, moved->operation, moved->bytes, !commutes);
+}
+
+bool preload_serves(MPI_Comm comm, const struct moved* moved) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     if (comm == MPI_COMM_NULL || !is_running()) return false;
     int found = 0;
@@ -70,8 +92,9 @@ bool preload_serves(MPI_Comm comm) {
     if (attribute_key(&key, MPI_COMM_NULL_DELETE_FN) != MPI_SUCCESS ||
         PMPI_Comm_get_attr(comm, key, &answer, &found) != MPI_SUCCESS)
         return false;
-    if (found) return answer != NULL;
-    answer = suits(comm) && will_notice_the_end() ? &key : NULL;
-    PMPI_Comm_set_attr(comm, key, answer);
-    return answer != NULL;
+    if (!found) {
+        answer = may_gain(comm) ? &key : NULL;
+        PMPI_Comm_set_attr(comm, key, answer);
+    }
+    return answer != NULL && gains(comm, moved);
 }

@@ -129,6 +129,23 @@ int find_state(MPI_Comm comm, struct state** state) {
     return status == MPI_SUCCESS ? make_state(comm, key, state) : status;
 }
 
+void drop_state(MPI_Comm comm) {
+    int key = MPI_KEYVAL_INVALID;
+    if (find_key(&key) == MPI_SUCCESS) PMPI_Comm_delete_attr(comm, key);
+}
+
+bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order) {
+    if (state->learner != NULL || state->trace != NULL) return true;  // the user wants to know of every call
+    struct gain* gain = &state->gains[operation];
+    if (gain->known && gain->bytes == bytes && gain->in_rank_order == in_rank_order) return gain->helps;
+    int helps = 0;
+    char why[256];
+    if (topoloom_strategy_helps(state->strategy, operation, bytes, in_rank_order, &helps, why, sizeof why))
+        helps = 0;
+    *gain = (struct gain){.known = true, .in_rank_order = in_rank_order, .helps = helps, .bytes = bytes};
+    return helps;
+}
+
 int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char* operation, long long bytes,
                 const char** schedule) {
     struct choice choice = {.bytes = bytes};

@@ -1148,15 +1148,11 @@ class Schedule:
     def cost(self, model: NetworkModel) -> ScheduleCost:
         """What its messages cost alone."""
 
-    def cost_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None, threads: int = 0) -> ScheduleCost:
+    def cost_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> ScheduleCost:
         """
-        What it costs on the links under a placement; without a model, with the machine's own startup time
-        and port bandwidth.
-        """
-
-    def run_time_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> float:
-        """
-        Seconds until the last rank has ended where ranks wait only for what comes to them.
+        What it costs on the links under a placement, where ranks wait only for what comes to them and
+        messages within a node are free; without a model, with the machine's own startup time and port
+        bandwidth.
         """
 
 def recursive_doubling(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
@@ -1887,4 +1883,43 @@ def binomial_scatter_steps(costs: numpy.typing.NDArray[numpy.integer] | numpy.ty
 def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0, pieces: int = 0) -> list[list[tuple[int, int, int]]]:
     """
     By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at once, axis after axis, from or to the same position of every line: along binomial trees, or down chains in this number of pieces.
+    """
+
+class Strategy:
+    """
+    What calls cost where their ranks are, and which schedules libtopoloom-collective takes for them.
+    """
+
+    @overload
+    def __init__(self, ranks: int, model: NetworkModel) -> None:
+        """Every rank is on a node of its own."""
+
+    @overload
+    def __init__(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> None:
+        """
+        Messages pass the links under a placement; without a model they cost what the machine says.
+        """
+
+    def cost(self, schedule: Schedule) -> ScheduleCost:
+        """
+        What a schedule costs where ranks wait only for what comes to them; with more than 2^16
+        messages on a machine, about that, by some of them in rounds that wait for each other. Ranks
+        of a node send through its memory.
+        """
+
+    def choose(self, operation: str, bytes: int, in_rank_order: bool = False) -> str:
+        """
+        The schedule that a call takes; in_rank_order if its operator is not commutative.
+        """
+
+    @staticmethod
+    def size_of(operation: str, bytes: int) -> int:
+        """
+        One of 16 sizes between two powers of two that stands for this one: calls of both take the same schedule.
+        """
+
+def candidates(operation: str, ranks: int, bytes: int) -> list[str]:
+    """
+    Schedules that a call may take, each as it is by default and with the values of its options that
+    are worth a try.
     """

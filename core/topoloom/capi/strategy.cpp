@@ -96,6 +96,17 @@ int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operatio
     });
 }
 
+int topoloom_strategy_helps(topoloom_strategy* strategy, enum topoloom_operation operation, int64_t bytes,
+                            int in_rank_order, int* helps, char* error, size_t error_size) {
+    return guarded(error, error_size, [&] {
+        *helps = strategy->shared->helps(checked_operation(operation), Bytes{bytes}, in_rank_order != 0);
+    });
+}
+
+int topoloom_strategy_may_help(const topoloom_strategy* strategy) {
+    return strategy->shared->may_help() ? 1 : 0;
+}
+
 const char* topoloom_strategy_about(const topoloom_strategy* strategy) {
     return strategy->shared->about().c_str();
 }

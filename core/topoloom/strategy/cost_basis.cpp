@@ -116,10 +116,10 @@ CostBasis on_machine(const Setting& setting, std::string_view text, std::optiona
         std::make_shared<const Machine>(read_named("the machine", [&] { return make_machine(text); }));
     std::vector<Slot> slots =
         placement ? placed_on(*machine, setting, *placement) : seated_on(*machine, setting);
-    check_machine(*machine, slots);
-    if (!model) model = machine->inside().startup ? model_of(*machine) : usual_model();
-    const std::size_t nodes = count_nodes(*machine, slots);
-    return {with_receivers(*model), std::move(machine), std::move(slots), nodes, true, placement.has_value()};
+    if (!model && !machine->inside().startup) model = usual_model();
+    CostBasis basis = cost_basis_on(std::move(machine), std::move(slots), std::move(model));
+    basis.placement_is_given = placement.has_value();
+    return basis;
 }
 
 CostBasis by_seats(const Setting& setting, const NetworkModel& model) {
@@ -141,6 +141,19 @@ std::vector<std::size_t> CostBasis::node_of_rank(std::size_t ranks) const {
     for (std::size_t rank = 0; rank < ranks; ++rank)
         found.push_back(nodes == 1 ? 0 : machine == nullptr ? rank : machine->node(slots[rank]).value);
     return found;
+}
+
+CostBasis cost_basis_on(std::shared_ptr<const Machine> machine, std::vector<Slot> slots,
+                        std::optional<NetworkModel> model) {
+    check_machine(*machine, slots);
+    const std::size_t nodes = count_nodes(*machine, slots);
+    const NetworkModel known = with_receivers(model ? *model : model_of(*machine));
+    return {known, std::move(machine), std::move(slots), nodes, true};
+}
+
+CostBasis cost_basis_apart(std::size_t ranks, const NetworkModel& model) {
+    if (ranks == 0) fail("there are no ranks");
+    return {with_receivers(model), nullptr, {}, ranks, false};
 }
 
 CostBasis find_cost_basis(const Setting& setting) {

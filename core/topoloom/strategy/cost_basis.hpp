@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
@@ -26,6 +27,15 @@ struct CostBasis {
     /// Numbers that only the ranks of a node have.
     [[nodiscard]] std::vector<std::size_t> node_of_rank(std::size_t ranks) const;
 };
+
+/// Rank r is on slots[r]. A model that says nothing of receivers costs these no less than senders: in this
+/// and the other functions. Without a model a message costs what the machine says. Throws Error for links whose bandwidth is not
+/// known, and nodes that are not usable.
+[[nodiscard]] CostBasis cost_basis_on(std::shared_ptr<const Machine> machine, std::vector<Slot> slots,
+                                      std::optional<NetworkModel> model = std::nullopt);
+
+/// Every rank is on a node of its own, and between them nothing is narrow.
+[[nodiscard]] CostBasis cost_basis_apart(std::size_t ranks, const NetworkModel& model);
 
 /// Without a line `message` in the setting a message costs what the machine says, if it says what its start takes, else
 /// what it does on InfiniBand HDR (models/hdr.toml). Throws Error that names what is wrong: a line or a key of a file, a rank

@@ -28,9 +28,9 @@ const NetworkModel& direct_model(const CostBasis& basis) {
     return basis.nodes == 1 || shares ? memory_model() : basis.model;
 }
 
-/// Seconds that do not depend on routes, where each round waits for the one before on all ranks.
-double least_time(const AnySchedule& schedule, const CostBasis& basis) {
-    return cost(schedule, direct_model(basis)).time;
+/// What does not depend on routes, where each round waits for the one before on all ranks.
+ScheduleCost direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
+    return cost(schedule, direct_model(basis));
 }
 
 /// Messages that take what empty ones do.
@@ -45,26 +45,29 @@ NetworkModel without_bytes(const NetworkModel& model) {
                                  : NetworkModel::regimes(std::move(lines), costs);
 }
 
-double routed_time(const AnySchedule& schedule, const CostBasis& basis) {
+ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
     constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
     if (cost(schedule, basis.model).messages * basis.slots.size() <= most_messages)
-        return run_time(schedule, basis.model, *basis.machine, basis.slots);
-    return sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages).time;
+        return run_cost(schedule, basis.model, *basis.machine, basis.slots);
+    return sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages);
 }
 
 }  // namespace
 
-double schedule_time(const AnySchedule& schedule, const CostBasis& basis) {
-    const double least = least_time(schedule, basis);
-    if (basis.nodes == 1 || basis.machine == nullptr) return least;
-    const double routed = routed_time(schedule, basis);
-    return basis.nodes < basis.slots.size() ? least + routed : routed;
+ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis) {
+    if (basis.nodes == 1 || basis.machine == nullptr) return direct_cost(schedule, basis);
+    ScheduleCost routed = routed_cost(schedule, basis);
+    if (basis.nodes == basis.slots.size()) return routed;
+    const ScheduleCost in_memory = direct_cost(schedule, basis);
+    routed.time += in_memory.time;
+    routed.cpu += in_memory.cpu;
+    return routed;
 }
 
 ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
-    const double least = least_time(schedule, basis);
+    const double least = direct_cost(schedule, basis).time;
     const double starts = std::min(least, cost(schedule, without_bytes(direct_model(basis))).time);
-    const double time = schedule_time(schedule, basis);
+    const double time = schedule_cost(schedule, basis).time;
     const double direct = std::min(least, time);  // less where ranks go on before others
     const double share = least > 0 ? direct / least : 0;
     return {share * starts, share * (least - starts), time - direct};
@@ -73,7 +76,7 @@ ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis
 std::vector<std::string> within(double ratio, const Call& call, const CostBasis& basis,
                                 std::span<const std::string> texts) {
     std::vector<double> times;
-    for (const std::string& text : texts) times.push_back(least_time(make_schedule(call, text), basis));
+    for (const std::string& text : texts) times.push_back(direct_cost(make_schedule(call, text), basis).time);
     const double most = ratio * std::ranges::min(times);
     std::vector<std::string> close;
     for (std::size_t i = 0; i < texts.size(); ++i)
@@ -91,13 +94,13 @@ const std::string& fastest(const Call& call, const CostBasis& basis, std::span<c
     };
     std::vector<Timed> order;
     for (std::size_t i = 0; i < texts.size(); ++i)
-        order.push_back({least_time(make_schedule(call, texts[i]), basis), i});
+        order.push_back({direct_cost(make_schedule(call, texts[i]), basis).time, i});
     std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
     std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
     for (const auto& [least, index] : order) {
         if (least > most_hidden * best.first) break;
         if (!suits(texts[index])) continue;
-        best = std::min(best, {schedule_time(make_schedule(call, texts[index]), basis), index});
+        best = std::min(best, {schedule_cost(make_schedule(call, texts[index]), basis).time, index});
     }
     if (best.second == texts.size())
         fail(operation_name(call.operation), ": no schedule for ", call.ranks,

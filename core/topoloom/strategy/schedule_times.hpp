@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long schedules take where the ranks of a setting are.
+// What schedules cost where the ranks of a setting are.
 #pragma once
 
 #include <functional>
@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/cost/cost.hpp"
 #include "topoloom/strategy/cost_basis.hpp"
 
 namespace topoloom {
 
-/// Seconds of a schedule: of its messages between nodes, by run_time() on the machine, of very many by sampled_cost(), and, where nodes have several ranks, of
-/// all its messages through the memory of a node besides, as the core has none of these on a machine. Depends on the
-/// arguments alone.
-[[nodiscard]] double schedule_time(const AnySchedule& schedule, const CostBasis& basis);
+/// Of its messages between nodes, by run_cost() on the machine, of more than 2^16 by sampled_cost(), and, where nodes have
+/// several ranks, of all its messages through the memory of a node besides, as the core has none of these on a machine.
+/// Without a machine, by cost(). Depends on the arguments alone.
+[[nodiscard]] ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis);
 
-/// The parts of a schedule_time(), in seconds: starts of messages, their bytes, and what routes, or the network between nodes
+/// The parts of a schedule_cost()'s time, in seconds: starts of messages, their bytes, and what routes, or the network between nodes
 /// that several ranks share, add to both.
 struct ScheduleParts {
     double starts = 0, bytes = 0, routes = 0;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "topoloom/base/error.hpp"
@@ -14,6 +15,7 @@
 #include "topoloom/schedule/orders/fitted_schedules.hpp"
 #include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
+#include "topoloom/strategy/usual.hpp"
 
 namespace topoloom {
 
@@ -120,6 +122,9 @@ std::string plural(std::size_t count, std::string_view noun) {
 
 }  // namespace
 
+Strategy::Strategy(std::size_t ranks, CostBasis basis)
+    : calls_(1), ranks_(ranks), basis_(std::move(basis)), fitted_(fitted_to(basis_, ranks_)) {}
+
 Strategy::Strategy(const Setting& setting)
     : calls_(setting.calls_at_once),
       ranks_(setting.ranks / calls_),
@@ -145,10 +150,19 @@ Strategy::Strategy(const Setting& setting)
 const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_rank_order) {
     const std::int64_t size = counted(operation, bytes);
     const std::lock_guard hold(guard_);
-    if (!schedule_.empty() && suits(operation, schedule_, in_rank_order)) return intern(schedule_);
-    const std::string* decided = table_.find(operation, ranks_, Bytes{std::max(size, bytes.value)});
-    if (decided != nullptr && suits(operation, *decided, in_rank_order)) return intern(*decided);
-    return fastest_of_class(operation, size, in_rank_order);
+    const std::string* given = given_for(operation, Bytes{std::max(size, bytes.value)}, in_rank_order);
+    return given != nullptr ? *given : fastest_of_class(operation, size, in_rank_order);
+}
+
+bool Strategy::helps(Operation operation, Bytes bytes, bool in_rank_order) {
+    const std::int64_t size = counted(operation, bytes);
+    const std::lock_guard hold(guard_);
+    if (given_for(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
+    if (basis_.nodes == 1 || is_many_to_many(operation)) return false;
+    const std::int64_t standing = step_of(size);
+    const auto [found, is_new] = gains_.try_emplace({operation, standing, in_rank_order});
+    if (is_new) found->second = gains(operation, standing, in_rank_order);
+    return found->second;
 }
 
 Bytes Strategy::size_of(Operation operation, Bytes bytes) {
@@ -172,6 +186,22 @@ std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes 
             timed.push_back({&intern(text), schedule_parts(make_schedule(call, text), basis_)});
     }
     return timed;
+}
+
+const std::string* Strategy::given_for(Operation operation, Bytes bytes, bool in_rank_order) {
+    if (!schedule_.empty() && suits(operation, schedule_, in_rank_order)) return &intern(schedule_);
+    const std::string* decided = table_.find(operation, ranks_, bytes);
+    return decided != nullptr && suits(operation, *decided, in_rank_order) ? &intern(*decided) : nullptr;
+}
+
+bool Strategy::gains(Operation operation, std::int64_t bytes, bool in_rank_order) {
+    constexpr double run_by_us = 0.2e-6;  // beside a library, short calls of two ranks: bench/preloaded
+    const Call call = call_of(operation, ranks_, Bytes{bytes});
+    const std::string usual = usual_schedule(call);
+    if (!suits(operation, usual, in_rank_order)) return false;
+    const std::string& ours = fastest_of_class(operation, bytes, in_rank_order);
+    return schedule_cost(make_schedule(call, usual), basis_).time >
+           schedule_cost(make_schedule(call, ours), basis_).time + run_by_us;
 }
 
 const std::string& Strategy::fastest_of_class(Operation operation, std::int64_t bytes, bool in_rank_order) {

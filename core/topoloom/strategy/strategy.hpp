@@ -35,11 +35,21 @@ class Strategy {
    public:
     /// Throws Error for a setting that is wrong; see find_cost_basis(), DecisionTable and make_schedule().
     explicit Strategy(const Setting& setting);
+    /// By what messages cost alone.
+    Strategy(std::size_t ranks, CostBasis basis);
 
     /// A schedule for make_schedule(), `bytes` as in Collective; in rank order if the operator is not commutative. Depends on
     /// these arguments and the setting alone. One object for each text, which lives as long as the strategy. Throws Error
     /// for bytes < 0.
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
+
+    /// Whether a call gains by that schedule: where the setting names it or its table has it, and else where it is faster than
+    /// what an MPI library does by more than running it costs (usual.hpp). On one node, where messages pass its memory,
+    /// nothing else gains. Depends on the same. Throws as that does.
+    [[nodiscard]] bool helps(Operation operation, Bytes bytes, bool in_rank_order);
+
+    /// Whether it may, for any call.
+    [[nodiscard]] bool may_help() const { return basis_.nodes > 1 || !schedule_.empty() || !table_.empty(); }
 
     /// One of 16 sizes between two powers of two that stands for this one. Throws Error for bytes < 0.
     [[nodiscard]] static Bytes size_of(Operation operation, Bytes bytes);
@@ -54,6 +64,8 @@ class Strategy {
     [[nodiscard]] std::vector<TimedSchedule> timed_schedules(Operation operation, Bytes bytes,
                                                              bool in_rank_order);
 
+    [[nodiscard]] const CostBasis& basis() const { return basis_; }
+
     /// Of each rank a number that only the ranks of its node have.
     [[nodiscard]] std::vector<std::size_t> nodes() const { return basis_.node_of_rank(ranks_ * calls_); }
 
@@ -67,6 +79,9 @@ class Strategy {
         std::optional<bool> in_rank_order;  // once it was asked for
     };
 
+    /// Null where the setting says nothing of it.
+    [[nodiscard]] const std::string* given_for(Operation operation, Bytes bytes, bool in_rank_order);
+    [[nodiscard]] bool gains(Operation operation, std::int64_t bytes, bool in_rank_order);
     [[nodiscard]] const std::string& fastest_of_class(Operation operation, std::int64_t bytes,
                                                       bool in_rank_order);
     [[nodiscard]] const std::string& fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order);
@@ -85,6 +100,7 @@ class Strategy {
     std::map<std::tuple<Operation, std::int64_t, bool>, const std::string*> fastest_;
     std::map<std::pair<Operation, std::string>, Suits> suits_;
     std::map<std::tuple<Operation, std::int64_t, bool>, std::vector<TimedSchedule>> timed_;
+    std::map<std::tuple<Operation, std::int64_t, bool>, bool> gains_;
 };
 
 }  // namespace topoloom

@@ -55,7 +55,6 @@ def draw_schedules(
     model: NetworkModel | None,
     slots: RankSlots | None,
     over: str = "bytes",
-    threads: int = 0,
 ) -> None:
     """Draw one line per schedule, and under them which is the fastest where.
 
@@ -72,7 +71,7 @@ def draw_schedules(
     times: dict[str, dict[int, float]] = {}
     best: list[str] = []
     for index, point in enumerate(points):
-        ranked = rank_schedules(point, model, slots, (), threads)
+        ranked = rank_schedules(point, model, slots)
         best.append(ranked[0].name.partition("(")[0])
         for one in ranked:
             name = one.name.partition("(")[0]

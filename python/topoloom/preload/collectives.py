@@ -15,8 +15,8 @@ from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
 _FILES = ("machine", "placement", "decisions")
-_SWITCHES = ("report", "learn")
-_OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace")
+_SWITCHES = ("report", "learn", "progress")
+_OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
 
 def build_collectives(compiler: Path) -> Path:
@@ -30,7 +30,7 @@ def build_collectives(compiler: Path) -> Path:
     return build_shim(
         "collective",
         compiler,
-        folders=["mpi/learning", "mpi/seats", "mpi/trace"],
+        folders=["mpi/learning", "mpi/progress", "mpi/seats", "mpi/trace"],
         libraries=[need_core_library()],
         headers=_core_headers(),
     )
@@ -47,7 +47,13 @@ def build_measurement(compiler: Path) -> Path:
     return build_program(
         "measure",
         compiler,
-        folders=["mpi/collective", "mpi/learning", "mpi/seats", "mpi/trace"],
+        folders=[
+            "mpi/collective",
+            "mpi/learning",
+            "mpi/progress",
+            "mpi/seats",
+            "mpi/trace",
+        ],
         libraries=[need_core_library()],
         headers=_core_headers(),
         leave_out=["collective/preload*.c", "seats/start.c"],

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All schedules of a collective, by what they cost."""
+"""All schedules of a collective, by what they cost where they run.
+
+Costs are those by which libtopoloom-collective chooses at run time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +18,8 @@ from topoloom._core import (
     Placement,
     Schedule,
     ScheduleCost,
+    Strategy,
+    candidates,
     fitted_schedules,
     schedules,
 )
@@ -23,19 +28,6 @@ from topoloom.support.nearest import unknown_name
 
 #: MPI's names of collectives, where they are not ours without hyphens.
 _OTHER_NAMES = {"bcast": "broadcast"}
-
-#: Messages that the core routes at most; direct ones of 65,536 ranks are more.
-MAX_ROUTED = 1 << 32
-
-_FREE = NetworkModel.regimes([(0.0, 0.0, None)])
-
-#: Bytes of a segment of a chain or of trees that are tried.
-SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
-_IN_SEGMENTS = ("chain", "two-trees", "disjoint-trees")
-
-#: Radixes that are tried beside 2.
-_RADIXES = (3, 4, 8)
-_OF_A_RADIX = ("binomial", "recursive-doubling", "bruck", "dissemination")
 
 
 class Call(NamedTuple):
@@ -110,11 +102,10 @@ def read_operation(text: str) -> str:
     return known[plain]
 
 
-def schedule_names(call: Call, slots: RankSlots | None = None) -> Iterator[str]:
+def schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
     """Name the schedules that can do it, with the values of options worth a try.
 
-    With slots, those with options that suit where ranks are, too; but none of more than
-    `MAX_ROUTED` messages, which are to be routed.
+    With slots, those with options that suit where ranks are, too.
 
     Raises
     ------
@@ -122,46 +113,24 @@ def schedule_names(call: Call, slots: RankSlots | None = None) -> Iterator[str]:
         If none can.
     """
     fitted = [] if slots is None else fitted_schedules(*slots)
-    names, refused = 0, None
-    for entry in schedules():
-        if call.operation not in _done_by(entry):
-            continue
-        name = str(entry["name"])
-        try:
-            schedule = call._replace(bytes=0).schedule(name)
-        except Error as error:  # for other numbers of ranks, or no such call at all
-            refused = error
-            continue
-        if slots and schedule.cost(_FREE).messages * call.ranks > MAX_ROUTED:
-            refused = Error(
-                f"all schedules of {call.ranks} ranks have more than 2^32 messages, "
-                "too many to route; leave the machine out"
-            )
-            continue
-        names += 1
-        for text in (name, *(one for one in fitted if one.startswith(f"{name}("))):
-            yield from _variants(text, call)
-    if names == 0 and refused is not None:
-        raise refused
+    names = candidates(call.operation, call.ranks, call.bytes, fitted)
+    if not names:
+        raise Error(f"no schedule does the {call.operation} of {call.ranks} ranks")
+    return names
 
 
-def cost_of(
-    call: Call,
-    name: str,
-    model: NetworkModel | None,
-    slots: RankSlots | None = None,
-    threads: int = 0,
-) -> ScheduleCost:
-    """Return what a schedule costs, with its links if there are slots.
+def strategy_of(
+    call: Call, model: NetworkModel | None, slots: RankSlots | None = None
+) -> Strategy:
+    """Say what schedules of a call cost: on the machine if there are slots.
 
     Without a model the machine's own startup time and port bandwidth count.
     """
-    schedule = call.schedule(name)
     if slots is not None:
-        return schedule.cost_on(slots.allocation, slots.placement, model, threads)
+        return Strategy(slots.allocation, slots.placement, model)
     if model is None:
         raise Error("what a message costs is not known; name a model or a machine")
-    return schedule.cost(model)
+    return Strategy(call.ranks, model)
 
 
 def rank_schedules(
@@ -169,7 +138,6 @@ def rank_schedules(
     model: NetworkModel | None,
     slots: RankSlots | None = None,
     names: Sequence[str] = (),
-    threads: int = 0,
 ) -> list[Ranked]:
     """Cost the schedules that can do it; the fastest comes first.
 
@@ -183,23 +151,23 @@ def rank_schedules(
         Where the ranks are, so that links count.
     names
         Only these, with options as in ``chain(segment=4096)``; all by default, each
-        with the best values of its options, but with slots none of more than
-        `MAX_ROUTED` messages.
-    threads
-        0 means all cores.
+        with the best values of its options.
 
     Raises
     ------
     topoloom.Error
         For names that are wrong, and where nothing says what a message costs.
     """
+    strategy = strategy_of(call, model, slots)
     found: dict[str, Ranked] = {}
-    for name in names or schedule_names(call, slots):
-        cost = cost_of(call, name, model, slots, threads)
-        key = name if names else name.partition("(")[0]
-        if key not in found or cost.time < found[key].cost.time:
-            found[key] = Ranked(name, cost)
-    return sorted(found.values(), key=lambda one: one.cost.time)
+    # Of equals the first is taken at run time, too; sorting is stable.
+    costs = [
+        Ranked(name, strategy.cost(call.schedule(name)))
+        for name in names or schedule_names(call, slots)
+    ]
+    for one in sorted(costs, key=lambda one: one.cost.time):
+        found.setdefault(one.name if names else one.name.partition("(")[0], one)
+    return list(found.values())
 
 
 def usual_schedule(call: Call) -> str | None:
@@ -212,19 +180,6 @@ def usual_schedule(call: Call) -> str | None:
     amount = call.bytes * call.ranks if whole else call.bytes
     rule = rule_for(operation, call.ranks, amount)
     return rule.schedule.partition("(")[0]
-
-
-def _variants(text: str, call: Call) -> list[str]:
-    name, _, options = text.partition("(")
-    before = f"{text[:-1]}," if options else f"{name}("
-    if name in _IN_SEGMENTS and call.operation in ("broadcast", "reduce"):
-        cut = [f"{before}segment={size})" for size in SEGMENTS if size < call.bytes]
-        # Trees get a piece each, however long segments are.
-        return [text, *cut] if name == "disjoint-trees" else cut or [text]
-    if name in _OF_A_RADIX and call.operation not in ("scan", "exscan"):
-        fit = [radix for radix in _RADIXES if radix <= call.ranks]
-        return [text, *(f"{before}radix={radix})" for radix in fit)]
-    return [text]
 
 
 def _done_by(entry: dict[str, Any]) -> list[str]:

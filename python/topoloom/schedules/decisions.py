@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import NetworkModel
-from topoloom.schedules.choose import Call, RankSlots, rank_schedules
+from topoloom.schedules.choose import (
+    Call,
+    RankSlots,
+    rank_schedules,
+    strategy_of,
+)
 
 #: The largest message that is looked at, by default.
 MAX_BYTES = 1 << 24
@@ -27,53 +32,77 @@ def decide(
     model: NetworkModel | None,
     slots: RankSlots | None = None,
     most: int = MAX_BYTES,
-    threads: int = 0,
-    candidates: Callable[[Call], Sequence[str]] = lambda call: (),
 ) -> list[Decision]:
-    """Find where the best schedule changes, to the byte, as the size grows from 1.
+    """Find where the choice changes as the size grows from 1: that of the library.
 
-    `candidates` names the schedules of a size; none means all that there are.
-
-    Sizes are powers of two at first; between two with different schedules the place is
-    found by halving. A schedule that is best only between two powers may be missed. A
+    libtopoloom-collective chooses at 16 sizes between two powers of two, for any root.
+    It does not know the degree of a many-to-many: that is decided as `changes` does. A
     barrier has the size 0 only.
     """
+    if call.degree is not None:
+        found = changes(
+            lambda size: (
+                rank_schedules(call._replace(bytes=size), model, slots)[0].name
+            ),
+            most,
+        )
+    else:
+        strategy = strategy_of(call, model, slots)
+        found = [
+            (size, strategy.choose(call.operation, size))
+            for size in _sizes(call.operation, most)
+        ]
+    lines = [Decision(call.ranks, call.degree, size, name) for size, name in found]
+    return [
+        line
+        for before, line in zip([None, *lines], lines, strict=False)
+        if before is None or line.schedule != before.schedule
+    ]
 
-    def best(size: int) -> str:
-        sized = call._replace(bytes=size)
-        names = candidates(sized)
-        return rank_schedules(sized, model, slots, names, threads)[0].name
 
-    def decision(size: int, schedule: str) -> Decision:
-        return Decision(call.ranks, call.degree, size, schedule)
+def changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]:
+    """Find where the best changes, to the byte, as the size grows from 1.
 
-    def changes(low: int, before: str, high: int, after: str) -> Iterator[Decision]:
+    Sizes are powers of two at first; between two with different schedules the place is
+    found by halving. A schedule that is best only between two powers may be missed.
+    """
+
+    def between(low: int, before: str, high: int, after: str) -> list[tuple[int, str]]:
         if before == after:
-            return
+            return []
         if high - low == 1:
-            yield decision(high, after)
-            return
+            return [(high, after)]
         middle = (low + high) // 2
-        between = best(middle)
-        yield from changes(low, before, middle, between)
-        yield from changes(middle, between, high, after)
+        there = best(middle)
+        return [
+            *between(low, before, middle, there),
+            *between(middle, there, high, after),
+        ]
 
-    if call.operation == "barrier":
-        return [decision(0, best(0))]
-    found = [decision(1, best(1))]
+    found = [(1, best(1))]
     size = 1
     while size < most:
         larger = min(2 * size, most)
-        found += changes(size, found[-1].schedule, larger, best(larger))
+        found += between(size, found[-1][1], larger, best(larger))
         size = larger
     return found
+
+
+def _sizes(operation: str, most: int) -> list[int]:
+    """List the sizes that stand for all up to some."""
+    if operation == "barrier":
+        return [0]
+    sizes = [1]
+    while sizes[-1] < most:
+        step = max(1, (1 << sizes[-1].bit_length() - 1) // 16)
+        sizes.append(sizes[-1] + step)
+    return [size for size in sizes if size <= most]
 
 
 def decide_by_ranks(
     call: Call,
     model: NetworkModel | None,
     slots: RankSlots | None = None,
-    threads: int = 0,
 ) -> list[Decision]:
     """Decide for the ranks of the call, and without slots all lower powers of two."""
     calls = [call]
@@ -82,11 +111,7 @@ def decide_by_ranks(
         least = max(call.root, call.degree or 0)
         smaller = [p for p in powers if least < p < call.ranks]
         calls = [call._replace(ranks=p) for p in smaller] + calls
-    return [
-        decision
-        for one in calls
-        for decision in decide(one, model, slots, threads=threads)
-    ]
+    return [decision for one in calls for decision in decide(one, model, slots)]
 
 
 def decision_table(

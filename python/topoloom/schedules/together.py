@@ -18,7 +18,13 @@ from topoloom._core import (
     place,
 )
 from topoloom.graphs.phases import add_phases
-from topoloom.schedules.choose import Call, Ranked, RankSlots, cost_of, rank_schedules
+from topoloom.schedules.choose import (
+    Call,
+    Ranked,
+    RankSlots,
+    rank_schedules,
+    strategy_of,
+)
 
 Ranks = NDArray[np.uint32]
 Bytes = NDArray[np.int64]
@@ -83,16 +89,15 @@ def optimize_together(
         return going
 
     for _ in range(MAX_TURNS):
-        ranked = rank_schedules(
-            call, model, RankSlots(allocation, placement), (), threads
-        )[0]
+        ranked = rank_schedules(call, model, RankSlots(allocation, placement))[0]
         if best is not None and ranked.cost.time >= best.cost.time:
             break
         best = ranked
         turns.append(Turn("schedule", best.name, best.cost.time))
         orders = _orders_for(call, best.name, allocation, seed, threads, watched)
+        schedule = call.schedule(best.name)
         costs = [
-            cost_of(call, best.name, model, RankSlots(allocation, order), threads)
+            strategy_of(call, model, RankSlots(allocation, order)).cost(schedule)
             for order in orders
         ]
         cost, order = min(

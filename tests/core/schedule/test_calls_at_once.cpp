@@ -69,7 +69,7 @@ TEST_CASE("calls at once load links by the sum of their messages") {
                 CAPTURE(operation_name(operation));
                 CAPTURE(name);
                 const AnySchedule schedule = make_schedule(call, name);
-                CHECK(cost(schedule, model, machine, slots, 1).congestion ==
+                CHECK(cost(schedule, model, machine, slots).congestion ==
                       doctest::Approx(slow_congestion(schedule, machine, slots)));
             }
         }
@@ -87,10 +87,10 @@ TEST_CASE("calls under switches of their own take as long as one alone") {
             CAPTURE(name);
             const AnySchedule schedule = make_schedule(call, name);
             const std::vector<Slot> one(slots.begin(), slots.begin() + 8);
-            CHECK(cost(schedule, model, machine, slots, 1).time ==
-                  doctest::Approx(cost(schedule, model, machine, one, 1).time));
-            CHECK(run_time(schedule, model, machine, slots) ==
-                  doctest::Approx(run_time(schedule, model, machine, one)));
+            CHECK(cost(schedule, model, machine, slots).time ==
+                  doctest::Approx(cost(schedule, model, machine, one).time));
+            CHECK(run_cost(schedule, model, machine, slots).time ==
+                  doctest::Approx(run_cost(schedule, model, machine, one).time));
         }
     }
 }
@@ -106,7 +106,7 @@ TEST_CASE("a sample of the messages of many calls costs about what all of them d
             CAPTURE(name);
             const AnySchedule schedule = make_schedule(call, name);
             CHECK(sampled_cost(schedule, model, machine, slots, 6000).time ==
-                  doctest::Approx(cost(schedule, model, machine, slots, 1).time).epsilon(0.3));
+                  doctest::Approx(cost(schedule, model, machine, slots).time).epsilon(0.3));
         }
     }
 }

@@ -148,7 +148,7 @@ TEST_CASE("more bytes, overheads or latency never make a schedule faster, and no
             const CostLine line{2e-6 * rng.uniform(), 1e-9 * rng.uniform()};
             const auto found = [&](std::int64_t bytes, const MessageCosts& with) {
                 return cost(make_schedule({operation, 16, Bytes{bytes}}, name),
-                            NetworkModel::regimes({line}, with), machine, slots, 1);
+                            NetworkModel::regimes({line}, with), machine, slots);
             };
             const ScheduleCost one = found(1000, costs);
             CHECK(one.time >= one.cpu);

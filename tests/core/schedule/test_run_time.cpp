@@ -67,8 +67,8 @@ TEST_CASE("a run takes no longer than its rounds one after the other") {
                         CAPTURE(name);
                         const AnySchedule schedule = make_schedule(call, name);
                         if (is_pipelined(schedule)) continue;  // whose rounds take no latency in cost()
-                        const double rounds = cost(schedule, without_cpu(), machine, slots, 1).time;
-                        const double run = run_time(schedule, without_cpu(), machine, slots);
+                        const double rounds = cost(schedule, without_cpu(), machine, slots).time;
+                        const double run = run_cost(schedule, without_cpu(), machine, slots).time;
                         CHECK(run <= rounds * (1 + 1e-12));
                     }
                 }
@@ -82,8 +82,8 @@ TEST_CASE("where every rank has as far and as much to send, a run takes as long 
     for (const char* name : {"bruck", "cyclic", "pairwise", "at-once", "mesh"}) {
         CAPTURE(name);
         const AnySchedule schedule = make_schedule({Operation::all_to_all, 16, Bytes{1000}}, name);
-        CHECK(run_time(schedule, without_cpu(), machine, first_slots(16)) ==
-              doctest::Approx(cost(schedule, without_cpu(), machine, first_slots(16), 1).time));
+        CHECK(run_cost(schedule, without_cpu(), machine, first_slots(16)).time ==
+              doctest::Approx(cost(schedule, without_cpu(), machine, first_slots(16)).time));
     }
 }
 
@@ -94,8 +94,8 @@ TEST_CASE("only ranks that wait for a distant one are late") {
     const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
     const AnySchedule tree = make_schedule({Operation::broadcast, 4, Bytes{0}}, "binomial");
     const double start = 0.5e-6, link = 1e-6;
-    CHECK(cost(tree, model, machine, slots, 1).time == doctest::Approx(start + link + start + 4 * link));
-    CHECK(run_time(tree, model, machine, slots) == doctest::Approx(start + start + 4 * link));
+    CHECK(cost(tree, model, machine, slots).time == doctest::Approx(start + link + start + 4 * link));
+    CHECK(run_cost(tree, model, machine, slots).time == doctest::Approx(start + start + 4 * link));
 }
 
 TEST_CASE("a message takes as long as what fills its own links") {
@@ -105,7 +105,7 @@ TEST_CASE("a message takes as long as what fills its own links") {
     // Ranks 0 and 1, 2 and 3 exchange over two links, of which the pairs share one; then 0 and 2, 1 and 3 twice as much over
     // a link each.
     const AnySchedule pairs = make_schedule({Operation::all_gather, 4, Bytes{1000}}, "recursive-doubling");
-    CHECK(run_time(pairs, model, machine, slots) == doctest::Approx(2e-6 + 2e-6));
+    CHECK(run_cost(pairs, model, machine, slots).time == doctest::Approx(2e-6 + 2e-6));
 }
 
 TEST_CASE("a segment of a chain leaves when it has come") {
@@ -114,6 +114,6 @@ TEST_CASE("a segment of a chain leaves when it has come") {
     const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
     const AnySchedule chain = make_schedule({Operation::broadcast, 3, Bytes{3000}}, "chain(segment=1000)");
     const double hop = 1e-6 + 0.5e-6 + 1e-6;
-    CHECK(run_time(chain, model, machine, first_slots(3)) <= 4 * hop + 1e-15);
-    CHECK(run_time(chain, model, machine, first_slots(3)) >= 2 * hop);
+    CHECK(run_cost(chain, model, machine, first_slots(3)).time <= 4 * hop + 1e-15);
+    CHECK(run_cost(chain, model, machine, first_slots(3)).time >= 2 * hop);
 }

@@ -111,7 +111,7 @@ std::string slowly_fastest(const Setting& setting, Question question) {
     for (const std::string& text : candidates(call, fitted_to(basis, call.ranks))) {
         const AnySchedule schedule = make_schedule(call, text);
         if (question.in_rank_order && !keeps_rank_order(schedule)) continue;
-        const double time = schedule_time(schedule, basis);
+        const double time = schedule_cost(schedule, basis).time;
         if (best.empty() || time < least) std::tie(best, least) = std::pair(text, time);
     }
     return best;

@@ -279,10 +279,51 @@ def test_the_machine_is_called_as_the_user_does_and_short_times_have_their_unit(
     assert " 0.08 ns" in printed.out  # over four cards of 25 GB/s
 
 
-def test_ranks_of_one_node_are_said_to_be_on_one(topoloom: Command) -> None:
-    words = ("collective", "allgather", "--model", "hdr", "-m")
+def test_ranks_of_one_node_send_through_its_memory(topoloom: Command) -> None:
+    words = ("collective", "allgather", "--model", "hdr", "--json", "-m")
     machine = "fattree:4:4,bandwidth=25GB/s+node:16"
-    for ranks, said in ((1, False), (16, True), (17, False)):
-        printed = topoloom(*words, machine, "-n", ranks)
-        assert (printed.status, printed.err) == (0, "")
-        assert ("all ranks are on one node" in printed.out) == said
+    for ranks, sends, crosses in ((1, False, False), (16, True, False), (17, 1, 1)):
+        (best, *_) = topoloom(*words, machine, "-n", ranks).json["schedules"]
+        assert (best["time"] > 0) == sends
+        assert (best["congestion"] > 0) == crosses
+
+
+def test_rules_of_several_collectives_are_one_file(
+    topoloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("collective", "bcast+alltoall+MPI_Allgather", "-n", 16, "--model", "hdr")
+    printed = topoloom(*words, "--to", "open-mpi", "-o", "rules.txt")
+    assert (printed.status, printed.err) == (0, "")
+    for title in ("broadcast of", "all-to-all of", "all-gather of"):
+        assert printed.out.count(title) == 1
+    rules = Path("rules.txt").read_text()
+    for name in ("bcast", "alltoall", "allgather", "allgatherv"):
+        assert rules.count(f"# {name}\n") == 1
+    document = topoloom(*words, "--to", "mpich", "-o", "rules.json", "--json").json
+    also = [one["operation"] for one in document["also"]]
+    assert [document["operation"], *also] == ["broadcast", "all-to-all", "all-gather"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "options", "complaint"),
+    [
+        ("bcast+alltoall", (), "several collectives are for the rules of an MPI"),
+        ("bcast+bcast", ("--to", "mpich"), "broadcast is named twice; leave one out"),
+        ("bcast+sort", ("--to", "mpich"), "no collective 'sort'"),
+        ("bcast+reduce", ("--to", "goal"), "goal holds one schedule; name one"),
+    ],
+)
+def test_several_collectives_are_refused_where_there_is_one_answer(
+    topoloom: Command,
+    operations: str,
+    options: tuple[str, ...],
+    complaint: str,
+    tmp_path: Path,
+) -> None:
+    output = ("-o", tmp_path / "out") if options else ()
+    words = ("collective", operations, "-n", 8, "--model", "hdr", *options, *output)
+    refused = topoloom(*words)
+    assert refused.status != 0
+    assert complaint in refused.err
+    assert not (tmp_path / "out").exists()

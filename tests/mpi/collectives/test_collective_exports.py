@@ -22,7 +22,13 @@ from topoloom.model import MessageCosts, NetworkModel
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports import mpich, open_mpi
 from topoloom.schedules.exports.asked import Asked
-from topoloom.schedules.exports.counterparts import Choice, Counterpart, Function, Span
+from topoloom.schedules.exports.counterparts import (
+    Choice,
+    Counterpart,
+    Function,
+    Span,
+    choose_for,
+)
 
 #: How many ranks send and receive so much.
 Traffic = Counter[tuple[int, int]]
@@ -226,6 +232,50 @@ def test_mpich_changes_its_algorithm_where_the_file_says(
     program = (mpich_program, counter, "alltoall", 8)
     assert mpich_traffic(*program, change - 1, rules) == Counter({(3, 3): 8})
     assert mpich_traffic(*program, change, rules) != Counter({(3, 3): 8})
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, OPEN_MPI_5], ids=lambda mpi: mpi.name)
+def test_open_mpi_reads_the_rules_of_several_collectives(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    program = built(mpi, PROGRAMS / "collectives/one_collective.c", tmp_path)
+    rules = tmp_path / "rules.txt"
+    forced = {
+        name: force(function, each)
+        for name, function, each in (
+            ("bcast", open_mpi.TABLE["broadcast"][0], Counterpart("1", "linear")),
+            ("alltoall", open_mpi.TABLE["all-to-all"][0], Counterpart("3", "bruck")),
+        )
+    }
+    rules.write_text(open_mpi.write_choices([*forced["alltoall"], *forced["bcast"]]))
+    sent = open_mpi_traffic(mpi, program, "bcast", 8, BYTES, rules)
+    assert sent == traffic("broadcast", "linear", 8)
+    sent = open_mpi_traffic(mpi, program, "alltoall", 8, BYTES, rules)
+    assert sent == traffic("all-to-all", "bruck", 8)
+
+
+def test_mpich_reads_the_rules_of_several_collectives(
+    mpich_program: Path, counter: Path, tmp_path: Path
+) -> None:
+    """Of all sizes there is one choice: trees without bytes, rings with many."""
+    called = [Asked(Call(name, 8, 1), "", MODEL) for name in ("all-gather", "reduce")]
+    rules = tmp_path / "rules.json"
+    rules.write_text(mpich.write(*called))
+    choices = {
+        function.name: spans[-1].choices
+        for function, spans in choose_for(called, mpich.TABLE, mpich.NAME)
+    }
+    for function, operation in (("allgather", "all-gather"), ("reduce", "reduce")):
+        first = choices[function][0]
+        (schedule,) = (
+            each.schedule
+            for each in mpich.TABLE[operation][0].algorithms
+            if each.algorithm == first.algorithm
+        )
+        found = mpich_traffic(mpich_program, counter, function, 8, 8, rules)
+        messages = Call(operation, 8, 8).schedule(schedule).all_messages()
+        pairs = zip(messages[1].tolist(), messages[2].tolist(), strict=True)
+        assert found == by_rank(pairs, 8)
 
 
 def test_mpich_does_what_is_not_decided_as_before(

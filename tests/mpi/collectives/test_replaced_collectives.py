@@ -79,6 +79,22 @@ def test_answers_are_those_of_mpi(mpi: Mpi, tmp_path: Path) -> None:
         assert all(setting.removeprefix("schedule=") in line for line in reports(ours))
 
 
+@pytest.mark.parametrize(
+    ("setting", "ours"),
+    [("", False), ("schedule=bruck", True), ("learn=1", True)],
+    ids=["nothing", "named", "learning"],
+)
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_on_one_host_calls_stay_mpis_unless_the_user_wants_ours(
+    mpi: Mpi, setting: str, ours: bool, tmp_path: Path
+) -> None:
+    program = built(mpi, REPLACED / "messages.c", tmp_path)
+    (line,) = answers(run(mpi, setting, program))
+    messages, of_ranks = line.split(" messages, sum ")
+    assert (int(messages) > 0) == ours
+    assert int(of_ranks) == sum(range(RANKS))
+
+
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_programs_in_fortran_are_served(mpi: Mpi, source: str, tmp_path: Path) -> None:

@@ -67,6 +67,9 @@ class Drawn:
                 _core.NetworkModel.largest([(1e-6, 1e-9, None)], staged),
                 _core.NetworkModel.regimes([(1e-6, 1e-9, 100), (2e-6, 1e-10, None)]),
             ],
+            "Strategy": [
+                _core.Strategy(8, _core.NetworkModel.regimes([(1e-6, 1e-9, None)]))
+            ],
             "MessageCosts": [_core.MessageCosts()],
             "NodeMap": [_core.NodeMap([2, 3], [0, 0, 1, 1, 2, 2])],
             "GridLinks": [_core.GridLinks(latency_s=1e-6, outer_s_per_byte=1e-9)],

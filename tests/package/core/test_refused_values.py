@@ -54,7 +54,6 @@ THREADED = [
     lambda **given: judge(GRAPH, ALL, ROWS, **given),
     lambda **given: allocation_shape(ALL, **given),
     lambda **given: Schedule("ring", "all-gather", 4, 8).graph(**given),
-    lambda **given: Schedule("ring", "all-gather", 16, 8).cost_on(ALL, ROWS, **given),
 ]
 
 

@@ -9,12 +9,11 @@ import pytest
 
 from topoloom import Allocation, Machine
 from topoloom.model import MessageCosts, NetworkModel
+from topoloom.schedules import ScheduleCost
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
-    cost_of,
     operations,
-    rank_schedules,
     schedule_names,
 )
 from topoloom.schedules.together import block_order
@@ -34,6 +33,10 @@ MODEL = model_of(LATENCY)
 def call_of(operation: str, ranks: int, size: int) -> Call:
     degree = min(3, ranks - 1) if operation.startswith("many") else None
     return Call(operation, ranks, 0 if operation == "barrier" else size, 0, degree)
+
+
+def cost_of(call: Call, name: str, model: NetworkModel = MODEL) -> ScheduleCost:
+    return call.schedule(name).cost(model)
 
 
 def last_arrival(call: Call, name: str) -> float:
@@ -78,7 +81,7 @@ def test_a_schedule_takes_until_its_last_message_arrives(
     operation: str, name: str
 ) -> None:
     call = call_of(operation, 16, 8192)
-    assert cost_of(call, name, MODEL).time == pytest.approx(last_arrival(call, name))
+    assert cost_of(call, name).time == pytest.approx(last_arrival(call, name))
 
 
 @pytest.mark.parametrize("operation", operations())
@@ -86,14 +89,14 @@ def test_no_schedule_is_done_before_its_last_message_arrives(operation: str) -> 
     for ranks in (2, 3, 7, 24):
         call = call_of(operation, ranks, 3000)
         for name in schedule_names(call):
-            time = cost_of(call, name, MODEL).time
+            time = cost_of(call, name).time
             assert time >= last_arrival(call, name) * (1 - 1e-9), (name, ranks)
 
 
 def test_a_stream_of_segments_pays_the_way_once() -> None:
     for segments in (1, 10, 1000):
         call = Call("broadcast", 2, 8 * segments)
-        time = cost_of(call, "chain(segment=8)", MODEL).time
+        time = cost_of(call, "chain(segment=8)").time
         assert time == pytest.approx(LATENCY + segments * MODEL.time(8))
 
 
@@ -101,21 +104,23 @@ def test_messages_that_wait_for_each_other_pay_the_way_each_time() -> None:
     for call in (call_of(operation, 64, 8) for operation in operations()):
         for name in ("ring", "bruck", "recursive-doubling", "pairwise", "cyclic"):
             if name in schedule_names(call):
-                cost = cost_of(call, name, MODEL)
+                cost = cost_of(call, name)
                 assert cost.time >= cost.rounds * MODEL.arrival(0), (name, call)
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_ways_cost_on_a_machine_what_they_cost_without(operation: str) -> None:
+def test_ways_cost_on_a_machine_no_more_than_without(operation: str) -> None:
     """One rank to a node, on links so fast that only latencies are left to tell."""
     machine = Machine("torus:4x4,bandwidth=1e9GB/s+node:1,bandwidth=1e9GB/s")
     allocation = Allocation.whole(machine)
     call = call_of(operation, 16, 4096)
     slots = RankSlots(allocation, block_order(call, allocation))
-    for one in rank_schedules(call, MODEL, slots):
-        alone = cost_of(call, one.name, MODEL).time
-        assert one.cost.time == pytest.approx(alone, rel=1e-6)
-        less = cost_of(call, one.name, model_of(0), slots).time
-        waits = (one.cost.time - less) / LATENCY
-        in_barriers = 4 if one.name.startswith("k-") else 0  # after every round
-        assert 1 - 1e-6 <= waits <= one.cost.rounds * (1 + in_barriers) * (1 + 1e-6)
+    for name in schedule_names(call):
+        schedule = call.schedule(name)
+        found = schedule.cost_on(*slots, MODEL)
+        waits = (found.time - schedule.cost_on(*slots, model_of(0)).time) / LATENCY
+        in_barriers = 4 if name.startswith("k-") else 0  # after every round
+        assert 1 - 1e-6 <= waits <= found.rounds * (1 + in_barriers) * (1 + 1e-6)
+        if "segment" not in name and name not in ("chain", "two-trees"):
+            # Rounds of segments take the latency once for all of them, a run each time.
+            assert found.time <= cost_of(call, name).time * (1 + 1e-6), name

@@ -14,6 +14,7 @@ from topoloom.model import MessageCosts, NetworkModel, load_model
 from topoloom.model.named import model_names
 from topoloom.schedules import (
     CombiningCosts,
+    ScheduleCost,
     all_gather_time,
     all_to_all_time,
     many_to_many_time,
@@ -23,7 +24,6 @@ from topoloom.schedules import (
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
-    cost_of,
     operations,
     rank_schedules,
     schedule_names,
@@ -48,6 +48,14 @@ def model_of(line: tuple[float, float] = (ALPHA, BETA), **costs: float) -> Netwo
 
 MAIN = model_of(gamma=GAMMA)
 CARD = model_of(gamma=GAMMA, delta=DELTA, beta_em=BETA_EM)
+
+
+def cost_of(
+    call: Call, name: str, model: NetworkModel, slots: RankSlots | None = None
+) -> ScheduleCost:
+    """As the model says, without a receiver's part where that has none."""
+    schedule = call.schedule(name)
+    return schedule.cost_on(*slots, model) if slots else schedule.cost(model)
 
 
 def time_of(
@@ -147,17 +155,18 @@ def test_a_many_to_many_costs_no_more_than_its_equations() -> None:
     for ranks, degree in ((64, 8), (64, 32), (256, 64)):
         for size in SIZES:
             call = Call("many-to-many", ranks, size, 0, degree)
-            for one in rank_schedules(call, MAIN):
-                full = degree if one.name == "direct" else 2 * degree
-                printed = one.name == "hypercube"
+            for name in schedule_names(call):
+                full = degree if name == "direct" else 2 * degree
+                printed = name == "hypercube"
                 most = many_to_many_time(
-                    one.name, ranks, full, size, COSTS, printed=printed
+                    name, ranks, full, size, COSTS, printed=printed
                 )
                 if printed:
                     most += math.log2(ranks) * degree * size * GAMMA
-                assert one.cost.time <= most * (1 + 1e-9), (one, call)
-                if one.name == "direct":
-                    assert one.cost.time == pytest.approx(most)
+                time = cost_of(call, name, MAIN).time
+                assert time <= most * (1 + 1e-9), (name, call)
+                if name == "direct":
+                    assert time == pytest.approx(most)
 
 
 def test_blocks_that_are_combined_cost_their_overhead_and_others_none() -> None:
@@ -301,7 +310,8 @@ def test_ranks_of_a_node_that_do_not_send_out_slow_no_one(name: str) -> None:
             time = cost_of(call, "ring", model, at).time
             ring.append(time / (4 * block - 1))
         assert tree == pytest.approx([tree[0]] * len(BLOCKS))
-        assert ring == pytest.approx([ring[0]] * len(BLOCKS))
+        # A rank at the edge of a node sends out or receives, and never both.
+        assert max(ring) <= ring[0] * (1 + 1e-9)
 
 
 def test_ranks_of_a_node_that_all_send_out_share_its_card() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from topoloom import Allocation, Error, Machine
 from topoloom.model import load_model
 from topoloom.schedules import RankSlots
-from topoloom.schedules.choose import Call, cost_of
+from topoloom.schedules.choose import Call, strategy_of
 from topoloom.schedules.exports import intel_mpi, mpich, open_mpi
 from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import Function, choose_for
@@ -29,14 +29,16 @@ TABLES = {
 def best_of(function: Function, call: Call) -> set[str]:
     """Name the algorithms that cost the least, those without segments only."""
     is_power = call.ranks & (call.ranks - 1) == 0
+    strategy = strategy_of(call, MODEL)
     costs = {}
     for each in function.algorithms:
         if each.powers not in (None, is_power) or each.schedule == "chain":
             continue
         try:
-            costs[each.algorithm] = cost_of(call, each.schedule, MODEL).time
+            schedule = call.schedule(each.schedule)
         except Error:  # not for this number of ranks
             continue
+        costs[each.algorithm] = strategy.cost(schedule).time
     least = min(costs.values())
     return {name for name, cost in costs.items() if cost <= least * (1 + 1e-9)}
 
@@ -56,7 +58,7 @@ def test_the_fastest_of_its_algorithms_is_chosen(
     ranks = 1 << exponent
     size = 0 if operation == "barrier" else 1 << size.bit_length()
     call = Call(operation, ranks, size)
-    for function, spans in choose_for(Asked(call, "", MODEL), table, library):
+    for function, spans in choose_for([Asked(call, "", MODEL)], table, library):
         span = next(each for each in spans if each.first <= ranks <= each.last)
         counted = size * ranks if function.whole else size
         choice = [each for each in span.choices if each.bytes <= counted][-1]
@@ -67,7 +69,7 @@ def test_the_fastest_of_its_algorithms_is_chosen(
 @settings(max_examples=30)
 def test_spans_are_all_numbers_of_ranks_once(library: str, ranks: int) -> None:
     call = Call("all-to-all", ranks, 8)
-    (_, spans), *_ = choose_for(Asked(call, "", MODEL), TABLES[library], library)
+    (_, spans), *_ = choose_for([Asked(call, "", MODEL)], TABLES[library], library)
     assert (spans[0].first, spans[-1].last) == (2, ranks)
     for before, after in itertools.pairwise(spans):
         assert before.last + 1 == after.first

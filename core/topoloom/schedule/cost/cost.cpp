@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/schedule/cost/round_timer.hpp"
 
@@ -166,14 +165,14 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
 /// Calls use(make_timer), and make_timer() returns a RoundTimer.
 template <class Use>
 RoundCost with_timers(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
-                      const Thinning& thin, Stop& stop, const Use& use) {
+                      const Thinning& thin, Meter& meter, const Use& use) {
     const bool waits = ever_waits(schedule);
     return with_common_topology(machine, [&](const auto& network) {
         const Barrier barrier =
             waits ? barrier_of(network, at.model, std::span(at.node).first(at.ranks), machine.node_count())
                   : Barrier{};
         return use([&] {
-            return RoundTimer(network, at.model, machine, at.node, at.ranks, barrier, at.shares, thin, stop);
+            return RoundTimer(network, at.model, machine, at.node, at.ranks, barrier, at.shares, thin, meter);
         });
     });
 }
@@ -249,44 +248,43 @@ NetworkModel model_of(const Machine& machine) {
 }
 
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
-                  std::span<const Slot> slots, int threads, const Budget& budget) {
+                  std::span<const Slot> slots) {
     const ScheduleCost alone = cost(schedule, model);
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
-    Stop stop(budget);
-    return with_routes(
-        alone, with_timers(schedule, at, machine, {}, stop, [&](const auto& make_timer) {
-            return parallel_sum<RoundCost>(Chunks(alone.rounds, 16), threads, [&](const Chunk& chunk) {
-                auto timer = make_timer();
-                RoundCost part;
-                for (std::uint64_t round = chunk.begin; round < chunk.end && stop.go_on(0); ++round)
-                    part += timer.time(schedule, round);
-                return part;
-            });
-        }));
+    const Budget unlimited;
+    Meter meter(unlimited);
+    return with_routes(alone, with_timers(schedule, at, machine, {}, meter, [&](const auto& make_timer) {
+                           auto timer = make_timer();
+                           RoundCost sum;
+                           for (std::uint64_t round = 0; round < alone.rounds; ++round)
+                               sum += timer.time(schedule, round);
+                           return sum;
+                       }));
 }
 
-double run_time(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
-                std::span<const Slot> slots, const Budget& budget) {
+ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                      std::span<const Slot> slots, const Budget& budget) {
+    const ScheduleCost alone = cost(schedule, model);
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
-    check_message_count(cost(schedule, model), slots.size());
-    Stop stop(budget);
-    std::vector<double> clocks(slots.size(), 0);
-    with_timers(schedule, at, machine, {}, stop, [&](const auto& make_timer) {
-        auto timer = make_timer();
-        const std::uint64_t rounds = with_schedule(schedule, [](const auto& s) { return s.rounds(); });
-        for (std::uint64_t round = 0; round < rounds && stop.go_on(slots.size()); ++round)
-            timer.advance(schedule, round, clocks);
-        return RoundCost{};
-    });
-    return std::ranges::max(clocks);
+    check_message_count(alone, slots.size());
+    Meter meter(budget);
+    return with_routes(
+        alone, with_timers(schedule, at, machine, {}, meter, [&](const auto& make_timer) {
+            auto timer = make_timer();
+            RankClocks ranks(slots.size());
+            double congestion = 0;
+            for (std::uint64_t round = 0; round < alone.rounds && meter.spend(slots.size()); ++round)
+                congestion += timer.advance(schedule, round, ranks);
+            return RoundCost{std::ranges::max(ranks.time), std::ranges::max(ranks.cpu), congestion};
+        }));
 }
 
 ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                           std::span<const Slot> slots, std::uint64_t most_messages) {
     const ScheduleCost alone = cost(schedule, model);
     const std::uint64_t ranks = slots.size();
-    if (alone.messages * ranks <= most_messages) return cost(schedule, model, machine, slots, 1);
+    if (alone.messages * ranks <= most_messages) return cost(schedule, model, machine, slots);
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     const std::vector<SampledRound> sample =
         sample_rounds(schedule, model, std::max<std::uint64_t>(most_messages / (ranks / at.ranks), 1));
@@ -296,11 +294,11 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
         all_of_rank += one.messages;
     }
     // Messages that are not routed take a tenth of the time, or less.
-    const Thinning thin{1 + most_of_rank * ranks / (most_messages << 8),
-                        1 + all_of_rank * ranks / most_messages};
+    const std::uint64_t senders = 1 + most_of_rank * ranks / (most_messages << 8);
+    const Thinning thin{senders, 1 + all_of_rank * ranks / senders / most_messages};
     const Budget unlimited;
-    Stop stop(unlimited);
-    return with_routes(alone, with_timers(schedule, at, machine, thin, stop, [&](const auto& make_timer) {
+    Meter meter(unlimited);
+    return with_routes(alone, with_timers(schedule, at, machine, thin, meter, [&](const auto& make_timer) {
                            auto timer = make_timer();
                            RoundCost sum;
                            for (const SampledRound& one : sample) {

@@ -47,18 +47,21 @@ struct ScheduleCost {
 /// the model has link factors, links are as long and as wide as these say for the size of each message. A barrier is a
 /// dissemination among the nodes. With slots for several times the ranks as many calls run at once, each on the next slots.
 /// Throws Error where slots are not the ranks or several times as many, and for more than 2^32 messages, which would
-/// take minutes. O(messages * hops), rounds in parallel. When the budget ends, so does the count, and nothing is known.
+/// take minutes. O(messages * hops). It is what the phases of a pattern cost where a placement is judged by their time,
+/// and what sampled_cost() is a sample of; a schedule that runs takes what run_cost() says.
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model,
-                                const Machine& machine, std::span<const Slot> slots, int threads = 0,
-                                const Budget& budget = {});
+                                const Machine& machine, std::span<const Slot> slots);
 
-/// Seconds until the last rank has ended where ranks wait only for messages that come to them, and a message only for its two
-/// ranks and for what fills the links of its own route: what a program of each rank takes (execute/). Parts of rounds are
-/// those of cost() above, but that pipelined rounds take their latency. Throws as that does. O(messages * hops).
-[[nodiscard]] double run_time(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
-                              std::span<const Slot> slots, const Budget& budget = {});
+/// What a run costs, until the last rank has ended, where ranks wait only for messages that come to them, and a message only
+/// for its two ranks and for what fills the links of its own route: what a program of each rank takes (execute/). Parts of
+/// rounds are those of cost() above, but that pipelined rounds take their latency; the CPU time is that of the rank whose
+/// sum over all rounds is the largest. Throws as that does. O(messages * hops). When the budget ends, so does the count,
+/// and nothing is known.
+[[nodiscard]] ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model,
+                                    const Machine& machine, std::span<const Slot> slots,
+                                    const Budget& budget = {});
 
-/// About what cost() says, in one thread, but of schedules with more messages than this, which may be more than 2^32, only about
+/// About what cost() says, but of schedules with more messages than this, which may be more than 2^32, only about
 /// as many are routed: of rounds in which the busiest ranks do the same some that are spread over all of them, and of a round
 /// of many messages those over some distances between ranks. What ranks do without the network counts in full.
 [[nodiscard]] ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model,

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times rounds of a schedule by the routes of their messages: what cost() adds up.
+// Times rounds of a schedule by the routes of their messages: what cost() and run_cost() add up.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -88,24 +86,15 @@ class RoundArrivals {
     std::vector<Rank> touched_;
 };
 
-/// Whether threads are to go on: the one that asked is asked, the others follow.
-class Stop {
-   public:
-    explicit Stop(const Budget& budget) : meter_(budget) {}
-    bool go_on(std::uint64_t messages) {
-        if (std::this_thread::get_id() == asking_ && !meter_.spend(messages)) stopped_ = true;
-        return !stopped_.load(std::memory_order_relaxed);
-    }
-
-   private:
-    std::thread::id asking_ = std::this_thread::get_id();
-    Meter meter_;
-    std::atomic<bool> stopped_ = false;
-};
-
 /// Of a round that ends with one.
 struct Barrier {
     double time = 0, cpu = 0;
+};
+
+/// Of each rank, in seconds: when it has done its part of a round, and how long its core was busy until then.
+struct RankClocks {
+    explicit RankClocks(std::size_t ranks) : time(ranks), cpu(ranks) {}
+    std::vector<double> time, cpu;
 };
 
 /// One of 0 .. count-1 for each number, such that those of successive numbers lie far apart.
@@ -131,7 +120,7 @@ class RoundTimer {
    public:
     RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
                std::span<const Node> node, std::size_t ranks, const Barrier& barrier, bool shares,
-               const Thinning& thin, Stop& stop)
+               const Thinning& thin, Meter& meter)
         : network_(network),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
@@ -140,7 +129,7 @@ class RoundTimer {
           barrier_(barrier),
           shares_(shares),
           thin_(thin),
-          stop_(stop),
+          meter_(meter),
           links_(machine.link_count()),
           out_(machine.node_count()),
           in_(machine.node_count()),
@@ -159,19 +148,22 @@ class RoundTimer {
         for (const Rank from : senders_) {
             const Node here = node_[from.value];
             find_messages(schedule, round, from);
-            if (!stop_.go_on(messages_.size())) break;
             const std::optional<Bytes> to_card =
                 model_.sends_from_nic() ? staged(schedule, in_call(from), round) : std::nullopt;
             Departures sent_by;
             std::uint64_t sent = 0;
             const double weight = of_senders * weight_of_routed();
-            for (const SentMessage& message : messages_) {
-                const Node there = node_[message.to.value];
-                if (here == there) continue;
+            for (std::size_t i = 0; i < messages_.size(); ++i) {
+                const SentMessage& message = messages_[i];
+                if (here == node_[message.to.value]) continue;
                 ++sent;
                 const LinkFactors links = model_.link_factors(message.bytes);
                 const double filled = weight * static_cast<double>(message.bytes.value) / links.bandwidth;
-                const Way way = is_routed(message) ? send(here, there, filled) : Way{};
+                // Each of those that the sender stands for has a part of its messages on the ways of its own.
+                const std::size_t shift = i % static_cast<std::size_t>(of_senders);
+                const Way way = is_routed(message)
+                                    ? send(shifted(from, shift), shifted(message.to, shift), filled)
+                                    : Way{};
                 longest_way = std::max(longest_way, links.latency * way.latency);
                 const std::uint32_t processes = senders_on_[here.value];
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
@@ -195,8 +187,7 @@ class RoundTimer {
             const double staging = to_card ? model_.stage(*to_card) : 0;
             most_to_send = std::max(most_to_send, busy(sent_by.left, copying, staging, sent));
         }
-        const double link = links_.empty(
-            [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
+        const double link = empty_links();
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
         const double port = std::max(out_.empty(through_port), in_.empty(through_port));
         const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
@@ -211,9 +202,10 @@ class RoundTimer {
         return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
     }
 
-    /// Takes the clocks of all ranks, in seconds, on to when each has done its part of the round: it waits only for what
-    /// comes to it, and a message starts once both its ranks have come to the round.
-    void advance(const AnySchedule& schedule, std::uint64_t round, std::vector<double>& clocks) {
+    /// Takes the clocks of all ranks on to when each has done its part of the round: it waits only for what comes to it,
+    /// and a message starts once both its ranks have come to the round. Returns what the busiest link needs.
+    double advance(const AnySchedule& schedule, std::uint64_t round, RankClocks& ranks) {
+        std::vector<double>& clocks = ranks.time;
         before_ = clocks;
         find_senders(schedule, round);
         if (shares_) count_senders(schedule, round);
@@ -227,6 +219,7 @@ class RoundTimer {
             with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
         for (const Rank from : senders_) {
             find_messages(schedule, round, from);
+            if (!meter_.spend(messages_.size())) break;
             const double left = send_all(schedule, round, from, reduces);
             clocks[from.value] = std::max(clocks[from.value], before_[from.value] + left);
         }
@@ -234,22 +227,34 @@ class RoundTimer {
             [&](Rank rank, double taken) { clocks[rank.value] = std::max(clocks[rank.value], taken); });
         cpu_.empty([&](std::size_t rank, double seconds) {
             clocks[rank] = std::max(clocks[rank], before_[rank] + seconds);
+            ranks.cpu[rank] += seconds;
             return seconds;
         });
-        for (RoundLoads* loads : {&links_, &out_, &in_})
-            loads->empty([](std::size_t, double) { return 0.0; });
+        const double link = empty_links();
+        for (RoundLoads* ports : {&out_, &in_}) ports->empty([](std::size_t, double) { return 0.0; });
         const bool waits = with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); });
         for (std::size_t first = 0; waits && first < clocks.size(); first += ranks_) {
             const std::span<double> call = std::span(clocks).subspan(first, ranks_);
             std::ranges::fill(call, std::ranges::max(call) + barrier_.time);
+            for (double& cpu : std::span(ranks.cpu).subspan(first, ranks_)) cpu += barrier_.cpu;
         }
+        return link;
     }
 
    private:
+    [[nodiscard]] Node shifted(Rank rank, std::size_t by) const {
+        const std::size_t in = in_call(rank).value;
+        return node_[rank.value - in + (in + by) % ranks_];
+    }
     struct Way {
         double latency = 0;
         double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
     };
+    /// Returns the seconds that the busiest needs.
+    double empty_links() {
+        return links_.empty(
+            [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
+    }
     [[nodiscard]] Rank in_call(Rank rank) const { return Rank{rank.value % ranks_}; }
     /// Of all calls.
     void find_senders(const AnySchedule& schedule, std::uint64_t round) {
@@ -379,7 +384,7 @@ class RoundTimer {
     Barrier barrier_;
     bool shares_;  // whether processes of a node slow each other
     Thinning thin_;
-    Stop& stop_;
+    Meter& meter_;
     RoundLoads links_, out_, in_, cpu_;
     RoundArrivals come_;
     std::vector<std::uint32_t> senders_on_;  // by node

@@ -37,8 +37,9 @@ def command(
     operation: Annotated[
         str,
         typer.Argument(
-            metavar="OPERATION",
-            help="alltoall, allgather, allreduce, bcast, ..., barrier, many-to-many.",
+            metavar="OPERATION[+OPERATION]",
+            help="alltoall, allgather, allreduce, bcast, ..., barrier, many-to-many; "
+            "several for --to.",
             autocompletion=complete.operations,
         ),
     ],
@@ -114,7 +115,7 @@ def command(
     decisions: Annotated[
         Path | None,
         output_option(
-            "Write which schedule is best from which size on, to the byte, as JSON; "
+            "Write which schedule the library takes from which size on, as JSON; "
             "with --run the best of those measured.",
             "--decisions",
         ),
@@ -158,15 +159,16 @@ def command(
 ) -> None:
     """Rank all schedules of a collective by what they cost.
 
-    A schedule sends in rounds, each of which waits for the one before: it takes the
-    latency of a message, and as long as the rank with the most to send; on a machine
-    also as long as the busiest link or port. Without a model messages cost what the
-    machine says. Messages have 1 KiB unless --bytes or a demand says otherwise.
+    Times are those by which libtopoloom-collective chooses. On a machine a rank waits
+    only for messages that come to it, and a message for its two ranks and for what
+    fills the links of its route; schedules with more than 65,536 messages are sampled.
+    Without a machine each round waits for the one before. Without a model messages cost
+    what the machine says. They have 1 KiB unless --bytes or a demand says otherwise.
 
     \b
-    time        seconds of all rounds
-    CPU         seconds that the busiest rank sends, receives and copies; models say
-                what that takes, machines do not
+    time        seconds until the last rank has ended
+    CPU         seconds that the busiest rank sends, receives and copies; only where
+                the model says what receivers need
     congestion  seconds that the busiest link of every round needs
 
     With --run they are measured: a launcher without a program, written after --, starts
@@ -186,6 +188,7 @@ def command(
       topoloom collective many-to-many -n 256 --demand p.npz --model hdr
       topoloom collective bcast -n 8 --model hdr --rounds binomial.svg
       topoloom collective allreduce -n 1024 --model hdr --to open-mpi -o rules.txt
+      topoloom collective alltoall+bcast -n 64 --model hdr --to mpich -o rules.json
       topoloom collective alltoall -n 64 --bytes 64+4KiB --run --decisions table.json \\
           -- mpirun -n 64
     """
@@ -208,6 +211,7 @@ def command(
     from topoloom.support.files import write_text
     from topoloom.support.units import parse_bytes
     from topoloom.tasks.collectives.collective import (
+        export_collectives,
         rank_collective,
         read_call,
         read_setting,
@@ -217,6 +221,12 @@ def command(
 
     at_least("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
+    operation, *others = operation.split("+")
+    if others and (to is None or order_ranks or demand):
+        raise Error(
+            "several collectives are for the rules of an MPI library: add --to, and no "
+            "--order-ranks or --demand; or name one"
+        )
     if run:
         if order_ranks or to or write_pattern or rounds or demand or over != "bytes":
             raise Error(
@@ -273,27 +283,35 @@ def command(
         threads=threads,
         watching=watching,
     )
+    also = [
+        rank_collective(read_call(other, ranks, size, root), setting, names)
+        for other in others
+    ]
     document = found.document()
+    if also:
+        document["also"] = [each.document() for each in also]
     if output is not None and order_ranks:
         save_placement(output, found.placement_file(command=command_line.get()))
     if not found.interrupted:
         if output is not None and form is not None:
-            write_text(output, found.export(form, threads))
+            write_text(output, export_collectives([found, *also], form))
         if write_pattern is not None:
             graph, phases = found.graph()
             save_graph(write_pattern, graph, {"phases": phase_array(phases)})
         if decisions is not None:
-            table = found.decisions(threads)
+            table = found.decisions()
             write_text(decisions, json.dumps(table, indent=1) + "\n")
             document["decisions"] = table["decisions"]
         if figure is not None:
             at = found.setting.slots
-            draw_schedules(figure, call, setting.model, at, over, threads)
+            draw_schedules(figure, call, setting.model, at, over)
         if rounds is not None:
             draw_rounds(rounds, [(call, found.ranked[0].name)])
     if as_json:
         print_json(document)
     else:
+        for each in also:
+            _print(each, [], "")
         files = [output]
         if not found.interrupted:
             files += [write_pattern, decisions, figure, rounds]
@@ -338,10 +356,6 @@ def _print(found: RankedCollective, written: list[Path | None], use: str) -> Non
     facts = [("messages cost", setting.model_name)]
     if setting.unused:
         facts.append(("allocation", setting.unused))
-    if setting.is_one_node and call.ranks > 1:
-        facts.append(
-            ("time", "none: all ranks are on one node, where messages are free")
-        )
     if found.together is not None:
         facts += [
             (
@@ -352,19 +366,18 @@ def _print(found: RankedCollective, written: list[Path | None], use: str) -> Non
         ]
     print_facts(facts, title)
     columns = ["schedule", "", "rounds", "messages", "bytes", "time"]
-    knows_cpu = any(one.cost.cpu > 0 for one in ranked)
     rows = []
     for one in ranked:
         cost = one.cost
         mark = "MPI's usual" if one.name.partition("(")[0] == found.usual else ""
         row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
         row += [format_bytes(cost.bytes), format_seconds(cost.time)]
-        if knows_cpu:
+        if found.knows_cpu:
             row.append(format_seconds(cost.cpu))
         if setting.slots is not None:
             row.append(format_seconds(cost.congestion))
         rows.append(row)
-    if knows_cpu:
+    if found.knows_cpu:
         columns.append("CPU")
     if setting.slots is not None:
         columns.append("congestion")

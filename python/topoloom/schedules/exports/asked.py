@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from topoloom._core import NetworkModel, Schedule
+from topoloom._core import Error, NetworkModel, Schedule
 from topoloom.schedules.choose import Call, RankSlots
 
 
@@ -22,17 +23,21 @@ class Asked(NamedTuple):
         What a message costs; None, with slots, means what the machine says.
     slots
         Where the ranks are, so that links count.
-    threads
-        0 means all cores.
     """
 
     call: Call
     best: str
     model: NetworkModel | None
     slots: RankSlots | None = None
-    threads: int = 0
 
     @property
     def schedule(self) -> Schedule:
         """The fastest schedule."""
         return self.call.schedule(self.best)
+
+
+def only(asked: Sequence[Asked], format_name: str) -> Asked:
+    """Give what is asked to a format that holds one schedule."""
+    if len(asked) != 1:
+        raise Error(f"{format_name} holds one schedule; name one collective")
+    return asked[0]

@@ -13,9 +13,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.schedules.choose import SEGMENTS, Call
-from topoloom.schedules.decisions import decide
+from topoloom.schedules.choose import Call, rank_schedules
+from topoloom.schedules.decisions import MAX_BYTES, changes
 from topoloom.schedules.exports.asked import Asked
+
+#: Bytes of a segment of a chain that are tried.
+SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 
 
 class Counterpart(NamedTuple):
@@ -71,15 +74,23 @@ class Span(NamedTuple):
 
 
 def choose_for(
-    asked: Asked, table: dict[str, tuple[Function, ...]], library: str
+    asked: Sequence[Asked], table: dict[str, tuple[Function, ...]], library: str
 ) -> list[tuple[Function, list[Span]]]:
-    """Choose the algorithms of all functions that do what is asked.
+    """Choose the algorithms of all functions that do what is asked, in their order.
 
     Raises
     ------
     topoloom.Error
         If the library has none that sends what one of our schedules does.
     """
+    order = [each for functions in table.values() for each in functions]
+    found = [pair for each in asked for pair in _choose(each, table, library)]
+    return sorted(found, key=lambda pair: order.index(pair[0]))
+
+
+def _choose(
+    asked: Asked, table: dict[str, tuple[Function, ...]], library: str
+) -> list[tuple[Function, list[Span]]]:
     operation = asked.call.operation
     if operation not in table:
         raise Error(
@@ -143,17 +154,19 @@ def _holds(counterpart: Counterpart, call: Call) -> bool:
 def _choices(
     asked: Asked, function: Function, call: Call, known: Sequence[Counterpart]
 ) -> list[Choice]:
-    def candidates(call: Call) -> list[str]:
-        return [name for each in known for name in _variants(each.schedule, call)]
+    def best(size: int) -> str:
+        sized = call._replace(bytes=size)
+        names = [name for each in known for name in _variants(each.schedule, sized)]
+        return rank_schedules(sized, asked.model, asked.slots, names)[0].name
 
     algorithms = {each.schedule: each.algorithm for each in known}
     choices: list[Choice] = []
-    for line in decide(
-        call, asked.model, asked.slots, threads=asked.threads, candidates=candidates
-    ):
-        chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", line.schedule)
-        name, segment = ("chain", int(chain[1])) if chain else (line.schedule, 0)
-        size = line.bytes * (call.ranks if function.whole else 1)
+    is_barrier = call.operation == "barrier"
+    found = [(0, best(0))] if is_barrier else changes(best, MAX_BYTES)
+    for first, schedule in found:
+        chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", schedule)
+        name, segment = ("chain", int(chain[1])) if chain else (schedule, 0)
+        size = first * (call.ranks if function.whole else 1)
         choices.append(Choice(size, algorithms[name], segment))
     choices[0] = choices[0]._replace(bytes=0)
     return choices

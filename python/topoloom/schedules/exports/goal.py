@@ -9,7 +9,7 @@ text form that LogGOPSim reads.
 
 from __future__ import annotations
 
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.asked import Asked, only
 from topoloom.schedules.exports.rank_rounds import RankRounds, Round, Work, rounds_of
 
 NAME = "goal"
@@ -17,8 +17,9 @@ SUMMARY = "one schedule as GOAL text, for LogGOPSim"
 USE = "txt2bin -i FILE -o schedule.bin && LogGOPSim -f schedule.bin"
 
 
-def write(asked: Asked) -> str:
+def write(*several: Asked) -> str:
     """Write what every rank does in the best schedule; work takes nanoseconds."""
+    asked = only(several, NAME)
     costs = asked.model.costs if asked.model is not None else None
     per_byte = costs.gamma if costs is not None else 0.0
     lines = [f"num_ranks {asked.call.ranks}", ""]

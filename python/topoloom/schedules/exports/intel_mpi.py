@@ -93,7 +93,7 @@ TABLE = {
 }
 
 
-def write(asked: Asked) -> str:
+def write(*asked: Asked) -> str:
     """Write a variable for every function that does what is asked."""
     lines = []
     for function, spans in choose_for(asked, TABLE, NAME):

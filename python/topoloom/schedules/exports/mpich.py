@@ -141,7 +141,7 @@ _UNCUT = {
 _MOST = 2**31 - 1
 
 
-def write(asked: Asked) -> str:
+def write(*asked: Asked) -> str:
     """Write the rules of all collectives, with our choice in what is asked."""
     return write_choices(choose_for(asked, TABLE, NAME))
 

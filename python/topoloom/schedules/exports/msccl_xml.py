@@ -16,7 +16,7 @@ from math import gcd
 from xml.etree import ElementTree
 
 from topoloom._core import Error
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.asked import Asked, only
 from topoloom.schedules.exports.rank_rounds import (
     Place,
     PlacedMessage,
@@ -46,7 +46,7 @@ _MAX_COUNT = 64
 _BUFFERS = {"input": "i", "output": "o", "scratch": "s"}
 
 
-def write(asked: Asked) -> str:
+def write(*several: Asked) -> str:
     """Write what every GPU does in the best schedule.
 
     Raises
@@ -55,6 +55,7 @@ def write(asked: Asked) -> str:
         For a collective that MSCCL does not have, and for bytes that the ranks do not
         divide, so that no chunk is a part of all that is sent.
     """
+    asked = only(several, NAME)
     operation, ranks = asked.call.operation, asked.call.ranks
     if operation not in _COLLECTIVES:
         raise Error(f"MSCCL has no {operation}; it has {', '.join(_COLLECTIVES)}")

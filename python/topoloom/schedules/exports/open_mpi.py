@@ -129,7 +129,7 @@ FUNCTIONS = {
 _OWN = [Choice(0, "0", 0)]
 
 
-def write(asked: Asked) -> str:
+def write(*asked: Asked) -> str:
     """Write the rules of all functions that do what is asked."""
     return write_choices(choose_for(asked, TABLE, NAME))
 

@@ -18,7 +18,7 @@ class ScheduleFormat(Protocol):
     SUMMARY: str
     USE: str  # the command that reads it
 
-    def write(self, asked: Asked) -> str:
+    def write(self, *asked: Asked) -> str:
         """Write what is asked, or raise `topoloom.Error` if the format cannot."""
 
 

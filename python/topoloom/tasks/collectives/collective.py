@@ -55,15 +55,6 @@ class Setting:
         """The machine as text; empty if there is none."""
         return self.slots.allocation.machine.text if self.slots is not None else ""
 
-    @property
-    def is_one_node(self) -> bool:
-        """Whether all ranks are on one node of a machine, so that no message counts."""
-        if self.slots is None:
-            return False
-        allocation, placement = self.slots
-        nodes = placement.slots // allocation.machine.slots_per_node
-        return bool((nodes == nodes[0]).all())
-
 
 @dataclass(frozen=True)
 class RankedCollective:
@@ -79,6 +70,15 @@ class RankedCollective:
     def usual(self) -> str | None:
         """What MPICH uses by default."""
         return usual_schedule(self.call)
+
+    @property
+    def knows_cpu(self) -> bool:
+        """Whether the model says what messages take of a core; else that is assumed."""
+        model = self.setting.model
+        if model is None:
+            return False
+        costs = model.costs
+        return max(costs.receive_cpu, costs.receive_cpu_per_byte) > 0
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -127,20 +127,20 @@ class RankedCollective:
         rounds = [schedule.phase(number) for number in range(schedule.rounds)]
         return schedule.graph(), rounds
 
-    def decisions(self, threads: int = 0) -> dict[str, Any]:
+    def decisions(self) -> dict[str, Any]:
         """Make the decision table, of all powers of two up to the ranks if it can."""
         setting = self.setting
         if self.call.demand is not None:
             raise Error("a demand has its own bytes; there is nothing to decide")
-        found = decide_by_ranks(self.call, setting.model, setting.slots, threads)
+        found = decide_by_ranks(self.call, setting.model, setting.slots)
         return decision_table(
             self.call.operation, found, setting.model_name, setting.machine_name
         )
 
-    def export(self, to: ScheduleFormat, threads: int = 0) -> str:
-        """Write decisions for an MPI library, or the best schedule, in a format."""
+    def asked(self) -> Asked:
+        """Ask once more, for an export."""
         model, slots = self.setting.model, self.setting.slots
-        return to.write(Asked(self.call, self.ranked[0].name, model, slots, threads))
+        return Asked(self.call, self.ranked[0].name, model, slots)
 
 
 def read_call(
@@ -263,6 +263,21 @@ def _on_machine(
     return Setting(model, slots, name, machine, at.hosts, described.node, unused)
 
 
+def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:
+    """Write decisions for an MPI library, or the best schedule, in a format.
+
+    Raises
+    ------
+    topoloom.Error
+        If a collective is there twice, or the format cannot hold what is asked.
+    """
+    names = [one.call.operation for one in several]
+    for name in names:
+        if names.count(name) > 1:
+            raise Error(f"{name} is named twice; leave one out")
+    return to.write(*(one.asked() for one in several))
+
+
 def rank_collective(
     call: Call,
     setting: Setting,
@@ -288,5 +303,5 @@ def rank_collective(
             )
             interrupted = not progress(0)
         setting = replace(setting, slots=RankSlots(at, together.placement))
-    ranked = rank_schedules(call, setting.model, setting.slots, schedules, threads)
+    ranked = rank_schedules(call, setting.model, setting.slots, schedules)
     return RankedCollective(call, setting, ranked, together, interrupted)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What calls cost where their ranks are, and which schedules they take, for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rooms.hpp"
+#include "schedules/any_schedule.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/strategy/candidates.hpp"
+#include "topoloom/strategy/strategy.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+/// Refers to the allocation's machine.
+void strategy_on(Strategy* strategy, const Allocation& allocation, const Placement& placement,
+                 const NetworkModel* model) {
+    placement.require_on(allocation);
+    const std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
+    new (strategy) Strategy(slots.size(), cost_basis_on({std::shared_ptr<void>(), &allocation.machine()},
+                                                        slots, model ? std::optional(*model) : std::nullopt));
+}
+
+}  // namespace
+
+void bind_strategy(nb::module_& m) {
+    using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+    nb::class_<Strategy>(m, "Strategy",
+                         "What calls cost where their ranks are, and which schedules libtopoloom-collective "
+                         "takes for them.")
+        .def(
+            "__init__",
+            [](Strategy* strategy, std::size_t ranks, const NetworkModel& model) {
+                new (strategy) Strategy(ranks, cost_basis_apart(ranks, model));
+            },
+            "ranks"_a, "model"_a, "Every rank is on a node of its own.")
+        .def("__init__", &strategy_on, "allocation"_a, "placement"_a, "model"_a = nb::none(),
+             nb::keep_alive<1, 2>(),
+             "Messages pass the links under a placement; without a model they cost what the machine says.")
+        .def(
+            "cost",
+            [](const Strategy& strategy, const AnySchedule& schedule) {
+                return schedule_cost(schedule, strategy.basis());
+            },
+            "schedule"_a, Unlocked(),
+            "What a schedule costs where ranks wait only for what comes to them; with more than 2^16\n"
+            "messages on a machine, about that, by some of them in rounds that wait for each other. Ranks\n"
+            "of a node send through its memory.")
+        .def(
+            "choose",
+            [](Strategy& strategy, std::string_view operation, std::int64_t bytes, bool in_rank_order) {
+                return strategy.choose(parse_operation(operation), Bytes{bytes}, in_rank_order);
+            },
+            "operation"_a, "bytes"_a, "in_rank_order"_a = false, Unlocked(),
+            "The schedule that a call takes; in_rank_order if its operator is not commutative.")
+        .def_static(
+            "size_of",
+            [](std::string_view operation, std::int64_t bytes) {
+                return Strategy::size_of(parse_operation(operation), Bytes{bytes}).value;
+            },
+            "operation"_a, "bytes"_a,
+            "One of 16 sizes between two powers of two that stands for this one: calls of both take the "
+            "same schedule.");
+    m.def(
+        "candidates",
+        [](std::string_view operation, std::size_t ranks, std::int64_t bytes,
+           const std::vector<std::string>& fitted) {
+            return candidates({parse_operation(operation), ranks, Bytes{bytes}}, fitted);
+        },
+        "operation"_a, "ranks"_a, "bytes"_a, "fitted"_a = std::vector<std::string>{},
+        "Schedules that a call may take, each as it is by default, as fitted_schedules() has it, and with\n"
+        "the values of its options that are worth a try.");
+}
+
+}  // namespace topoloom::python

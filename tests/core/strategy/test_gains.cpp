@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where our schedule of a call is worth more than running it costs, beside what MPI libraries do.
+#include <doctest.h>
+
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "topoloom/strategy/schedule_times.hpp"
+#include "topoloom/strategy/strategy.hpp"
+#include "topoloom/strategy/usual.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using enum Operation;
+
+constexpr auto operations = {broadcast,      reduce,     scatter, gather, all_gather, all_reduce,
+                             reduce_scatter, all_to_all, barrier, scan,   exscan};
+
+Setting on_torus(std::size_t ranks, std::int64_t per_node) {
+    Setting setting;
+    setting.ranks = ranks;
+    setting.machine = "machine torus:4x4x4,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        setting.seats.push_back(static_cast<std::int64_t>(rank) / per_node);
+    return setting;
+}
+
+Bytes sized(Operation operation, std::int64_t bytes) { return Bytes{operation == barrier ? 0 : bytes}; }
+
+double seconds(const Setting& setting, const Call& call, const std::string& schedule) {
+    return schedule_cost(make_schedule(call, schedule), find_cost_basis(setting)).time;
+}
+
+}  // namespace
+
+TEST_CASE("on one node no call gains, but by a schedule that the user gives") {
+    Setting setting = on_torus(16, 16);
+    Strategy strategy(setting);
+    CHECK(!strategy.may_help());
+    setting.schedule = "ring";
+    Strategy named(setting);
+    CHECK(named.may_help());
+    for (const Operation operation : operations) {
+        for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
+            CAPTURE(operation_name(operation));
+            CHECK(!strategy.helps(operation, sized(operation, bytes), false));
+            const bool by_ring = named.choose(operation, sized(operation, bytes), false) == "ring";
+            CHECK(named.helps(operation, sized(operation, bytes), false) == by_ring);
+        }
+    }
+}
+
+TEST_CASE("a decision is taken, and what it does not decide as if it were not there") {
+    Setting setting = on_torus(16, 16);
+    setting.decisions =
+        R"({"format": "topoloom-decisions", "version": 1, "operation": "all-to-all", "model": "", "machine": "",
+            "decisions": [{"ranks": 16, "bytes": 100, "schedule": "cyclic"}]})";
+    Strategy strategy(setting);
+    CHECK(strategy.may_help());
+    CHECK(!strategy.helps(all_to_all, Bytes{99}, false));
+    CHECK(strategy.helps(all_to_all, Bytes{100}, false));
+    CHECK(!strategy.helps(all_gather, Bytes{100}, false));
+}
+
+TEST_CASE("across nodes, a call gains where it saves more than it costs to run") {
+    constexpr double run_by_us = 0.2e-6;
+    for (const auto& [ranks, per_node] : {std::pair(64, 1), {48, 1}, {48, 3}, {9, 3}}) {
+        const Setting setting = on_torus(static_cast<std::size_t>(ranks), per_node);
+        Strategy strategy(setting);
+        int helped = 0;
+        for (const Operation operation : operations) {
+            for (std::int64_t bytes = 1; bytes <= 1 << 20; bytes *= 4) {
+                CAPTURE(operation_name(operation));
+                CAPTURE(bytes);
+                const Call call{operation, setting.ranks, sized(operation, bytes)};
+                const double saved = seconds(setting, call, usual_schedule(call)) -
+                                     seconds(setting, call, strategy.choose(operation, call.bytes, false));
+                const bool helps = strategy.helps(operation, call.bytes, false);
+                CHECK(helps == (saved > run_by_us));
+                helped += helps ? 1 : 0;
+            }
+        }
+        CHECK(helped > 0);
+    }
+}
+
+TEST_CASE("what MPICH does changes at its thresholds") {
+    CHECK(usual_schedule({broadcast, 16, Bytes{12287}}) == "binomial");
+    CHECK(usual_schedule({broadcast, 16, Bytes{12288}}) ==
+          "scatter-all-gather(gather=doubling,cut=rounded-up)");
+    CHECK(usual_schedule({broadcast, 7, Bytes{1 << 20}}) == "binomial");
+    CHECK(usual_schedule({all_reduce, 16, Bytes{2049}}) == "halving(fold=even,order=near,cut=last)");
+    CHECK(usual_schedule({all_gather, 16, Bytes{32767}}) == "recursive-doubling");
+    CHECK(usual_schedule({all_gather, 16, Bytes{32768}}) == "ring");
+    CHECK(usual_schedule({all_to_all, 8, Bytes{256}}) == "bruck");
+    CHECK(usual_schedule({all_to_all, 8, Bytes{257}}) == "at-once");
+    CHECK(usual_schedule({all_to_all, 8, Bytes{32769}}) == "pairwise");
+    for (const Operation operation : operations) {
+        for (const std::size_t ranks : {1, 2, 3, 7, 8, 60, 64}) {
+            for (const std::int64_t bytes : {1, 300, 3000, 100'000}) {
+                const Call call{operation, ranks, sized(operation, bytes)};
+                CHECK_NOTHROW((void)make_schedule(call, usual_schedule(call)));
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tool decides, and ranks first, is what the library chooses at run time."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from topoloom import Allocation, Machine, Placement
+from topoloom.model import NetworkModel, load_model
+from topoloom.model.message_lines import message_lines
+from topoloom.placements.placement_file import PlacementFile, save_placement
+from topoloom.schedules import Call, RankSlots, Strategy, rank_schedules
+from topoloom.support.resources import need_core_library
+from topoloom.tasks.collectives.collective import Setting, rank_collective
+
+MACHINES = [
+    "torus:4x4x4,bandwidth=10GB/s,latency=200ns",
+    "tree:4:8,bandwidth=10GB/s:20GB/s+node:2,startup=1us",
+    "fattree:4:4:2,bandwidth=25GB/s+node:1,startup=2us",
+]
+NUMBERS = {  # those of enum topoloom_operation in topoloom_schedules.h
+    "broadcast": 0,
+    "reduce": 1,
+    "scatter": 2,
+    "gather": 3,
+    "all-gather": 4,
+    "all-reduce": 5,
+    "reduce-scatter": 6,
+    "all-to-all": 7,
+    "barrier": 8,
+    "scan": 11,
+    "exscan": 12,
+}
+
+
+class _Setting(ctypes.Structure):
+    _fields_ = (
+        ("ranks", ctypes.c_size_t),
+        ("machine", ctypes.c_char_p),
+        ("placement", ctypes.c_char_p),
+        ("decisions", ctypes.c_char_p),
+        ("schedule", ctypes.c_char_p),
+        ("seats", ctypes.POINTER(ctypes.c_int64)),
+    )
+
+
+class Library:
+    """A strategy of libtopoloom, as libtopoloom-collective makes it from files."""
+
+    def __init__(self, ranks: int, **texts: str) -> None:
+        self._core = ctypes.CDLL(str(need_core_library()))
+        self._strategy = ctypes.c_void_p()
+        given = {name: text.encode() for name, text in texts.items()}
+        setting = _Setting(ranks=ranks, **given)
+        made = ctypes.byref(self._strategy)
+        self._call("topoloom_strategy_make", ctypes.byref(setting), made)
+
+    def choose(self, operation: str, size: int) -> str:
+        """Name the schedule that a call takes."""
+        schedule = ctypes.c_char_p()
+        number, bytes_ = NUMBERS[operation], ctypes.c_int64(size)
+        chosen = self._strategy, number, bytes_, 0, ctypes.byref(schedule)
+        self._call("topoloom_strategy_choose", *chosen)
+        assert schedule.value is not None
+        return schedule.value.decode()
+
+    def _call(self, name: str, *given: Any) -> None:
+        error = ctypes.create_string_buffer(256)
+        failed = self._core[name](*given, error, ctypes.c_size_t(256))
+        assert not failed, error.value
+
+
+class Drawn:
+    """Where ranks are and what messages cost: for the tool, and as files."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        rng = random.Random(seed)
+        self.operation = rng.choice(sorted(NUMBERS))
+        self.ranks = rng.choice([2, 3, 8, 13, 16, 31, 32])
+        named = rng.choice(["hdr", "simgrid", "qsnet"])
+        self.model: NetworkModel | None = load_model(named).model
+        self.slots = None
+        self.texts = {}
+        machine = Machine(rng.choice(MACHINES))
+        if seed % 4:
+            allocation = Allocation.whole(machine)
+            where = rng.sample(allocation.slots.tolist(), self.ranks)
+            self.slots = RankSlots(allocation, Placement(allocation, where))
+            if seed % 4 == 1 and "startup" in machine.text:
+                self.model = None
+            file = folder / "placement.json"
+            save_placement(file, PlacementFile(machine, *self.slots))
+            self.texts["placement"] = file.read_text()
+        if self.model is not None:
+            self.texts["machine"] = message_lines(self.model)
+        self.call = Call(self.operation, self.ranks, self.size(rng))
+        self.sizes = [self.size(rng) for _ in range(20)]
+
+    def size(self, rng: random.Random) -> int:
+        """Draw a size, short ones as often as long ones."""
+        return 0 if self.operation == "barrier" else int(2 ** rng.uniform(0, 24))
+
+
+def found_in(table: dict[str, Any], ranks: int, size: int) -> str:
+    lines = [line for line in table["decisions"] if line["ranks"] == ranks]
+    return [str(line["schedule"]) for line in lines if line["bytes"] <= size][-1]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_decision_table_has_what_the_library_chooses(
+    seed: int, tmp_path: Path
+) -> None:
+    drawn = Drawn(seed, tmp_path)
+    if drawn.slots is None:
+        drawn.ranks = 1 << drawn.ranks.bit_length() - 1
+        drawn.call = drawn.call._replace(ranks=drawn.ranks)
+    ranked = rank_collective(drawn.call, Setting(drawn.model, drawn.slots))
+    table = ranked.decisions()
+    library = Library(drawn.ranks, **drawn.texts)
+    reading = Library(drawn.ranks, decisions=json.dumps(table), **drawn.texts)
+    for size in drawn.sizes:
+        chosen = library.choose(drawn.operation, size)
+        assert found_in(table, drawn.ranks, size) == chosen, (size, drawn.call)
+        assert reading.choose(drawn.operation, size) == chosen
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_first_of_the_ranking_is_what_the_library_chooses(
+    seed: int, tmp_path: Path
+) -> None:
+    drawn = Drawn(seed, tmp_path)
+    library = Library(drawn.ranks, **drawn.texts)
+    for size in drawn.sizes[:4]:
+        standing = Strategy.size_of(drawn.operation, 1 << size.bit_length() >> 1)
+        call = drawn.call._replace(bytes=standing)
+        first = rank_schedules(call, drawn.model, drawn.slots)[0]
+        assert library.choose(drawn.operation, standing) == first.name
+
+
+def test_operations_have_the_numbers_of_the_header() -> None:
+    header = Path(__file__).parents[3] / "core/topoloom/capi/topoloom_schedules.h"
+    listed = re.search(r"enum topoloom_operation \{(.*?)\}", header.read_text(), re.S)
+    assert listed
+    names = re.findall(r"TOPOLOOM_([A-Z_]+)", listed[1])
+    for name, number in NUMBERS.items():
+        assert names[number] == name.upper().replace("-", "_")
