@@ -69,10 +69,6 @@ class Bench:
         compiler = str(find_compiler(starter))
         self.launcher = launcher
         self.program = smpi.build(HERE / "persistent.c", compiler, folder)
-        says = subprocess.run(
-            [launcher, "--version"], capture_output=True, text=True, check=True
-        ).stdout
-        self.is_open_mpi = "Open MPI" in says or "PRTE" in says or "prte" in says
         self.yields = folder / "yield_ucx.so"
         smpi.run("cc", "-O2", "-shared", "-fPIC", HERE.parent / "yield_ucx.c",
                  "-o", self.yields)  # fmt: skip
@@ -87,9 +83,9 @@ class Bench:
     def measure(self, ranks: int, rounds: int) -> Iterator[Cell]:
         """Run on this number of ranks."""
         crowded = ranks > len(os.sched_getaffinity(0))
-        options = ["--oversubscribe"] if self.is_open_mpi else []
-        if not self.is_open_mpi and crowded:
-            options = ["-genv", "LD_PRELOAD", str(self.yields)]
+        options = ["--oversubscribe"]
+        if not self.name.startswith("Open MPI"):
+            options = ["-genv", "LD_PRELOAD", str(self.yields)] if crowded else []
         seconds = SECONDS[crowded]
         words = (self.launcher, *options, "-n", ranks, self.program, rounds, seconds)
         with subprocess.Popen(
