@@ -28,7 +28,7 @@ struct one {
 #define ALL_GATHER ALL_TO_ALL
 #define ALL_REDUCE one->in, one->out, one->doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD
 #define BROADCAST one->out, one->bytes, MPI_BYTE, 0, MPI_COMM_WORLD
-#define EACH_OPERATION(DO)             \
+#define EACH_OPERATION(DO)               \
     DO(alltoall, Alltoall, ALL_TO_ALL)   \
     DO(allgather, Allgather, ALL_GATHER) \
     DO(allreduce, Allreduce, ALL_REDUCE) \
@@ -36,10 +36,10 @@ struct one {
 
 static void begin(struct one* one) {
     switch (one->operation) {
-#define DO(name, Name, arguments)                                         \
-    case name:                                                            \
-        topoloom_##name##_init(arguments, MPI_INFO_NULL, &one->ours);     \
-        MPI_PERSISTENT(Name)(arguments, MPI_INFO_NULL, &one->theirs);     \
+#define DO(name, Name, arguments)                                     \
+    case name:                                                        \
+        topoloom_##name##_init(arguments, MPI_INFO_NULL, &one->ours); \
+        MPI_PERSISTENT(Name)(arguments, MPI_INFO_NULL, &one->theirs); \
         break;
         EACH_OPERATION(DO)
 #undef DO
@@ -50,13 +50,13 @@ static void begin(struct one* one) {
 
 static void call_one_shot(struct one* one, enum kind kind) {
     switch (one->operation) {
-#define DO(name, Name, arguments)              \
-    case name:                                 \
-        if (kind == our_one_shot) {            \
-            topoloom_##name(arguments);        \
-        } else {                               \
-            MPI_##Name(arguments);             \
-        }                                      \
+#define DO(name, Name, arguments)       \
+    case name:                          \
+        if (kind == our_one_shot) {     \
+            topoloom_##name(arguments); \
+        } else {                        \
+            MPI_##Name(arguments);      \
+        }                               \
         break;
         EACH_OPERATION(DO)
 #undef DO
@@ -98,7 +98,8 @@ static void measure(struct one* one, int rounds, double seconds) {
     for (enum kind kind = 0; kind < kind_count; ++kind) time_calls(one, kind, 10);
     while (calls < 1 << 20 && time_calls(one, mpi_blocking, calls) * calls < seconds) calls *= 2;
     if (rank == 0)
-        printf("{\"operation\": \"%s\", \"bytes\": %d, \"rounds\": [", operations[one->operation], one->bytes);
+        printf("{\"operation\": \"%s\", \"bytes\": %d, \"rounds\": [", operations[one->operation],
+               one->bytes);
     for (int round = 0; round < rounds; ++round) {
         double took[kind_count];
         for (int i = 0; i < kind_count; ++i) {

@@ -53,8 +53,8 @@ static int post(const struct run* run, uint32_t message, enum direction directio
 // Receives and sends of a round are neighbors among the messages.
 static int start_messages(struct run* run, const topoloom_round* round) {
     for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
-        const int status = post(run, m, m < round->sends.begin ? receiving : sending, false,
-                                &run->requests[run->in_flight]);
+        const int status =
+            post(run, m, m < round->sends.begin ? receiving : sending, false, &run->requests[run->in_flight]);
         if (status != MPI_SUCCESS) return status;
         ++run->in_flight;
     }
@@ -68,8 +68,7 @@ static int start_prepared(struct run* run, const topoloom_round* round) {
     if (status == MPI_SUCCESS) run->in_flight = receives;
     for (uint32_t m = round->sends.begin; m < round->sends.end && status == MPI_SUCCESS; ++m) {
         MPI_Request* request = &run->prepared[m];
-        status =
-            *request != MPI_REQUEST_NULL ? PMPI_Start(request) : post(run, m, sending, false, request);
+        status = *request != MPI_REQUEST_NULL ? PMPI_Start(request) : post(run, m, sending, false, request);
         if (status == MPI_SUCCESS) ++run->in_flight;
     }
     return status;

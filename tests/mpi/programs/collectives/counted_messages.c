@@ -25,7 +25,7 @@ int PMPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int t
     return next(buffer, count, type, peer, tag, comm, request);
 }
 
-static const char* const names[] = {"broadcast",  "reduce",     "scatter",       "gather",
+static const char* const names[] = {"broadcast",  "reduce",     "scatter",        "gather",
                                     "all-gather", "all-reduce", "reduce-scatter", "all-to-all"};
 enum { operation_count = 8, most = 2000 };
 
