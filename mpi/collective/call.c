@@ -319,10 +319,10 @@ int ready_call(struct call* call, bool wait, bool* done) {
     return fail(call, status, why[0] == '\0' ? NULL : why);
 }
 
-int advance_call(struct call* call, bool wait, bool* done) {
+int advance_call(struct call* call, enum effort effort, bool* done) {
     *done = true;
     if (call->failed != MPI_SUCCESS) return call->failed;
-    int status = ready_call(call, wait, done);
+    int status = ready_call(call, effort == waiting, done);
     if (status != MPI_SUCCESS || !*done || call->run == NULL) return status;
     if (!call->started) {
         status = fill_copies(call);
@@ -330,7 +330,7 @@ int advance_call(struct call* call, bool wait, bool* done) {
         if (call->run->trace != NULL) begin_trace(call->run->trace);
         call->started = true;
     }
-    status = advance_run(call->run, wait, done);
+    status = advance_run(call->run, effort, done);
     if (status != MPI_SUCCESS) return fail(call, status, NULL);
     if (!*done) return MPI_SUCCESS;
     call->started = false;

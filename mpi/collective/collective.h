@@ -181,7 +181,7 @@ struct run {
     char* scratch;        // owned
     size_t scratch_bytes;
     MPI_Request* requests;
-    MPI_Request* prepared;  // persistent ones of all rounds; NULL: they are made as they come
+    MPI_Request* prepared;  // of all rounds, persistent or null; NULL: they are made as they come
     size_t round;
     int in_flight;
     bool started;
@@ -190,10 +190,11 @@ struct run {
 struct run* take_run(struct plan* plan, const struct elements* elements);
 void give_back_run(struct run* run);
 void free_run(struct run* run);
-/// Makes persistent messages of all rounds.
+/// Makes persistent messages of all rounds, where they are of use.
 int prepare_run(struct run* run);
-/// Goes on, to the end if it waits.
-int advance_run(struct run* run, bool wait, bool* done);
+/// How far a step goes: to messages that are under way, whether or not they have arrived; to those that have not; to the end.
+enum effort { posting, testing, waiting };
+int advance_run(struct run* run, enum effort effort, bool* done);
 
 // ---- sides.c: sizes of what the program gives and wants, and copies of it -----------------------------------------
 int64_t total_count(const struct side* side, int ranks);
@@ -231,8 +232,8 @@ int begin_call(struct call* call);
 int keep_types(struct call* call);
 /// Makes the run. Until then `done` is false.
 int ready_call(struct call* call, bool wait, bool* done);
-/// Goes on, to the end if it waits. After the end the next call of it starts it again.
-int advance_call(struct call* call, bool wait, bool* done);
+/// Goes on. After the end the next call of it starts it again.
+int advance_call(struct call* call, enum effort effort, bool* done);
 void end_call(struct call* call);
 
 // ---- requests.c ------------------------------------------------------------------------------------------------------

@@ -62,10 +62,18 @@ int unpack_elements(const struct elements* elements, const char* bytes, int64_t 
 
 int copy_elements(const struct elements* elements, const char* from, char* to, int64_t count) {
     if (elements->plain) return pack_elements(elements, from, count, to);
-    char* bytes = malloc((size_t)(count * elements->size) + 1);
+    char few[4096];  // so that only a larger element takes memory
+    const bool is_large = elements->size > (MPI_Aint)sizeof few;
+    char* bytes = is_large ? malloc((size_t)elements->size) : few;
     if (bytes == NULL) return MPI_ERR_NO_MEM;
-    int status = pack_elements(elements, from, count, bytes);
-    if (status == MPI_SUCCESS) status = unpack_elements(elements, bytes, count, to);
-    free(bytes);
+    const int64_t step = is_large || elements->size == 0 ? 1 : (MPI_Aint)sizeof few / elements->size;
+    int status = MPI_SUCCESS;
+    for (int64_t done = 0; done < count && status == MPI_SUCCESS; done += step) {
+        const int64_t part = count - done < step ? count - done : step;
+        const MPI_Aint offset = (MPI_Aint)done * elements->extent;
+        status = pack_elements(elements, from + offset, part, bytes);
+        if (status == MPI_SUCCESS) status = unpack_elements(elements, bytes, part, to + offset);
+    }
+    if (is_large) free(bytes);
     return status;
 }

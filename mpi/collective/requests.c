@@ -33,14 +33,17 @@ static void drop_complete(struct process* process) {
     }
 }
 
-/// An error is of the call, and waits in it for whoever asks for the call.
+/// Whether it is complete then. An error is of the call, and waits in it for whoever asks for the call.
+static bool step(struct call* call, enum effort effort) {
+    const int status = advance_call(call, effort, &call->complete);
+    call->complete = call->complete || status != MPI_SUCCESS;
+    return call->complete;
+}
+
 static void drive(struct process* process) {
     bool any = false;
-    for (struct call* call = process->active; call != NULL; call = call->next) {
-        const int status = advance_call(call, false, &call->complete);
-        call->complete = call->complete || status != MPI_SUCCESS;
-        any = any || call->complete;
-    }
+    for (struct call* call = process->active; call != NULL; call = call->next)
+        any = step(call, testing) || any;
     if (any) drop_complete(process);
 }
 
@@ -68,7 +71,7 @@ static int finish(struct call* call) {
     int status = MPI_SUCCESS;
     while (status == MPI_SUCCESS && !done) {
         const bool alone = is_alone(process, call);
-        status = advance_call(call, alone, &done);
+        status = advance_call(call, alone ? waiting : testing, &done);
         if (alone || done) continue;
         drive_active(process);
         sched_yield();
@@ -127,7 +130,7 @@ static void start(topoloom_request request) {
     request->active = true;
     lock_process(process);
     activate(process, &request->call);
-    drive(process);
+    if (step(&request->call, posting)) drop_complete(process);
     wake_progress(process);
     unlock_process(process);
 }
@@ -191,15 +194,13 @@ static bool test_active(topoloom_request request) {
 
 static void wait_active(topoloom_request request) {
     struct process* process = request->call.state->process;
-    while (!test_active(request)) {
-        if (process->threaded || !is_alone(process, &request->call)) {
-            sched_yield();
-            continue;
-        }
-        advance_call(&request->call, true, &request->call.complete);
-        request->call.complete = true;
-        drop_complete(process);
+    struct call* call = &request->call;
+    while (process->threaded || call->complete || !is_alone(process, call)) {
+        if (test_active(request)) return;
+        sched_yield();
     }
+    step(call, waiting);
+    drop_complete(process);
 }
 
 // Errors of arguments here have no communicator to be raised on: they are returned.

@@ -50,48 +50,65 @@ static int post(const struct run* run, uint32_t message, enum direction directio
     return post_message(&as_mpi, direction, persistent, request);
 }
 
+// Receives and sends of a round are neighbors among the messages.
+static int start_messages(struct run* run, const topoloom_round* round) {
+    for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
+        const int status =
+            post(run, m, m < round->sends.begin ? receiving : sending, false, &run->requests[run->in_flight]);
+        if (status != MPI_SUCCESS) return status;
+        ++run->in_flight;
+    }
+    return MPI_SUCCESS;
+}
+
+static int start_prepared(struct run* run, const topoloom_round* round) {
+    const int receives = (int)(round->receives.end - round->receives.begin);
+    run->requests = run->prepared + round->receives.begin;
+    int status = receives > 0 ? PMPI_Startall(receives, run->requests) : MPI_SUCCESS;
+    if (status == MPI_SUCCESS) run->in_flight = receives;
+    for (uint32_t m = round->sends.begin; m < round->sends.end && status == MPI_SUCCESS; ++m) {
+        MPI_Request* request = &run->prepared[m];
+        status = *request != MPI_REQUEST_NULL ? PMPI_Start(request) : post(run, m, sending, false, request);
+        if (status == MPI_SUCCESS) ++run->in_flight;
+    }
+    return status;
+}
+
 static int start_round(struct run* run, const topoloom_round* round) {
     int status = work(run, round->before);
-    // Receives and sends of a round are neighbors among the messages.
-    const int count = (int)(round->sends.end - round->receives.begin);
     if (run->trace != NULL) begin_messages(run->trace);
-    if (run->prepared != NULL) {
-        run->requests = run->prepared + round->receives.begin;
-        if (status == MPI_SUCCESS && count > 0) status = PMPI_Startall(count, run->requests);
-        if (status == MPI_SUCCESS) run->in_flight = count;
-    } else {
-        for (int i = 0; i < count && status == MPI_SUCCESS; ++i) {
-            const uint32_t message = round->receives.begin + (uint32_t)i;
-            status = post(run, message, message < round->sends.begin ? receiving : sending, false,
-                          &run->requests[i]);
-            if (status == MPI_SUCCESS) run->in_flight = i + 1;
-        }
-    }
+    if (status == MPI_SUCCESS)
+        status = run->prepared != NULL ? start_prepared(run, round) : start_messages(run, round);
     run->started = true;
     return status == MPI_SUCCESS ? work(run, round->meanwhile) : status;
 }
 
-static int complete_round(struct run* run, bool wait, bool* done) {
-    int flag = 1, status = MPI_SUCCESS;
-    if (run->in_flight > 0 && run->trace != NULL) {
+static int complete_round(struct run* run, enum effort effort, bool* done) {
+    int flag = run->in_flight == 0, status = MPI_SUCCESS;
+    const bool wait = effort == waiting;
+    if (flag || effort == posting) {
+        *done = flag;
+        return MPI_SUCCESS;
+    }
+    if (run->trace != NULL) {
         status = complete_traced(run->trace, run->in_flight, run->requests, wait, &flag);
-    } else if (run->in_flight > 0) {
+    } else {
         status = wait ? PMPI_Waitall(run->in_flight, run->requests, MPI_STATUSES_IGNORE)
                       : PMPI_Testall(run->in_flight, run->requests, &flag, MPI_STATUSES_IGNORE);
     }
-    *done = flag != 0;
-    if (flag) run->in_flight = 0;
+    *done = wait || flag != 0;
+    if (*done) run->in_flight = 0;
     return status;
 }
 
-int advance_run(struct run* run, bool wait, bool* done) {
+int advance_run(struct run* run, enum effort effort, bool* done) {
     const topoloom_program* program = &run->plan->program;
     *done = false;
     while (run->round < program->round_count) {
         const topoloom_round* round = &program->rounds[run->round];
         bool complete = false;
         int status = run->started ? MPI_SUCCESS : start_round(run, round);
-        if (status == MPI_SUCCESS) status = complete_round(run, wait, &complete);
+        if (status == MPI_SUCCESS) status = complete_round(run, effort, &complete);
         if (status == MPI_SUCCESS && !complete) return MPI_SUCCESS;
         if (status == MPI_SUCCESS) status = work(run, round->after);
         if (status != MPI_SUCCESS) return status;
@@ -101,6 +118,12 @@ int advance_run(struct run* run, bool wait, bool* done) {
     run->round = 0;
     *done = true;
     return MPI_SUCCESS;
+}
+
+/// Open MPI sends what is short within MPI_Isend, and thus sooner than by a persistent request; others take as long.
+static bool is_sent_at_once(const struct run* run, const topoloom_message* message) {
+    enum { most = 256 };
+    return message->units * run->elements.size <= most;
 }
 
 int prepare_run(struct run* run) {
@@ -113,8 +136,9 @@ int prepare_run(struct run* run) {
     for (size_t r = 0; r < program->round_count; ++r) {
         const topoloom_round* round = &program->rounds[r];
         for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
-            const int status =
-                post(run, m, m < round->sends.begin ? receiving : sending, true, &run->prepared[m]);
+            const bool sends = m >= round->sends.begin;
+            if (sends && is_sent_at_once(run, &program->messages[m])) continue;
+            const int status = post(run, m, sends ? sending : receiving, true, &run->prepared[m]);
             if (status != MPI_SUCCESS) return status;
         }
     }

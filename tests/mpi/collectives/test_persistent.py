@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Persistent collectives have all that they need from when they are made."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from built_libraries import run, with_collectives
+from recorded import MPIS, PROGRAMS, Mpi
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_started_collectives_allocate_nothing(mpi: Mpi, tmp_path: Path) -> None:
+    source = PROGRAMS / "collectives/allocations.c"
+    program = with_collectives(mpi, source, tmp_path)
+    for ranks in (1, 3):
+        printed = run(mpi.command(ranks, program))
+        counts = re.search(r"(\d+) allocations when made, (\d+) later", printed)
+        assert counts is not None, printed
+        made, later = map(int, counts.groups())
+        assert made > 0
+        assert later == 0

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts what Topoloom's libraries allocate when persistent collectives are made, and when they are started and waited for.
+#define _GNU_SOURCE
+#include <link.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <topoloom_collective.h>
+
+// ---- whose memory it is ------------------------------------------------------------------------------------------
+
+/// The C++ library is only there for libtopoloom.
+static const char* const libraries[] = {"libtopoloom-collective.so", "libtopoloom.so", "libstdc++.so"};
+enum { most_spans = 64 };
+static struct {
+    uintptr_t begin, end;
+} spans[most_spans];
+static int span_count;
+static long counted;
+
+static int note_spans(struct dl_phdr_info* object, size_t size, void* unused) {
+    (void)size, (void)unused;
+    for (int l = 0; l < 3; ++l) {
+        if (strstr(object->dlpi_name, libraries[l]) == NULL) continue;
+        for (int i = 0; i < object->dlpi_phnum && span_count < most_spans; ++i) {
+            spans[span_count].begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+            spans[span_count].end = spans[span_count].begin + object->dlpi_phdr[i].p_memsz;
+            if (object->dlpi_phdr[i].p_type == PT_LOAD) ++span_count;
+        }
+        break;
+    }
+    return 0;
+}
+
+static void count(const void* caller) {
+    for (int i = 0; i < span_count; ++i)
+        if ((uintptr_t)caller >= spans[i].begin && (uintptr_t)caller < spans[i].end) ++counted;
+}
+
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+
+void* malloc(size_t size) {
+    count(__builtin_return_address(0));
+    return __libc_malloc(size);
+}
+
+void* calloc(size_t number, size_t size) {
+    count(__builtin_return_address(0));
+    return __libc_calloc(number, size);
+}
+
+void* realloc(void* memory, size_t size) {
+    count(__builtin_return_address(0));
+    return __libc_realloc(memory, size);
+}
+
+// ---- the calls ---------------------------------------------------------------------------------------------------
+
+enum { most_calls = 32, elements = 100, starts = 20 };
+static topoloom_request requests[most_calls];
+static int call_count;
+static char *in, *out;
+static int counts[64], places[64];
+
+static void make_all(MPI_Datatype type, MPI_Comm comm) {
+#define MAKE(name, ...) topoloom_##name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &requests[call_count++])
+#define BOTH in, elements, type, out, elements, type
+    MAKE(alltoall, BOTH);
+    MAKE(alltoallv, in, counts, places, type, out, counts, places, type);
+    MAKE(alltoall, MPI_IN_PLACE, elements, type, out, elements, type);
+    MAKE(allgather, BOTH);
+    MAKE(allgatherv, in, elements, type, out, counts, places, type);
+    MAKE(bcast, out, elements, type, 0);
+    MAKE(gather, BOTH, 0);
+    MAKE(scatter, BOTH, 0);
+}
+
+static void reduce_all(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+#define VECTOR in, out, elements, type, op
+    MAKE(allreduce, VECTOR);
+    MAKE(allreduce, MPI_IN_PLACE, out, elements, type, op);
+    MAKE(reduce, VECTOR, 0);
+    MAKE(reduce_scatter_block, VECTOR);
+    MAKE(scan, VECTOR);
+    MAKE(exscan, VECTOR);
+    topoloom_barrier_init(comm, MPI_INFO_NULL, &requests[call_count++]);
+}
+
+static void keep_left(void* left, void* right, int* length, MPI_Datatype* type) {
+    (void)left, (void)right, (void)length, (void)type;
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int r = 0; r < ranks; ++r) {
+        counts[r] = elements;
+        places[r] = r * elements;
+    }
+    in = calloc((size_t)ranks * elements, 64);
+    out = calloc((size_t)ranks * elements, 64);
+    MPI_Datatype gaps;
+    MPI_Op op;
+    MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &gaps);
+    MPI_Type_commit(&gaps);
+    MPI_Op_create(keep_left, 1, &op);
+    dl_iterate_phdr(note_spans, NULL);
+    counted = 0;
+    make_all(MPI_INT, MPI_COMM_WORLD);
+    make_all(gaps, MPI_COMM_WORLD);
+    reduce_all(MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    reduce_all(gaps, op, MPI_COMM_WORLD);
+    const long made = counted;
+    counted = 0;
+    for (int i = 0; i < starts; ++i) {
+        for (int c = 0; c < call_count; ++c) {
+            topoloom_start(&requests[c]);
+            topoloom_wait(&requests[c], MPI_STATUS_IGNORE);
+        }
+        topoloom_startall(call_count, requests);
+        topoloom_waitall(call_count, requests, MPI_STATUSES_IGNORE);
+    }
+    long both[2] = {made, counted}, all[2];
+    MPI_Reduce(both, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("%ld allocations when made, %ld later\n", all[0], all[1]);
+    for (int c = 0; c < call_count; ++c) topoloom_request_free(&requests[c]);
+    MPI_Type_free(&gaps);
+    MPI_Op_free(&op);
+    MPI_Finalize();
+    return 0;
+}
