@@ -30,7 +30,7 @@ def build_collectives(compiler: Path) -> Path:
     return build_shim(
         "collective",
         compiler,
-        folders=["mpi/learning", "mpi/seats", "mpi/trace"],
+        folders=["mpi/learning", "mpi/seats", "mpi/timing", "mpi/trace"],
         libraries=[need_core_library()],
         headers=_core_headers(),
     )
@@ -47,7 +47,7 @@ def build_measurement(compiler: Path) -> Path:
     return build_program(
         "measure",
         compiler,
-        folders=["mpi/collective", "mpi/learning", "mpi/seats", "mpi/trace"],
+        folders=["mpi/collective", "mpi/learning", "mpi/seats", "mpi/timing", "mpi/trace"],
         libraries=[need_core_library()],
         headers=_core_headers(),
         leave_out=["collective/preload*.c", "seats/start.c"],
