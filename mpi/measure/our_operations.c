@@ -53,17 +53,10 @@ static const struct our_operation {
     const char* name;
     collective_call* run;
 } operations[] = {
-    {"all-to-all", our_all_to_all},
-    {"all-gather", our_all_gather},
-    {"all-reduce", our_all_reduce},
-    {"broadcast", our_broadcast},
-    {"reduce", our_reduce},
-    {"reduce-scatter", our_reduce_scatter},
-    {"gather", our_gather},
-    {"scatter", our_scatter},
-    {"scan", our_scan},
-    {"exscan", our_exscan},
-    {"barrier", our_barrier},
+    {"all-to-all", our_all_to_all}, {"all-gather", our_all_gather}, {"all-reduce", our_all_reduce},
+    {"broadcast", our_broadcast},   {"reduce", our_reduce},         {"reduce-scatter", our_reduce_scatter},
+    {"gather", our_gather},         {"scatter", our_scatter},       {"scan", our_scan},
+    {"exscan", our_exscan},         {"barrier", our_barrier},
 };
 
 collective_call* find_ours(const char* name) {
