@@ -6,6 +6,9 @@
 #include <mpi.h>
 #include <sched.h>
 #include <time.h>
+#ifdef SMPI_H
+#include <smpi/smpi_helpers.h>  // its nanosleep, also where CMake compiles without SimGrid's wrapper
+#endif
 
 static const double first_margin = 1e-4, most_margin = 0.1;  // s
 
