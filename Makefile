@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-preloaded bench-learning bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-remap bench-preloaded bench-learning bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -70,6 +70,10 @@ bench-exchange: build        ## sparse exchanges, simulated; ARGS='--calls 20000
 bench-grids: build           ## rows and columns of process grids in tiles, simulated; ARGS='--docs docs' renews the page
 	tools/setup.sh test
 	PYTHONPATH=bench python -m process_grids $(ARGS)
+
+bench-remap: build           ## scatters in orders by measured messages, on simulated nodes of two groups; ARGS='--docs docs' renews the page
+	tools/setup.sh test
+	PYTHONPATH=bench python -m remap $(ARGS)
 
 bench-preloaded: build       ## applications with our collectives in front of MPI's; ARGS='--docs docs' renews the page
 	tools/setup.sh test

@@ -47,7 +47,13 @@ def build_measurement(compiler: Path) -> Path:
     return build_program(
         "measure",
         compiler,
-        folders=["mpi/collective", "mpi/learning", "mpi/seats", "mpi/timing", "mpi/trace"],
+        folders=[
+            "mpi/collective",
+            "mpi/learning",
+            "mpi/seats",
+            "mpi/timing",
+            "mpi/trace",
+        ],
         libraries=[need_core_library()],
         headers=_core_headers(),
         leave_out=["collective/preload*.c", "seats/start.c"],
