@@ -5,6 +5,7 @@
 #define TOPOLOOM_COLLECTIVE_PARTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,11 +96,20 @@ void release_plan(struct plan* plan);
 
 // ---- process.c: what this process has under way, whatever the communicator --------------------------------------
 struct call;
+/// Of the thread that drives the active calls, if there is one: see progress.h.
+struct progress {
+    atomic_bool asked;
+    bool runs;
+    bool ends;            // under the guard of the process
+    pthread_cond_t wake;  // there is an active call, or it ends
+    pthread_t thread;
+};
 struct process {
     bool threaded;          // MPI_THREAD_MULTIPLE: the guard is in use
     pthread_mutex_t guard;  // of both lists, and of the calls in the first while they go on
     struct call* active;    // non-blocking and persistent ones that have been started
     struct state* states;
+    struct progress progress;
 #ifdef SMPI_H
     _Atomic int state_key;
 #endif

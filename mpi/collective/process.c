@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "collective.h"
+#include "progress.h"
 
 int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget) {
     if (atomic_load(key) != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
@@ -17,10 +18,12 @@ int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget) {
 static int forget_process(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct process* process = value;
+    stop_progress(process);
     for (struct state* state = process->states; state != NULL; state = state->next) {
         if (state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
         state->process = NULL;
     }
+    pthread_cond_destroy(&process->progress.wake);
     pthread_mutex_destroy(&process->guard);
     free(process);
     return MPI_SUCCESS;
@@ -37,6 +40,7 @@ static int find_or_make(bool threaded, struct process** process) {
     if (made == NULL) return MPI_ERR_NO_MEM;
     made->threaded = threaded;
     pthread_mutex_init(&made->guard, NULL);
+    pthread_cond_init(&made->progress.wake, NULL);
 #ifdef SMPI_H
     made->state_key = MPI_KEYVAL_INVALID;
 #endif

@@ -5,6 +5,7 @@
 
 #include "collective.h"
 #include "learning.h"
+#include "progress.h"
 
 struct topoloom_request_state {
     struct call call;
@@ -127,6 +128,7 @@ static void start(topoloom_request request) {
     lock_process(process);
     activate(process, &request->call);
     drive(process);
+    wake_progress(process);
     unlock_process(process);
 }
 

@@ -44,8 +44,8 @@ static bool read_file(const char* name, struct text* text, char* why, size_t why
     return right;
 }
 
-static const char* const names[setting_count] = {"machine", "placement", "decisions", "schedule",
-                                                 "report",  "exchange",  "learn",     "trace"};
+static const char* const names[setting_count] = {"machine",  "placement", "decisions", "schedule", "report",
+                                                 "exchange", "learn",     "trace",     "progress"};
 
 bool find_exchange(const char* name, enum exchange_algorithm* found) {
     static const char* const algorithms[] = {"", "reduction", "nbx", "mesh"};
@@ -71,7 +71,7 @@ static bool read_option(char* option, struct text parts[setting_count], char* wh
     if (which == setting_count) {
         snprintf(why, why_size,
                  "TOPOLOOM_COLLECTIVES has no option '%s'; there are: machine, placement, decisions, "
-                 "schedule, report, exchange, learn, trace",
+                 "schedule, report, exchange, learn, trace, progress",
                  option);
         return false;
     }
@@ -85,7 +85,7 @@ static bool read_option(char* option, struct text parts[setting_count], char* wh
                  "TOPOLOOM_COLLECTIVES: there is no exchange '%s'; there are: reduction, nbx, mesh", value);
         return false;
     }
-    const bool is_switch = which == of_report || which == of_learn;
+    const bool is_switch = which == of_report || which == of_learn || which == of_progress;
     if (is_switch && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
         snprintf(why, why_size, "TOPOLOOM_COLLECTIVES: '%s' is 0 or 1, not '%s'", names[which], value);
         return false;

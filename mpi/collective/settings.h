@@ -21,6 +21,7 @@ enum setting {
     of_exchange,
     of_learn,
     of_trace,
+    of_progress,
     setting_count
 };
 

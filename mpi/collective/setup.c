@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "machine_file.h"
+#include "progress.h"
 #include "settings.h"
 
 enum step { duplicating, counting, reading, seating };
@@ -132,7 +133,7 @@ static bool separate_seats(int64_t* seats, size_t ranks) {
 }
 
 static int make_strategy(struct state* state, struct setup* setup) {
-    const char* parts[setting_count] = {"", "", "", "", "", "", "", ""};
+    const char* parts[setting_count] = {"", "", "", "", "", "", "", "", ""};
     if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
     find_exchange(parts[of_exchange], &state->exchange);
     if (parts[of_trace][0] != '\0') {
@@ -166,6 +167,10 @@ static int make_strategy(struct state* state, struct setup* setup) {
         topoloom_learner_make(state->strategy, &state->learner, why, sizeof why) != 0) {
         say(state, why);
         return MPI_ERR_NO_MEM;
+    }
+    if (parts[of_progress][0] == '1') {
+        const char* reason = start_progress(state->process);
+        if (reason != NULL) say(state, reason);
     }
     if (parts[of_report][0] == '1') say(state, topoloom_strategy_about(state->strategy));
     return MPI_SUCCESS;

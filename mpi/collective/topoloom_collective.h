@@ -13,6 +13,7 @@
  *   exchange=NAME    of topoloom_exchange.h: reduction, nbx or mesh
  *   learn=1          measured times of the blocking calls of a communicator correct what is known of the machine
  *   trace=FILE       rank 0 appends to it who waited for whom in blocking calls: the first 100 of a communicator
+ *   progress=1       a thread of each process takes on what it has started, if the program asked for MPI_THREAD_MULTIPLE
  *   report=1         rank 0 says on standard error what each communicator uses
  * Without it the machine is learned from the hosts of the processes.
  *

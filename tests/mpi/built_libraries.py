@@ -13,6 +13,8 @@ from recorded import Mpi, need
 from topoloom import _core
 
 ROOT = Path(__file__).parents[2]
+#: Where they have been installed, by MPI and C compiler options.
+_prefixes: dict[tuple[str, str], Path] = {}
 
 
 def run(words: Sequence[object], **variables: str) -> str:
@@ -47,9 +49,15 @@ def cmake(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
     build(source, folder, mpi, "all", *options)
 
 
-def with_collectives(mpi: Mpi, source: Path, folder: Path, *options: object) -> Path:
-    """Compile a C program with libtopoloom-collective, as pkg-config says."""
-    prefix, program = installed(mpi, folder), folder / source.stem
+def with_collectives(
+    mpi: Mpi, source: Path, folder: Path, *options: object, everywhere: str = ""
+) -> Path:
+    """Compile a C program with libtopoloom-collective, as pkg-config says.
+
+    Options that are to hold everywhere are also those of the library.
+    """
+    prefix, program = installed(mpi, folder, everywhere), folder / source.stem
+    options += tuple(everywhere.split())
     words = ["pkg-config", "--cflags", "--libs", "topoloom-collective"]
     flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
     compiler = need(mpi.compilers[".c"], mpi.install)
@@ -68,10 +76,21 @@ def with_reordering(mpi: Mpi, source: Path, folder: Path) -> Path:
     return program
 
 
-def installed(mpi: Mpi, folder: Path) -> Path:
-    """Install the libraries for an MPI, with the libtopoloom of this Python."""
+def installed(mpi: Mpi, folder: Path, c_options: str = "") -> Path:
+    """Install the libraries for an MPI, with the libtopoloom of this Python.
+
+    They are built once, below the folder that is the first to be asked for.
+    """
+    key = mpi.name, c_options
+    if key not in _prefixes:
+        _prefixes[key] = _install(mpi, folder, c_options)
+    return _prefixes[key]
+
+
+def _install(mpi: Mpi, folder: Path, c_options: str) -> Path:
     prefix = folder / "prefix"
-    options = (*_options(), f"-DCMAKE_INSTALL_PREFIX={prefix}")
+    options = [f"-DCMAKE_INSTALL_PREFIX={prefix}", f"-DCMAKE_C_FLAGS={c_options}"]
+    options += _options()
     cmake(ROOT / "mpi", folder / "library", mpi, *options)
     run(["cmake", "--install", folder / "library"])
     return prefix

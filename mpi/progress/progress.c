@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// It shares the guard of the process with the threads of the program, and sleeps while nothing is active.
+#define _GNU_SOURCE
+#include "progress.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "collective.h"
+
+static bool wait_for_calls(struct process* process) {
+    struct progress* progress = &process->progress;
+    pthread_mutex_lock(&process->guard);
+    while (process->active == NULL && !progress->ends) pthread_cond_wait(&progress->wake, &process->guard);
+    const bool goes_on = !progress->ends;
+    pthread_mutex_unlock(&process->guard);
+    return goes_on;
+}
+
+static void* drive_calls(void* given) {
+    struct process* process = given;
+    // It sleeps between looks, as the program mostly has no CPU to spare; by default the kernel would add 50 us to that.
+    const struct timespec between_looks = {.tv_nsec = 20000};
+    prctl(PR_SET_TIMERSLACK, 1000UL);
+    while (wait_for_calls(process)) {
+        drive_active(process);
+        nanosleep(&between_looks, NULL);
+    }
+    return NULL;
+}
+
+const char* start_progress(struct process* process) {
+    struct progress* progress = &process->progress;
+    if (!process->threaded)
+        return "progress=1 needs a program that asks for MPI_THREAD_MULTIPLE: calls go on when they are "
+               "tested";
+    if (atomic_exchange(&progress->asked, true)) return NULL;
+    sigset_t all, before;
+    sigfillset(&all);  // signals are for the program's threads
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    progress->runs = pthread_create(&progress->thread, NULL, drive_calls, process) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return progress->runs ? NULL : "no thread can be made for progress=1: calls go on when they are tested";
+}
+
+void wake_progress(struct process* process) { pthread_cond_signal(&process->progress.wake); }
+
+void stop_progress(struct process* process) {
+    struct progress* progress = &process->progress;
+    if (!progress->runs) return;
+    pthread_mutex_lock(&process->guard);
+    progress->ends = true;
+    wake_progress(process);
+    pthread_mutex_unlock(&process->guard);
+    pthread_join(progress->thread, NULL);
+}

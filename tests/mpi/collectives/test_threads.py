@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Threads use collectives at once, and one of the library's own takes them on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from built_libraries import run, with_collectives
+from recorded import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
+
+THREADS = PROGRAMS / "collectives/threads.c"
+
+
+@pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
+def threads(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> list[str]:
+    mpi: Mpi = request.param
+    program = with_collectives(
+        mpi, THREADS, tmp_path_factory.mktemp(mpi.name), "-pthread"
+    )
+    return mpi.command(4, program)
+
+
+@pytest.mark.parametrize("progress", "01")
+def test_threads_use_communicators_of_their_own(
+    threads: list[str], progress: str
+) -> None:
+    setting = f"progress={progress}"
+    said = run([*threads, "at-once", 3, 100], TOPOLOOM_COLLECTIVES=setting)
+    assert said == "0 wrong\n"
+
+
+def test_calls_go_on_while_nobody_tests_them(threads: list[str]) -> None:
+    # In rounds, so that what was posted at the start is not all.
+    setting = "progress=1;schedule=bruck"
+    assert run([*threads, "unseen", 200], TOPOLOOM_COLLECTIVES=setting) == "0 wrong\n"
+
+
+def test_a_program_with_one_thread_goes_on_by_tests(tmp_path: Path) -> None:
+    source = PROGRAMS / "collectives/repeated.c"
+    program = with_collectives(OPEN_MPI_4, source, tmp_path)
+    done = subprocess.run(
+        OPEN_MPI_4.command(2, program, 8, 3),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TOPOLOOM_COLLECTIVES": "progress=1"},
+    )
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "topoloom: collectives: progress=1 needs a program that asks"
+    )
+
+
+def test_the_thread_sanitizer_finds_nothing(tmp_path: Path) -> None:
+    # MPICH itself does not survive it.
+    program = with_collectives(
+        OPEN_MPI_4, THREADS, tmp_path, everywhere="-g -pthread -fsanitize=thread"
+    )
+    variables = {
+        "TOPOLOOM_COLLECTIVES": "progress=1;schedule=bruck",
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
+    }
+    for words in (["at-once", 3, 40], ["unseen", 40]):
+        said = run([*OPEN_MPI_4.command(4, program), *words], **variables)
+        assert said == "0 wrong\n"
