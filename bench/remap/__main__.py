@@ -18,7 +18,7 @@ MARKS = "<!-- bench-remap: begin -->", "<!-- bench-remap: end -->"
 #: Every process gets 10 MB.
 BYTES = 10 << 20
 ORDERS = ("standard", "fastest-edge-first", "channel-aware")
-#: Messages of this size were round trips of so many microseconds (table 4.7).
+#: Bytes of the messages whose round trips are in table 4.7.
 SCANNED = 16384
 SETTINGS = smpi.SETTINGS | {
     "smpi/auto-shared-malloc-thresh": "100000",

@@ -88,7 +88,7 @@ static void write_mapper(const int extents[], int dimensions, char* text, size_t
     snprintf(text + length, size - (size_t)length, ")");
 }
 
-/// Each node has a compact tile of the grid; the order stays where that is no gain.
+/// Each node has a compact tile of the grid; the order stays where nothing is gained.
 static int order_in_tiles(MPI_Comm comm, const char* grid, int rank, int size, int ranks[],
                           char why[why_size]) {
     int extents[most_dimensions], neighbors[2 * most_dimensions];

@@ -35,8 +35,8 @@ enum class BinomialOrder {
 [[nodiscard]] std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,
                                                std::uint32_t channels, std::uint64_t seed);
 
-/// The same by measured costs: those of groups of near processes, so that noise is not mined for fast edges, and where there
-/// are no groups, orders that depend on costs are the standard one. O(size^2 log size) for every level of groups.
+/// The same by measured costs: those of groups of near processes, so that noise is not mined for fast edges. Without groups,
+/// orders that depend on costs are the standard one. O(size^2 log size) for every level of groups.
 [[nodiscard]] std::vector<Rank> measured_binomial_order(const CostMatrix& costs, BinomialOrder order,
                                                         Rank root, std::uint32_t channels,
                                                         std::uint64_t seed);
