@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-learning bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-remap bench-learning bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -74,6 +74,10 @@ bench-grids: build           ## rows and columns of process grids in tiles, simu
 bench-persistent: build      ## persistent collectives beside one-shot ones and MPI's own; ARGS='--docs docs' renews the page
 	tools/setup.sh test
 	PYTHONPATH=bench python -m persistent $(ARGS)
+
+bench-remap: build           ## scatters in orders by measured messages, on simulated nodes of two groups; ARGS='--docs docs' renews the page
+	tools/setup.sh test
+	PYTHONPATH=bench python -m remap $(ARGS)
 
 bench-preloaded: build       ## applications with our collectives in front of MPI's; ARGS='--docs docs' renews the page
 	tools/setup.sh test

@@ -50,7 +50,7 @@ def run(*words: object) -> None:
 
 
 def build(source: Path, compiler: str, folder: Path) -> Path:
-    """Compile a program with an MPI's compiler, and the library for it."""
+    """Compile a program with an MPI's compiler, and the libraries for it."""
     library, program = folder / "collective", folder / source.stem
     options = [
         f"-DMPI_C_COMPILER={compiler}",
@@ -58,9 +58,14 @@ def build(source: Path, compiler: str, folder: Path) -> Path:
         f"-DTOPOLOOM_INCLUDE_DIR={MPI.parent / 'core' / 'topoloom' / 'capi'}",
     ]
     run("cmake", "-S", MPI, "-B", folder, *options)
-    run("cmake", "--build", folder, "--target", "topoloom-collective")
-    linked = (library / "libtopoloom-collective.so", f"-Wl,-rpath,{library}")
-    headers = [f"-I{MPI / room}" for room in ("collective", "exchange", "grid")]
+    targets = ("topoloom-collective", "topoloom-mpi")
+    run("cmake", "--build", folder, "--target", *targets)
+    linked = (
+        *(library / "libtopoloom-collective.so", f"-Wl,-rpath,{library}"),
+        *(folder / "libtopoloom-mpi.so", f"-Wl,-rpath,{folder}"),
+    )
+    rooms = ("collective", "exchange", "grid", "reorder")
+    headers = [f"-I{MPI / room}" for room in rooms]
     headers.append(f"-I{Path(__file__).parent}")
     run(
         compiler,

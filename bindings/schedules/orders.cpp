@@ -31,15 +31,6 @@ CostMatrix matrix_of(const Costs& costs) {
     return {costs.size(0), {values.begin(), values.end()}};
 }
 
-BinomialOrder order_of(std::string_view name) {
-    constexpr std::array<std::string_view, 4> names{"standard", "fastest-edge-first", "channel-aware",
-                                                    "random"};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == name) return static_cast<BinomialOrder>(i);
-    }
-    throw Error(unknown_name("order", std::string(name), {names.begin(), names.end()}));
-}
-
 ChannelSharing sharing_of(std::string_view name) {
     constexpr std::array<std::string_view, 4> names{"growing", "printed", "node", "independent"};
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -132,7 +123,7 @@ void bind_schedules_orders(nb::module_& m) {
            std::uint64_t seed) {
             std::vector<std::uint32_t> order;
             for (const Rank process :
-                 binomial_order(matrix_of(costs), order_of(method), Rank{root}, channels, seed))
+                 binomial_order(matrix_of(costs), parse_binomial_order(method), Rank{root}, channels, seed))
                 order.push_back(process.value);
             return order;
         },

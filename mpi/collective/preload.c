@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 
+#include "seats.h"
+
 const struct shim shim = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
 
 static bool begun;    // by MPI_Init, not by a session
 static bool leaving;  // MPI_Finalize has freed what communicators carry
 
-void seats_start(void);  // of seats.h, whose struct plan is another
 void seats_start(void) { begun = getenv(shim.variable) != NULL; }
 
 static int leave(MPI_Comm comm, int key, void* value, void* extra) {

@@ -54,7 +54,10 @@ static void read_line(struct job* job, char* line) {
     char* value = strchr(line, ' ');
     if (value == NULL) return;
     *value++ = '\0';
-    if (strcmp(line, "operation") == 0) job->operation = find_operation(value);
+    if (strcmp(line, "operation") == 0) {
+        job->operation = find_operation(value);
+        job->ours = find_ours(value);
+    }
     if (strcmp(line, "ranks") == 0) job->ranks = atoi(value);
     if (strcmp(line, "root") == 0) job->root = atoi(value);
     if (strcmp(line, "repeats") == 0) job->repeats = atoi(value);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "operations.h"
+#include "our_operations.h"
 
 /// A schedule, or MPI's own collective where it is `mpi`, at one size.
 struct sized_case {
@@ -18,6 +18,7 @@ struct sized_case {
 struct job {
     char* text;  // owned: what the others point to
     const struct operation* operation;
+    collective_call* ours;  // of the same name
     int ranks, root, repeats;
     const char* trace;  // NULL: none is wanted
     const char** ways;

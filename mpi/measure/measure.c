@@ -33,12 +33,9 @@ static MPI_Comm open_way(const struct job* job, int way, const char* trace) {
 }
 
 static void run(const struct job* job, struct buffers* buffers, const struct sized_case* one, MPI_Comm comm) {
-    const bool doubles = job->operation->combines && one->bytes % (int)sizeof(double) == 0;
-    buffers->type = doubles ? MPI_DOUBLE : MPI_BYTE;
-    buffers->op = doubles ? MPI_SUM : MPI_BOR;
-    buffers->count = doubles ? one->bytes / (int)sizeof(double) : one->bytes;
+    set_block(buffers, job->operation, one->bytes);
     buffers->comm = comm;
-    (is_mpi(job, one->way) ? job->operation->mpi : job->operation->ours)(buffers);
+    (is_mpi(job, one->way) ? job->operation->run : job->ours)(buffers);
 }
 
 static double seconds_of(const struct job* job, struct buffers* buffers, const struct sized_case* one,
@@ -52,17 +49,15 @@ static double seconds_of(const struct job* job, struct buffers* buffers, const s
     }
 }
 
-static struct buffers make_buffers(const struct job* job) {
+static struct buffers buffers_of(const struct job* job) {
     size_t most = 0;
     for (int i = 0; i < job->case_count; ++i)
         if ((size_t)job->cases[i].bytes > most) most = (size_t)job->cases[i].bytes;
-    const size_t by_rank = most * (size_t)job->ranks;
-    struct buffers buffers = {.root = job->root};
-    buffers.in = calloc(1, (job->operation->in_by_rank ? by_rank : most) + 1);
-    buffers.out = calloc(1, (job->operation->out_by_rank ? by_rank : most) + 1);
-    int lack = buffers.in == NULL || buffers.out == NULL;
+    struct buffers buffers;
+    int lack = !make_buffers(&buffers, job->operation, most, job->ranks);
     MPI_Allreduce(MPI_IN_PLACE, &lack, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (lack) give_up(job, "not enough memory for blocks of %zu bytes among %d ranks", most, job->ranks);
+    buffers.root = job->root;
     return buffers;
 }
 
@@ -78,8 +73,8 @@ static void trace_all(const struct job* job, struct buffers* buffers, struct sta
 }
 
 static void measure(const struct job* job) {
-    struct buffers buffers = make_buffers(job);
-    struct start start = make_start();
+    struct buffers buffers = buffers_of(job);
+    struct start start = make_start(MPI_COMM_WORLD);
     MPI_Comm* comms = malloc((size_t)job->way_count * sizeof *comms);
     for (int way = 0; way < job->way_count; ++way) comms[way] = open_way(job, way, NULL);
     for (int i = 0; i < job->case_count; ++i)  // first calls make plans and connections
@@ -96,8 +91,7 @@ static void measure(const struct job* job) {
     if (job->answer != NULL) fputs("end\n", job->answer);
     for (int way = 0; way < job->way_count; ++way) MPI_Comm_free(&comms[way]);
     free(comms);
-    free(buffers.in);
-    free(buffers.out);
+    free_buffers(&buffers);
 }
 
 int main(int argc, char** argv) {

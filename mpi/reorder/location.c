@@ -93,6 +93,12 @@ void find_location(struct location* location) {
     memset(location, 0, sizeof *location);
     find_switches(location->switches);
     find_cores(location->cores);
+#ifdef SMPI_H  // where all processes are on the host that simulates
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    PMPI_Get_processor_name(host, &(int){0});
+    snprintf(location->host, host_length, "%.*s", host_length - 1, host);
+#else
     if (gethostname(location->host, host_length - 1) != 0) location->host[0] = '\0';
+#endif
     location->node = find_node(location->host);
 }

@@ -57,7 +57,34 @@ TOPOLOOM_MPI_API int topoloom_dist_graph_create_adjacent(MPI_Comm comm, int inde
  * a better order. `info` is for the new one; MPI_COMM_NULL stays. */
 TOPOLOOM_MPI_API int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info);
 
+/* A communicator of the same processes in which rank i is the process that is ranks[i] in comm: MPI_Group_incl with a vector
+ * that counts on rank 0 (Karlsson 2012, def. 1). One that is not a permutation raises MPI_ERR_RANK on all
+ * of them; rank 0 says in one line what is wrong. */
+TOPOLOOM_MPI_API int topoloom_comm_remap(MPI_Comm comm, const int ranks[], MPI_Comm* newcomm);
+
+/* The same with a vector that is read or computed. `options` counts on rank 0, separated by commas; NULL takes those of the
+ * environment variable TOPOLOOM_ORDER:
+ *   order=NAME                or NAME|NAME|...: the one with which the operation takes the least time, by measurement
+ *     standard                root, root + 1, ...
+ *     fastest-edge-first, channel-aware
+ *                             ranks of binomial trees by how long messages take (Karlsson 2012, ch. 4), which is measured
+ *     random                  the root, then any order
+ *     blocked                 node after node, whatever the launcher has done
+ *     tiled(4x8)              each node has a compact tile of the grid, whose cells are numbered row-major (ch. 5)
+ *     file(NAME)              of rank 0: a rank per line, as `topoloom order -o` writes it
+ *   root=0                    becomes rank 0 in the first four
+ *   channels=1                messages between two groups of processes that are as fast as one
+ *   message=16384             bytes with which messages are measured, seed=1
+ *   operation=scatter, bytes=1048576
+ *                             a collective of `topoloom collective`, and its block, which root 0 has in all candidates
+ *   repeats=5                 of each, in turns, from a common start; their medians count
+ *   report=1                  rank 0 says on standard error what is taken
+ * Errors are raised on all ranks; rank 0 says in one line what is wrong. Measuring messages takes O(ranks^2) round trips. */
+TOPOLOOM_MPI_API int topoloom_comm_order(MPI_Comm comm, const char* options, MPI_Comm* newcomm);
+
 /* For the Fortran module. */
+TOPOLOOM_MPI_API int topoloom_comm_remap_f(const MPI_Fint* comm, const int ranks[], MPI_Fint* newcomm);
+TOPOLOOM_MPI_API int topoloom_comm_order_f(const MPI_Fint* comm, const char* options, MPI_Fint* newcomm);
 TOPOLOOM_MPI_API int topoloom_topology_reorder_f(MPI_Fint* comm, const MPI_Fint* info);
 TOPOLOOM_MPI_API int topoloom_comm_reorder_f(const MPI_Fint* comm, int count, const int peers[],
                                              const int64_t bytes[], const char* options, MPI_Fint* newcomm);

@@ -80,7 +80,8 @@ bool read_machine_file(const char* name, struct machine_file* machine, char* why
     return right;
 }
 
-bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* why, size_t why_size) {
+bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* why,
+                         size_t why_size) {
     *machine = (struct machine_file){NULL, NULL, 0};
     char* line = NULL;
     size_t room = 0;

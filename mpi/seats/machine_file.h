@@ -16,7 +16,8 @@ struct machine_file {
 /// False with the reason, which names file and line. Lines about what messages cost are for others.
 bool read_machine_file(const char* name, struct machine_file* machine, char* why, size_t why_size);
 /// The same of a file that is open, where `text` stays NULL without a machine; `name` is for the reason.
-bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* why, size_t why_size);
+bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* why,
+                         size_t why_size);
 void free_machine_file(struct machine_file* machine);
 /// Number of the node, by the rule of host_names.h; -1 = there is none of this name.
 int64_t node_of_host(const struct machine_file* machine, const char* host);

@@ -20,12 +20,12 @@ bool cpus_from_text(const char* text, struct cpus* cpus);
 bool cpus_within(const struct cpus* inner, const struct cpus* outer);
 int cpus_first(const struct cpus* cpus);  // -1 = none
 
-// ---- plan.c: what `topoloom export --to bindings` writes: rank host slot cpus gpu nic -------------------
+// ---- bindings.c: what `topoloom export --to bindings` writes: rank host slot cpus gpu nic -------------------
 struct seat {
     int host, slot;    // index into `hosts`; slot -1 = the rank is not in the plan
     const char* cpus;  // NULL = not known
 };
-struct plan {
+struct bindings {
     int rank_count, host_count;
     struct seat* seats;    // by rank
     const char** hosts;    // sorted
@@ -33,9 +33,10 @@ struct plan {
     char* text;            // what the strings lie in
 };
 /// False with a reason in `why`, which has room for `room` characters.
-bool plan_read(const char* file, struct plan* plan, char* why, int room);
-void plan_free(struct plan* plan);
-int plan_host(const struct plan* plan, const char* name);  // by the rule of host_names.h; -1 = none
+bool bindings_read(const char* file, struct bindings* bindings, char* why, int room);
+void bindings_free(struct bindings* bindings);
+int bindings_host(const struct bindings* bindings,
+                  const char* name);  // by the rule of host_names.h; -1 = none
 
 // ---- testimony.c: what each process says of itself ------------------------------------------------------
 struct testimony {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank beside its seat in the plan.
+// One rank beside its seat in the bindings.
 #ifndef TOPOLOOM_COMPARE_H
 #define TOPOLOOM_COMPARE_H
 
@@ -14,12 +14,12 @@ enum verdict {
     VERDICT_HOST
 };
 /// Says so if the plan names hosts by their IP addresses, which no process calls its host.
-void tell_uncompared(FILE* out, const struct plan* plan);
-enum verdict compare(const struct plan* plan, int rank, const struct testimony* found);
-void explain(FILE* out, enum verdict verdict, const struct plan* plan, int rank,
+void tell_uncompared(FILE* out, const struct bindings* bindings);
+enum verdict compare(const struct bindings* bindings, int rank, const struct testimony* found);
+void explain(FILE* out, enum verdict verdict, const struct bindings* bindings, int rank,
              const struct testimony* found);
 
 /// A line for each rank that is not where the plan puts it; returns how many. In verify.c.
-int tell_elsewhere(FILE* out, const struct plan* plan, const struct testimonies* all);
+int tell_elsewhere(FILE* out, const struct bindings* bindings, const struct testimonies* all);
 
 #endif

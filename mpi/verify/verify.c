@@ -7,15 +7,16 @@
 
 #include "compare.h"
 
-int tell_elsewhere(FILE* out, const struct plan* plan, const struct testimonies* all) {
-    if (plan->rank_count != all->count) {
-        fprintf(out, "topoloom: the plan is for %d ranks, but there are %d\n", plan->rank_count, all->count);
+int tell_elsewhere(FILE* out, const struct bindings* bindings, const struct testimonies* all) {
+    if (bindings->rank_count != all->count) {
+        fprintf(out, "topoloom: the plan is for %d ranks, but there are %d\n", bindings->rank_count,
+                all->count);
         return all->count;
     }
     int elsewhere = 0;
     for (int rank = 0; rank < all->count; ++rank) {
         const struct testimony found = testimony_of(all, rank);
-        const enum verdict verdict = compare(plan, rank, &found);
+        const enum verdict verdict = compare(bindings, rank, &found);
         if (verdict == VERDICT_OK) continue;
         ++elsewhere;
         // In one piece, or what other ranks print gets into the line.
@@ -23,7 +24,7 @@ int tell_elsewhere(FILE* out, const struct plan* plan, const struct testimonies*
         FILE* const buffer = fmemopen(line, sizeof line, "w");
         FILE* const text = buffer != NULL ? buffer : out;
         fputs("topoloom: ", text);
-        explain(text, verdict, plan, rank, &found);
+        explain(text, verdict, bindings, rank, &found);
         fputc('\n', text);
         if (buffer != NULL) fclose(buffer);
         fputs(line, out);
@@ -32,15 +33,15 @@ int tell_elsewhere(FILE* out, const struct plan* plan, const struct testimonies*
 }
 
 static int judge(const struct testimonies* all, const char* file, FILE* out) {
-    struct plan plan;
+    struct bindings bindings;
     char why[512] = "not enough memory";
-    if (all->text == NULL || !plan_read(file, &plan, why, sizeof why)) {
+    if (all->text == NULL || !bindings_read(file, &bindings, why, sizeof why)) {
         fprintf(out, "topoloom: not verified: %s\n", why);
         return -1;
     }
-    tell_uncompared(out, &plan);
-    const int elsewhere = tell_elsewhere(out, &plan, all);
-    plan_free(&plan);
+    tell_uncompared(out, &bindings);
+    const int elsewhere = tell_elsewhere(out, &bindings, all);
+    bindings_free(&bindings);
     return elsewhere;
 }
 

@@ -13,7 +13,7 @@ const struct shim shim = {"verify", "TOPOLOOM_VERIFY", "not verified", NULL};
 static const char* const names[] = {"ok", "unbound", "cpus", "host"};  // in the order of `enum verdict`
 
 /// A line a rank: rank host cpus cpu verdict, and words for people if it is not well.
-static bool write_report(const char* folder, const struct plan* plan, const struct testimonies* all) {
+static bool write_report(const char* folder, const struct bindings* bindings, const struct testimonies* all) {
     char name[4096], unfinished[4096 + 8];
     // Several programs of a command may have the same PID, on different hosts.
     const int length =
@@ -25,9 +25,10 @@ static bool write_report(const char* folder, const struct plan* plan, const stru
     fprintf(file, "# topoloom-verify 1: rank host cpus cpu verdict\n");
     for (int rank = 0; rank < all->count; ++rank) {
         const struct testimony found = testimony_of(all, rank);
-        const enum verdict verdict = rank < plan->rank_count ? compare(plan, rank, &found) : VERDICT_HOST;
+        const enum verdict verdict =
+            rank < bindings->rank_count ? compare(bindings, rank, &found) : VERDICT_HOST;
         fprintf(file, "%d %s %s %s %s ", rank, found.host, found.cpus, found.cpu, names[verdict]);
-        if (rank < plan->rank_count) explain(file, verdict, plan, rank, &found);
+        if (rank < bindings->rank_count) explain(file, verdict, bindings, rank, &found);
         fputc('\n', file);
     }
     const bool written = ferror(file) == 0;
@@ -36,19 +37,19 @@ static bool write_report(const char* folder, const struct plan* plan, const stru
 
 static void report(const char* folder, const struct testimonies* all) {
     char file[4096], why[4200] = "not enough memory";
-    struct plan plan = {0};
+    struct bindings bindings = {0};
     snprintf(file, sizeof file, "%s/plan", folder);
-    if (all->text == NULL || !plan_read(file, &plan, why, sizeof why)) {
+    if (all->text == NULL || !bindings_read(file, &bindings, why, sizeof why)) {
         fprintf(stderr, "topoloom: not verified: %s\n", why);
         return;
     }
-    tell_uncompared(stderr, &plan);
-    if (!write_report(folder, &plan, all)) {
+    tell_uncompared(stderr, &bindings);
+    if (!write_report(folder, &bindings, all)) {
         fprintf(stderr, "topoloom: host %s cannot write into %s: %s\n", testimony_of(all, 0).host, folder,
                 strerror(errno));
-        tell_elsewhere(stderr, &plan, all);
+        tell_elsewhere(stderr, &bindings, all);
     }
-    plan_free(&plan);
+    bindings_free(&bindings);
 }
 
 void seats_start(void) {

@@ -18,11 +18,11 @@ static int by_host(const void* a, const void* b) {
 }
 
 /// Which of the places owns a CPU.
-static void find_owners(const struct plan* plan, const struct place* seats, int count, int* owner) {
+static void find_owners(const struct bindings* bindings, const struct place* seats, int count, int* owner) {
     struct cpus cpus;
     for (int cpu = 0; cpu < most_cpus; ++cpu) owner[cpu] = -1;
     for (int i = 0; i < count; ++i) {
-        const char* text = plan->seats[seats[i].id].cpus;
+        const char* text = bindings->seats[seats[i].id].cpus;
         if (text == NULL || !cpus_from_text(text, &cpus)) continue;
         for (int word = 0; word < cpu_words; ++word)
             for (uint64_t left = cpus.words[word]; left != 0; left &= left - 1)
@@ -31,16 +31,17 @@ static void find_owners(const struct plan* plan, const struct place* seats, int 
 }
 
 /// On one host: a process that is bound within the CPUs of a seat takes it, the others take what is left.
-static void match_host(const struct plan* plan, const struct testimonies* all, struct place* seats,
+static void match_host(const struct bindings* bindings, const struct testimonies* all, struct place* seats,
                        struct place* processes, int count, int* ranks) {
     static int owner[most_cpus];
     struct cpus bound, cpus;
-    find_owners(plan, seats, count, owner);
+    find_owners(bindings, seats, count, owner);
     for (int i = 0; i < count; ++i) {
         if (!cpus_from_text(testimony_of(all, processes[i].id).cpus, &bound)) continue;
         const int at = owner[cpus_first(&bound)];
         if (at < 0 || seats[at].done) continue;
-        if (!cpus_from_text(plan->seats[seats[at].id].cpus, &cpus) || !cpus_within(&bound, &cpus)) continue;
+        if (!cpus_from_text(bindings->seats[seats[at].id].cpus, &cpus) || !cpus_within(&bound, &cpus))
+            continue;
         ranks[processes[i].id] = seats[at].id;
         seats[at].done = processes[i].done = true;
     }
@@ -52,16 +53,16 @@ static void match_host(const struct plan* plan, const struct testimonies* all, s
     }
 }
 
-static bool match(const struct plan* plan, const struct testimonies* all, struct place* seats,
+static bool match(const struct bindings* bindings, const struct testimonies* all, struct place* seats,
                   struct place* processes, int* ranks, char* why, int room) {
     for (int i = 0; i < all->count; ++i) {
         const char* name = testimony_of(all, i).host;
-        const int host = plan_host(plan, name);
+        const int host = bindings_host(bindings, name);
         if (host < 0) {
             snprintf(why, (size_t)room, "there are processes on host %s, which the plan does not name", name);
             return false;
         }
-        seats[i] = (struct place){plan->seats[i].host, plan->seats[i].slot, i, false};
+        seats[i] = (struct place){bindings->seats[i].host, bindings->seats[i].slot, i, false};
         processes[i] = (struct place){host, i, i, false};
     }
     qsort(seats, (size_t)all->count, sizeof *seats, by_host);
@@ -73,25 +74,26 @@ static bool match(const struct plan* plan, const struct testimonies* all, struct
         while (found < all->count && processes[found].host == host) ++found;
         if (found != end) {
             snprintf(why, (size_t)room, "ranks planned on host %s: %d, but processes there: %d",
-                     plan->hosts[host], end - first, found - first);
+                     bindings->hosts[host], end - first, found - first);
             return false;
         }
-        match_host(plan, all, seats + first, processes + first, end - first, ranks);
+        match_host(bindings, all, seats + first, processes + first, end - first, ranks);
     }
     return true;
 }
 
-bool world_match(const struct plan* plan, const struct testimonies* all, int* ranks, char* why, int room) {
-    if (plan->rank_count != all->count) {
-        snprintf(why, (size_t)room, "the plan is for %d ranks, but there are %d processes", plan->rank_count,
-                 all->count);
+bool world_match(const struct bindings* bindings, const struct testimonies* all, int* ranks, char* why,
+                 int room) {
+    if (bindings->rank_count != all->count) {
+        snprintf(why, (size_t)room, "the plan is for %d ranks, but there are %d processes",
+                 bindings->rank_count, all->count);
         return false;
     }
     struct place* seats = malloc((size_t)all->count * sizeof *seats);
     struct place* processes = malloc((size_t)all->count * sizeof *processes);
     bool matched = false;
     if (seats != NULL && processes != NULL)
-        matched = match(plan, all, seats, processes, ranks, why, room);
+        matched = match(bindings, all, seats, processes, ranks, why, room);
     else
         snprintf(why, (size_t)room, "not enough memory");
     free(seats);

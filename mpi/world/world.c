@@ -25,15 +25,15 @@ void world_refuse(const char* why) {
 
 /// On process 0: the planned rank of each process; NULL with a reason if there is none.
 static int* planned_ranks(const char* file, const struct testimonies* all, char* why, int room) {
-    struct plan plan;
+    struct bindings bindings;
     int* ranks = malloc((size_t)all->count * sizeof *ranks);
     snprintf(why, (size_t)room, "not enough memory");
-    if (ranks == NULL || all->text == NULL || !plan_read(file, &plan, why, room)) {
+    if (ranks == NULL || all->text == NULL || !bindings_read(file, &bindings, why, room)) {
         free(ranks);
         return NULL;
     }
-    const bool matched = world_match(&plan, all, ranks, why, room);
-    plan_free(&plan);
+    const bool matched = world_match(&bindings, all, ranks, why, room);
+    bindings_free(&bindings);
     if (matched) return ranks;
     free(ranks);
     return NULL;

@@ -16,7 +16,7 @@ static inline MPI_Comm world_seen(MPI_Comm comm) { return comm == MPI_COMM_WORLD
 
 /// Finds the planned rank of each process by its host, and where it is bound by its CPUs; else those of a host
 /// take its slots in their order. False with a reason in `why`.
-bool world_match(const struct plan* plan, const struct testimonies* processes, int* ranks, char* why,
+bool world_match(const struct bindings* bindings, const struct testimonies* processes, int* ranks, char* why,
                  int room);
 
 /// Before MPI_Init: the program keeps its numbering.

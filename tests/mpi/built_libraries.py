@@ -30,8 +30,8 @@ def run(words: Sequence[object], **variables: str) -> str:
     return done.stdout
 
 
-def cmake(source: Path, build: Path, mpi: Mpi, *options: object) -> None:
-    """Configure and build with an MPI's compilers."""
+def build(source: Path, folder: Path, mpi: Mpi, target: str, *options: object) -> None:
+    """Configure with an MPI's compilers, and build a target."""
     languages = {"C": ".c", "CXX": ".cpp", "Fortran": ".f90"}
     compilers = [
         f"-DMPI_{language}_COMPILER={need(mpi.compilers[suffix], mpi.install)}"
@@ -40,8 +40,13 @@ def cmake(source: Path, build: Path, mpi: Mpi, *options: object) -> None:
     ]
     if languages["Fortran"] not in mpi.compilers:
         compilers.append("-DCMAKE_Fortran_COMPILER=OFF")  # of another MPI, if any
-    run(["cmake", "-S", source, "-B", build, *compilers, *options])
-    run(["cmake", "--build", build, "--parallel", "2"])
+    run(["cmake", "-S", source, "-B", folder, *compilers, *options])
+    run(["cmake", "--build", folder, "--target", target, "--parallel", "2"])
+
+
+def cmake(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
+    """Configure and build with an MPI's compilers."""
+    build(source, folder, mpi, "all", *options)
 
 
 def with_collectives(
@@ -60,6 +65,17 @@ def with_collectives(
     return program
 
 
+def with_reordering(mpi: Mpi, source: Path, folder: Path) -> Path:
+    """Compile a C program with libtopoloom-mpi where that was built."""
+    program = folder / source.stem
+    build(ROOT / "mpi", folder, mpi, "topoloom-mpi", *_options())
+    linked = [folder / "libtopoloom-mpi.so", f"-Wl,-rpath,{folder}"]
+    compiler = need(mpi.compilers[".c"], mpi.install)
+    headers = f"-I{ROOT / 'mpi/reorder'}"
+    run([compiler, "-O1", "-w", headers, source, "-o", program, *linked])
+    return program
+
+
 def installed(mpi: Mpi, folder: Path, c_options: str = "") -> Path:
     """Install the libraries for an MPI, with the libtopoloom of this Python.
 
@@ -72,14 +88,17 @@ def installed(mpi: Mpi, folder: Path, c_options: str = "") -> Path:
 
 
 def _install(mpi: Mpi, folder: Path, c_options: str) -> Path:
-    assert _core.__file__ is not None
     prefix = folder / "prefix"
-    options = [
-        f"-DTOPOLOOM_LIBRARY={Path(_core.__file__).with_name('libtopoloom.so')}",
-        f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
-        f"-DCMAKE_INSTALL_PREFIX={prefix}",
-        f"-DCMAKE_C_FLAGS={c_options}",
-    ]
+    options = [f"-DCMAKE_INSTALL_PREFIX={prefix}", f"-DCMAKE_C_FLAGS={c_options}"]
+    options += _options()
     cmake(ROOT / "mpi", folder / "library", mpi, *options)
     run(["cmake", "--install", folder / "library"])
     return prefix
+
+
+def _options() -> list[str]:
+    assert _core.__file__ is not None
+    return [
+        f"-DTOPOLOOM_LIBRARY={Path(_core.__file__).with_name('libtopoloom.so')}",
+        f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
+    ]

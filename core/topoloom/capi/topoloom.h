@@ -69,6 +69,15 @@ TOPOLOOM_API int topoloom_order(const topoloom_seats* seats, const topoloom_patt
                                 const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
                                 char* error, size_t error_size);
 
+/* Chooses process_of_rank[i] for each position of a binomial tree, the root's first, where a message from process i to j
+ * takes seconds[i * processes + j] from 0 to 1e9. `order` is standard (root, root + 1, ...), random, for both of which
+ * seconds may be NULL, or by groups of near processes fastest-edge-first or channel-aware (channels: messages between two
+ * groups that are as fast as one); the last two are the standard one where there are no groups. Source: Karlsson 2012,
+ * alg. 4.7 to 4.9. */
+TOPOLOOM_API int topoloom_binomial_order(size_t processes, const double* seconds, const char* order,
+                                         size_t root, uint32_t channels, uint64_t seed,
+                                         uint32_t* process_of_rank, char* error, size_t error_size);
+
 #ifdef __cplusplus
 }
 #endif

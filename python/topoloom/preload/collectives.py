@@ -18,6 +18,9 @@ _FILES = ("machine", "placement", "decisions")
 _SWITCHES = ("report", "learn", "progress")
 _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
+#: What libtopoloom-collective is made of, beside ``mpi/collective``.
+_ROOMS = ("mpi/learning", "mpi/progress", "mpi/seats", "mpi/timing", "mpi/trace")
+
 
 def build_collectives(compiler: Path) -> Path:
     """Return libtopoloom-collective for the MPI of `compiler`, compiled if need be.
@@ -30,7 +33,7 @@ def build_collectives(compiler: Path) -> Path:
     return build_shim(
         "collective",
         compiler,
-        folders=["mpi/learning", "mpi/progress", "mpi/seats", "mpi/trace"],
+        folders=_ROOMS,
         libraries=[need_core_library()],
         headers=_core_headers(),
     )
@@ -47,13 +50,7 @@ def build_measurement(compiler: Path) -> Path:
     return build_program(
         "measure",
         compiler,
-        folders=[
-            "mpi/collective",
-            "mpi/learning",
-            "mpi/progress",
-            "mpi/seats",
-            "mpi/trace",
-        ],
+        folders=["mpi/collective", *_ROOMS],
         libraries=[need_core_library()],
         headers=_core_headers(),
         leave_out=["collective/preload*.c", "seats/start.c"],

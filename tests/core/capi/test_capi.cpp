@@ -180,3 +180,21 @@ TEST_CASE("the same input gives the same order on any number of threads") {
                two = order(seats, partners(64, 32), "threads=2");
     CHECK(one.process_of_rank == two.process_of_rank);
 }
+
+TEST_CASE("C programs get the process on every position of a binomial tree") {
+    std::vector<double> seconds;
+    const std::vector<int> group{0, 1, 0, 0, 1, 0, 1, 1};
+    for (const int one : group) {
+        for (const int other : group) seconds.push_back(one == other ? 1 : 2);
+    }
+    std::vector<std::uint32_t> found(8);
+    char error[256] = "";
+    CHECK(topoloom_binomial_order(8, seconds.data(), "channel-aware", 0, 2, 1, found.data(), error,
+                                  sizeof error) == 0);
+    CHECK(found == std::vector{0U, 3U, 1U, 6U, 2U, 5U, 4U, 7U});
+    CHECK(topoloom_binomial_order(8, nullptr, "standard", 6, 1, 1, found.data(), error, sizeof error) == 0);
+    CHECK(found == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
+    CHECK(topoloom_binomial_order(8, nullptr, "channel-aware", 0, 1, 1, found.data(), error, sizeof error) ==
+          1);
+    CHECK(std::string(error) == "this order depends on what messages cost");
+}

@@ -56,6 +56,20 @@ TEST_CASE("the published vectors") {
     CHECK(order_of(costs, standard, 2, Rank{6}) == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
 }
 
+TEST_CASE("measured costs are those of groups, and without groups the order stays") {
+    const CostMatrix alike = grouped({0, 0, 0, 0, 0, 0, 0, 0}, 1, 1, 0.1);
+    const CostMatrix noisy = grouped(mixed, 1, 2, 0.1), plain = grouped(mixed, 1, 2);
+    for (const BinomialOrder order : {fastest_edge_first, channel_aware}) {
+        CHECK(measured_binomial_order(alike, order, Rank{3}, 2, 1) ==
+              order_without_costs(8, standard, Rank{3}, 1));
+        CHECK(measured_binomial_order(noisy, order, Rank{3}, 2, 1) ==
+              binomial_order(plain, order, Rank{3}, 2, 1));
+        CHECK_THROWS_AS(static_cast<void>(order_without_costs(8, order, Rank{0}, 1)), Error);
+    }
+    CHECK(parse_binomial_order("channel-aware") == channel_aware);
+    CHECK_THROWS_AS(static_cast<void>(parse_binomial_order("fastest")), Error);
+}
+
 TEST_CASE("every order has every process once, the root first, whatever their number") {
     for (std::uint32_t size = 1; size <= 40; ++size) {
         std::vector<std::uint32_t> group(size), all(size);

@@ -18,7 +18,7 @@ def test_clocks_hours_apart_that_drift_agree(
     mpi: Mpi, ranks: int, drift: float, tmp_path: Path
 ) -> None:
     program = tmp_path / "clocks"
-    room = ROOT / "mpi/trace"
+    room = ROOT / "mpi/timing"
     compiler = need(mpi.compilers[".c"], mpi.install)
     run([compiler, "-w", f"-I{room}", SOURCE, room / "clock.c", "-o", program, "-lm"])
     common, back = map(float, run(mpi.command(ranks, program, drift)).split())

@@ -4,7 +4,8 @@ program reorder_f08
 #ifdef MODULE
   use mpi_f08
   use topoloom_mpi, only: make_cart => topoloom_cart_create, make_graph => topoloom_graph_create, &
-      make_dist_graph => topoloom_dist_graph_create, make_adjacent => topoloom_dist_graph_create_adjacent
+      make_dist_graph => topoloom_dist_graph_create, make_adjacent => topoloom_dist_graph_create_adjacent, &
+      topoloom_comm_remap, topoloom_comm_order
 #else
   use mpi_f08, make_cart => MPI_Cart_create, make_graph => MPI_Graph_create, &
       make_dist_graph => MPI_Dist_graph_create, make_adjacent => MPI_Dist_graph_create_adjacent

@@ -4,7 +4,8 @@ program reorder_f90
 #ifdef MODULE
   use mpi
   use topoloom_mpi, only: make_cart => topoloom_cart_create, make_graph => topoloom_graph_create, &
-      make_dist_graph => topoloom_dist_graph_create, make_adjacent => topoloom_dist_graph_create_adjacent
+      make_dist_graph => topoloom_dist_graph_create, make_adjacent => topoloom_dist_graph_create_adjacent, &
+      topoloom_comm_remap, topoloom_comm_order
   implicit none
 #define ARRAYS_ONLY
 #else

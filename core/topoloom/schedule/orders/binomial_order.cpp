@@ -2,8 +2,10 @@
 #include "topoloom/schedule/orders/binomial_order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "topoloom/base/error.hpp"
@@ -35,18 +37,32 @@ struct Shared {
 
 }  // namespace
 
+BinomialOrder parse_binomial_order(std::string_view name) {
+    constexpr std::array<std::string_view, 4> names{"standard", "fastest-edge-first", "channel-aware",
+                                                    "random"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) return static_cast<BinomialOrder>(i);
+    }
+    throw Error(unknown_name("order", std::string(name), {names.begin(), names.end()}));
+}
+
+std::vector<Rank> order_without_costs(std::size_t size, BinomialOrder order, Rank root, std::uint64_t seed) {
+    if (order != BinomialOrder::standard && order != BinomialOrder::random)
+        fail("this order depends on what messages cost");
+    if (root.value >= size) fail("the root ", root.value, " is not a process; they are 0 to ", size - 1);
+    std::vector<Rank> placed;
+    for (std::size_t i = 0; i < size; ++i) placed.push_back(Rank{(root.value + i) % size});
+    if (order == BinomialOrder::random) Rng(seed).shuffle(std::span(placed).subspan(1));
+    return placed;
+}
+
 std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,
                                  std::uint32_t channels, std::uint64_t seed) {
     const std::size_t size = costs.size();
-    if (root.value >= size) fail("the root ", root.value, " is not a process; they are 0 to ", size - 1);
     check_channels(channels);
-    std::vector<Rank> placed;
-    for (std::size_t i = 0; i < size; ++i) placed.push_back(Rank{(root.value + i) % size});
+    if (order == BinomialOrder::random) return order_without_costs(size, order, root, seed);
+    std::vector<Rank> placed = order_without_costs(size, BinomialOrder::standard, root, seed);
     if (order == BinomialOrder::standard) return placed;
-    if (order == BinomialOrder::random) {
-        Rng(seed).shuffle(std::span(placed).subspan(1));
-        return placed;
-    }
 
     std::vector<bool> left(size, true);
     left[root.value] = false;
@@ -71,6 +87,14 @@ std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, R
         }
     }
     return placed;
+}
+
+std::vector<Rank> measured_binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,
+                                          std::uint32_t channels, std::uint64_t seed) {
+    const CostGroups groups = find_cost_groups(costs);
+    const bool depends = order == BinomialOrder::fastest_edge_first || order == BinomialOrder::channel_aware;
+    if (depends && groups.groups.empty()) order = BinomialOrder::standard;
+    return binomial_order(group_costs(costs, groups), order, root, channels, seed);
 }
 
 std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGroups& groups,

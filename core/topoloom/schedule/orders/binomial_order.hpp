@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
@@ -20,12 +21,25 @@ enum class BinomialOrder {
     random,              // the root, then any order
 };
 
+/// The order of this name: standard, fastest-edge-first, channel-aware or random. Throws Error for others.
+[[nodiscard]] BinomialOrder parse_binomial_order(std::string_view name);
+
+/// The standard order or a random one, which depend on no costs. Throws Error for others, and a root that is not a process.
+[[nodiscard]] std::vector<Rank> order_without_costs(std::size_t size, BinomialOrder order, Rank root,
+                                                    std::uint64_t seed);
+
 /// The process on every position of a binomial tree, the root's first. Lowest processes win ties. Where `channels` is no
 /// power of two, the one below counts; where more than send in the last step, that one does. Throws Error for a root that
 /// is not a process, and no channels. O(size^2). Source: Karlsson 2012, A 4.7 to 4.9, with positions for processes and
 /// the bounds of loops corrected.
 [[nodiscard]] std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,
                                                std::uint32_t channels, std::uint64_t seed);
+
+/// The same by measured costs: those of groups of near processes, so that noise is not mined for fast edges. Without groups,
+/// orders that depend on costs are the standard one. O(size^2 log size) for every level of groups.
+[[nodiscard]] std::vector<Rank> measured_binomial_order(const CostMatrix& costs, BinomialOrder order,
+                                                        Rank root, std::uint32_t channels,
+                                                        std::uint64_t seed);
 
 /// How messages of a step share channels. The source's assumption is `printed`; its own measurements agree with `growing`
 /// the most, see docs/collectives/binomial-orders.md.

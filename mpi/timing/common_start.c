@@ -6,17 +6,20 @@
 #include <mpi.h>
 #include <sched.h>
 #include <time.h>
+#ifdef SMPI_H
+#include <smpi/smpi_helpers.h>  // its nanosleep, also where CMake compiles without SimGrid's wrapper
+#endif
 
 static const double first_margin = 1e-4, most_margin = 0.1;  // s
 
-struct start make_start(void) { return (struct start){.margin = first_margin}; }
+struct start make_start(MPI_Comm comm) { return (struct start){.comm = comm, .margin = first_margin}; }
 
-void compare_again(struct start* start) { compare_clocks(&start->clock, MPI_COMM_WORLD, 0); }
+void compare_again(struct start* start) { compare_clocks(&start->clock, start->comm, 0); }
 
-static double now(const struct start* start) { return to_common(&start->clock, MPI_Wtime()); }
+static double now(const struct start* start) { return to_common(&start->clock, PMPI_Wtime()); }
 
 static void wait_until(double own) {
-    for (double left; (left = own - MPI_Wtime()) > 0;) {
+    for (double left; (left = own - PMPI_Wtime()) > 0;) {
 #ifdef SMPI_H  // where sleeping takes simulated time; elsewhere it would end late
         const struct timespec span = {.tv_sec = (time_t)left,
                                       .tv_nsec = (long)(1e9 * (left - (time_t)left)) + 1};
@@ -30,7 +33,7 @@ static void wait_until(double own) {
 double start_together(struct start* start, int* came_late) {
     const double arrived = now(start);
     double began = 0;
-    MPI_Allreduce(&arrived, &began, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Allreduce(&arrived, &began, 1, MPI_DOUBLE, MPI_MAX, start->comm);
     began += start->margin;
     *came_late = now(start) > began;
     wait_until(to_own(&start->clock, began));
@@ -40,7 +43,7 @@ double start_together(struct start* start, int* came_late) {
 double end_together(struct start* start, double began, int came_late) {
     const double own[] = {now(start), came_late};
     double most[2];
-    MPI_Allreduce(own, most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Allreduce(own, most, 2, MPI_DOUBLE, MPI_MAX, start->comm);
     if (most[1] == 0 || start->margin >= most_margin) return most[0] - began;
     start->margin *= 2;
     return -1;

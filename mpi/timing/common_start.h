@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A common start: a barrier would let ranks go one after another, as its last messages arrive.
-#ifndef TOPOLOOM_MEASURE_START_H
-#define TOPOLOOM_MEASURE_START_H
+#ifndef TOPOLOOM_TIMING_START_H
+#define TOPOLOOM_TIMING_START_H
 
 #include "clock.h"
 
 struct start {
+    MPI_Comm comm;  // of those who start
     struct common_clock clock;
     double margin;  // s in which all learn when to start
 };
 
-struct start make_start(void);
+/// Nothing else may be under way on the communicator.
+struct start make_start(MPI_Comm comm);
 /// Compares the clocks again. Collective.
 void compare_again(struct start* start);
 

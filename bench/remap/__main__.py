@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulates scatters in several orders, and prints them beside what was measured."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import smpi
+from peers.tables import paste
+from readings import scatters
+from remap.nodes import Speeds, TwoGroups, platform
+
+MARKS = "<!-- bench-remap: begin -->", "<!-- bench-remap: end -->"
+#: Every process gets 10 MB.
+BYTES = 10 << 20
+ORDERS = ("standard", "fastest-edge-first", "channel-aware")
+#: Bytes of the messages whose round trips are in table 4.7.
+SCANNED = 16384
+SETTINGS = smpi.SETTINGS | {
+    "smpi/auto-shared-malloc-thresh": "100000",
+    "network/crosstraffic": "no",
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What Karlsson 2012 measured of a node, and the scatters that are compared.
+
+    Totals are the most that any number of pairs have reached: inside a group by
+    tables 3.9, 3.10 (of Jaguar, of whose kind Kraken is) and 3.13, between groups by
+    table 4.8.
+    """
+
+    node: scatters.Node
+    inside_us: float  # round trip, table 4.7
+    between_us: float
+    inside_total_mbs: float
+    between_total_mbs: float
+    measured_ms: tuple[float, float, float]  # tables 4.9 to 4.11, in ORDERS
+
+    def channels(self) -> TwoGroups:
+        """Let channels bound what is sent at once, as the source assumes."""
+        count = self.node.channels
+        return self._groups(count * self.node.inside_mbs, count * self.node.between_mbs)
+
+    def totals(self) -> TwoGroups:
+        """Let what many pairs have reached bound it."""
+        return self._groups(self.inside_total_mbs, self.between_total_mbs)
+
+    def _groups(self, inside_mbs: float, between_mbs: float) -> TwoGroups:
+        inside = _speeds(self.inside_us, self.node.inside_mbs, inside_mbs)
+        between = _speeds(self.between_us, self.node.between_mbs, between_mbs)
+        return TwoGroups(self.node.processes, self.node.second, inside, between)
+
+
+def _speeds(trip_us: float, one_mbs: float, all_mbs: float) -> Speeds:
+    return Speeds(trip_us / 2 - SCANNED / one_mbs, one_mbs, all_mbs)
+
+
+KRAKEN = (41.56, 45.32, 5887.4, 5280.0, (104.36, 101.22, 80.94))
+MACHINES = (
+    Machine(scatters.RA, 30.58, 32.80, 1714.3, 1528.0, (308.62, 308.90, 308.25)),
+    Machine(scatters.KRAKEN, *KRAKEN),
+    Machine(scatters.ALTERNATING, *KRAKEN),
+    Machine(scatters.BLUEDROP, 34.70, 58.30, 18437.0, 6588.0, (123.41, 116.10, 111.76)),
+)
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("remap", description=__doc__)
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+    )
+    asked = parser.parse_args(given)
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = smpi.find("smpicc", "libsimgrid-dev")
+        source = Path(__file__).with_name("scatter.c")
+        found = table(smpi.build(source, compiler, Path(folder)))
+    print(found)
+    if asked.docs:
+        paste(asked.docs / "reference" / "benchmarks.md", found, *MARKS)
+
+
+def table(program: Path) -> str:
+    """Simulate all machines, and write them as Markdown."""
+    return "\n".join(
+        [
+            "| node | bounded by | standard, ms | FEF | CAO | measured: standard, ms "
+            "| FEF | CAO |",
+            "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+            *(row for machine in MACHINES for row in rows(program, machine)),
+        ]
+    )
+
+
+def rows(program: Path, machine: Machine) -> Iterator[str]:
+    """Write the rows of a machine."""
+    measured = " | ".join(against_standard(machine.measured_ms))
+    for name, node in (
+        ("channels", machine.channels()),
+        ("totals", machine.totals()),
+    ):
+        times = " | ".join(against_standard(simulate(program, machine, node)))
+        yield f"| {machine.node.name} | {name} | {times} | {measured} |"
+
+
+def against_standard(times: Sequence[float]) -> list[str]:
+    """Write milliseconds in standard order, and by how much the others differ."""
+    standard = times[0]
+    return [
+        f"{standard:.2f}",
+        *(f"{100 * (time / standard - 1):+.1f} %" for time in times[1:]),
+    ]
+
+
+def simulate(program: Path, machine: Machine, node: TwoGroups) -> list[float]:
+    """Give milliseconds of a scatter in all ORDERS."""
+    file = program.with_name("node.xml")
+    file.write_text(platform(node))
+    hosts = [f"p{process}" for process in range(node.processes)]
+    words = (program, BYTES, machine.node.channels, *ORDERS)
+    return [
+        1e3 * read["seconds"] for read in smpi.simulate(file, hosts, SETTINGS, *words)
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes of two groups of processes as platforms of SimGrid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Of messages inside a group, or between the groups."""
+
+    latency_us: float
+    one_mbs: float  # of a message alone
+    all_mbs: float  # of any number of messages at once
+
+
+@dataclass(frozen=True)
+class TwoGroups:
+    """Processes of one node."""
+
+    processes: int
+    second: tuple[int, ...]  # processes that are not in the first group
+    inside: Speeds
+    between: Speeds
+
+    def group(self, process: int) -> int:
+        """Say which group a process is in."""
+        return int(process in self.second)
+
+
+def platform(node: TwoGroups) -> str:
+    """Write a platform with one host ``p0``, ``p1``, ... for each process."""
+    return "\n".join(_lines(node)) + "\n"
+
+
+def _lines(node: TwoGroups) -> Iterator[str]:
+    yield "<?xml version='1.0'?>"
+    yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
+    yield '<platform version="4.1">'
+    yield '  <zone id="node" routing="Full">'
+    for process in range(node.processes):
+        yield f'    <host id="p{process}" speed="1Gf"/>'
+    for name, speeds in (
+        ("inside0", node.inside),
+        ("inside1", node.inside),
+        ("between", node.between),
+    ):
+        yield (
+            f'    <link id="{name}" bandwidth="{speeds.one_mbs}MBps" '
+            f'latency="{speeds.latency_us}us" sharing_policy="FATPIPE"/>'
+        )
+        yield (
+            f'    <link id="{name}-all" bandwidth="{speeds.all_mbs}MBps" '
+            'latency="0us" sharing_policy="SHARED"/>'
+        )
+    for one, other in combinations(range(node.processes), 2):
+        same = node.group(one) == node.group(other)
+        name = f"inside{node.group(one)}" if same else "between"
+        yield (
+            f'    <route src="p{one}" dst="p{other}"><link_ctn id="{name}"/>'
+            f'<link_ctn id="{name}-all"/></route>'
+        )
+    yield "  </zone>"
+    yield "</platform>"

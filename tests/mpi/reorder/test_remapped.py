@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Communicators are re-mapped by vectors, and in orders that are read or computed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from built_libraries import with_reordering
+from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi
+from simulated_hosts import hosts_options
+
+import smpi
+from remap.nodes import Speeds, TwoGroups, platform
+from topoloom import _core, schedules
+
+RANKS = 4
+#: What is the same everywhere.
+BY_ONE_MPI = pytest.mark.parametrize("job", [MPICH], indirect=True, ids=["mpich"])
+
+
+def run(command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", **variables},
+    )
+
+
+def ranks_of(done: subprocess.CompletedProcess[str]) -> list[int]:
+    """Read the old rank of each new one."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    (line,) = done.stdout.splitlines()
+    word, *ranks = line.split()
+    assert word == "ranks"
+    return [int(rank) for rank in ranks]
+
+
+@pytest.fixture(
+    scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: str(mpi.name)
+)
+def job(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Mpi, Path]:
+    mpi: Mpi = request.param
+    folder = tmp_path_factory.mktemp(mpi.name)
+    return mpi, with_reordering(mpi, PROGRAMS / "remap_ranks.c", folder)
+
+
+def ordered(
+    job: tuple[Mpi, Path], *options: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    mpi, program = job
+    return run(mpi.command(RANKS, program, "return", "order", *options), **variables)
+
+
+@pytest.mark.parametrize("vector", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
+def test_a_vector_becomes_a_communicator(
+    job: tuple[Mpi, Path], vector: list[int], tmp_path: Path
+) -> None:
+    mpi, program = job
+    given = run(mpi.command(RANKS, program, "fatal", "vector", *vector))
+    assert ranks_of(given) == vector
+    file = tmp_path / "order.txt"
+    file.write_text("".join(f"{rank}  # a comment\n" for rank in vector))
+    assert ranks_of(ordered(job, f"order=file({file})")) == vector
+
+
+@pytest.mark.parametrize(
+    ("vector", "line"),
+    [
+        ("0 1 1 3", "the order has rank 1 at 1 and at 2"),
+        ("0 1 4 2", "the order has 4 at 2, but ranks are 0 to 3"),
+        ("0 -1 3 2", "the order has -1 at 1, but ranks are 0 to 3"),
+    ],
+)
+def test_a_vector_that_is_not_a_permutation_is_an_error_everywhere(
+    job: tuple[Mpi, Path], vector: str, line: str
+) -> None:
+    mpi, program = job
+    words = (program, "return", "vector", *vector.split())
+    done = run(mpi.command(RANKS, *words))
+    assert done.stdout == f"failed {RANKS}\n"
+    assert done.stderr == f"topoloom: topoloom_comm_remap: {line}\n"
+    ended = run(mpi.command(RANKS, program, "fatal", *words[2:]))
+    assert ended.returncode != 0
+    assert ended.stderr.count(line) == 1
+
+
+@BY_ONE_MPI
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("0 1 2", "the order has 3 ranks, but the communicator 4"),
+        ("0\n1\n\n1 2", "the order has rank 1 at 1 and at 2"),
+        ("0 1\ntwo 3", "line 2: 'two' is not a rank"),
+        ("0 1 2 99999999999", "line 1: '99999999999' is not a rank"),
+        ("", "the order has 0 ranks, but the communicator 4"),
+    ],
+)
+def test_so_is_a_file_that_has_none(
+    job: tuple[Mpi, Path], text: str, line: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "order.txt"
+    file.write_text(text)
+    done = ordered(job, f"order=file({file})")
+    assert done.stdout == f"failed {RANKS}\n"
+    assert done.stderr == f"topoloom: topoloom_comm_order: {file}: {line}\n"
+
+
+@BY_ONE_MPI
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ("", "give order=NAME, or several: NAME|NAME; there are: standard, "),
+        ("order=fastest", "no order 'fastest'; there are: standard, "),
+        ("order=file(/nowhere)", "cannot read the order file '/nowhere'"),
+        ("order=tiled(3x2)", "'tiled(3x2)' is not a grid of 4 ranks"),
+        ("order=random,root=4", "root=4 is none of 0 to 3"),
+        ("order=random,seeds=4", "expected NAME=VALUE, not 'seeds'; names are order,"),
+        ("order=standard|random", "several orders are compared by a collective; give"),
+        ("order=random,operation=send", "no operation 'send'; they are those of"),
+    ],
+)
+def test_wrong_options_are_errors_everywhere(
+    job: tuple[Mpi, Path], options: str, line: str
+) -> None:
+    done = ordered(job, options)
+    assert done.stdout == f"failed {RANKS}\n"
+    assert done.stderr.startswith(f"topoloom: topoloom_comm_order: {line}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_options_may_come_from_the_environment(job: tuple[Mpi, Path]) -> None:
+    assert ranks_of(ordered(job, TOPOLOOM_ORDER="order=standard,root=1")) == [
+        1,
+        2,
+        3,
+        0,
+    ]
+
+
+def test_all_ranks_agree_on_the_best_of_several_orders(job: tuple[Mpi, Path]) -> None:
+    options = "order=standard|random|standard,root=3,operation=all-reduce,bytes=80"
+    done = ordered(job, f"{options},repeats=3,report=1")
+    ranks = ranks_of(done)
+    assert sorted(ranks) == [0, 1, 2, 3]
+    assert ranks[0] == 3
+    assert done.stderr.count("topoloom: 4 ranks ordered: ") == 1
+
+
+#: Of eight processes, those in the second group: as on the cluster RA.
+SECOND = (1, 4, 6, 7)
+#: What crosses is slow, but any number of messages does at full speed.
+SLOW_ACROSS = Speeds(1, 1000, 8000), Speeds(4, 250, 2000)
+#: Messages inside a group share one channel; the standard order has the fewest of them.
+ONE_CHANNEL = Speeds(1, 1000, 1000), Speeds(2, 990, 4000)
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("simgrid")
+    return with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c", folder)
+
+
+def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
+    """Order the processes of a node that is simulated."""
+    file = program.with_name("node.xml")
+    file.write_text(platform(node))
+    hosts = program.with_name("hosts")
+    hosts.write_text("".join(f"p{i}\n" for i in range(node.processes)))
+    settings = {**smpi.SETTINGS, "smpi/scatter": "ompi_binomial"}
+    words = [f"--cfg={name}:{value}" for name, value in settings.items()]
+    words += [
+        "--log=root.thresh:error",
+        "-platform",
+        str(file),
+        "-hostfile",
+        str(hosts),
+    ]
+    command = SIMGRID.command(
+        node.processes, *words, program, "fatal", "order", options
+    )
+    return ranks_of(run(command))
+
+
+@pytest.mark.parametrize("method", ["fastest-edge-first", "channel-aware"])
+@pytest.mark.parametrize("root", [0, 5])
+def test_orders_of_binomial_trees_are_those_of_the_groups_that_are_measured(
+    simulated: Path, method: str, root: int
+) -> None:
+    node = TwoGroups(8, SECOND, *SLOW_ACROSS)
+    found = simulate(simulated, node, f"order={method},root={root},channels=2")
+    group = np.isin(np.arange(8), SECOND)
+    costs = np.where(np.equal.outer(group, group), 1.0, 2.0)
+    assert found == schedules.binomial_order(costs, method, root=root, channels=2)
+
+
+def test_processes_that_are_alike_stay_in_order(simulated: Path) -> None:
+    node = TwoGroups(6, (3, 4, 5), ONE_CHANNEL[0], ONE_CHANNEL[0])
+    found = simulate(simulated, node, "order=channel-aware")
+    assert found == list(range(6))
+
+
+@pytest.mark.parametrize(
+    ("speeds", "best"),
+    [(ONE_CHANNEL, "standard"), (SLOW_ACROSS, "fastest-edge-first")],
+)
+def test_the_order_that_suits_the_machine_is_measured_to_be_the_best(
+    simulated: Path, speeds: tuple[Speeds, Speeds], best: str
+) -> None:
+    node = TwoGroups(8, SECOND, *speeds)
+    orders = "channel-aware|standard|fastest-edge-first"
+    measured = "operation=scatter,bytes=1000000,repeats=1"
+    found = simulate(simulated, node, f"order={orders},{measured}")
+    assert found == simulate(simulated, node, f"order={best}")
+
+
+def on_nodes(program: Path, nodes: list[int], options: str) -> list[int]:
+    """Order processes that a launcher has put on these nodes."""
+    given = hosts_options(program.parent, 1 + max(nodes), smpi.SETTINGS)
+    program.with_name("hosts").write_text("".join(f"n{node}\n" for node in nodes))
+    words = [*given, "--log=root.thresh:error", program, "fatal", "order", options]
+    return ranks_of(run(SIMGRID.command(len(nodes), *words)))
+
+
+def test_blocked_goes_node_after_node_whatever_the_launcher_did(
+    simulated: Path,
+) -> None:
+    assert on_nodes(simulated, [2, 0, 1, 2, 0, 1, 0], "order=blocked") == [
+        *(0, 3),
+        *(1, 4, 6),
+        *(2, 5),
+    ]
+
+
+def test_tiled_gives_every_node_a_compact_tile_of_the_grid(simulated: Path) -> None:
+    nodes = np.arange(32) % 4
+    found = on_nodes(simulated, nodes.tolist(), "order=tiled(4x8)")
+    node_of_cell = nodes[found].reshape(4, 8)
+    tile = sorted(_core.node_tiles([4, 8], 8)[0])
+    for node in range(4):
+        assert sorted(np.ptp(np.argwhere(node_of_cell == node), axis=0) + 1) == tile
