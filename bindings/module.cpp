@@ -35,6 +35,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_machine(m);
     topoloom::python::bind_machine_text(m);
     topoloom::python::bind_metric(m);
+    topoloom::python::bind_network(m);
     topoloom::python::bind_network_model(m);
     topoloom::python::bind_process_grid(m);
     topoloom::python::bind_schedule(m);

@@ -817,6 +817,70 @@ def through_proxies(graph: CommGraph, placement: Placement) -> CommGraph:
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""
 
+class LoadMeasure:
+    """What switches do under a load; latencies in cycles."""
+
+    @property
+    def offered(self) -> float:
+        """Flits per sending node and cycle."""
+
+    @property
+    def accepted(self) -> float:
+        """Those that nodes received."""
+
+    @property
+    def latency_mean(self) -> float: ...
+
+    @property
+    def half_width(self) -> float:
+        """Of the mean's 95 % confidence interval."""
+
+    @property
+    def latency_p50(self) -> float: ...
+
+    @property
+    def latency_p99(self) -> float: ...
+
+    @property
+    def saturated(self) -> bool:
+        """Sources fall ever further behind."""
+
+    @property
+    def warm_up(self) -> int:
+        """Cycles that were left out."""
+
+    @property
+    def measured(self) -> int:
+        """Cycles."""
+
+    @property
+    def packets(self) -> int: ...
+
+class SwitchWiring:
+    """Switches, ports and channels of a machine, and its routes."""
+
+    def __init__(self, machine: Machine) -> None: ...
+
+    @property
+    def switches(self) -> int:
+        """How many."""
+
+    @property
+    def classes(self) -> int:
+        """
+        Virtual channels that routes need at least, so that no packets wait for each other for ever.
+        """
+
+    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', seed: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
+        """
+        Measure latencies of packets while each node makes `load` flits per cycle.
+
+        Buffers, of each virtual channel, and packets are in flits.
+        """
+
+def traffics() -> list[tuple[str, str]]:
+    """Synthetic traffic: names with their options, and what they mean."""
+
 class MessageCosts:
     """What a message costs beside its line, in seconds and seconds per byte."""
 

@@ -51,6 +51,7 @@ GROUPS = {
         "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
         "bound": Verb("prove lower bounds on the objective"),
         "simulate": Verb("simulate placements on the network, next to the prediction"),
+        "network": Verb("simulate the switches of a machine, cycle by cycle"),
         "report": Verb("show placements on one page: links, matrix, loads, nodes"),
     },
     "Run": {

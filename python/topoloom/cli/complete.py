@@ -51,9 +51,13 @@ meetings = _names("tasks.collectives.steps", "MEETINGS")
 models = _names("model.named", "model_names")
 objectives = _names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _names("schedules.choose", "operations")
+network_studies = _names("tasks.network.sweep", "STUDIES")
 patterns = _names("graphs.patterns", "PATTERNS", "import")
+routers = _names("tasks.network.sweep", "ROUTERS")
 schedules = _chained("schedules", "+")
 simulators = _names("simulate", "SIMULATORS")
+switchings = _names("tasks.network.sweep", "SWITCHING")
+traffics = _names("tasks.network.sweep", "traffic_names")
 
 
 def machines(incomplete: str) -> list[str]:

@@ -30,6 +30,10 @@ from topoloom.tasks.jobs.joint_files import (
 )
 from topoloom.tasks.judge import judge_placement as judge_placement
 from topoloom.tasks.map import map_ranks as map_ranks
+from topoloom.tasks.network.sweep import (
+    Switches as Switches,
+    sweep_loads as sweep_loads,
+)
 from topoloom.tasks.objective import read_objective as read_objective
 from topoloom.tasks.own_mapper import (
     MapperProblem as MapperProblem,

@@ -127,6 +127,13 @@ def format_entries() -> list[dict[str, Any]]:
     ]
 
 
+def traffic_entries() -> list[dict[str, Any]]:
+    """List the synthetic traffic of networks."""
+    from topoloom._core import traffics
+
+    return [{"name": name, "summary": summary} for name, summary in traffics()]
+
+
 def export_entries() -> list[dict[str, Any]]:
     """List the launchers' formats."""
     from topoloom.launch.exports.registry import FORMATS
@@ -146,6 +153,7 @@ CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "topologies": topology_entries,
     "machines": machine_entries,
     "models": model_entries,
+    "traffic": traffic_entries,
     "formats": format_entries,
     "exports": export_entries,
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Switches simulated cycle by cycle, for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/network/load.hpp"
+#include "watch.hpp"
+
+namespace topoloom::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+/// A fabric and its paths, made once for many loads.
+struct SwitchWiring {
+    explicit SwitchWiring(const Machine& machine) : fabric(machine), paths(fabric) {}
+    Fabric fabric;
+    Paths paths;
+};
+
+Switching switching_of(std::string_view name) {
+    constexpr std::array<std::string_view, 2> names{"cut-through", "wormhole"};
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i] == name) return static_cast<Switching>(i);
+    throw Error(unknown_name("switching", std::string(name), {names.begin(), names.end()}));
+}
+
+}  // namespace
+
+void bind_network(nb::module_& m) {
+    nb::class_<LoadMeasure>(m, "LoadMeasure", "What switches do under a load; latencies in cycles.")
+        .def_ro("offered", &LoadMeasure::offered, "Flits per sending node and cycle.")
+        .def_ro("accepted", &LoadMeasure::accepted, "Those that nodes received.")
+        .def_ro("latency_mean", &LoadMeasure::latency_mean)
+        .def_ro("half_width", &LoadMeasure::half_width, "Of the mean's 95 % confidence interval.")
+        .def_ro("latency_p50", &LoadMeasure::latency_p50)
+        .def_ro("latency_p99", &LoadMeasure::latency_p99)
+        .def_ro("saturated", &LoadMeasure::saturated, "Sources fall ever further behind.")
+        .def_ro("warm_up", &LoadMeasure::warm_up, "Cycles that were left out.")
+        .def_ro("measured", &LoadMeasure::measured, "Cycles.")
+        .def_ro("packets", &LoadMeasure::packets);
+    nb::class_<SwitchWiring>(m, "SwitchWiring", "Switches, ports and channels of a machine, and its routes.")
+        .def(nb::init<const Machine&>(), "machine"_a, nb::keep_alive<1, 2>(),
+             nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro(
+            "switches", [](const SwitchWiring& wiring) { return wiring.fabric.router_count(); }, "How many.")
+        .def_prop_ro(
+            "classes", [](const SwitchWiring& wiring) { return wiring.paths.class_count(); },
+            "Virtual channels that routes need at least, so that no packets wait for each other for ever.")
+        .def(
+            "measure_load",
+            [](const SwitchWiring& wiring, std::string_view traffic, double load, std::uint32_t vcs,
+               std::uint32_t buffer, std::uint32_t packet, std::string_view switching, std::uint64_t seed,
+               const std::optional<Progress>& progress) {
+                const SwitchOptions options{
+                    .vcs = vcs, .buffer = buffer, .packet = packet, .switching = switching_of(switching)};
+                const TrafficPattern to(traffic, wiring.fabric.node_count(), seed);
+                InputQueuedNetwork network(wiring.fabric, wiring.paths, to, options, load, seed);
+                Watch watch(progress);
+                const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+                Meter meter(budget);
+                return watch.run([&] { return measure_load(network, load, {}, meter); });
+            },
+            "traffic"_a, "load"_a, nb::kw_only(), "vcs"_a, "buffer"_a = 8, "packet"_a = 4,
+            "switching"_a = "wormhole", "seed"_a = 1, "progress"_a = nb::none(),
+            "Measure latencies of packets while each node makes `load` flits per cycle.\n\n"
+            "Buffers, of each virtual channel, and packets are in flits.");
+    m.def(
+        "traffics",
+        [] {
+            std::vector<std::pair<std::string, std::string>> kinds;
+            for (const TrafficKind& kind : traffic_kinds()) kinds.emplace_back(kind.name, kind.help);
+            return kinds;
+        },
+        "Synthetic traffic: names with their options, and what they mean.");
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine as a simulator of switches sees it: routers, their ports, and the channels between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/machine.hpp"
+
+namespace topoloom {
+
+using ChannelId = Id<struct ChannelKind>;
+
+/// Leads from an output of a router to an input of another; from a node, where there is no router to leave, or to one.
+/// Ports are numbered over all routers.
+struct Channel {
+    std::uint32_t from = no_index;    // router
+    std::uint32_t to = no_index;      // router
+    std::uint32_t output = no_index;  // port of `from`
+    std::uint32_t input = no_index;   // port of `to`
+
+    [[nodiscard]] bool is_entry() const { return from == no_index; }
+    [[nodiscard]] bool is_exit() const { return to == no_index; }
+};
+
+/// Routers are the vertices that forward messages. Channels: the machine's links by number, then, where nodes are their
+/// own routers, one from each node and one to it.
+class Fabric {
+   public:
+    /// Refers to the machine. Throws Error for machines with nodes that have no way to others.
+    explicit Fabric(const Machine& machine);
+
+    [[nodiscard]] const Machine& machine() const { return *machine_; }
+    [[nodiscard]] std::size_t node_count() const { return machine_->node_count(); }
+    [[nodiscard]] std::size_t router_count() const { return first_input_.size() - 1; }
+    [[nodiscard]] std::size_t channel_count() const { return channels_.size(); }
+    [[nodiscard]] std::size_t input_count() const { return into_.size(); }
+    [[nodiscard]] std::size_t output_count() const { return out_of_.size(); }
+    [[nodiscard]] const Channel& channel(ChannelId id) const { return channels_[id.value]; }
+    /// Channels that end at the inputs of a router, or begin at its outputs; the ports have consecutive numbers.
+    [[nodiscard]] std::span<const ChannelId> into(std::uint32_t router) const {
+        return part(into_, first_input_, router);
+    }
+    [[nodiscard]] std::span<const ChannelId> out_of(std::uint32_t router) const {
+        return part(out_of_, first_output_, router);
+    }
+    [[nodiscard]] std::uint32_t first_input(std::uint32_t router) const { return first_input_[router]; }
+    [[nodiscard]] std::uint32_t first_output(std::uint32_t router) const { return first_output_[router]; }
+    [[nodiscard]] std::string name(ChannelId id) const;
+
+    /// The channels by which messages of a node that is its own router come and go.
+    [[nodiscard]] bool is_own_router(Node node) const { return own_[node.value] != no_index; }
+    [[nodiscard]] ChannelId entry(Node node) const { return ChannelId{link_count_ + 2 * own_[node.value]}; }
+    [[nodiscard]] ChannelId exit(Node node) const {
+        return ChannelId{link_count_ + 2 * own_[node.value] + 1};
+    }
+
+   private:
+    [[nodiscard]] static std::span<const ChannelId> part(const std::vector<ChannelId>& all,
+                                                         const std::vector<std::uint32_t>& first,
+                                                         std::uint32_t router) {
+        return std::span(all).subspan(first[router], first[router + 1] - first[router]);
+    }
+    void number_ports();
+
+    const Machine* machine_;
+    std::size_t link_count_;
+    std::vector<Channel> channels_;
+    std::vector<std::uint32_t>
+        own_;  // [node]: its number among those that are their own routers; no_index: it is not
+    std::vector<ChannelId> into_, out_of_;
+    std::vector<std::uint32_t> first_input_, first_output_;  // [router]
+};
+
+}  // namespace topoloom

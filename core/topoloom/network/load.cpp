@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/load.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint64_t first_batch = 500;  // cycles
+constexpr std::size_t batches = 20;
+/// Student's t of 19 degrees of freedom, two-sided 95 %.
+constexpr double student = 2.093;
+constexpr double behind = 0.02;
+
+double mean(std::span<const double> values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double squares(std::span<const double> values) {
+    const double middle = mean(values);
+    double sum = 0;
+    for (const double value : values) sum += (value - middle) * (value - middle);
+    return sum;
+}
+
+/// How many of the first values MSER leaves out.
+std::size_t truncation(const std::vector<double>& values) {
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t left_out = 0; left_out + 2 < values.size(); ++left_out) {
+        const std::span<const double> rest = std::span(values).subspan(left_out);
+        const auto count = static_cast<double>(rest.size());
+        const double error = squares(rest) / (count * count);
+        if (error < least) {
+            least = error;
+            best = left_out;
+        }
+    }
+    return best;
+}
+
+/// Cycles at or below which this share of the packets took.
+double percentile(const Received& received, double share) {
+    const double wanted = share * static_cast<double>(received.packets);
+    std::uint64_t seen = 0;
+    for (std::size_t cycles = 0; cycles < received.by_latency.size(); ++cycles) {
+        seen += received.by_latency[cycles];
+        if (static_cast<double>(seen) >= wanted) return static_cast<double>(cycles);
+    }
+    return 0;
+}
+
+void add(Received& sum, const Received& more) {
+    sum.packets += more.packets;
+    sum.flits += more.flits;
+    sum.latency += more.latency;
+    if (sum.by_latency.empty()) sum.by_latency.assign(more.by_latency.size(), 0);
+    for (std::size_t i = 0; i < more.by_latency.size(); ++i) sum.by_latency[i] += more.by_latency[i];
+}
+
+/// Means of pairs.
+void pair_up(std::vector<double>& means) {
+    for (std::size_t i = 0; i < means.size() / 2; ++i) means[i] = (means[2 * i] + means[2 * i + 1]) / 2;
+    means.resize(means.size() / 2);
+}
+
+class LoadRun {
+   public:
+    LoadRun(InputQueuedNetwork& network, Meter& meter) : network_(network), meter_(meter) {}
+
+    /// False once it is to end.
+    bool batch(std::uint64_t cycles, Received& received) {
+        for (std::uint64_t done = 0; done < cycles; done += first_batch) {
+            network_.run(first_batch);
+            if (!meter_.go_on()) return false;
+        }
+        received = network_.take_received();
+        return true;
+    }
+    /// Share of the time by which sources have fallen behind since the lag was `before`.
+    [[nodiscard]] double fell_behind(double before, std::uint64_t cycles) const {
+        return (network_.lag() - before) / static_cast<double>(cycles);
+    }
+
+   private:
+    InputQueuedNetwork& network_;
+    Meter& meter_;
+};
+
+double latency(const Received& received) {
+    return received.packets == 0
+               ? 0
+               : static_cast<double>(received.latency) / static_cast<double>(received.packets);
+}
+
+}  // namespace
+
+LoadMeasure measure_load(InputQueuedNetwork& network, double load, const LoadEffort& effort, Meter& meter) {
+    LoadMeasure measure;
+    measure.offered = load;
+    LoadRun run(network, meter);
+    Received received;
+    std::vector<double> means;
+    double lag = 0;
+    for (;;) {
+        if (means.size() % batches == 0) lag = network.lag();
+        if (!run.batch(first_batch, received)) {
+            measure.complete = false;
+            return measure;
+        }
+        means.push_back(latency(received));
+        if (means.size() % batches != 0) continue;
+        measure.warm_up = network.cycle();
+        measure.saturated = run.fell_behind(lag, batches * first_batch) > behind;
+        if (measure.saturated || truncation(means) < means.size() / 2) break;
+        if (measure.warm_up >= effort.most_cycles / 2) break;
+    }
+    means.clear();
+    lag = network.lag();
+    Received all;
+    std::uint64_t cycles = first_batch;
+    for (;;) {
+        if (!run.batch(cycles, received)) {
+            measure.complete = false;
+            break;
+        }
+        add(all, received);
+        measure.measured += cycles;
+        means.push_back(latency(received));
+        if (means.size() < batches) continue;
+        measure.half_width = student * std::sqrt(squares(means) / static_cast<double>(batches - 1) /
+                                                 static_cast<double>(batches));
+        measure.saturated = run.fell_behind(lag, measure.measured) > behind;
+        if (measure.saturated || measure.half_width <= effort.precision * mean(means)) break;
+        if (network.cycle() >= effort.most_cycles) break;
+        pair_up(means);
+        cycles *= 2;
+    }
+    if (all.packets == 0) return measure;
+    const double node_cycles =
+        static_cast<double>(measure.measured) * static_cast<double>(network.sender_count());
+    measure.packets = all.packets;
+    measure.accepted = static_cast<double>(all.flits) / node_cycles;
+    measure.latency_mean = latency(all);
+    measure.latency_p50 = percentile(all, 0.5);
+    measure.latency_p99 = percentile(all, 0.99);
+    return measure;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/switching.hpp"
+
+#include <string_view>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+void require_within(std::string_view what, std::uint32_t value, std::uint32_t low, std::uint32_t high) {
+    if (value < low || value > high) fail(what, " must be ", low, " to ", high, ", not ", value);
+}
+
+}  // namespace
+
+void require_switches(const SwitchOptions& options) {
+    require_within("virtual channels", options.vcs, 1, 32);
+    require_within("flits of a buffer", options.buffer, 1, 65535);
+    require_within("flits of a packet", options.packet, 1, 1U << 20);
+    require_within("cycles of routing", options.routing, 0, 1000);
+    require_within("cycles of crossing a switch", options.crossing, 1, 1000);
+    require_within("cycles of a channel", options.channel, 1, 1000);
+    if (options.switching == Switching::cut_through && options.buffer < options.packet)
+        fail("a buffer of ", options.buffer, " flits cannot hold a packet of ", options.packet,
+             ", as cut-through switching needs; enlarge it, or choose wormhole");
+}
+
+}  // namespace topoloom

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom network`: what happens inside the switches of a machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topoloom.cli import complete
+from topoloom.cli.options.files import AsJson, Figure
+from topoloom.cli.options.machines import MachineText
+from topoloom.cli.options.searches import Seed
+
+if TYPE_CHECKING:
+    from topoloom.tasks.network.sweep import Sweep
+
+
+def command(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="sweep",
+            help="sweep: latencies of packets, load by load.",
+            autocompletion=complete.network_studies,
+        ),
+    ],
+    machine: MachineText,
+    *,
+    traffic: Annotated[
+        str,
+        typer.Option(
+            "--traffic",
+            metavar="NAME",
+            help="To whom nodes send; see 'topoloom list traffic'.",
+            autocompletion=complete.traffics,
+        ),
+    ] = "uniform",
+    router: Annotated[
+        str,
+        typer.Option(
+            "--router",
+            metavar="KIND",
+            help="How switches queue: input-queued.",
+            autocompletion=complete.routers,
+        ),
+    ] = "input-queued",
+    vcs: Annotated[
+        int | None,
+        typer.Option(
+            "--vcs",
+            metavar="N",
+            min=1,
+            help="Virtual channels of each channel.",
+            show_default="two for each class that routes need",
+        ),
+    ] = None,
+    buffer: Annotated[
+        int,
+        typer.Option(
+            "--buffer", metavar="FLITS", min=1, help="Room of a virtual channel."
+        ),
+    ] = 8,
+    packet: Annotated[
+        int, typer.Option("--packet", metavar="FLITS", min=1, help="Size of packets.")
+    ] = 4,
+    switching: Annotated[
+        str,
+        typer.Option(
+            "--switching",
+            metavar="wormhole|cut-through",
+            help="When a packet goes on: when there is room for a flit, or for all.",
+            autocompletion=complete.switchings,
+        ),
+    ] = "wormhole",
+    loads: Annotated[
+        str | None,
+        typer.Option(
+            "--loads",
+            metavar="LOAD,...",
+            help="Flits that each node makes per cycle.",
+            show_default="0.1,0.2,...,0.9",
+        ),
+    ] = None,
+    figure: Figure = None,
+    seed: Seed = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
+
+    Each node makes packets at random, at the rate of the load. They go along the
+    machine's own routes, flit by flit, and wait where a channel, a buffer or a virtual
+    channel is taken. Where routes could wait for each other in a circle, as on rings,
+    packets change to another class of virtual channels; with fewer than the routes need
+    the circle is named. A cycle is what a channel takes for a flit.
+
+    \b
+    load       flits that each sending node makes per cycle
+    accepted   flits that arrive, per sending node and cycle
+    latency    cycles from when a packet was made until all of it has arrived: mean with
+               its 95 % confidence interval, the middle one, and that of 99 in 100
+    saturated  nodes cannot send as much as they make, and fall ever further behind
+
+    \b
+    Examples:
+      topoloom network sweep --machine torus:8x8x8 --loads 0.05,0.1,0.2,0.3
+      topoloom network sweep -m fattree:4:4:4 --traffic transpose --figure loads.svg
+      topoloom network sweep -m torus:8x8 --traffic 'hot-spot(percent=20)' --vcs 4
+    """
+    from topoloom._core import Error
+    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.exit_status import Interrupted
+    from topoloom.figure.page import check_figure
+    from topoloom.machines.machine_file import load_machine
+    from topoloom.support.nearest import unknown_name
+    from topoloom.tasks.network.sweep import (
+        DEFAULT_LOADS,
+        STUDIES,
+        Switches,
+        sweep_loads,
+    )
+
+    if study not in STUDIES:
+        raise Error(unknown_name("study of 'topoloom network'", study, STUDIES))
+    if figure is not None:
+        check_figure(figure)
+    found = sweep_loads(
+        load_machine(machine),
+        traffic,
+        Switches(router, vcs, buffer, packet, switching),
+        DEFAULT_LOADS if loads is None else _numbers(loads),
+        seed=seed,
+        watching=watching,
+    )
+    if figure is not None and found.points:
+        from topoloom.figure.loads import draw_loads
+
+        draw_loads(figure, found.points, f"{machine}, {traffic} traffic")
+    if as_json:
+        print_json(found.document())
+    else:
+        _print(found)
+    if found.interrupted:
+        raise Interrupted(f"interrupted after {len(found.points)} loads")
+
+
+def _numbers(text: str) -> list[float]:
+    from topoloom._core import Error
+
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise Error(
+            f"--loads '{text}' is not a list of numbers such as 0.1,0.2"
+        ) from None
+
+
+def _print(found: Sweep) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.support.units import counted
+
+    options = found.options
+    title = (
+        f"{counted(found.machine.node_count, 'node')}, "
+        f"{found.switches:,} switches, {found.traffic} traffic, "
+        f"packets of {counted(options.packet, 'flit')}, "
+        f"{counted(options.vcs or 0, 'virtual channel')} of {options.buffer}"
+    )
+    rows = [
+        [
+            f"{point.offered:g}",
+            f"{point.accepted:.3f}",
+            f"{point.latency_mean:.1f} ± {point.half_width:.1f}",
+            f"{point.latency_p50:.0f}",
+            f"{point.latency_p99:.0f}",
+            "saturated" if point.saturated else "",
+        ]
+        for point in found.points
+    ]
+    columns = ["load", "accepted", "latency", "median", "99 in 100", ""]
+    print_table(columns, rows, title=title)

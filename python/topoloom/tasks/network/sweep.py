@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures how long packets take in the switches of a machine, load by load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from topoloom._core import Error, LoadMeasure, Machine, SwitchWiring, traffics
+from topoloom.support.nearest import unknown_name
+from topoloom.tasks.search import UNLIMITED, Watching, unwatched
+
+#: What 'topoloom network' does.
+STUDIES = ("sweep",)
+#: name -> how its switches queue
+ROUTERS = {"input-queued": "virtual channels with buffers at the inputs, in credits"}
+SWITCHING = ("wormhole", "cut-through")
+DEFAULT_LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@dataclass(frozen=True)
+class Switches:
+    """How switches pass packets on.
+
+    Attributes
+    ----------
+    vcs
+        Virtual channels of each channel; None: two for each class that routes need.
+    buffer
+        Flits that one of them holds at its input.
+    packet
+        Flits.
+    switching
+        When a packet may go on: as soon as there is room for a flit of it (wormhole),
+        or for all of it (cut-through).
+    """
+
+    router: str = "input-queued"
+    vcs: int | None = None
+    buffer: int = 8
+    packet: int = 4
+    switching: str = "wormhole"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What switches do under loads, in the order asked for."""
+
+    machine: Machine
+    switches: int
+    traffic: str
+    options: Switches
+    seed: int
+    points: list[LoadMeasure]
+    interrupted: bool
+
+    def document(self) -> dict[str, Any]:
+        """Say it in names and numbers."""
+        return {
+            "machine": self.machine.text,
+            "nodes": self.machine.node_count,
+            "switches": self.switches,
+            "traffic": self.traffic,
+            "router": self.options.router,
+            "vcs": self.options.vcs,
+            "buffer": self.options.buffer,
+            "packet": self.options.packet,
+            "switching": self.options.switching,
+            "seed": self.seed,
+            "loads": [_point(point) for point in self.points],
+        }
+
+
+def traffic_names() -> list[str]:
+    """List the synthetic traffics, without options."""
+    return [name.partition("(")[0] for name, _ in traffics()]
+
+
+def _point(point: LoadMeasure) -> dict[str, Any]:
+    return {
+        "offered": point.offered,
+        "accepted": point.accepted,
+        "latency_mean": point.latency_mean,
+        "latency_half_width": point.half_width,
+        "latency_p50": point.latency_p50,
+        "latency_p99": point.latency_p99,
+        "saturated": point.saturated,
+        "warm_up_cycles": point.warm_up,
+        "measured_cycles": point.measured,
+        "packets": point.packets,
+    }
+
+
+def sweep_loads(
+    machine: Machine,
+    traffic: str = "uniform",
+    switches: Switches | None = None,
+    loads: Sequence[float] = DEFAULT_LOADS,
+    *,
+    seed: int = 1,
+    watching: Watching = unwatched,
+) -> Sweep:
+    """Simulate the switches of a machine under each load.
+
+    A load is what each node makes, in flits per cycle, all at once.
+
+    Raises
+    ------
+    Error
+        For loads outside of (0, 1], traffic that does not fit the number of nodes, and
+        fewer virtual channels than the routes of the machine need to be free of
+        deadlock.
+    """
+    options = switches or Switches()
+    if options.router not in ROUTERS:
+        raise Error(unknown_name("router", options.router, ROUTERS))
+    if not loads:
+        raise Error("no loads are given; name some, such as 0.1,0.2")
+    wiring = SwitchWiring(machine)
+    vcs = 2 * wiring.classes if options.vcs is None else options.vcs
+    options = Switches(
+        options.router, vcs, options.buffer, options.packet, options.switching
+    )
+    points: list[LoadMeasure] = []
+    interrupted = False
+    for number, load in enumerate(loads, start=1):
+        title = f"{number}/{len(loads)} load {load:g}"
+        with watching(title, UNLIMITED) as progress:
+            point = wiring.measure_load(
+                traffic,
+                load,
+                vcs=vcs,
+                buffer=options.buffer,
+                packet=options.packet,
+                switching=options.switching,
+                seed=seed,
+                progress=progress,
+            )
+            interrupted = not progress(0)
+        if interrupted:
+            break
+        points.append(point)
+    return Sweep(machine, wiring.switches, traffic, options, seed, points, interrupted)

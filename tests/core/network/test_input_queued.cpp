@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/network/load.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// A network with all that it refers to.
+struct Loaded {
+    Machine machine;
+    Fabric fabric{machine};
+    Paths paths{fabric};
+    TrafficPattern traffic;
+    InputQueuedNetwork network;
+
+    Loaded(const std::string& text, const std::string& to, const SwitchOptions& options, double load,
+           std::uint64_t seed = 1)
+        : machine(make_machine(text)),
+          traffic(to, machine.node_count(), seed),
+          network(fabric, paths, traffic, options, load, seed) {}
+};
+
+double latency(const Received& received) {
+    return static_cast<double>(received.latency) / static_cast<double>(received.packets);
+}
+
+}  // namespace
+
+TEST_CASE("a packet that meets nobody takes what its steps take") {
+    for (const std::uint32_t flits : {1U, 4U})
+        for (const std::uint32_t routing : {0U, 1U, 3U})
+            for (const std::uint32_t channel : {1U, 5U}) {
+                const SwitchOptions options{
+                    .packet = flits, .routing = routing, .crossing = 2, .channel = channel};
+                // Three links, hence four routers.
+                Loaded one("torus:8", "shift(by=3)", options, 0.0002);
+                one.network.run(200000);
+                const Received received = one.network.take_received();
+                REQUIRE(received.packets > 10);
+                const std::uint64_t router = std::max(routing, 1U) + 1 + 2 + channel - (routing == 0 ? 1 : 0);
+                const std::uint64_t expected = channel + 4 * router + flits - 1;
+                CHECK(received.by_latency[expected] >= received.packets * 95 / 100);
+                for (std::uint64_t less = 0; less < expected; ++less) CHECK(received.by_latency[less] == 0);
+            }
+}
+
+TEST_CASE("flits and credits add up in any configuration, and all that is sent arrives") {
+    Rng rng(11);
+    const char* const machines[] = {"torus:4x3", "mesh:3x3",   "fattree:3:3",
+                                    "torus:5",   "hyperx:3x3", "dragonfly:4x2x2,routing=minimal"};
+    const char* const traffics[] = {"uniform", "shift(by=2)", "permutation", "hot-spot(percent=50)"};
+    for (int drawn = 0; drawn < 150; ++drawn) {
+        SwitchOptions options;
+        options.vcs = 2 + rng.below(4);
+        options.packet = 1 + rng.below(6);
+        options.buffer = 1 + rng.below(10);
+        options.routing = rng.below(3);
+        options.crossing = 1 + rng.below(3);
+        options.channel = 1 + rng.below(4);
+        if (options.buffer >= options.packet && rng.below(2) == 0) options.switching = Switching::cut_through;
+        const double load = 0.01 + 0.99 * rng.uniform();
+        Loaded one(machines[rng.below(6)], traffics[rng.below(4)], options, load, drawn);
+        std::uint64_t packets = 0;
+        for (int part = 0; part < 5; ++part) {
+            one.network.run(1 + rng.below(300));
+            CHECK_NOTHROW(one.network.check());
+            packets += one.network.take_received().packets;
+        }
+        one.network.run(2000);
+        // Whoever stands still for 2000 cycles is in a deadlock.
+        CHECK(one.network.take_received().packets > 0);
+    }
+}
+
+TEST_CASE("the same seed gives the same packets, another one others") {
+    const auto run = [](std::uint64_t seed) {
+        Loaded one("torus:4x4", "uniform", {}, 0.3, seed);
+        one.network.run(3000);
+        return one.network.take_received();
+    };
+    CHECK(run(5).by_latency == run(5).by_latency);
+    CHECK(run(5).by_latency != run(6).by_latency);
+}
+
+// Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.
+TEST_CASE("queues at inputs pass 2 - sqrt 2 of what comes to a large switch") {
+    const SwitchOptions options{.vcs = 1, .buffer = 64, .packet = 1, .routing = 0};
+    Loaded one("fattree:256", "uniform", options, 1);
+    one.network.run(2000);
+    (void)one.network.take_received();
+    one.network.run(4000);
+    const double accepted = static_cast<double>(one.network.take_received().flits) / 4000 / 256;
+    CHECK(accepted == doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
+}
+
+TEST_CASE("a card is a queue with a fixed service time") {
+    // Geo/D/1: arrivals with chance p per cycle, service s; the wait is p s (s - 1) / (2 (1 - p s)).
+    for (const double load : {0.4, 0.8}) {
+        const SwitchOptions options{.vcs = 1, .buffer = 64, .packet = 8, .routing = 0};
+        Loaded one("fattree:2", "shift", options, load);
+        one.network.run(10000);
+        (void)one.network.take_received();
+        one.network.run(3000000);
+        const double wait = load * (8 - 1) / (2 * (1 - load));
+        const double alone = 1 + 1 + 1 + 1 + 8 - 1;
+        CHECK(latency(one.network.take_received()) - alone == doctest::Approx(wait).epsilon(0.01));
+    }
+}
+
+TEST_CASE("a load is measured until its mean is known, and a load that is too high is saturated") {
+    const auto measure = [](double load) {
+        Loaded one("torus:4x4", "uniform", {.vcs = 4}, load);
+        const Budget budget;
+        Meter meter(budget);
+        return measure_load(one.network, load, {}, meter);
+    };
+    const LoadMeasure low = measure(0.1), high = measure(0.95);
+    CHECK(low.complete);
+    CHECK_FALSE(low.saturated);
+    CHECK(low.accepted == doctest::Approx(0.1).epsilon(0.03));
+    CHECK(low.half_width <= 0.01 * low.latency_mean);
+    CHECK(low.latency_p50 <= low.latency_p99);
+    CHECK(high.saturated);
+    CHECK(high.accepted < 0.9);
+}
+
+TEST_CASE("a measurement that is stopped says so") {
+    Loaded one("torus:4x4", "uniform", {}, 0.1);
+    const Budget budget{.keep_going = [](std::uint64_t) { return false; }};
+    Meter meter(budget);
+    CHECK_FALSE(measure_load(one.network, 0.1, {}, meter).complete);
+}
+
+TEST_CASE("what cannot be simulated is refused in a line") {
+    const auto refused = [](const SwitchOptions& options, double load, const std::string& why) {
+        CHECK_THROWS_WITH_AS(Loaded("torus:8", "uniform", options, load), doctest::Contains(why.c_str()),
+                             Error);
+    };
+    refused({.vcs = 1}, 0.1, "packets could wait for each other in a circle: (0) +x, (1) +x");
+    refused({}, 0, "above 0 and at most 1");
+    refused({}, 1.5, "above 0 and at most 1");
+    refused({}, std::nan(""), "above 0 and at most 1");
+    refused({.buffer = 0}, 0.1, "flits of a buffer must be 1 to 65535, not 0");
+    refused({.buffer = 3, .switching = Switching::cut_through}, 0.1, "cannot hold a packet of 4");
+}

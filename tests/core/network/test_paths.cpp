@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/network/paths.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+const std::vector<std::string> texts{"torus:8",
+                                     "torus:5x4x3",
+                                     "torus:4x4,wrap=01",
+                                     "torus:4x2x3x2",
+                                     "torus:6x6,ties=split",
+                                     "torus:4x4,nodes=2",
+                                     "dragonfly:4x2x2,routing=minimal",
+                                     "fattree:4:4:4",
+                                     "fattree:4:4,up=1:2",
+                                     "fattree:4:4,routing=random",
+                                     "hyperx:3x4",
+                                     "tree:4:4",
+                                     "dragonfly:4x2x2,routing=valiant",
+                                     "dragonflyplus:3x2x2,nodes=2",
+                                     "rails:4:4:2",
+                                     "twisted:4x4x4,twist.x=0:0:2"};
+
+using Place = std::pair<std::uint32_t, std::uint32_t>;  // channel and class
+
+/// Whether nobody can be reached from itself.
+bool is_acyclic(std::map<Place, std::set<Place>> next) {
+    bool found = true;
+    while (found && !next.empty()) {
+        found = false;
+        for (auto it = next.begin(); it != next.end();) {
+            std::erase_if(it->second, [&](const Place& place) { return !next.contains(place); });
+            if (it->second.empty()) {
+                it = next.erase(it);
+                found = true;
+            } else {
+                ++it;
+            }
+        }
+    }
+    return next.empty();
+}
+
+}  // namespace
+
+TEST_CASE("paths lead from node to node, and no circle of channels waits for itself") {
+    for (const std::string& text : texts) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Fabric fabric(machine);
+        const Paths paths(fabric);
+        const NetworkView view(machine.topology());
+        std::map<Place, std::set<Place>> next;
+        std::size_t longest = 0;
+        Rng rng(1);
+        Paths::Room room;
+        for (const Node from : ids<Node>(fabric.node_count())) {
+            for (const Node to : ids<Node>(fabric.node_count())) {
+                if (from == to) continue;
+                for (int draw = 0; draw < 4; ++draw) {
+                    const auto path = paths.find(from, to, rng, room);
+                    const std::size_t own =
+                        (fabric.is_own_router(from) ? 1 : 0) + (fabric.is_own_router(to) ? 1 : 0);
+                    CHECK(path.size() >= view.hops(from, to) + own);
+                    CHECK(fabric.channel(path.front().channel).is_entry());
+                    CHECK(fabric.channel(path.back().channel).is_exit());
+                    longest = std::max(longest, path.size());
+                    for (std::size_t i = 0; i < path.size(); ++i) {
+                        CHECK(path[i].klass < paths.class_count());
+                        const Place place{path[i].channel.value, path[i].klass};
+                        next[place];
+                        if (i == 0) continue;
+                        CHECK(fabric.channel(path[i - 1].channel).to == fabric.channel(path[i].channel).from);
+                        next[{path[i - 1].channel.value, path[i - 1].klass}].insert(place);
+                    }
+                }
+            }
+        }
+        CHECK(longest <= paths.longest());
+        CHECK(is_acyclic(next));
+    }
+}
+
+TEST_CASE("rings need a second class of virtual channels; meshes and trees do not") {
+    const auto classes = [](const std::string& text) {
+        const Machine machine = make_machine(text);
+        const Fabric fabric(machine);
+        const Paths paths(fabric);
+        CHECK(paths.circle().empty() == (paths.class_count() == 1));
+        for (std::size_t i = 0; i < paths.circle().size(); ++i) {
+            const ChannelId one = paths.circle()[i], other = paths.circle()[(i + 1) % paths.circle().size()];
+            CHECK(fabric.channel(one).to == fabric.channel(other).from);
+        }
+        return paths.class_count();
+    };
+    CHECK(classes("torus:8") == 2);
+    CHECK(classes("torus:8x8x8") == 2);
+    CHECK(classes("torus:3x3") == 1);  // no packet goes two links along a ring
+    CHECK(classes("mesh:8x8") == 1);
+    CHECK(classes("fattree:4:4:4") == 1);
+}
