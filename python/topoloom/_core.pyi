@@ -1982,8 +1982,8 @@ class Strategy:
         One of 16 sizes between two powers of two that stands for this one: calls of both take the same schedule.
         """
 
-def candidates(operation: str, ranks: int, bytes: int) -> list[str]:
+def candidates(operation: str, ranks: int, bytes: int, fitted: Sequence[str] = []) -> list[str]:
     """
-    Schedules that a call may take, each as it is by default and with the values of its options that
-    are worth a try.
+    Schedules that a call may take, each as it is by default, as fitted_schedules() has it, and with
+    the values of its options that are worth a try.
     """
