@@ -25,6 +25,9 @@ bool is_split(const std::vector<Paths::Way>& ways) {
 
 Paths::Paths(const Fabric& fabric) : fabric_(&fabric), view_(fabric.machine().topology()) {
     const Machine& machine = fabric.machine();
+    if (view_.adapts())
+        fail("'", machine.text(),
+             "' routes messages by the load, which is not simulated in switches; choose a minimal routing");
     if (machine.node_count() < 2)
         fail("'", machine.text(), "' has one node; there must be two for a packet to send");
     const std::vector<Node> usable = machine.usable_nodes();
@@ -47,6 +50,16 @@ bool Paths::follows(const Way& before, const Way& after) const {
     return at != no_index && at == fabric_->channel(after.channel).from;
 }
 
+/// Whose ways are all as long, so that whoever changes from one to another where they meet goes one of them.
+void Paths::require_no_detours(Node from, Node to, const std::vector<Way>& ways) const {
+    double links = 0;
+    for (const Way& way : ways)
+        if (way.channel.value < view_.link_count()) links += way.share;
+    if (links > view_.hops(from, to) + 1e-6)
+        fail("'", fabric_->machine().text(),
+             "' routes messages over detours, which are not simulated in switches; choose a minimal routing");
+}
+
 void Paths::find_turns() {
     std::vector<std::vector<ChannelId>> after(fabric_->channel_count());
     const auto add = [&](ChannelId one, ChannelId next) {
@@ -60,6 +73,7 @@ void Paths::find_turns() {
             for (std::size_t i = 1; i < ways.size(); ++i) add(ways[i - 1].channel, ways[i].channel);
             return;
         }
+        require_no_detours(from, to, ways);
         for (const Way& one : ways)
             for (const Way& next : ways)
                 if (follows(one, next)) add(one.channel, next.channel);
@@ -170,10 +184,6 @@ void Paths::count_classes() {
                 for (std::size_t after = 0; after < ways.size(); ++after)
                     for (std::size_t before = 0; before < ways.size(); ++before)
                         changed = lengthen(before, after) || changed;
-                if (std::ranges::max(lengths) > ways.size())
-                    fail("a split route of '", fabric_->machine().text(),
-                         "' comes back to where it was, which is not simulated in switches; choose a minimal "
-                         "routing");
             }
         } else {
             for (std::size_t after = 1; after < ways.size(); ++after) lengthen(after - 1, after);

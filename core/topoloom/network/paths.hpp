@@ -29,7 +29,7 @@ struct Hop {
 class Paths {
    public:
     /// Refers to the fabric. Looks at the routes of all pairs of nodes: O(nodes^2 * hops). Throws Error for machines
-    /// whose split routes come back to where they were, as detours do, and for nodes without a route.
+    /// that split routes over detours or choose them by the load, and for nodes without a route.
     explicit Paths(const Fabric& fabric);
 
     /// How many classes the routes need.
@@ -53,6 +53,7 @@ class Paths {
    private:
     /// The channels of a route, in an order in which each follows one before; split ones have shares below 1.
     void find_ways(Node from, Node to, std::vector<Way>& ways) const;
+    void require_no_detours(Node from, Node to, const std::vector<Way>& ways) const;
     void find_turns();
     void cut_circles();
     void count_classes();
