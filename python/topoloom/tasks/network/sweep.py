@@ -115,7 +115,7 @@ def sweep_loads(
     options = switches or Switches()
     if options.router not in ROUTERS:
         raise Error(unknown_name("router", options.router, ROUTERS))
-    if not loads:
+    if len(loads) == 0:
         raise Error("no loads are given; name some, such as 0.1,0.2")
     wiring = SwitchWiring(machine)
     vcs = 2 * wiring.classes if options.vcs is None else options.vcs

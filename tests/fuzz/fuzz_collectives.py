@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compare drawn collectives with the MPI library's own: `make fuzz-collectives`.
+
+`tests/mpi/programs/collectives/collective_cases.c` draws operations, counts, types,
+roots, operators, in place or not, blocking, non-blocking or persistent; what both leave
+in memory must be equal. Half of the cases go by our choice, half by named schedules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recorded import Mpi
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "mpi"))
+
+#: Numbers of ranks, and of every 100 cases how many have that number.
+SHARES = {1: 4, 2: 20, 3: 15, 4: 15, 5: 12, 7: 10, 8: 10, 9: 6, 13: 4, 16: 2, 17: 2}
+#: Cases of one run of the program.
+AT_ONCE = 400
+
+
+def main() -> int:
+    """Run the cases on each MPI, and report a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=100_000, help="for each MPI")
+    parser.add_argument("--only", metavar="MPI", help="openmpi, mpich or openmpi5")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    from recorded import MPIS
+    from several_hosts import allow_root, share_cores
+
+    allow_root()
+    share_cores()
+    wrong = 0
+    for mpi in MPIS:
+        if given.only in (None, mpi.name):
+            with tempfile.TemporaryDirectory() as folder:
+                wrong += _fuzz(mpi, Path(folder), given.cases, given.seed)
+    return 1 if wrong else 0
+
+
+def _fuzz(mpi: Mpi, folder: Path, cases: int, seed: int) -> int:
+    from built_libraries import run, with_collectives
+
+    from topoloom import _core
+
+    source = ROOT / "tests/mpi/programs/collectives/collective_cases.c"
+    program = with_collectives(mpi, source, folder)
+    # MPICH waits without a pause, so that more ranks than cores take their time.
+    yields = folder / "yield_ucx.so"
+    run(["cc", "-O2", "-shared", "-fPIC", ROOT / "bench/yield_ucx.c", "-o", yields])
+    environment = {**os.environ, "LD_PRELOAD": str(yields)}
+    schedules = [str(schedule["name"]) for schedule in _core.schedules()]
+    start, done, wrong = time.monotonic(), 0, 0
+    for ranks, share in SHARES.items():
+        left = cases * share // 100
+        while left > 0:
+            seed += 1
+            by_name = seed % 2 == 0
+            names = schedules if by_name else []
+            number = max(1, min(left, AT_ONCE) // max(1, len(names)))
+            words = mpi.command(ranks, program, seed, number, *names)
+            ended = subprocess.run(
+                words, capture_output=True, text=True, check=False, env=environment
+            )
+            number *= max(1, len(names))
+            left -= number
+            done += number
+            if ended.returncode != 0:
+                wrong += 1
+                print(f"{' '.join(words)}\n{ended.stdout}{ended.stderr}", flush=True)
+    took = time.monotonic() - start
+    print(f"{mpi.name}: {done:,} cases, {wrong} runs failed, {took:.0f} s", flush=True)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
