@@ -122,12 +122,10 @@ static int64_t units_of(const struct call* call) {
     const bool from_input = gives_input(call);
     const struct side* side = from_input ? &asked->input : &asked->output;
     const struct elements* elements = from_input ? &call->input : &call->output;
-    int64_t count = side->count;
-    if (asked->operation == TOPOLOOM_ALL_GATHER && asked->output.counts != NULL) {
-        count = total_count(&asked->output, ranks) / ranks;
-        elements = &call->output;
-    }
-    return combines(call) ? count : count * elements->size;
+    // Ranks may count other types, of the same bytes.
+    if (asked->operation == TOPOLOOM_ALL_GATHER && asked->output.counts != NULL)
+        return total_count(&asked->output, ranks) * call->output.size / ranks;
+    return combines(call) ? side->count : side->count * elements->size;
 }
 
 static int ask(const struct call* call, struct question* question) {

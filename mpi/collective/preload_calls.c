@@ -40,14 +40,14 @@ static int64_t bytes_of(int64_t count, MPI_Datatype type) {
     return count * size;
 }
 
-/// On the average of the ranks.
+/// On the average of the ranks: as ranks may count other types, of the same bytes, it is rounded in bytes.
 static int64_t mean_bytes(const int counts[], MPI_Datatype type, MPI_Comm comm) {
     int ranks = 0;
     int64_t sum = 0;
     if (!is_within(comm)) return 0;
     PMPI_Comm_size(comm, &ranks);
     for (int r = 0; r < ranks; ++r) sum += counts[r];
-    return ranks == 0 ? 0 : bytes_of(sum / ranks, type);
+    return ranks == 0 ? 0 : bytes_of(sum, type) / ranks;
 }
 
 static bool moves(MPI_Comm comm, enum topoloom_operation operation, int64_t bytes) {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from built_libraries import run, with_collectives
-from recorded import MPIS, PROGRAMS, Mpi
+from recorded import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
 from topoloom import _core
 
@@ -115,3 +115,24 @@ def test_a_wrong_setting_is_said_once_and_left_out(
         said = remarks(cases, setting)
         assert any(what in line for line in said), said
     assert any("by name, ring" in line for line in said), said
+
+
+def test_ranks_agree_that_count_other_types(tmp_path: Path) -> None:
+    """A third of 40 bytes are 13, or 8 if counts of pairs are divided."""
+    source = PROGRAMS / "collectives/paired_types.c"
+    program = with_collectives(OPEN_MPI_4, source, tmp_path)
+    lines = (("0", "ring"), ("10", "bruck"))
+    table = tmp_path / "table.json"
+    table.write_text(
+        '{"format": "topoloom-decisions", "version": 1,\n"operation": "all-gather",\n'
+        '"decisions": [\n'
+        + ",\n".join(
+            f'{{"ranks": 3, "bytes": {least}, "schedule": "{name}"}}'
+            for least, name in lines
+        )
+        + "]}"
+    )
+    said = run(
+        OPEN_MPI_4.command(3, program), TOPOLOOM_COLLECTIVES=f"decisions={table}"
+    )
+    assert said == "0 wrong\n"
