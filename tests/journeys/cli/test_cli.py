@@ -237,6 +237,7 @@ KINDS = [
     "topologies",
     "machines",
     "models",
+    "traffic",
     "formats",
     "exports",
 ]

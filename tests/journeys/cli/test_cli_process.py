@@ -225,11 +225,11 @@ def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
 def test_ctrl_c_ends_the_ordering_of_a_collective_with_the_best_so_far(
     tmp_path: Path,
 ) -> None:
-    network = "torus:16x16x8,bandwidth=1GB/s"
+    network = "torus:32x32x16,bandwidth=1GB/s"
     words = [
         "allgather",
         "-n",
-        "2048",
+        "16000",
         "--model",
         "hdr",
         "-m",
@@ -238,7 +238,7 @@ def test_ctrl_c_ends_the_ordering_of_a_collective_with_the_best_so_far(
     ]
     interrupt("collective", *words, cwd=tmp_path)
     document = json.loads((tmp_path / "x.json").read_text())
-    assert sorted(document["placement"]) == list(range(2048))
+    assert len(set(document["placement"])) == 16000
 
 
 def test_ctrl_c_ends_all_searches_of_joint_with_the_best_so_far(
@@ -290,17 +290,17 @@ def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -
     assert sorted(order.strip().split("-")) == ["cp", "dp", "ep", "pp", "tp"]
 
 
-def test_ctrl_c_is_heard_while_a_schedule_is_routed() -> None:
-    network = "torus:32x32x32,bandwidth=1GB/s"
-    words = ["alltoall", "-n", "30000", "--model", "hdr", "-m", network]
+def test_ctrl_c_is_heard_while_schedules_are_costed() -> None:
+    network = "torus:64x64x64,bandwidth=1GB/s"
+    words = ["alltoall", "-n", "250000", "--model", "hdr", "-m", network]
     process = subprocess.Popen(
-        [TOPOLOOM, "collective", *words, "--schedule", "at-once", "--threads", "2"],
+        [TOPOLOOM, "collective", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     let_compute(process, 3)  # to load and to begin
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)  # the 900 million messages take minutes
+    _, errors = process.communicate(timeout=60)  # all of them take half a minute
     assert process.returncode == 130, errors
     assert errors == "topoloom: interrupted\n"
