@@ -34,7 +34,7 @@ def find(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("names") / "host_names"
     rooms = [ROOT / "mpi/seats", ROOT / "mpi/reorder", ROOT / "core/topoloom/capi"]
     sources = [PROGRAMS / "host_names.c"]
-    names = ("cpus", "host_names", "machine_file", "plan")
+    names = ("cpus", "host_names", "machine_file", "bindings")
     sources += [rooms[0] / f"{name}.c" for name in names]
     compiler = need(MPICH.compilers[".c"], MPICH.install)
     include = [f"-I{room}" for room in rooms]

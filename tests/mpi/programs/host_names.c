@@ -4,17 +4,17 @@
 #include "seats.h"
 
 int main(int count, char** words) {
-    struct plan plan;
+    struct bindings bindings;
     struct machine_file machine;
     char why[512] = "";
-    if (count != 4 || !plan_read(words[1], &plan, why, sizeof why) ||
+    if (count != 4 || !bindings_read(words[1], &bindings, why, sizeof why) ||
         !read_machine_file(words[2], &machine, why, sizeof why)) {
         puts(why);
         return 1;
     }
-    const int host = plan_host(&plan, words[3]);
-    printf("%s %d\n", host < 0 ? "-" : plan.hosts[host], (int)node_of_host(&machine, words[3]));
+    const int host = bindings_host(&bindings, words[3]);
+    printf("%s %d\n", host < 0 ? "-" : bindings.hosts[host], (int)node_of_host(&machine, words[3]));
     free_machine_file(&machine);
-    plan_free(&plan);
+    bindings_free(&bindings);
     return 0;
 }
