@@ -282,6 +282,9 @@ class RoundTimer {
             model_.sends_from_nic() ? staged(schedule, in_call(from), round) : std::nullopt;
         Departures sent_by;
         std::uint64_t sent = 0;
+        double to_start = 0;  // until the last one starts, which what fills a way does not all wait for
+        for (const SentMessage& message : messages_)
+            if (node_[message.to.value] != here) to_start += model_.send_cpu(message.bytes);
         for (const SentMessage& message : messages_) {
             const Node there = node_[message.to.value];
             const double overhead = model_.receive_cpu(message.bytes);
@@ -301,7 +304,8 @@ class RoundTimer {
             const double wire =
                 first + static_cast<double>(message.bytes.value) / (links.bandwidth * way.bandwidth);
             const double start = model_.send_cpu(message.bytes);
-            const double passed = std::max(sent_by.add(start, turn, wire), first + way.seconds);
+            to_start -= start;
+            const double passed = std::max(sent_by.add(start, turn, wire), first + way.seconds - to_start);
             const double latency = model_.costs().latency + links.latency * way.latency;
             const double begun = std::max(before_[from.value], before_[message.to.value] - start);
             come_.to(message.to).add(begun + latency + passed, overhead, work);
