@@ -57,6 +57,16 @@ def main(given: Sequence[str] | None = None) -> None:
         paste(asked.docs / "reference" / "benchmarks.md", table, *MARKS)
 
 
+#: More ranks than cores take turns; none has threads beside it.
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMP_NUM_THREADS": "1",
+}
+
+
 def find(program: str, package: str) -> str:
     """Find a program, or end with the package that has it."""
     found = shutil.which(program)
@@ -76,13 +86,7 @@ def run(library: Path | None, ranks: int, *words: object) -> tuple[float, str]:
         check=True,
         capture_output=True,
         text=True,
-        env={
-            **os.environ,
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMP_NUM_THREADS": "1",
-        },
+        env=ENVIRONMENT,
     )
     return perf_counter() - start, done.stdout
 
@@ -156,12 +160,7 @@ def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
             check=True,
             capture_output=True,
             text=True,
-            env={
-                **os.environ,
-                "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                "OMPI_MCA_mpi_yield_when_idle": "1",
-            },
+            env=ENVIRONMENT,
         ).stdout
     for line in printed.splitlines():
         operation, _, theirs, ours = line.split()

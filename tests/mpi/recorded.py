@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,20 @@ def need(program: str, install: str) -> str:
     found = shutil.which(program)
     assert found is not None, f"{program} is missing: {install}"
     return found
+
+
+def run_to_end(
+    command: list[str], **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run what may fail, but ends; ranks that wait let others run."""
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", **variables},
+    )
 
 
 def built(mpi: Mpi, source: Path, folder: Path) -> Path:

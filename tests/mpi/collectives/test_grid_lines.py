@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from built_libraries import with_collectives
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, run_to_end
 
 from exchange.programs import PLATFORM
 from topoloom import _core
@@ -18,17 +16,6 @@ from topoloom import _core
 SIMGRID = Mpi(
     "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
 )
-
-
-def run(command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", **variables},
-    )
 
 
 @pytest.fixture(
@@ -49,7 +36,7 @@ def test_lines_leave_what_mpi_leaves_on_split_communicators(
     job: tuple[Mpi, Path], ranks: int, grids: int
 ) -> None:
     mpi, program = job
-    done = run(mpi.command(ranks, program, ranks, grids))
+    done = run_to_end(mpi.command(ranks, program, ranks, grids))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "\n0 failures" in "\n" + done.stdout
 
@@ -60,7 +47,7 @@ def test_so_do_lines_by_a_schedule_that_is_named(
 ) -> None:
     mpi, program = job
     setting = f"schedule={schedule}"
-    done = run(mpi.command(6, program, 3, 2), TOPOLOOM_COLLECTIVES=setting)
+    done = run_to_end(mpi.command(6, program, 3, 2), TOPOLOOM_COLLECTIVES=setting)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "topoloom" not in done.stderr
 
@@ -81,7 +68,7 @@ def test_a_wrong_argument_ends_the_program_with_a_line(
     job: tuple[Mpi, Path], which: str, line: str
 ) -> None:
     mpi, program = job
-    done = run(mpi.command(2, program, "wrong", which))
+    done = run_to_end(mpi.command(2, program, "wrong", which))
     assert done.returncode != 0
     assert f"topoloom: topoloom_{line}" in done.stderr
 
@@ -103,7 +90,9 @@ def on_nodes(simulated: tuple[Path, Path], nodes: list[int], *words: object) -> 
     command = SIMGRID.command(
         len(nodes), "-platform", platform, "-hostfile", hosts, program, *words
     )
-    done = run([*command[:1], "--cfg=smpi/simulate-computation:no", *command[1:]])
+    done = run_to_end(
+        [*command[:1], "--cfg=smpi/simulate-computation:no", *command[1:]]
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 

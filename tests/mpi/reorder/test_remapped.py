@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from built_libraries import with_reordering
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi
+from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
 import smpi
@@ -20,17 +19,6 @@ from topoloom import _core, schedules
 RANKS = 4
 #: What is the same everywhere.
 BY_ONE_MPI = pytest.mark.parametrize("job", [MPICH], indirect=True, ids=["mpich"])
-
-
-def run(command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", **variables},
-    )
 
 
 def ranks_of(done: subprocess.CompletedProcess[str]) -> list[int]:
@@ -57,7 +45,9 @@ def ordered(
     job: tuple[Mpi, Path], *options: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     mpi, program = job
-    return run(mpi.command(RANKS, program, "return", "order", *options), **variables)
+    return run_to_end(
+        mpi.command(RANKS, program, "return", "order", *options), **variables
+    )
 
 
 @pytest.mark.parametrize("vector", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
@@ -65,7 +55,7 @@ def test_a_vector_becomes_a_communicator(
     job: tuple[Mpi, Path], vector: list[int], tmp_path: Path
 ) -> None:
     mpi, program = job
-    given = run(mpi.command(RANKS, program, "fatal", "vector", *vector))
+    given = run_to_end(mpi.command(RANKS, program, "fatal", "vector", *vector))
     assert ranks_of(given) == vector
     file = tmp_path / "order.txt"
     file.write_text("".join(f"{rank}  # a comment\n" for rank in vector))
@@ -85,10 +75,10 @@ def test_a_vector_that_is_not_a_permutation_is_an_error_everywhere(
 ) -> None:
     mpi, program = job
     words = (program, "return", "vector", *vector.split())
-    done = run(mpi.command(RANKS, *words))
+    done = run_to_end(mpi.command(RANKS, *words))
     assert done.stdout == f"failed {RANKS}\n"
     assert done.stderr == f"topoloom: topoloom_comm_remap: {line}\n"
-    ended = run(mpi.command(RANKS, program, "fatal", *words[2:]))
+    ended = run_to_end(mpi.command(RANKS, program, "fatal", *words[2:]))
     assert ended.returncode != 0
     assert ended.stderr.count(line) == 1
 
@@ -187,7 +177,7 @@ def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
     command = SIMGRID.command(
         node.processes, *words, program, "fatal", "order", options
     )
-    return ranks_of(run(command))
+    return ranks_of(run_to_end(command))
 
 
 @pytest.mark.parametrize("method", ["fastest-edge-first", "channel-aware"])
@@ -227,7 +217,7 @@ def on_nodes(program: Path, nodes: list[int], options: str) -> list[int]:
     given = hosts_options(program.parent, 1 + max(nodes), smpi.SETTINGS)
     program.with_name("hosts").write_text("".join(f"n{node}\n" for node in nodes))
     words = [*given, "--log=root.thresh:error", program, "fatal", "order", options]
-    return ranks_of(run(SIMGRID.command(len(nodes), *words)))
+    return ranks_of(run_to_end(SIMGRID.command(len(nodes), *words)))
 
 
 def test_blocked_goes_node_after_node_whatever_the_launcher_did(

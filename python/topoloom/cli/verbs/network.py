@@ -52,7 +52,7 @@ def command(
             metavar="N",
             min=1,
             help="Virtual channels of each channel.",
-            show_default="two for each class that routes need",
+            show_default="two for each class that the routes need",
         ),
     ] = None,
     buffer: Annotated[
@@ -113,6 +113,7 @@ def command(
     from topoloom.figure.page import check_figure
     from topoloom.machines.machine_file import load_machine
     from topoloom.support.nearest import unknown_name
+    from topoloom.support.units import counted
     from topoloom.tasks.network.sweep import (
         DEFAULT_LOADS,
         STUDIES,
@@ -141,7 +142,7 @@ def command(
     else:
         _print(found)
     if found.interrupted:
-        raise Interrupted(f"interrupted after {len(found.points)} loads")
+        raise Interrupted(f"interrupted after {counted(len(found.points), 'load')}")
 
 
 def _numbers(text: str) -> list[float]:
@@ -162,7 +163,8 @@ def _print(found: Sweep) -> None:
     options = found.options
     title = (
         f"{counted(found.machine.node_count, 'node')}, "
-        f"{found.switches:,} switches, {found.traffic} traffic, "
+        f"{found.switches:,} {'switch' if found.switches == 1 else 'switches'}, "
+        f"{found.traffic} traffic, "
         f"packets of {counted(options.packet, 'flit')}, "
         f"{counted(options.vcs or 0, 'virtual channel')} of {options.buffer}"
     )
