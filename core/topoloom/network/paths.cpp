@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/network/datelines.hpp"
 #include "topoloom/network/telling_pairs.hpp"
 
 namespace topoloom {
@@ -32,7 +33,7 @@ const Fabric& require_routes(const Fabric& fabric) {
 Paths::Paths(const Fabric& fabric)
     : fabric_(&require_routes(fabric)),
       view_(fabric.machine().topology()),
-      circles_(cut_circles(find_turns())),
+      circles_(cut_circles(find_turns(), dateline_turns())),
       classes_(circles_.parts, 1),
       longest_(view_.diameter() + std::size_t{2}) {
     count_classes();
@@ -75,6 +76,14 @@ Turns Paths::find_turns() const {
                 if (follows(one, next)) turns.add(one.channel, next.channel);
     });
     return turns;
+}
+
+std::function<bool(ChannelId, ChannelId)> Paths::dateline_turns() const {
+    return [this, is_dateline = datelines(fabric_->machine())](ChannelId before, ChannelId after) {
+        const std::size_t links = view_.link_count();
+        return before.value < links && after.value < links &&
+               is_dateline(Link{before.value}, Link{after.value});
+    };
 }
 
 void Paths::count_classes() {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -63,6 +64,7 @@ class Paths {
     void find_ways(Node from, Node to, std::vector<Way>& ways) const;
     void require_no_detours(Node from, Node to, const std::vector<Way>& ways) const;
     [[nodiscard]] Turns find_turns() const;
+    [[nodiscard]] std::function<bool(ChannelId, ChannelId)> dateline_turns() const;
     void count_classes();
     [[nodiscard]] bool follows(const Way& before, const Way& after) const;
     [[nodiscard]] bool share_part(ChannelId one, ChannelId other) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/network/turns.hpp"
 
+#include <utility>
+
 namespace topoloom {
 
 namespace {
@@ -88,10 +90,29 @@ class Search {
 
 }  // namespace
 
-CutCircles cut_circles(const Turns& turns) {
-    Search search(turns);
-    for (const ChannelId start : ids<ChannelId>(turns.channel_count())) search.from(start);
-    return std::move(search).found();
+CutCircles cut_circles(const Turns& turns,
+                       const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
+    const auto found_in = [](const Turns& some) {
+        Search search(some);
+        for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.from(start);
+        return std::move(search).found();
+    };
+    CutCircles found = found_in(turns);
+    Turns cut(turns.channel_count()), rest(turns.channel_count());
+    bool any = false;
+    for (const ChannelId before : ids<ChannelId>(turns.channel_count()))
+        for (const ChannelId after : turns.after(before)) {
+            const bool on_circle = found.part[before.value] == found.part[after.value];
+            const bool is_cut = on_circle && is_dateline(before, after);
+            (is_cut ? cut : rest).add(before, after);
+            any = any || is_cut;
+        }
+    if (!any) return found;
+    const CutCircles left = found_in(rest);
+    for (const ChannelId before : ids<ChannelId>(turns.channel_count()))
+        for (const ChannelId after : left.cut.after(before)) cut.add(before, after);
+    found.cut = std::move(cut);
+    return found;
 }
 
 }  // namespace topoloom

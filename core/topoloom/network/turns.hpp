@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,9 @@ struct CutCircles {
     std::vector<ChannelId> circle;  // one of them, in its order; empty: there is none
 };
 
-/// Circles are cut where a search from the first channel on comes back to one that it has come through.
-[[nodiscard]] CutCircles cut_circles(const Turns& turns);
+/// Circles are cut first where `is_dateline` says so, then where a search from the first channel on comes back to one that it has
+/// come through.
+[[nodiscard]] CutCircles cut_circles(const Turns& turns,
+                                     const std::function<bool(ChannelId, ChannelId)>& is_dateline);
 
 }  // namespace topoloom

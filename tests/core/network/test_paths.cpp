@@ -136,6 +136,7 @@ TEST_CASE("rings need a second class of virtual channels; meshes and trees do no
     CHECK(classes("torus:3x3") == 1);  // no packet goes two links along a ring
     CHECK(classes("mesh:8x8") == 1);
     CHECK(classes("fattree:4:4:4") == 1);
+    CHECK(classes("dragonfly:9x1x4,nodes=2,routing=minimal") == 2);
 }
 
 TEST_CASE("machines that route over detours, or by the load, are refused") {
