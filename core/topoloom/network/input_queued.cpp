@@ -5,53 +5,64 @@
 #include <bit>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/parallel.hpp"
 #include "topoloom/network/arbiter.hpp"
 #include "topoloom/network/delay_lines.hpp"
 #include "topoloom/network/flits.hpp"
+#include "topoloom/network/packets.hpp"
+#include "topoloom/network/shards.hpp"
+#include "topoloom/network/virtual_channels.hpp"
 
 namespace topoloom {
 
 namespace {
 
-using Mask = std::uint32_t;  // of virtual channels
-
-Mask range_mask(std::uint32_t begin, std::uint32_t end) {
-    return static_cast<Mask>(((std::uint64_t{1} << end) - 1) & ~((std::uint64_t{1} << begin) - 1));
-}
-
 /// Latencies are counted one by one up to this number of cycles.
 constexpr std::size_t most_cycles = std::size_t{1} << 16;
+/// Credits of what takes all that comes.
+constexpr std::uint32_t endless = no_index;
 
 /// A queue at an input, of one virtual channel.
 struct Queue {
+    std::uint64_t ready = 0;  // the cycle from which on the packet in front may ask
+    VcMask open = 0;          // virtual channels of the output that it may take
     std::uint16_t begin = 0;
     std::uint16_t count = 0;
     std::uint16_t output = 0;  // of the router, of the packet in front
     std::uint8_t vc = 0;       // there
-    std::uint64_t ready = 0;   // the cycle from which on the packet in front may ask
 };
 
 /// By virtual channels.
 struct Input {
-    Mask filled = 0;   // with flits
-    Mask waiting = 0;  // the packet in front asks for a virtual channel
-    Mask active = 0;   // it has one
+    VcMask filled = 0;   // with flits
+    VcMask waiting = 0;  // the packet in front asks for a virtual channel
+    VcMask active = 0;   // it has one
 };
+
+/// Throws Error where there are fewer virtual channels than the paths have classes.
+void require_classes(const Fabric& fabric, const Paths& paths, std::uint32_t vcs) {
+    if (vcs >= paths.class_count()) return;
+    std::string names;
+    for (const ChannelId one : paths.circle()) names += (names.empty() ? "" : ", ") + fabric.name(one);
+    fail("packets could wait for each other in a circle: ", names, "; '", fabric.machine().text(), "' needs ",
+         paths.class_count(), " virtual channels, not ", vcs);
+}
 
 }  // namespace
 
+/// What belongs to a router is used by one thread only, and what belongs to a node, too: threads meet in delay lines. Lines are
+/// numbered so that what a thread looks at lies together. Flits arrive on the lines of inputs, then of exits; credits on those of
+/// outputs, then of entries.
 class InputQueuedNetwork::Simulation {
    public:
     Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
-               std::uint64_t seed);
+               std::uint64_t seed, int threads);
 
-    void run(std::uint64_t cycles) {
-        for (const std::uint64_t end = now_ + cycles; now_ < end; ++now_) step();
-    }
+    void run(std::uint64_t cycles);
     [[nodiscard]] std::uint64_t cycle() const { return now_; }
     [[nodiscard]] double lag() const;
     [[nodiscard]] Received take_received();
-    [[nodiscard]] std::uint64_t flit_hops() const { return flit_hops_; }
+    [[nodiscard]] std::uint64_t flit_hops() const;
     void check() const;
 
    private:
@@ -59,46 +70,60 @@ class InputQueuedNetwork::Simulation {
     struct Sender {
         Rng ways;
         std::uint64_t next;  // cycle of its next packet
-        ChannelId entry{};
         std::uint32_t packet = no_index;
-        std::uint32_t left = 0;  // flits of the packet that it is sending
-        std::uint8_t vc = 0;
+        std::uint32_t left = 0;          // flits of the packet that it is sending
+        std::uint32_t arrival_line = 0;  // of the channel that it enters by
+        std::uint32_t credit_line = 0;
+        VcMask open = 0;
+        std::uint8_t vc = 0;  // taken last
+    };
+    /// A thread's part, what has happened there, and room to work in.
+    struct alignas(64) Worker {
+        std::uint32_t number;
+        Shard shard;
+        std::vector<std::uint32_t> entry_lines{}, exit_lines{};
+        std::uint64_t now = 0;
+        std::uint64_t flit_hops = 0;
+        std::uint64_t sent = 0;   // flits by nodes
+        std::uint64_t taken = 0;  // flits by nodes, all along
+        Received received{};
+        Paths::Room path{};
+        std::vector<Grant> grants{}, accepted{};  // of the router at work
+        std::vector<std::uint32_t> asked{}, granted{};
     };
 
-    void step();
-    void send(Node node);
-    bool begin_packet(Node node);
-    void take_arrivals(std::uint32_t router);
-    void take_credits(std::uint32_t router);
-    void take_credit(ChannelId channel) {
-        const std::uint8_t credit = returning_.take(channel.value, now_);
-        if (credit != 0) ++credits_[at(channel, credit - 1U)];
+    void number_lines();
+    void make_worker(Shard shard);
+    void step(Worker& worker);
+    void send(Worker& worker, Node node);
+    bool begin_packet(Worker& worker, Node node);
+    void receive(Worker& worker, Flit flit);
+    void take_arrivals(std::uint32_t router, std::uint64_t now);
+    void take_credits(std::uint32_t router, std::uint64_t now);
+    void take_credit(std::uint32_t line, std::uint8_t& credit) {
+        if (credit == 0) return;
+        ++credits_[line * vcs_ + credit - 1U];
+        credit = 0;
     }
-    void allocate_vcs(std::uint32_t router);
-    void allocate_switch(std::uint32_t router);
-    void cross(std::uint32_t router, std::uint32_t input, std::uint32_t vc);
-    void receive(Flit flit);
-    void show_head(std::uint32_t input, std::uint32_t vc);
-    [[nodiscard]] std::size_t at(ChannelId channel, std::uint32_t vc) const {
-        return std::size_t{channel.value} * options_.vcs + vc;
-    }
+    void allocate_vcs(Worker& worker, std::uint32_t router);
+    void allocate_switch(Worker& worker, std::uint32_t router);
+    void cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
+    void show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
     [[nodiscard]] Queue& queue(std::uint32_t input, std::uint32_t vc) {
-        return queues_[std::size_t{input} * options_.vcs + vc];
+        return queues_[std::size_t{input} * vcs_ + vc];
     }
     [[nodiscard]] Flit& stored(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
-        return flits_[(std::size_t{input} * options_.vcs + vc) * options_.buffer + place];
+        return flits_[(std::size_t{input} * vcs_ + vc) * options_.buffer + place];
     }
     [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
         return number >= options_.buffer ? number - options_.buffer : number;
     }
-    /// Virtual channels of a class that a packet could take now.
-    [[nodiscard]] Mask takeable(ChannelId channel, std::uint32_t klass) const {
-        Mask free = free_[channel.value] & class_mask_[klass];
-        if (fabric_.channel(channel).is_exit()) return free;
-        Mask found = 0;
-        for (; free != 0; free &= free - 1) {
-            const auto vc = static_cast<std::uint32_t>(std::countr_zero(free));
-            if (credits_[at(channel, vc)] >= room_) found |= Mask{1} << vc;
+    /// Those of some virtual channels that have as much room as a packet needs to begin.
+    [[nodiscard]] VcMask with_room(std::size_t credit_line, VcMask some) const {
+        VcMask found = 0;
+        for (; some != 0; some &= some - 1) {
+            const auto vc = static_cast<std::uint32_t>(std::countr_zero(some));
+            if (credits_[credit_line * vcs_ + vc] >= room_) found |= VcMask{1} << vc;
         }
         return found;
     }
@@ -107,283 +132,331 @@ class InputQueuedNetwork::Simulation {
     const Paths& paths_;
     Workload& workload_;
     const SwitchOptions options_;
-    std::uint32_t delay_;  // cycles from a switch's decision to the next router
-    std::uint32_t room_;   // credits that a packet needs to take a virtual channel
+    const std::uint32_t vcs_;
+    const ClassedVcs classed_;
+    const std::uint32_t delay_;  // cycles from a switch's decision to the next router
+    const std::uint32_t room_;   // credits that a packet needs to take a virtual channel
     std::uint64_t now_ = 0;
-    std::uint64_t flit_hops_ = 0;
-    std::uint64_t sent_ = 0;   // flits by nodes
-    std::uint64_t taken_ = 0;  // flits by nodes, all along
-    Paths::Room path_room_;
+    const Shards shards_;
+    const std::uint32_t ahead_;  // cycles that a thread may be ahead of another
+    std::vector<Worker> workers_;
     Packets packets_;
-    std::vector<Mask> class_mask_;
-    std::vector<Sender> senders_;  // [node]
-    std::vector<ChannelId> entries_;
-    std::vector<std::uint32_t> credits_;  // [channel][vc]
-    std::vector<Mask> free_;              // [channel]: virtual channels that no packet has
-    DelayLines<Flit> moving_;             // by channel
-    DelayLines<std::uint8_t> returning_;  // by channel: 1 + the virtual channel of a credit
+    std::vector<Sender> senders_;                            // [node]
+    std::vector<std::uint32_t> arrival_line_, credit_line_;  // [channel]
+    std::vector<std::uint32_t> output_arrivals_;             // [output]: the line of its channel
+    std::vector<std::uint32_t> input_credits_;               // [input]: the line of its channel
+    std::vector<std::uint32_t> credits_;                     // [credit line][vc]
+    std::vector<VcMask> free_;                               // [output]: virtual channels that no packet has
+    DelayLines<Flit> moving_;
+    DelayLines<std::uint8_t> returning_;  // 1 + the virtual channel of a credit
     std::vector<Input> inputs_;
     std::vector<Queue> queues_;            // [input][vc]
     std::vector<Flit> flits_;              // [input][vc][place]
     std::vector<std::uint32_t> stored_;    // [router]: flits there
-    std::vector<RoundRobin> vc_turn_;      // [channel][vc]: among the queues of its router
+    std::vector<RoundRobin> vc_turn_;      // [output][vc]: among the queues of its router
     std::vector<RoundRobin> choice_turn_;  // [input][vc]: among virtual channels of an output
     std::vector<RoundRobin> output_turn_;  // [output]: among inputs
     std::vector<RoundRobin> input_turn_;   // [input]: among outputs
     std::vector<RoundRobin> queue_turn_;   // [input]: among its virtual channels
-    std::vector<Grant> grants_;            // of the router at work
-    std::vector<Grant> accepted_;
-    std::vector<std::uint32_t> asked_, granted_;
-    Received received_;
 };
 
 InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths, Workload& workload,
-                                           const SwitchOptions& options, std::uint64_t seed)
+                                           const SwitchOptions& options, std::uint64_t seed, int threads)
     : fabric_(fabric),
       paths_(paths),
       workload_(workload),
       options_(options),
+      vcs_(options.vcs),
+      classed_{options.vcs},
       delay_(options.crossing + options.channel),
       room_(options.switching == Switching::cut_through ? workload.longest_packet() : 1),
-      packets_(paths.longest()),
-      moving_(fabric.channel_count(), options.crossing + options.channel),
-      returning_(fabric.channel_count(), options.crossing + options.channel) {
+      shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
+      ahead_(shards_.are_entered_from_others ? options.channel : delay_),
+      // Each holds a flit of a buffer or of a node, or is to be taken back.
+      packets_(paths.longest(),
+               fabric.channel_count() * (std::size_t{options.vcs} * options.buffer + 4 * delay_) +
+                   fabric.node_count(),
+               shards_.parts.size()),
+      moving_(fabric.channel_count(), delay_, ahead_),
+      returning_(fabric.channel_count(), delay_, ahead_) {
     require_switches(options, workload.longest_packet());
-    const std::uint32_t classes = paths.class_count();
-    if (options.vcs < classes) {
-        std::string names;
-        for (const ChannelId one : paths.circle()) names += (names.empty() ? "" : ", ") + fabric.name(one);
-        fail("packets could wait for each other in a circle: ", names, "; '", fabric.machine().text(),
-             "' needs ", classes, " virtual channels, not ", options.vcs);
-    }
-    for (std::uint32_t c = 0; c < classes; ++c)
-        class_mask_.push_back(range_mask(c * options.vcs / classes, (c + 1) * options.vcs / classes));
+    require_classes(fabric, paths, vcs_);
     for (const Node node : ids<Node>(fabric.node_count()))
         senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
-    for (const ChannelId channel : ids<ChannelId>(fabric.channel_count()))
-        if (fabric.channel(channel).is_entry()) entries_.push_back(channel);
-    const std::size_t vcs = options.vcs;
-    credits_.assign(fabric.channel_count() * vcs, options.buffer);
-    free_.assign(fabric.channel_count(), range_mask(0, options.vcs));
+    number_lines();
+    free_.assign(fabric.output_count(), vc_range(0, vcs_));
     inputs_.resize(fabric.input_count());
-    queues_.resize(fabric.input_count() * vcs);
+    queues_.resize(fabric.input_count() * vcs_);
     flits_.resize(queues_.size() * options.buffer);
     stored_.assign(fabric.router_count(), 0);
-    vc_turn_.resize(fabric.channel_count() * vcs);
+    vc_turn_.resize(fabric.output_count() * vcs_);
     choice_turn_.resize(queues_.size());
     output_turn_.resize(fabric.output_count());
     input_turn_.resize(fabric.input_count());
     queue_turn_.resize(fabric.input_count());
-    std::size_t most_inputs = 0, most_outputs = 0;
-    for (std::uint32_t r = 0; r < fabric.router_count(); ++r) {
-        most_inputs = std::max(most_inputs, fabric.into(r).size());
-        most_outputs = std::max(most_outputs, fabric.out_of(r).size());
-    }
-    grants_.resize(most_outputs * vcs);
-    accepted_.resize(most_inputs * vcs);
-    asked_.reserve(grants_.size());
-    granted_.reserve(accepted_.size());
-    received_.by_latency.assign(most_cycles, 0);
+    for (const Shard& shard : shards_.parts) make_worker(shard);
 }
 
-void InputQueuedNetwork::Simulation::step() {
-    for (const ChannelId entry : entries_) take_credit(entry);
-    for (const Node node : ids<Node>(senders_.size())) send(node);
-    for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
-        take_arrivals(router);
-        take_credits(router);
+void InputQueuedNetwork::Simulation::number_lines() {
+    auto exits = static_cast<std::uint32_t>(fabric_.input_count());
+    auto entries = static_cast<std::uint32_t>(fabric_.output_count());
+    output_arrivals_.resize(fabric_.output_count());
+    input_credits_.resize(fabric_.input_count());
+    credits_.assign(fabric_.channel_count() * vcs_, options_.buffer);
+    for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
+        const Channel& channel = fabric_.channel(id);
+        const std::uint32_t arrivals = channel.is_exit() ? exits++ : channel.input;
+        const std::uint32_t credits = channel.is_entry() ? entries++ : channel.output;
+        arrival_line_.push_back(arrivals);
+        credit_line_.push_back(credits);
+        if (!channel.is_entry()) output_arrivals_[channel.output] = arrivals;
+        if (!channel.is_exit()) input_credits_[channel.input] = credits;
+        // Nodes take all that comes.
+        if (channel.is_exit())
+            std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, endless);
+    }
+}
+
+void InputQueuedNetwork::Simulation::make_worker(Shard shard) {
+    Worker& worker = workers_.emplace_back(
+        Worker{.number = static_cast<std::uint32_t>(workers_.size()), .shard = std::move(shard)});
+    for (const ChannelId entry : worker.shard.entries)
+        worker.entry_lines.push_back(credit_line_[entry.value]);
+    for (const ChannelId exit : worker.shard.exits) worker.exit_lines.push_back(arrival_line_[exit.value]);
+    std::size_t most_inputs = 0, most_outputs = 0;
+    for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
+        most_inputs = std::max(most_inputs, fabric_.into(router).size());
+        most_outputs = std::max(most_outputs, fabric_.out_of(router).size());
+    }
+    worker.grants.resize(most_outputs * vcs_);
+    worker.accepted.resize(most_inputs * vcs_);
+    worker.asked.reserve(worker.grants.size());
+    worker.granted.reserve(worker.accepted.size());
+    worker.received.by_latency.assign(most_cycles, 0);
+}
+
+void InputQueuedNetwork::Simulation::run(std::uint64_t cycles) {
+    run_shards(workers_.size(), now_, now_ + cycles, ahead_,
+               [&](std::size_t shard, std::uint64_t from, std::uint64_t to) {
+                   Worker& worker = workers_[shard];
+                   packets_.collect(shard);
+                   for (worker.now = from; worker.now < to; ++worker.now) step(worker);
+               });
+    now_ += cycles;
+}
+
+void InputQueuedNetwork::Simulation::step(Worker& worker) {
+    std::uint8_t* const credits = returning_.at(worker.now);
+    for (const std::uint32_t line : worker.entry_lines) take_credit(line, credits[line]);
+    Flit* const arrived = moving_.at(worker.now);
+    for (const std::uint32_t line : worker.exit_lines)
+        if (Flit& flit = arrived[line]; !flit.is_none()) receive(worker, std::exchange(flit, Flit{}));
+    for (const Node node : worker.shard.nodes) send(worker, node);
+    for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
+        take_arrivals(router, worker.now);
+        take_credits(router, worker.now);
         if (stored_[router] == 0) continue;
-        allocate_switch(router);
-        allocate_vcs(router);
+        // What a packet leaves can be given on in the same cycle only if the next one's way is known already.
+        if (options_.routing == 0) {
+            allocate_switch(worker, router);
+            allocate_vcs(worker, router);
+        } else {
+            allocate_vcs(worker, router);
+            allocate_switch(worker, router);
+        }
     }
 }
 
 // ---- nodes -------------------------------------------------------------------------------------------------------
 
-bool InputQueuedNetwork::Simulation::begin_packet(Node node) {
+bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
         const Order order = workload_.take(node);
-        sender.packet = packets_.make(order, paths_.find(node, order.to, sender.ways, path_room_));
+        sender.packet =
+            packets_.make(worker.number, order, paths_.find(node, order.to, sender.ways, worker.path));
         sender.next = workload_.next(node);
-        sender.entry = packets_.hop(sender.packet).channel;
+        const Hop& entry = packets_.hop(sender.packet);
+        sender.arrival_line = arrival_line_[entry.channel.value];
+        sender.credit_line = credit_line_[entry.channel.value];
+        sender.open = classed_.open_to(entry, 0);
     }
-    const Mask takeable_now = takeable(sender.entry, packets_.hop(sender.packet).klass);
-    if (takeable_now == 0) return false;
-    sender.vc = static_cast<std::uint8_t>(std::countr_zero(takeable_now));
+    const VcMask takeable = with_room(sender.credit_line, sender.open);
+    if (takeable == 0) return false;
+    const VcMask later = takeable & ~vc_range(0, sender.vc + 1U);
+    sender.vc = static_cast<std::uint8_t>(std::countr_zero(later != 0 ? later : takeable));
     sender.left = packets_[sender.packet].order.flits;
     return true;
 }
 
-void InputQueuedNetwork::Simulation::send(Node node) {
+void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
     if (sender.left == 0) {
-        if (sender.packet == no_index && sender.next > now_) return;
-        if (!begin_packet(node)) return;
+        if (sender.packet == no_index && sender.next > worker.now) return;
+        if (!begin_packet(worker, node)) return;
     }
-    std::uint32_t& credits = credits_[at(sender.entry, sender.vc)];
+    std::uint32_t& credits = credits_[std::size_t{sender.credit_line} * vcs_ + sender.vc];
     if (credits == 0) return;
     --credits;
-    ++sent_;
+    ++worker.sent;
     const bool is_head = sender.left == packets_[sender.packet].order.flits;
     const bool is_tail = --sender.left == 0;
-    moving_.put(sender.entry.value, now_ + options_.channel,
+    moving_.put(sender.arrival_line, worker.now + options_.channel,
                 Flit(sender.packet, sender.vc, is_head, is_tail));
     if (is_tail) sender.packet = no_index;
 }
 
-void InputQueuedNetwork::Simulation::receive(Flit flit) {
-    ++received_.flits;
-    ++taken_;
+void InputQueuedNetwork::Simulation::receive(Worker& worker, Flit flit) {
+    Received& received = worker.received;
+    ++received.flits;
+    ++worker.taken;
     if (!flit.is_tail()) return;
     const Order& order = packets_[flit.packet()].order;
-    const std::uint64_t there = now_ + delay_, latency = there - order.made;
-    ++received_.packets;
-    received_.latency += latency;
-    ++received_.by_latency[std::min<std::size_t>(latency, most_cycles - 1)];
-    workload_.receive(order.to, order, there);
+    const std::uint64_t latency = worker.now - order.made;
+    ++received.packets;
+    received.latency += latency;
+    ++received.by_latency[std::min<std::size_t>(latency, most_cycles - 1)];
+    workload_.receive(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
-    packets_.free(flit.packet());
+    packets_.free(worker.number, flit.packet());
 }
 
 // ---- routers -----------------------------------------------------------------------------------------------------
 
 /// Of the packet that has come to the front of its queue.
-void InputQueuedNetwork::Simulation::show_head(std::uint32_t input, std::uint32_t vc) {
+void InputQueuedNetwork::Simulation::show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
     Queue& queue = this->queue(input, vc);
-    const std::uint32_t packet = stored(input, vc, queue.begin).packet();
-    packets_.step(packet);
-    const Channel& next = fabric_.channel(packets_.hop(packet).channel);
+    const Hop& hop = packets_.step(stored(input, vc, queue.begin).packet());
+    const Channel& next = fabric_.channel(hop.channel);
     queue.output = static_cast<std::uint16_t>(next.output - fabric_.first_output(next.from));
-    queue.ready = now_ + options_.routing;
-    inputs_[input].waiting |= Mask{1} << vc;
+    queue.open = classed_.open_to(hop, vc);
+    queue.ready = since + options_.routing;
+    inputs_[input].waiting |= VcMask{1} << vc;
 }
 
-void InputQueuedNetwork::Simulation::take_arrivals(std::uint32_t router) {
-    std::uint32_t input = fabric_.first_input(router);
-    for (const ChannelId channel : fabric_.into(router)) {
-        const Flit flit = moving_.take(channel.value, now_);
-        if (!flit.is_none()) {
-            const std::uint32_t vc = flit.vc();
-            Queue& queue = this->queue(input, vc);
-            stored(input, vc, place(queue.begin + queue.count)) = flit;
-            ++stored_[router];
-            inputs_[input].filled |= Mask{1} << vc;
-            if (queue.count++ == 0 && flit.is_head()) show_head(input, vc);
-        }
-        ++input;
+void InputQueuedNetwork::Simulation::take_arrivals(std::uint32_t router, std::uint64_t now) {
+    Flit* const arrived = moving_.at(now);
+    for (std::uint32_t input = fabric_.first_input(router); input < fabric_.first_input(router + 1);
+         ++input) {
+        if (arrived[input].is_none()) continue;
+        const Flit flit = std::exchange(arrived[input], Flit{});
+        const std::uint32_t vc = flit.vc();
+        Queue& queue = this->queue(input, vc);
+        stored(input, vc, place(queue.begin + queue.count)) = flit;
+        ++stored_[router];
+        inputs_[input].filled |= VcMask{1} << vc;
+        if (queue.count++ == 0 && flit.is_head()) show_head(input, vc, now);
     }
 }
 
-void InputQueuedNetwork::Simulation::take_credits(std::uint32_t router) {
-    for (const ChannelId channel : fabric_.out_of(router)) take_credit(channel);
+void InputQueuedNetwork::Simulation::take_credits(std::uint32_t router, std::uint64_t now) {
+    std::uint8_t* const credits = returning_.at(now);
+    for (std::uint32_t output = fabric_.first_output(router); output < fabric_.first_output(router + 1);
+         ++output)
+        take_credit(output, credits[output]);
 }
 
-void InputQueuedNetwork::Simulation::allocate_vcs(std::uint32_t router) {
-    const std::span<const ChannelId> outputs = fabric_.out_of(router);
-    const std::uint32_t first = fabric_.first_input(router), vcs = options_.vcs;
-    const auto count = static_cast<std::uint32_t>(fabric_.into(router).size());
-    asked_.clear();
+void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t router) {
+    const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
+    const std::uint32_t count = fabric_.first_input(router + 1) - first;
+    worker.asked.clear();
     for (std::uint32_t i = 0; i < count; ++i) {
-        for (Mask waiting = inputs_[first + i].waiting; waiting != 0; waiting &= waiting - 1) {
+        for (VcMask waiting = inputs_[first + i].waiting; waiting != 0; waiting &= waiting - 1) {
             const auto vc = static_cast<std::uint32_t>(std::countr_zero(waiting));
             const Queue& queue = this->queue(first + i, vc);
-            if (queue.ready > now_) continue;
-            const std::uint32_t packet = stored(first + i, vc, queue.begin).packet();
-            const ChannelId channel = outputs[queue.output];
-            for (Mask free = takeable(channel, packets_.hop(packet).klass); free != 0; free &= free - 1) {
+            if (queue.ready > worker.now) continue;
+            const std::uint32_t output = first_output + queue.output;
+            for (VcMask free = with_room(output, free_[output] & queue.open); free != 0; free &= free - 1) {
                 const auto wanted = static_cast<std::uint32_t>(std::countr_zero(free));
-                const std::uint32_t requester = i * vcs + vc, at_output = queue.output * vcs + wanted;
-                const std::uint32_t distance = vc_turn_[at(channel, wanted)].distance(requester, count * vcs);
-                if (grants_[at_output].offer(requester, distance)) asked_.push_back(at_output);
+                const std::uint32_t requester = i * vcs_ + vc, at_output = queue.output * vcs_ + wanted;
+                const std::uint32_t distance =
+                    vc_turn_[std::size_t{output} * vcs_ + wanted].distance(requester, count * vcs_);
+                if (worker.grants[at_output].offer(requester, distance)) worker.asked.push_back(at_output);
             }
         }
     }
-    granted_.clear();
-    for (const std::uint32_t at_output : asked_) {
-        const std::uint32_t requester = grants_[at_output].requester;
+    worker.granted.clear();
+    for (const std::uint32_t at_output : worker.asked) {
+        const std::uint32_t requester = worker.grants[at_output].requester;
         const std::uint32_t distance =
-            choice_turn_[std::size_t{first} * vcs + requester].distance(at_output % vcs, vcs);
-        if (accepted_[requester].offer(at_output, distance)) granted_.push_back(requester);
-        grants_[at_output] = {};
+            choice_turn_[std::size_t{first} * vcs_ + requester].distance(at_output % vcs_, vcs_);
+        if (worker.accepted[requester].offer(at_output, distance)) worker.granted.push_back(requester);
+        worker.grants[at_output] = {};
     }
-    for (const std::uint32_t requester : granted_) {
-        const std::uint32_t at_output = accepted_[requester].requester;
-        const std::uint32_t input = first + requester / vcs, vc = requester % vcs, wanted = at_output % vcs;
-        const ChannelId channel = outputs[at_output / vcs];
-        accepted_[requester] = {};
-        choice_turn_[std::size_t{first} * vcs + requester].served(wanted, vcs);
-        vc_turn_[at(channel, wanted)].served(requester, count * vcs);
-        free_[channel.value] &= ~(Mask{1} << wanted);
+    for (const std::uint32_t requester : worker.granted) {
+        const std::uint32_t at_output = worker.accepted[requester].requester;
+        const std::uint32_t input = first + requester / vcs_, vc = requester % vcs_;
+        const std::uint32_t output = first_output + at_output / vcs_, wanted = at_output % vcs_;
+        worker.accepted[requester] = {};
+        choice_turn_[std::size_t{first} * vcs_ + requester].served(wanted, vcs_);
+        vc_turn_[std::size_t{output} * vcs_ + wanted].served(requester, count * vcs_);
+        free_[output] &= ~(VcMask{1} << wanted);
         Queue& queue = this->queue(input, vc);
         queue.vc = static_cast<std::uint8_t>(wanted);
-        queue.ready = now_ + 1;
-        inputs_[input].waiting &= ~(Mask{1} << vc);
-        inputs_[input].active |= Mask{1} << vc;
+        queue.ready = worker.now + 1;
+        inputs_[input].waiting &= ~(VcMask{1} << vc);
+        inputs_[input].active |= VcMask{1} << vc;
     }
 }
 
-void InputQueuedNetwork::Simulation::allocate_switch(std::uint32_t router) {
-    const std::span<const ChannelId> outputs = fabric_.out_of(router);
-    const std::uint32_t first = fabric_.first_input(router), vcs = options_.vcs;
-    const auto count = static_cast<std::uint32_t>(fabric_.into(router).size());
-    const auto output_count = static_cast<std::uint32_t>(outputs.size());
-    asked_.clear();
+void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32_t router) {
+    const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
+    const std::uint32_t count = fabric_.first_input(router + 1) - first;
+    const std::uint32_t output_count = fabric_.first_output(router + 1) - first_output;
+    worker.asked.clear();
     for (std::uint32_t i = 0; i < count; ++i) {
         const Input& input = inputs_[first + i];
-        for (Mask ready = input.active & input.filled; ready != 0; ready &= ready - 1) {
+        for (VcMask ready = input.active & input.filled; ready != 0; ready &= ready - 1) {
             const auto vc = static_cast<std::uint32_t>(std::countr_zero(ready));
             const Queue& queue = this->queue(first + i, vc);
-            if (queue.ready > now_) continue;
-            const ChannelId channel = outputs[queue.output];
-            if (credits_[at(channel, queue.vc)] == 0) continue;
-            const std::uint32_t distance =
-                output_turn_[fabric_.channel(channel).output].distance(i, count) * vcs +
-                queue_turn_[first + i].distance(vc, vcs);
-            if (grants_[queue.output].offer(i * vcs + vc, distance)) asked_.push_back(queue.output);
+            if (queue.ready > worker.now) continue;
+            const std::uint32_t output = first_output + queue.output;
+            if (credits_[std::size_t{output} * vcs_ + queue.vc] == 0) continue;
+            const std::uint32_t distance = output_turn_[output].distance(i, count) * vcs_ +
+                                           queue_turn_[first + i].distance(vc, vcs_);
+            if (worker.grants[queue.output].offer(i * vcs_ + vc, distance))
+                worker.asked.push_back(queue.output);
         }
     }
-    granted_.clear();
-    for (const std::uint32_t output : asked_) {
-        const std::uint32_t i = grants_[output].requester / vcs;
-        if (accepted_[i].offer(output, input_turn_[first + i].distance(output, output_count)))
-            granted_.push_back(i);
+    worker.granted.clear();
+    for (const std::uint32_t output : worker.asked) {
+        const std::uint32_t i = worker.grants[output].requester / vcs_;
+        if (worker.accepted[i].offer(output, input_turn_[first + i].distance(output, output_count)))
+            worker.granted.push_back(i);
     }
-    for (const std::uint32_t i : granted_) {
-        const std::uint32_t output = accepted_[i].requester, vc = grants_[output].requester % vcs;
-        accepted_[i] = {};
-        output_turn_[fabric_.channel(outputs[output]).output].served(i, count);
+    for (const std::uint32_t i : worker.granted) {
+        const std::uint32_t output = worker.accepted[i].requester;
+        const std::uint32_t vc = worker.grants[output].requester % vcs_;
+        worker.accepted[i] = {};
+        output_turn_[first_output + output].served(i, count);
         input_turn_[first + i].served(output, output_count);
-        queue_turn_[first + i].served(vc, vcs);
-        cross(router, first + i, vc);
+        queue_turn_[first + i].served(vc, vcs_);
+        cross(worker, router, first + i, vc);
     }
-    for (const std::uint32_t output : asked_) grants_[output] = {};
+    for (const std::uint32_t output : worker.asked) worker.grants[output] = {};
 }
 
 /// Moves the flit in front of a queue to its output.
-void InputQueuedNetwork::Simulation::cross(std::uint32_t router, std::uint32_t input, std::uint32_t vc) {
+void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router, std::uint32_t input,
+                                           std::uint32_t vc) {
     Queue& queue = this->queue(input, vc);
     const Flit flit = stored(input, vc, queue.begin);
-    const ChannelId channel = fabric_.out_of(router)[queue.output];
+    const std::uint32_t output = fabric_.first_output(router) + queue.output;
     queue.begin = static_cast<std::uint16_t>(place(queue.begin + 1U));
     --stored_[router];
-    ++flit_hops_;
-    returning_.put(fabric_.into(router)[input - fabric_.first_input(router)].value, now_ + delay_,
-                   static_cast<std::uint8_t>(vc + 1));
-    const Mask bit = Mask{1} << vc;
+    ++worker.flit_hops;
+    returning_.put(input_credits_[input], worker.now + delay_, static_cast<std::uint8_t>(vc + 1));
+    moving_.put(output_arrivals_[output], worker.now + delay_, flit.on(queue.vc));
+    std::uint32_t& credits = credits_[std::size_t{output} * vcs_ + queue.vc];
+    if (credits != endless) --credits;
+    const VcMask bit = VcMask{1} << vc;
     if (--queue.count == 0) inputs_[input].filled &= ~bit;
-    if (flit.is_tail()) {
-        inputs_[input].active &= ~bit;
-        free_[channel.value] |= Mask{1} << queue.vc;
-    }
-    if (fabric_.channel(channel).is_exit()) {
-        receive(flit);
-    } else {
-        --credits_[at(channel, queue.vc)];
-        moving_.put(channel.value, now_ + delay_, flit.on(queue.vc));
-    }
-    if (flit.is_tail() && queue.count > 0) show_head(input, vc);
+    if (!flit.is_tail()) return;
+    inputs_[input].active &= ~bit;
+    free_[output] |= VcMask{1} << queue.vc;
+    // The next packet's way is looked up from the next cycle on, unless it is known already.
+    if (queue.count > 0) show_head(input, vc, worker.now + (options_.routing == 0 ? 0 : 1));
 }
 
 // ---- measures ----------------------------------------------------------------------------------------------------
@@ -399,40 +472,56 @@ double InputQueuedNetwork::Simulation::lag() const {
 }
 
 Received InputQueuedNetwork::Simulation::take_received() {
-    Received taken;
-    taken.by_latency.assign(most_cycles, 0);
-    std::swap(taken, received_);
-    return taken;
+    Received sum;
+    sum.by_latency.assign(most_cycles, 0);
+    for (Worker& worker : workers_) {
+        Received& part = worker.received;
+        sum.packets += std::exchange(part.packets, 0);
+        sum.flits += std::exchange(part.flits, 0);
+        sum.latency += std::exchange(part.latency, 0);
+        for (std::size_t i = 0; i < most_cycles; ++i) sum.by_latency[i] += std::exchange(part.by_latency[i], 0);
+    }
+    return sum;
+}
+
+std::uint64_t InputQueuedNetwork::Simulation::flit_hops() const {
+    std::uint64_t sum = 0;
+    for (const Worker& worker : workers_) sum += worker.flit_hops;
+    return sum;
 }
 
 void InputQueuedNetwork::Simulation::check() const {
     std::vector<std::uint32_t> seen(credits_);
-    std::uint64_t flits = taken_;
-    for (const ChannelId channel : ids<ChannelId>(fabric_.channel_count())) {
-        if (fabric_.channel(channel).is_exit()) continue;
-        const auto see = [&](std::uint32_t vc, std::uint32_t number) { seen[at(channel, vc)] += number; };
-        moving_.each(channel.value, [&](Flit flit) {
-            see(flit.vc(), 1);
+    std::uint64_t sent = 0, flits = 0;
+    for (const Worker& worker : workers_) {
+        sent += worker.sent;
+        flits += worker.taken;
+    }
+    for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
+        const Channel& channel = fabric_.channel(id);
+        std::uint32_t* const at = seen.data() + std::size_t{credit_line_[id.value]} * vcs_;
+        moving_.each(arrival_line_[id.value], [&](Flit flit) {
+            ++at[flit.vc()];
             ++flits;
         });
-        returning_.each(channel.value, [&](std::uint8_t credit) { see(credit - 1U, 1); });
-        for (std::uint32_t vc = 0; vc < options_.vcs; ++vc) {
-            const std::uint32_t stored =
-                queues_[std::size_t{fabric_.channel(channel).input} * options_.vcs + vc].count;
-            see(vc, stored);
+        if (channel.is_exit()) continue;
+        returning_.each(credit_line_[id.value], [&](std::uint8_t credit) { ++at[credit - 1U]; });
+        for (std::uint32_t vc = 0; vc < vcs_; ++vc) {
+            const std::uint32_t stored = queues_[std::size_t{channel.input} * vcs_ + vc].count;
+            at[vc] += stored;
             flits += stored;
-            if (seen[at(channel, vc)] != options_.buffer)
-                fail("virtual channel ", vc, " of ", fabric_.name(channel), " has ", seen[at(channel, vc)],
+            if (at[vc] != options_.buffer)
+                fail("virtual channel ", vc, " of ", fabric_.name(id), " has ", at[vc],
                      " flits and credits for a buffer of ", options_.buffer);
         }
     }
-    if (flits != sent_)
-        fail("nodes have sent ", sent_, " flits, but ", flits, " were received or are on their way");
+    if (flits != sent)
+        fail("nodes have sent ", sent, " flits, but ", flits, " were received or are on their way");
 }
 
 InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
-                                       const SwitchOptions& options, std::uint64_t seed)
-    : simulation_(std::make_unique<Simulation>(fabric, paths, workload, options, seed)) {}
+                                       const SwitchOptions& options, std::uint64_t seed, int threads)
+    : simulation_(std::make_unique<Simulation>(fabric, paths, workload, options, seed, threads)) {}
 InputQueuedNetwork::~InputQueuedNetwork() = default;
 void InputQueuedNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
 std::uint64_t InputQueuedNetwork::cycle() const { return simulation_->cycle(); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
@@ -23,11 +24,11 @@ struct Loaded {
     InputQueuedNetwork network;
 
     Loaded(const std::string& text, const std::string& to, std::uint32_t packet, const SwitchOptions& options,
-           double load, std::uint64_t seed = 1)
+           double load, std::uint64_t seed = 1, int threads = 1)
         : machine(make_machine(text)),
           traffic(to, machine.node_count(), seed),
           senders(traffic, machine.node_count(), packet, load, seed),
-          network(fabric, paths, senders, options, seed) {}
+          network(fabric, paths, senders, options, seed, threads) {}
 };
 
 double latency(const Received& received) {
@@ -89,6 +90,36 @@ TEST_CASE("the same seed gives the same packets, another one others") {
     };
     CHECK(run(5).by_latency == run(5).by_latency);
     CHECK(run(5).by_latency != run(6).by_latency);
+}
+
+TEST_CASE("any number of threads gives the same packets at the same times") {
+    Rng rng(13);
+    const char* const machines[] = {"torus:4x3",  "mesh:3x3", "fattree:3:3", "dragonfly:4x2x2,routing=minimal",
+                                    "rails:4:4:2"};
+    for (int drawn = 0; drawn < 25; ++drawn) {
+        const SwitchOptions options{.vcs = 2 + rng.below(4),
+                                    .buffer = 4 + rng.below(8),
+                                    .routing = rng.below(3),
+                                    .crossing = 1 + rng.below(3),
+                                    .channel = 1 + rng.below(3)};
+        const char* const machine = machines[rng.below(5)];
+        const std::uint32_t packet = 1 + rng.below(4), load = rng.below(100);
+        const auto run = [&](int threads) {
+            Loaded one(machine, "uniform", packet, options, 0.05 + 0.009 * load, drawn, threads);
+            one.network.run(331);
+            one.network.check();
+            const double lag = one.network.lag();
+            one.network.run(200);
+            one.network.check();
+            const Received received = one.network.take_received();
+            return std::tuple(received.packets, received.flits, received.latency, received.by_latency, lag,
+                              one.network.flit_hops());
+        };
+        const auto alone = run(1);
+        CHECK(std::get<0>(alone) > 0);
+        CHECK(run(2) == alone);
+        CHECK(run(3) == alone);
+    }
 }
 
 // Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.
