@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-remap bench-learning bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-remap bench-learning bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network fuzz-network asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -132,6 +132,10 @@ fuzz-calls: $(stamps)/test-tools   ## 10^5 calls of Python functions with wrong 
 fuzz-collectives: build       ## 10^5 drawn collectives on each MPI, beside its own; ARGS='--cases 5000 --only mpich'
 	tools/setup.sh test
 	python tests/fuzz/fuzz_collectives.py $(ARGS)
+
+fuzz-network:                ## packets through switches in 10^6 drawn configurations; ARGS='100000 7': as many, from this seed
+	cmake --preset release -DTOPOLOOM_BENCH=OFF && cmake --build --preset release --target fuzz_network
+	build/release/tests/fuzz/fuzz_network $(ARGS)
 
 asan tsan:                   ## the core's tests under a sanitizer
 	cmake --workflow --preset $@

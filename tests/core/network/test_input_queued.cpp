@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "network/drawn_network.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/network/load.hpp"
@@ -55,31 +56,8 @@ TEST_CASE("a packet that meets nobody takes what its steps take") {
 }
 
 TEST_CASE("flits and credits add up in any configuration, and all that is sent arrives") {
-    Rng rng(11);
-    const char* const machines[] = {"torus:4x3", "mesh:3x3",   "fattree:3:3",
-                                    "torus:5",   "hyperx:3x3", "dragonfly:4x2x2,routing=minimal"};
-    const char* const traffics[] = {"uniform", "shift(by=2)", "permutation", "hot-spot(percent=50)"};
-    for (int drawn = 0; drawn < 150; ++drawn) {
-        SwitchOptions options;
-        const std::uint32_t packet = 1 + rng.below(6);
-        options.vcs = 2 + rng.below(4);
-        options.buffer = 1 + rng.below(10);
-        options.routing = rng.below(3);
-        options.crossing = 1 + rng.below(3);
-        options.channel = 1 + rng.below(4);
-        if (options.buffer >= packet && rng.below(2) == 0) options.switching = Switching::cut_through;
-        const double load = 0.01 + 0.99 * rng.uniform();
-        Loaded one(machines[rng.below(6)], traffics[rng.below(4)], packet, options, load, drawn);
-        std::uint64_t packets = 0;
-        for (int part = 0; part < 5; ++part) {
-            one.network.run(1 + rng.below(300));
-            CHECK_NOTHROW(one.network.check());
-            packets += one.network.take_received().packets;
-        }
-        one.network.run(2000);
-        // Whoever stands still for 2000 cycles is in a deadlock.
-        CHECK(one.network.take_received().packets > 0);
-    }
+    const auto machines = testing::small_machines();
+    for (std::uint64_t seed = 0; seed < 300; ++seed) CHECK_NOTHROW(testing::run_drawn(machines, seed, 1));
 }
 
 TEST_CASE("the same seed gives the same packets, another one others") {
