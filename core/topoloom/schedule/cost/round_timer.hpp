@@ -62,6 +62,47 @@ class RoundLoads {
     std::vector<std::uint32_t> touched_;
 };
 
+/// What messages fill, round after round, each when it is free of those before: links and ports of nodes.
+class RoundQueues {
+   public:
+    explicit RoundQueues(std::size_t count) : queues_(count) {}
+    /// A message that starts at `start` fills it for some seconds.
+    void add(std::size_t index, double seconds, double start) {
+        Queue& queue = queues_[index];
+        if (queue.filled == 0 && seconds > 0) touched_.push_back(static_cast<std::uint32_t>(index));
+        queue.filled += seconds;
+        queue.first = std::min(queue.first, start);
+        queue.last = std::max(queue.last, start);
+    }
+    /// When a message of the round has passed that starts then: all share it, so that those that start earlier than others end
+    /// as much earlier.
+    double passed(std::size_t index, double start) const {
+        const Queue& queue = queues_[index];
+        return queue.end() - (queue.last - start);
+    }
+    /// Ends the round; returns the most seconds.
+    double end_round() {
+        double most = 0;
+        for (const std::uint32_t index : touched_) {
+            Queue& queue = queues_[index];
+            most = std::max(most, queue.filled);
+            queue = {.free = queue.end()};
+        }
+        touched_.clear();
+        return most;
+    }
+
+   private:
+    struct Queue {
+        double free = 0;  // of the rounds before
+        double filled = 0;
+        double first = std::numeric_limits<double>::infinity(), last = 0;  // starts
+        double end() const { return std::max(free, first) + filled; }
+    };
+    std::vector<Queue> queues_;
+    std::vector<std::uint32_t> touched_;
+};
+
 /// What comes to ranks, emptied again and again.
 class RoundArrivals {
    public:
@@ -131,6 +172,8 @@ class RoundTimer {
           thin_(thin),
           meter_(meter),
           links_(machine.link_count()),
+          ways_(machine.link_count()),
+          ports_(2 * machine.node_count()),
           out_(machine.node_count()),
           in_(machine.node_count()),
           cpu_(node.size()),
@@ -209,12 +252,10 @@ class RoundTimer {
         before_ = clocks;
         find_senders(schedule, round);
         if (shares_) count_senders(schedule, round);
-        each_message(schedule, round, [&](Rank from, const SentMessage& message) {
-            const Node here = node_[from.value], there = node_[message.to.value];
-            if (here == there) return;
-            const double links = model_.link_factors(message.bytes).bandwidth;
-            send(here, there, static_cast<double>(message.bytes.value) / links);
-        });
+        for (const Rank from : senders_) {
+            find_messages(schedule, round, from);
+            fill_ways(from);
+        }
         const bool reduces =
             with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
         for (const Rank from : senders_) {
@@ -230,8 +271,8 @@ class RoundTimer {
             ranks.cpu[rank] += seconds;
             return seconds;
         });
-        const double link = empty_links();
-        for (RoundLoads* ports : {&out_, &in_}) ports->empty([](std::size_t, double) { return 0.0; });
+        const double link = ways_.end_round();
+        ports_.end_round();
         const bool waits = with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); });
         for (std::size_t first = 0; waits && first < clocks.size(); first += ranks_) {
             const std::span<double> call = std::span(clocks).subspan(first, ranks_);
@@ -268,11 +309,27 @@ class RoundTimer {
         const std::size_t first = from.value - in_call(from).value;
         for (SentMessage& message : messages_) message.to = Rank{message.to.value + first};
     }
-    template <class Visit>
-    void each_message(const AnySchedule& schedule, std::uint64_t round, const Visit& visit) {
-        for (const Rank from : senders_) {
-            find_messages(schedule, round, from);
-            for (const SentMessage& message : messages_) visit(from, message);
+    /// When a message of a rank starts, after others for which it was busy.
+    [[nodiscard]] double start_of(Rank from, const SentMessage& message, double busy_before) const {
+        const double overhead = model_.send_cpu(message.bytes);
+        return std::max(before_[from.value], before_[message.to.value] - overhead) + busy_before;
+    }
+    /// Of the messages of a rank.
+    void fill_ways(Rank from) {
+        const Node here = node_[from.value];
+        double busy_before = 0;
+        for (const SentMessage& message : messages_) {
+            const Node there = node_[message.to.value];
+            if (here == there) continue;
+            const double bytes =
+                static_cast<double>(message.bytes.value) / model_.link_factors(message.bytes).bandwidth;
+            const double start = start_of(from, message, busy_before);
+            network_.route(here, there, [&](Link link, double part) {
+                ways_.add(link.value, part * bytes / network_.bandwidth(link).value, start);
+            });
+            ports_.add(2 * here.value, bytes / port_, start);
+            ports_.add(2 * there.value + 1, bytes / port_, start);
+            busy_before += model_.send_cpu(message.bytes);
         }
     }
     /// The messages of a rank on links that are filled; returns how long it is busy with sending.
@@ -282,9 +339,7 @@ class RoundTimer {
             model_.sends_from_nic() ? staged(schedule, in_call(from), round) : std::nullopt;
         Departures sent_by;
         std::uint64_t sent = 0;
-        double to_start = 0;  // until the last one starts, which what fills a way does not all wait for
-        for (const SentMessage& message : messages_)
-            if (node_[message.to.value] != here) to_start += model_.send_cpu(message.bytes);
+        double busy_before = 0;
         for (const SentMessage& message : messages_) {
             const Node there = node_[message.to.value];
             const double overhead = model_.receive_cpu(message.bytes);
@@ -295,7 +350,8 @@ class RoundTimer {
             }
             ++sent;
             const LinkFactors links = model_.link_factors(message.bytes);
-            const FilledWay way = follow(here, there);
+            const double start = start_of(from, message, busy_before);
+            const FilledWay way = follow(here, there, start);
             const std::uint32_t processes = senders_on_[here.value];
             const double alone =
                 to_card ? model_.nic_time(message.bytes, processes) : model_.time(message.bytes, processes);
@@ -303,12 +359,12 @@ class RoundTimer {
             const double first = model_.time(Bytes{0});
             const double wire =
                 first + static_cast<double>(message.bytes.value) / (links.bandwidth * way.bandwidth);
-            const double start = model_.send_cpu(message.bytes);
-            to_start -= start;
-            const double passed = std::max(sent_by.add(start, turn, wire), first + way.seconds - to_start);
+            const double begun = start - busy_before;
+            const double send_cpu = model_.send_cpu(message.bytes);
+            const double passed = std::max(begun + sent_by.add(send_cpu, turn, wire), first + way.passed);
             const double latency = model_.costs().latency + links.latency * way.latency;
-            const double begun = std::max(before_[from.value], before_[message.to.value] - start);
-            come_.to(message.to).add(begun + latency + passed, overhead, work);
+            come_.to(message.to).add(passed + latency, overhead, work);
+            busy_before += send_cpu;
             cpu_.add(from.value, model_.send_cpu(message.bytes));
             cpu_.add(message.to.value, overhead + work);
         }
@@ -319,16 +375,16 @@ class RoundTimer {
         return busy(sent_by.left, copying, to_card ? model_.stage(*to_card) : 0, sent);
     }
     struct FilledWay : Way {
-        double seconds = 0;  // until what fills its busiest link or port has passed
+        double passed = 0;  // when it has passed its busiest link or port
     };
-    FilledWay follow(Node from, Node to) const {
+    FilledWay follow(Node from, Node to, double start) const {
         FilledWay way;
-        way.seconds = std::max(out_[from.value], in_[to.value]) / port_;
+        way.passed = std::max(ports_.passed(2 * from.value, start), ports_.passed(2 * to.value + 1, start));
         network_.route(from, to, [&](Link link, double part) {
             const double bandwidth = network_.bandwidth(link).value;
             way.latency += part * network_.latency(link).value;
             way.bandwidth = std::min(way.bandwidth, bandwidth);
-            way.seconds = std::max(way.seconds, links_[link.value] / bandwidth);
+            way.passed = std::max(way.passed, ways_.passed(link.value, start));
         });
         return way;
     }
@@ -389,7 +445,9 @@ class RoundTimer {
     bool shares_;  // whether processes of a node slow each other
     Thinning thin_;
     Meter& meter_;
-    RoundLoads links_, out_, in_, cpu_;
+    RoundLoads links_;
+    RoundQueues ways_, ports_;
+    RoundLoads out_, in_, cpu_;
     RoundArrivals come_;
     std::vector<std::uint32_t> senders_on_;  // by node
     std::vector<double> before_;             // clocks of ranks
