@@ -15,17 +15,11 @@ namespace topoloom {
 
 namespace {
 
-/// Of a message through memory: its start as Machine assumes it, half at each end, and a core that copies 10 GB/s.
-const NetworkModel& memory_model() {
-    static const NetworkModel model = NetworkModel::regimes(
-        {{0.3e-6, 0.1e-9}}, {.send_cpu = 0.15e-6, .receive_cpu = 0.15e-6, .receive_cpu_per_byte = 0.1e-9});
-    return model;
-}
-
 /// Of what does not depend on routes.
 const NetworkModel& direct_model(const CostBasis& basis) {
+    static const NetworkModel in_memory = memory_model({});
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
-    return basis.nodes == 1 || shares ? memory_model() : basis.model;
+    return basis.nodes == 1 || shares ? in_memory : basis.model;
 }
 
 /// What does not depend on routes, where each round waits for the one before on all ranks.
@@ -49,19 +43,19 @@ ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
     constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
     if (cost(schedule, basis.model).messages * basis.slots.size() <= most_messages)
         return run_cost(schedule, basis.model, *basis.machine, basis.slots);
-    return sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages);
+    ScheduleCost sampled = sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages);
+    if (basis.nodes == basis.slots.size()) return sampled;
+    const ScheduleCost in_memory = direct_cost(schedule, basis);
+    sampled.time += in_memory.time;
+    sampled.cpu += in_memory.cpu;
+    return sampled;
 }
 
 }  // namespace
 
 ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis) {
-    if (basis.nodes == 1 || basis.machine == nullptr) return direct_cost(schedule, basis);
-    ScheduleCost routed = routed_cost(schedule, basis);
-    if (basis.nodes == basis.slots.size()) return routed;
-    const ScheduleCost in_memory = direct_cost(schedule, basis);
-    routed.time += in_memory.time;
-    routed.cpu += in_memory.cpu;
-    return routed;
+    return basis.nodes == 1 || basis.machine == nullptr ? direct_cost(schedule, basis)
+                                                        : routed_cost(schedule, basis);
 }
 
 ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {

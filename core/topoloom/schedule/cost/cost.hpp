@@ -38,6 +38,10 @@ struct ScheduleCost {
 /// What a machine says of itself: messages take their startup time, and pass the port of their node.
 [[nodiscard]] NetworkModel model_of(const Machine& machine);
 
+/// Of messages inside a node: half of their start at each end, and a core of the receiver that copies 10 GB/s, or less where
+/// the memory of the node is slower. What the node does not say is as NodeSpeeds assumes it.
+[[nodiscard]] NetworkModel memory_model(const NodeInside& node);
+
 /// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of
 ///   - what the rank with the most to do needs, as above, with those of its node that also send to others in the round
 ///     sharing its network cards, and packets waiting for their answers; a message comes no sooner than its sender has
