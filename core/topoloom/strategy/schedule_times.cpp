@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -39,9 +40,22 @@ NetworkModel without_bytes(const NetworkModel& model) {
                                  : NetworkModel::regimes(std::move(lines), costs);
 }
 
+/// Rounds after which those of data in many pieces are all alike, if there are such pieces.
+std::optional<std::uint64_t> rounds_until_alike(const AnySchedule& schedule) {
+    return with_schedule(schedule, [](const auto& s) -> std::optional<std::uint64_t> {
+        const Collective& collective = s.collective();
+        if (collective.pieces() <= collective.ranks()) return std::nullopt;
+        return 8 * collective.ranks();
+    });
+}
+
 ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
     constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
-    if (cost(schedule, basis.model).messages * basis.slots.size() <= most_messages)
+    const ScheduleCost alone = cost(schedule, basis.model);
+    const auto rounds = rounds_until_alike(schedule);
+    if (rounds && alone.rounds > *rounds && *rounds * basis.slots.size() <= most_messages)
+        return stream_cost(schedule, basis.model, *basis.machine, basis.slots, *rounds);
+    if (alone.messages * basis.slots.size() <= most_messages)
         return run_cost(schedule, basis.model, *basis.machine, basis.slots);
     ScheduleCost sampled = sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages);
     if (basis.nodes == basis.slots.size()) return sampled;

@@ -187,6 +187,24 @@ RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Mac
     });
 }
 
+/// Calls use(go_to), and go_to(round) takes a run on to a round and returns what it costs until then.
+template <class Use>
+RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
+                   std::size_t ranks, Meter& meter, const Use& use) {
+    const NetworkModel memory = memory_model(machine.inside());
+    return with_network(schedule, at, machine, [&](const auto& network, const Barrier& barrier) {
+        RunTimer timer(network, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
+        RankClocks clocks(ranks);
+        double congestion = 0;
+        std::uint64_t round = 0;
+        return use([&](std::uint64_t end) {
+            for (; round < end && meter.spend(ranks); ++round)
+                congestion += timer.advance(schedule, round, clocks);
+            return RoundCost{std::ranges::max(clocks.time), std::ranges::max(clocks.cpu), congestion};
+        });
+    });
+}
+
 ScheduleCost with_routes(ScheduleCost alone, const RoundCost& routed) {
     alone.time = routed.time;
     alone.cpu = routed.cpu;
@@ -284,17 +302,27 @@ ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model, co
     const ScheduleCost alone = cost(schedule, model);
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
-    const NetworkModel memory = memory_model(machine.inside());
     Meter meter(budget);
-    return with_routes(
-        alone, with_network(schedule, at, machine, [&](const auto& network, const Barrier& barrier) {
-            RunTimer timer(network, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
-            RankClocks ranks(slots.size());
-            double congestion = 0;
-            for (std::uint64_t round = 0; round < alone.rounds && meter.spend(slots.size()); ++round)
-                congestion += timer.advance(schedule, round, ranks);
-            return RoundCost{std::ranges::max(ranks.time), std::ranges::max(ranks.cpu), congestion};
-        }));
+    return with_routes(alone, with_run(schedule, at, machine, slots.size(), meter, [&](const auto& go_to) {
+                           return go_to(alone.rounds);
+                       }));
+}
+
+ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                         std::span<const Slot> slots, std::uint64_t rounds) {
+    const ScheduleCost alone = cost(schedule, model);
+    if (alone.rounds <= rounds) return run_cost(schedule, model, machine, slots);
+    const RankNodes at = rank_nodes(schedule, model, machine, slots);
+    const Budget unlimited;
+    Meter meter(unlimited);
+    return with_routes(alone, with_run(schedule, at, machine, slots.size(), meter, [&](const auto& go_to) {
+                           const RoundCost half = go_to(rounds / 2), all = go_to(rounds);
+                           const double more = static_cast<double>(alone.rounds - rounds) /
+                                               static_cast<double>(rounds - rounds / 2);
+                           const auto go_on = [&](double then, double now) { return now + more * (now - then); };
+                           return RoundCost{go_on(half.time, all.time), go_on(half.cpu, all.cpu),
+                                            go_on(half.congestion, all.congestion)};
+                       }));
 }
 
 ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,

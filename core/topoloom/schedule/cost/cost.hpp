@@ -65,6 +65,12 @@ struct ScheduleCost {
                                     const Machine& machine, std::span<const Slot> slots,
                                     const Budget& budget = {});
 
+/// About what run_cost() says of data in many pieces, which follow each other in rounds alike: only the first rounds are run,
+/// and all after them take as long as those of the second half of these.
+[[nodiscard]] ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model,
+                                       const Machine& machine, std::span<const Slot> slots,
+                                       std::uint64_t rounds);
+
 /// About what cost() says, but of schedules with more messages than this, which may be more than 2^32, only about
 /// as many are routed: of rounds in which the busiest ranks do the same some that are spread over all of them, and of a round
 /// of many messages those over some distances between ranks. What ranks do without the network counts in full.
