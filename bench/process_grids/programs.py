@@ -58,7 +58,7 @@ def simulate(program: Path, cell: Cell) -> dict[str, Times]:
     home, ranks = program.parent, cell.grid[0] * cell.grid[1]
     platform, machine = home / "platform.xml", home / "machine"
     platform.write_text(PLATFORM.format(last=ranks // cell.cores - 1))
-    machine.write_text(machine_text(ranks // cell.cores))
+    machine.write_text(machine_text(ranks // cell.cores, cell.cores))
     hosts = [f"n{rank // cell.cores}" for rank in range(ranks)]
     words = [program, *cell.grid, cell.bytes, machine]
     times: dict[str, Times] = {}
@@ -70,8 +70,9 @@ def simulate(program: Path, cell: Cell) -> dict[str, Times]:
     return times
 
 
-def machine_text(nodes: int) -> str:
+def machine_text(nodes: int, cores: int) -> str:
     """Write the machine file of a cell."""
-    lines = [f"machine tree:{nodes},bandwidth=10GB/s,latency=1us"]
+    inside = f"node:{cores},memory-startup=2us"
+    lines = [f"machine tree:{nodes},bandwidth=10GB/s,latency=1us+{inside}"]
     lines += [f"node {node} n{node}" for node in range(nodes)]
     return "\n".join([*lines, message_lines(load_model("simgrid").model)])

@@ -28,6 +28,12 @@ ScheduleCost direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
     return cost(schedule, direct_model(basis));
 }
 
+/// No less than this, but for ranks that go on before others: some messages stay in a node, or none does.
+double least_time(const AnySchedule& schedule, const CostBasis& basis) {
+    const double direct = direct_cost(schedule, basis).time;
+    return basis.machine == nullptr ? direct : std::min(direct, cost(schedule, basis.model).time);
+}
+
 /// Messages that take what empty ones do.
 NetworkModel without_bytes(const NetworkModel& model) {
     std::vector<CostLine> lines = model.lines();
@@ -102,7 +108,7 @@ const std::string& fastest(const Call& call, const CostBasis& basis, std::span<c
     };
     std::vector<Timed> order;
     for (std::size_t i = 0; i < texts.size(); ++i)
-        order.push_back({direct_cost(make_schedule(call, texts[i]), basis).time, i});
+        order.push_back({least_time(make_schedule(call, texts[i]), basis), i});
     std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
     std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
     for (const auto& [least, index] : order) {
