@@ -303,9 +303,8 @@ ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model, co
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
     Meter meter(budget);
-    return with_routes(alone, with_run(schedule, at, machine, slots.size(), meter, [&](const auto& go_to) {
-                           return go_to(alone.rounds);
-                       }));
+    return with_routes(alone, with_run(schedule, at, machine, slots.size(), meter,
+                                       [&](const auto& go_to) { return go_to(alone.rounds); }));
 }
 
 ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
@@ -315,14 +314,15 @@ ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model,
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     const Budget unlimited;
     Meter meter(unlimited);
-    return with_routes(alone, with_run(schedule, at, machine, slots.size(), meter, [&](const auto& go_to) {
-                           const RoundCost half = go_to(rounds / 2), all = go_to(rounds);
-                           const double more = static_cast<double>(alone.rounds - rounds) /
-                                               static_cast<double>(rounds - rounds / 2);
-                           const auto go_on = [&](double then, double now) { return now + more * (now - then); };
-                           return RoundCost{go_on(half.time, all.time), go_on(half.cpu, all.cpu),
-                                            go_on(half.congestion, all.congestion)};
-                       }));
+    return with_routes(
+        alone, with_run(schedule, at, machine, slots.size(), meter, [&](const auto& go_to) {
+            const RoundCost half = go_to(rounds / 2), all = go_to(rounds);
+            const double more =
+                static_cast<double>(alone.rounds - rounds) / static_cast<double>(rounds - rounds / 2);
+            const auto go_on = [&](double then, double now) { return now + more * (now - then); };
+            return RoundCost{go_on(half.time, all.time), go_on(half.cpu, all.cpu),
+                             go_on(half.congestion, all.congestion)};
+        }));
 }
 
 ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,

@@ -49,8 +49,8 @@ struct Thinning {
 template <class T>
 class RoundTimer {
    public:
-    RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
-               const CallsAtOnce& calls, const Barrier& barrier, bool shares, const Thinning& thin)
+    RoundTimer(const T& network, const NetworkModel& model, const Machine& machine, const CallsAtOnce& calls,
+               const Barrier& barrier, bool shares, const Thinning& thin)
         : network_(network),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
@@ -155,7 +155,9 @@ class RoundTimer {
     }
     [[nodiscard]] bool is_routed(const SentMessage& message) const {
         if (thin_.distances == 1 || messages_.size() < 2 * thin_.distances) return true;
-        return thin_.keeps((calls_.in_call(message.to).value + calls_.ranks - calls_.in_call(message.from).value) % calls_.ranks);
+        return thin_.keeps(
+            (calls_.in_call(message.to).value + calls_.ranks - calls_.in_call(message.from).value) %
+            calls_.ranks);
     }
     /// How many messages of a sender each that is routed stands for.
     [[nodiscard]] double weight_of_routed() const {

@@ -168,8 +168,7 @@ class RunTimer {
         const std::optional<Bytes> to_card =
             model_.sends_from_nic() ? staged(schedule, calls_.in_call(from), round) : std::nullopt;
         const std::uint32_t processes = senders_on_[node(from).value];
-        Departures sent_by;
-        double inside = 0;  // CPU time of messages that stay in the node
+        Departures sent_by, inside;  // over the network, and in the node
         double busy_before = 0;
         for (const InFlight& message : messages) {
             const NetworkModel& model = model_of(is_inside(message));
@@ -179,11 +178,10 @@ class RunTimer {
             busy_before += start;
             cpu_.add(from.value, start);
             cpu_.add(message.to.value, overhead + work);
+            (is_inside(message) ? sent_by : inside).started += start;
             if (is_inside(message)) {
-                sent_by.started += start;
-                inside = sent_by.started;
-                const double come = std::max(message.start + memory_.time(message.bytes), passed(message));
-                come_.to(message.to).add(come, overhead, work);
+                const double come = begun + inside.add(start, memory_.time(message.bytes));
+                come_.to(message.to).add(std::max(come, passed(message)), overhead, work);
                 continue;
             }
             const LinkFactors links = model_.link_factors(message.bytes);
@@ -194,15 +192,14 @@ class RunTimer {
             const double first = model_.time(Bytes{0});
             const double wire =
                 first + static_cast<double>(message.bytes.value) / (links.bandwidth * message.bandwidth);
-            const double come =
-                std::max(begun + sent_by.add(start, turn, wire), first + passed(message));
+            const double come = std::max(begun + sent_by.add(start, turn, wire), first + passed(message));
             const double latency = model_.costs().latency + links.latency * message.latency;
             come_.to(message.to).add(come + latency, overhead, work);
         }
         const Copies copies = copied(schedule, calls_.in_call(from), round);
         const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
         cpu_.add(from.value, copying);
-        return busy(std::max(sent_by.left, inside), copying, to_card ? model_.stage(*to_card) : 0,
+        return busy(std::max(sent_by.left, inside.left), copying, to_card ? model_.stage(*to_card) : 0,
                     messages.size());
     }
     /// All ranks of a call for each other.
