@@ -39,12 +39,13 @@ class LinkQueues {
         }
         return passed;
     }
-    /// When a message that was added has passed, once all of its round are known: all of a span share the link, so that those
-    /// that start earlier than the last one end as much earlier.
+    /// When a message that was added has passed, once all of its round are known, if no sooner than add() says: those of a
+    /// span share the link, so that all would end with it if they started together. Who starts earlier than the last one ends
+    /// half as much earlier, which is closest to simulated flows of all that was tried.
     [[nodiscard]] double passed(std::size_t link, double start) const {
         const std::vector<Span>& spans = queues_[link].spans;
         const Span& span = spans[first_after(spans, start) - 1];
-        return span.end - (span.last - start);
+        return span.end - (span.last - start) / 2;
     }
     /// Ends the round. Returns the most seconds that it needs of a link.
     double end_round() {
