@@ -57,10 +57,11 @@ struct ScheduleCost {
                                 const Machine& machine, std::span<const Slot> slots);
 
 /// What a run costs, until the last rank has ended, where ranks wait only for messages that come to them, and a message only
-/// for its two ranks and for what fills the links of its own route: what a program of each rank takes (execute/). Parts of
-/// rounds are those of cost() above, but that pipelined rounds take their latency; the CPU time is that of the rank whose
-/// sum over all rounds is the largest. Throws as that does. O(messages * hops). When the budget ends, so does the count,
-/// and nothing is known.
+/// for its two ranks and for what fills the links of its own route, of its round or of others that ranks are in at the same
+/// time: what a program of each rank takes (execute/). Messages within a node take what memory_model() says, and share its
+/// memory where the machine says how fast it is. Parts of rounds are else those of cost() above, but that pipelined rounds
+/// take their latency; the CPU time is that of the rank whose sum over all rounds is the largest. Throws as that does.
+/// O(messages * (hops + log messages)). When the budget ends, so does the count, and nothing is known.
 [[nodiscard]] ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model,
                                     const Machine& machine, std::span<const Slot> slots,
                                     const Budget& budget = {});
