@@ -64,13 +64,14 @@ void bind_network(nb::module_& m) {
                std::uint32_t buffer, std::uint32_t packet, std::string_view switching, std::uint64_t seed,
                const std::optional<Progress>& progress) {
                 const SwitchOptions options{
-                    .vcs = vcs, .buffer = buffer, .packet = packet, .switching = switching_of(switching)};
+                    .vcs = vcs, .buffer = buffer, .switching = switching_of(switching)};
                 const TrafficPattern to(traffic, wiring.fabric.node_count(), seed);
-                InputQueuedNetwork network(wiring.fabric, wiring.paths, to, options, load, seed);
+                OpenLoop senders(to, wiring.fabric.node_count(), packet, load, seed);
+                InputQueuedNetwork network(wiring.fabric, wiring.paths, senders, options, seed);
                 Watch watch(progress);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
                 Meter meter(budget);
-                return watch.run([&] { return measure_load(network, load, {}, meter); });
+                return watch.run([&] { return measure_load(network, senders, {}, meter); });
             },
             "traffic"_a, "load"_a, nb::kw_only(), "vcs"_a, "buffer"_a = 8, "packet"_a = 4,
             "switching"_a = "wormhole", "seed"_a = 1, "progress"_a = nb::none(),

@@ -1982,6 +1982,9 @@ class Strategy:
         One of 16 sizes between two powers of two that stands for this one: calls of both take the same schedule.
         """
 
+def usual_schedule(operation: str, ranks: int, bytes: int, in_all: bool = False) -> str:
+    """What MPICH takes by default, with options; bytes as Schedule has them."""
+
 def candidates(operation: str, ranks: int, bytes: int, fitted: Sequence[str] = []) -> list[str]:
     """
     Schedules that a call may take, each as it is by default, as fitted_schedules() has it, and with

@@ -2,6 +2,7 @@
 // Packets, and the flits that they are cut in.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/network/paths.hpp"
+#include "topoloom/network/workload.hpp"
 
 namespace topoloom {
 
@@ -44,17 +46,17 @@ class Flit {
 class Packets {
    public:
     struct Packet {
-        std::uint64_t made = 0;  // cycle
-        std::uint32_t hop = 0;   // of the path: where its head is, or goes
+        Order order;
+        std::uint32_t hop = 0;  // of the path: where its head is, or goes
     };
 
     explicit Packets(std::size_t longest_path) : longest_(longest_path) {}
 
-    [[nodiscard]] std::uint32_t make(std::span<const Hop> path) {
+    [[nodiscard]] std::uint32_t make(const Order& order, std::span<const Hop> path) {
         if (free_.empty()) add();
         const std::uint32_t packet = free_.back();
         free_.pop_back();
-        packets_[packet] = {};
+        packets_[packet] = {order};
         std::copy(path.begin(), path.end(), hops_.begin() + static_cast<std::ptrdiff_t>(packet * longest_));
         return packet;
     }

@@ -42,15 +42,14 @@ struct Input {
 
 class InputQueuedNetwork::Simulation {
    public:
-    Simulation(const Fabric& fabric, const Paths& paths, const TrafficPattern& traffic,
-               const SwitchOptions& options, double load, std::uint64_t seed);
+    Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
+               std::uint64_t seed);
 
     void run(std::uint64_t cycles) {
         for (const std::uint64_t end = now_ + cycles; now_ < end; ++now_) step();
     }
     [[nodiscard]] std::uint64_t cycle() const { return now_; }
     [[nodiscard]] double lag() const;
-    [[nodiscard]] std::size_t sender_count() const { return senders_.size(); }
     [[nodiscard]] Received take_received();
     [[nodiscard]] std::uint64_t flit_hops() const { return flit_hops_; }
     void check() const;
@@ -58,17 +57,17 @@ class InputQueuedNetwork::Simulation {
    private:
     /// A node's network card: the packet that it is sending.
     struct Sender {
-        Node node;
-        Source source;
-        ChannelId entry;
+        Rng ways;
+        std::uint64_t next;  // cycle of its next packet
+        ChannelId entry{};
         std::uint32_t packet = no_index;
-        std::uint32_t left = 0;  // flits
+        std::uint32_t left = 0;  // flits of the packet that it is sending
         std::uint8_t vc = 0;
     };
 
     void step();
-    void send(Sender& sender);
-    bool begin_packet(Sender& sender);
+    void send(Node node);
+    bool begin_packet(Node node);
     void take_arrivals(std::uint32_t router);
     void take_credits(std::uint32_t router);
     void take_credit(ChannelId channel) {
@@ -106,7 +105,7 @@ class InputQueuedNetwork::Simulation {
 
     const Fabric& fabric_;
     const Paths& paths_;
-    const TrafficPattern& traffic_;
+    Workload& workload_;
     const SwitchOptions options_;
     std::uint32_t delay_;  // cycles from a switch's decision to the next router
     std::uint32_t room_;   // credits that a packet needs to take a virtual channel
@@ -117,7 +116,7 @@ class InputQueuedNetwork::Simulation {
     Paths::Room path_room_;
     Packets packets_;
     std::vector<Mask> class_mask_;
-    std::vector<Sender> senders_;
+    std::vector<Sender> senders_;  // [node]
     std::vector<ChannelId> entries_;
     std::vector<std::uint32_t> credits_;  // [channel][vc]
     std::vector<Mask> free_;              // [channel]: virtual channels that no packet has
@@ -138,21 +137,18 @@ class InputQueuedNetwork::Simulation {
     Received received_;
 };
 
-InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths,
-                                           const TrafficPattern& traffic, const SwitchOptions& options,
-                                           double load, std::uint64_t seed)
+InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths, Workload& workload,
+                                           const SwitchOptions& options, std::uint64_t seed)
     : fabric_(fabric),
       paths_(paths),
-      traffic_(traffic),
+      workload_(workload),
       options_(options),
       delay_(options.crossing + options.channel),
-      room_(options.switching == Switching::cut_through ? options.packet : 1),
+      room_(options.switching == Switching::cut_through ? workload.longest_packet() : 1),
       packets_(paths.longest()),
       moving_(fabric.channel_count(), options.crossing + options.channel),
       returning_(fabric.channel_count(), options.crossing + options.channel) {
-    require_switches(options);
-    if (!(load > 0) || load > 1)
-        fail("a load must be above 0 and at most 1 flit per node and cycle, not ", load);
+    require_switches(options, workload.longest_packet());
     const std::uint32_t classes = paths.class_count();
     if (options.vcs < classes) {
         std::string names;
@@ -163,8 +159,7 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
     for (std::uint32_t c = 0; c < classes; ++c)
         class_mask_.push_back(range_mask(c * options.vcs / classes, (c + 1) * options.vcs / classes));
     for (const Node node : ids<Node>(fabric.node_count()))
-        if (traffic.sends(node))
-            senders_.push_back({node, Source(load / options.packet, seed, node.value), {}});
+        senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
     for (const ChannelId channel : ids<ChannelId>(fabric.channel_count()))
         if (fabric.channel(channel).is_entry()) entries_.push_back(channel);
     const std::size_t vcs = options.vcs;
@@ -193,7 +188,7 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
 
 void InputQueuedNetwork::Simulation::step() {
     for (const ChannelId entry : entries_) take_credit(entry);
-    for (Sender& sender : senders_) send(sender);
+    for (const Node node : ids<Node>(senders_.size())) send(node);
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
         take_arrivals(router);
         take_credits(router);
@@ -205,32 +200,33 @@ void InputQueuedNetwork::Simulation::step() {
 
 // ---- nodes -------------------------------------------------------------------------------------------------------
 
-bool InputQueuedNetwork::Simulation::begin_packet(Sender& sender) {
+bool InputQueuedNetwork::Simulation::begin_packet(Node node) {
+    Sender& sender = senders_[node.value];
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
-        const Node to = traffic_.next(sender.node, sender.source.rng());
-        sender.packet = packets_.make(paths_.find(sender.node, to, sender.source.rng(), path_room_));
-        packets_[sender.packet].made = sender.source.next();
-        sender.source.take();
+        const Order order = workload_.take(node);
+        sender.packet = packets_.make(order, paths_.find(node, order.to, sender.ways, path_room_));
+        sender.next = workload_.next(node);
         sender.entry = packets_.hop(sender.packet).channel;
     }
     const Mask takeable_now = takeable(sender.entry, packets_.hop(sender.packet).klass);
     if (takeable_now == 0) return false;
     sender.vc = static_cast<std::uint8_t>(std::countr_zero(takeable_now));
-    sender.left = options_.packet;
+    sender.left = packets_[sender.packet].order.flits;
     return true;
 }
 
-void InputQueuedNetwork::Simulation::send(Sender& sender) {
+void InputQueuedNetwork::Simulation::send(Node node) {
+    Sender& sender = senders_[node.value];
     if (sender.left == 0) {
-        if (sender.packet == no_index && sender.source.next() > now_) return;
-        if (!begin_packet(sender)) return;
+        if (sender.packet == no_index && sender.next > now_) return;
+        if (!begin_packet(node)) return;
     }
     std::uint32_t& credits = credits_[at(sender.entry, sender.vc)];
     if (credits == 0) return;
     --credits;
     ++sent_;
-    const bool is_head = sender.left == options_.packet;
+    const bool is_head = sender.left == packets_[sender.packet].order.flits;
     const bool is_tail = --sender.left == 0;
     moving_.put(sender.entry.value, now_ + options_.channel,
                 Flit(sender.packet, sender.vc, is_head, is_tail));
@@ -241,10 +237,13 @@ void InputQueuedNetwork::Simulation::receive(Flit flit) {
     ++received_.flits;
     ++taken_;
     if (!flit.is_tail()) return;
-    const std::uint64_t latency = now_ + delay_ - packets_[flit.packet()].made;
+    const Order& order = packets_[flit.packet()].order;
+    const std::uint64_t there = now_ + delay_, latency = there - order.made;
     ++received_.packets;
     received_.latency += latency;
     ++received_.by_latency[std::min<std::size_t>(latency, most_cycles - 1)];
+    workload_.receive(order.to, order, there);
+    senders_[order.to.value].next = workload_.next(order.to);
     packets_.free(flit.packet());
 }
 
@@ -393,10 +392,10 @@ double InputQueuedNetwork::Simulation::lag() const {
     std::uint64_t sum = 0;
     for (const Sender& sender : senders_) {
         const bool waits = sender.packet != no_index && sender.left == 0;
-        const std::uint64_t made = waits ? packets_[sender.packet].made : sender.source.next();
+        const std::uint64_t made = waits ? packets_[sender.packet].order.made : sender.next;
         if (made < now_) sum += now_ - made;
     }
-    return senders_.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(senders_.size());
+    return static_cast<double>(sum);
 }
 
 Received InputQueuedNetwork::Simulation::take_received() {
@@ -431,15 +430,13 @@ void InputQueuedNetwork::Simulation::check() const {
         fail("nodes have sent ", sent_, " flits, but ", flits, " were received or are on their way");
 }
 
-InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
-                                       const TrafficPattern& traffic, const SwitchOptions& options,
-                                       double load, std::uint64_t seed)
-    : simulation_(std::make_unique<Simulation>(fabric, paths, traffic, options, load, seed)) {}
+InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
+                                       const SwitchOptions& options, std::uint64_t seed)
+    : simulation_(std::make_unique<Simulation>(fabric, paths, workload, options, seed)) {}
 InputQueuedNetwork::~InputQueuedNetwork() = default;
 void InputQueuedNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
 std::uint64_t InputQueuedNetwork::cycle() const { return simulation_->cycle(); }
 double InputQueuedNetwork::lag() const { return simulation_->lag(); }
-std::size_t InputQueuedNetwork::sender_count() const { return simulation_->sender_count(); }
 Received InputQueuedNetwork::take_received() { return simulation_->take_received(); }
 std::uint64_t InputQueuedNetwork::flit_hops() const { return simulation_->flit_hops(); }
 void InputQueuedNetwork::check() const { simulation_->check(); }
