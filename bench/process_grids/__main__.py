@@ -16,7 +16,7 @@ MARKS = "<!-- bench-grids: begin -->", "<!-- bench-grids: end -->"
 MIB = 1 << 20
 #: By cores per node and dimensions, as on the machines of Karlsson 2012, tables 5.1 to
 #: 5.4; of the third, which had up to 46,656 processes and 64 MB, smaller grids.
-GROUPS = {
+GROUPS: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {
     (4, 2): [((4, 4), 8 * MIB), ((6, 6), 8 * MIB), ((6, 8), 8 * MIB)],
     (8, 2): [((6, 8), 16 * MIB), ((8, 8), 16 * MIB), ((8, 12), 16 * MIB)],
     (12, 2): [((6, 8), 16 * MIB), ((6, 12), 16 * MIB)],

@@ -2,10 +2,10 @@
 // Times collectives on all lines of a grid, dimension after dimension, in the default order and in tiles, and writes JSON
 // Lines.
 //
-// Usage: lines BYTES MACHINE all|broadcast EXTENT..., a machine file. Each line has BYTES in all at its first rank. The library's own
-// collectives run on communicators that are split; ours, by schedules that are named and by our choice, on the grid.
-// All ranks start at the same time of MPI's clock, which must be the same everywhere, and a collective takes until the
-// last of them has ended.
+// Usage: lines BYTES MACHINE all|broadcast EXTENT..., a machine file. Each line has BYTES in all at its first rank. The
+// library's own collectives run on communicators that are split; ours, by schedules that are named and by our choice, on
+// the grid. All ranks start at the same time of MPI's clock, which must be the same everywhere, and a collective takes
+// until the last of them has ended.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>

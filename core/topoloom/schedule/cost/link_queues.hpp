@@ -9,15 +9,15 @@
 
 namespace topoloom {
 
-/// Of each link the spans of time in which it is busy without end. Messages come round by round, those of a round in the order
-/// of their starts; but ranks are in different rounds at the same time, so that a message may find a link free before others
-/// that came earlier.
+/// Of each link the spans of time in which it is busy without a break. Messages come round by round, those of a
+/// round in the order of their starts; but ranks are in different rounds at the same time, so that a message may
+/// find a link free before others that came earlier.
 class LinkQueues {
    public:
     explicit LinkQueues(std::size_t count) : queues_(count) {}
 
-    /// A message needs these seconds, more than 0, from when it starts. Returns when it has passed behind those that are on
-    /// the link then.
+    /// A message needs these seconds, more than 0, from when it starts. Returns when it has passed behind those that
+    /// are on the link then.
     double add(std::size_t link, double seconds, double start) {
         Queue& queue = queues_[link];
         if (queue.filled == 0) touched_.push_back(static_cast<std::uint32_t>(link));
@@ -39,9 +39,9 @@ class LinkQueues {
         }
         return passed;
     }
-    /// When a message that was added has passed, once all of its round are known, if no sooner than add() says: those of a
-    /// span share the link, so that all would end with it if they started together. Who starts earlier than the last one ends
-    /// half as much earlier, which is closest to simulated flows of all that was tried.
+    /// When a message that was added has passed, once all of its round are known, if no sooner than add() says: those
+    /// of a span share the link, so that all would end with it if they started together. Who starts earlier than the
+    /// last one ends half as much earlier, which is closest to simulated flows of all that was tried.
     [[nodiscard]] double passed(std::size_t link, double start) const {
         const std::vector<Span>& spans = queues_[link].spans;
         const Span& span = spans[first_after(spans, start) - 1];

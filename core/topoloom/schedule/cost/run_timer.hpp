@@ -50,8 +50,8 @@ class RunTimer {
           come_(calls.node.size()),
           senders_on_(machine.node_count(), 1) {}
 
-    /// Takes the clocks of all ranks on to when each has done its part of the round: it waits only for what comes to it,
-    /// and a message starts once both its ranks have come to the round. Returns what the busiest link needs.
+    /// Takes the clocks of all ranks on to when each has done its part of the round: it waits only for what comes to
+    /// it, and a message starts once both its ranks have come to the round. Returns what the busiest link needs.
     double advance(const AnySchedule& schedule, std::uint64_t round, RankClocks& ranks) {
         before_ = ranks.time;
         find_messages(schedule, round);
