@@ -17,10 +17,10 @@ namespace topoloom {
 namespace {
 
 /// Of what does not depend on routes.
-const NetworkModel& direct_model(const CostBasis& basis) {
-    static const NetworkModel in_memory = memory_model({});
+NetworkModel direct_model(const CostBasis& basis) {
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
-    return basis.nodes == 1 || shares ? in_memory : basis.model;
+    if (basis.nodes > 1 && !shares) return basis.model;
+    return memory_model(basis.machine == nullptr ? NodeInside{} : basis.machine->inside());
 }
 
 /// What does not depend on routes, where each round waits for the one before on all ranks.
