@@ -1215,7 +1215,7 @@ class Schedule:
     def cost_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> ScheduleCost:
         """
         What it costs on the links under a placement, where ranks wait only for what comes to them and
-        messages within a node are free; without a model, with the machine's own startup time and port
+        messages within a node pass its memory; without a model, with the machine's own startup time and port
         bandwidth.
         """
 
