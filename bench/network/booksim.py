@@ -46,8 +46,8 @@ def build(clone: Path, home: Path) -> Path:
     )
     head = "extern int gP, gA, gG;\nint dragonfly_port(int, int, int);\n"
     text = text.replace(
-        "void InitializeRoutingMap", head + "void add_classed_routes();\n"
-        "void InitializeRoutingMap"
+        "void InitializeRoutingMap",
+        head + "void add_classed_routes();\nvoid InitializeRoutingMap",
     )
     routes.write_text(text + ROUTES.read_text())
     traffic = source / "traffic.cpp"
@@ -82,9 +82,13 @@ def run(program: Path, case: Case, load: float, *, saturated: bool = False) -> P
     if settings["routing_function"] == "classed" and settings["topology"] == "torus":
         settings["routing_function"] = "classed"
     config = program.parent / f"booksim-{os.getpid()}.cfg"
-    config.write_text("".join(f"{name} = {value};\n" for name, value in settings.items()))
+    config.write_text(
+        "".join(f"{name} = {value};\n" for name, value in settings.items())
+    )
     start = perf_counter()
-    ended = subprocess.run([program, config], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [program, config], capture_output=True, text=True, check=False
+    )
     seconds = perf_counter() - start
     config.unlink()
     said = ended.stdout[ended.stdout.rfind("Overall Traffic Statistics") :]
