@@ -29,6 +29,7 @@ def main(given: Sequence[str] | None = None) -> None:
         help="a clone of the repository booksim/booksim2",
     )
     parser.add_argument("--only", default="", help="networks whose names begin so")
+    parser.add_argument("--jobs", type=int, default=2, help="simulations at a time; 2")
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put tables and picture there"
     )
@@ -36,11 +37,11 @@ def main(given: Sequence[str] | None = None) -> None:
     home = Path("build/bench-network").absolute()
     home.mkdir(parents=True, exist_ok=True)
     book, walk = booksim.build(asked.booksim, home), caminos.build(home / "caminos")
+    cases = [case for case in CASES if case.name.startswith(asked.only)]
     compared = []
-    for case in CASES:
-        if case.name.startswith(asked.only):
-            compared.append(compare(case, book, walk))
-            print(latencies(compared[-1:]), file=sys.stderr, flush=True)
+    for one in compare(cases, book, walk, asked.jobs):
+        compared.append(one)
+        print(latencies([one]), file=sys.stderr, flush=True)
     text = f"{latencies(compared)}\n{speeds(compared, SPEED_LOAD)}"
     print(text)
     if asked.docs:

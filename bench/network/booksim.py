@@ -45,8 +45,8 @@ def build(clone: Path, home: Path) -> Path:
     )
     head = "extern int gP, gA, gG;\nint dragonfly_port(int, int, int);\n"
     text = text.replace(
-        "void InitializeRoutingMap", head + "void add_classed_routes();\n"
-        "void InitializeRoutingMap"
+        "void InitializeRoutingMap",
+        head + "void add_classed_routes();\nvoid InitializeRoutingMap",
     )
     routes.write_text(text + ROUTES.read_text())
     traffic = source / "traffic.cpp"
@@ -66,7 +66,7 @@ def build(clone: Path, home: Path) -> Path:
     return program
 
 
-def run(program: Path, case: Case, load: float, *, saturated: bool = False) -> Point:
+def run(program: Path, case: Case, load: float, saturated: bool) -> Point:
     """Simulate a load; a saturated one for its throughput."""
     settings = STEPS | case.booksim
     settings |= {
@@ -82,7 +82,9 @@ def run(program: Path, case: Case, load: float, *, saturated: bool = False) -> P
         "seed": 1,
     }
     config = program.parent / f"booksim-{os.getpid()}.cfg"
-    config.write_text("".join(f"{name} = {value};\n" for name, value in settings.items()))
+    config.write_text(
+        "".join(f"{name} = {value};\n" for name, value in settings.items())
+    )
     ended, seconds = timed([str(program), str(config)])
     config.unlink()
     said = ended[ended.rfind("Overall Traffic Statistics") :]

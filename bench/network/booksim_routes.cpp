@@ -12,9 +12,7 @@ void add_classed(OutputSet* outputs, int out_port, int held, bool rise, bool ahe
     outputs->AddRange(out_port, lowest * gNumVCs / 2, (highest + 1) * gNumVCs / 2 - 1);
 }
 
-int class_of(const Flit* f) {
-    return f->vc < gNumVCs / 2 ? 0 : 1;
-}
+int class_of(const Flit* f) { return f->vc < gNumVCs / 2 ? 0 : 1; }
 
 void classed_torus(const Router* r, const Flit* f, int in_channel, OutputSet* outputs, bool inject) {
     outputs->Clear();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CAMINOS, a crate; its routers have buffers at outputs, too, and pass whole packets."""
+"""CAMINOS, a crate; its routers buffer at outputs, too, and pass whole packets."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ def build(home: Path) -> Path:
     program = home / "bin" / "caminos"
     if not program.exists():
         subprocess.run(
-            ["cargo", "install", "-q", "--locked", "--root", home]
-            + ["--version", VERSION, "caminos"],
+            (
+                *("cargo", "install", "-q", "--locked", "--root", home),
+                *("--version", VERSION, "caminos"),
+            ),
             check=True,
         )
     return program
 
 
 def run(program: Path, case: Case, load: float) -> Point:
-    """Simulate a load; where all stand still in a deadlock, latencies are no numbers."""
+    """Simulate a load; in a deadlock latencies are not a number."""
     topology, routing = case.caminos
     policies = ["EnforceFlowControl"]
     if topology.startswith("Dragonfly"):

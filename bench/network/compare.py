@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
 
@@ -24,15 +25,30 @@ class Compared:
     caminos: list[Point] = field(default_factory=list)
 
 
-def compare(case: Case, book: Path, walk: Path) -> Compared:
-    """Simulate a network with all simulators."""
-    found = Compared(case)
-    for load in (*case.loads, SATURATED):
-        book_point = booksim.run(book, case, load, saturated=load == SATURATED)
-        found.booksim.append(book_point)
-        found.caminos.append(caminos.run(walk, case, load))
-        found.ours.append(ours.run(case, load, book_point.routers))
-    return found
+def compare(
+    cases: Sequence[Case], book: Path, walk: Path, jobs: int
+) -> Iterator[Compared]:
+    """Simulate networks with all simulators, several loads at a time."""
+    with ProcessPoolExecutor(jobs) as pool:
+        asked = [
+            [
+                (
+                    pool.submit(booksim.run, book, case, load, load == SATURATED),
+                    pool.submit(caminos.run, walk, case, load),
+                    pool.submit(ours.run, case, load),
+                )
+                for load in (*case.loads, SATURATED)
+            ]
+            for case in cases
+        ]
+        for case, points in zip(cases, asked, strict=True):
+            found = Compared(case)
+            for others, walks, own in points:
+                found.booksim.append(others.result())
+                found.caminos.append(walks.result())
+                routers = found.booksim[-1].routers
+                found.ours.append(replace(own.result(), routers=routers))
+            yield found
 
 
 def latencies(compared: Sequence[Compared]) -> str:
@@ -47,11 +63,14 @@ def latencies(compared: Sequence[Compared]) -> str:
                 what, values = "throughput", [p.accepted for p in (own, book, walk)]
                 digits = 3
             else:
-                what, values = f"{own.offered:g}", [p.latency for p in (own, book, walk)]
+                what, values = (
+                    f"{own.offered:g}",
+                    [p.latency for p in (own, book, walk)],
+                )
                 digits = 1
             difference = 100 * (values[0] / values[1] - 1)
             cells = [
-                "stands still" if isnan(value) else f"{value:.{digits}f}"
+                "stands still" if isnan(value) or value == 0 else f"{value:.{digits}f}"
                 for value in values
             ]
             rows.append(
