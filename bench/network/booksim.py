@@ -8,9 +8,8 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from time import perf_counter
 
-from network.cases import Case, Point
+from network.cases import Case, Point, timed
 
 #: As our router takes its steps; credits come back as late as flits would arrive.
 STEPS: dict[str, str | int | float] = {
@@ -59,12 +58,15 @@ def build(clone: Path, home: Path) -> Path:
             "  return other + (other >= source ? 1 : 0);",
         )
     )
+    dragonfly = source / "networks" / "dragonfly.cpp"
+    text = dragonfly.read_text().replace("#define DRAGON_LATENCY", "")
+    dragonfly.write_text(text)
     subprocess.run(["make", "-s"], cwd=source, check=True, capture_output=True)
     shutil.copy(source / "booksim", program)
     return program
 
 
-def run(program: Path, case: Case, load: float, *, saturated: bool = False) -> Point:
+def run(program: Path, case: Case, load: float, saturated: bool) -> Point:
     """Simulate a load; a saturated one for its throughput."""
     settings = STEPS | case.booksim
     settings |= {
@@ -79,29 +81,25 @@ def run(program: Path, case: Case, load: float, *, saturated: bool = False) -> P
         "latency_thres": 1e9,
         "seed": 1,
     }
-    if settings["routing_function"] == "classed" and settings["topology"] == "torus":
-        settings["routing_function"] = "classed"
     config = program.parent / f"booksim-{os.getpid()}.cfg"
     config.write_text(
         "".join(f"{name} = {value};\n" for name, value in settings.items())
     )
-    start = perf_counter()
-    ended = subprocess.run(
-        [program, config], capture_output=True, text=True, check=False
-    )
-    seconds = perf_counter() - start
+    ended, seconds = timed([str(program), str(config)])
     config.unlink()
-    said = ended.stdout[ended.stdout.rfind("Overall Traffic Statistics") :]
+    said = ended[ended.rfind("Overall Traffic Statistics") :]
     return Point(
         load,
-        _number(r"Accepted flit rate average = (\S+)", said, ended.stdout),
-        _number(r"Packet latency average = (\S+)", said, ended.stdout),
+        _number(r"Accepted flit rate average = (\S+)", said),
+        _number(r"Packet latency average = (\S+)", said),
+        _number(r"Hops average = (\S+)", said),
+        _number(r"Time taken is (\S+) cycles", ended),
         seconds,
     )
 
 
-def _number(pattern: str, said: str, all_said: str) -> float:
+def _number(pattern: str, said: str) -> float:
     found = re.search(pattern, said)
     if found is None:
-        raise RuntimeError(f"BookSim does not say {pattern!r}:\n{all_said[-2000:]}")
+        raise RuntimeError(f"BookSim does not say {pattern!r}:\n{said[-2000:]}")
     return float(found[1])

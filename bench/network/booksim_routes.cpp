@@ -12,9 +12,7 @@ void add_classed(OutputSet* outputs, int out_port, int held, bool rise, bool ahe
     outputs->AddRange(out_port, lowest * gNumVCs / 2, (highest + 1) * gNumVCs / 2 - 1);
 }
 
-int class_of(const Flit* f) {
-    return f->vc < gNumVCs / 2 ? 0 : 1;
-}
+int class_of(const Flit* f) { return f->vc < gNumVCs / 2 ? 0 : 1; }
 
 void classed_torus(const Router* r, const Flit* f, int in_channel, OutputSet* outputs, bool inject) {
     outputs->Clear();
@@ -38,12 +36,12 @@ void classed_torus(const Router* r, const Flit* f, int in_channel, OutputSet* ou
 
 void classed_dragonfly(const Router* r, const Flit* f, int in_channel, OutputSet* outputs, bool inject) {
     outputs->Clear();
-    const int router = r->GetID(), first_global = gP + gA - 1;
-    const int out_port = inject ? -1 : dragonfly_port(router, f->src, f->dest);
+    const int out_port = inject ? -1 : dragonfly_port(r->GetID(), f->src, f->dest);
     if (out_port < gP) {
         outputs->AddRange(out_port, 0, gNumVCs - 1);
         return;
     }
+    const int router = r->GetID(), first_global = gP + gA - 1;
     const int group = router / gA, to = f->dest / (gA * gP);
     const int entered = to * gA + (to > group ? group : group - 1) / gP;
     const bool ahead = group != to && f->dest / gP != entered;

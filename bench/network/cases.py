@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from resource import RUSAGE_CHILDREN, getrusage
+from subprocess import run
 
 
 @dataclass(frozen=True)
@@ -19,15 +22,18 @@ class Router:
 class Case:
     """A machine as we name it, and as the others do.
 
-    `loads` lie below saturation; cycles are those of BookSim's sample periods.
+    `caminos` are its topology and routing; `loads` lie below saturation; `cycles` are
+    those of the others' periods of measurement.
     """
 
     name: str
     machine: str
     booksim: dict[str, str | int]
+    caminos: tuple[str, str]
     loads: tuple[float, ...]
+    nodes: int
     router: Router = field(default_factory=lambda: Router(vcs=4))
-    cycles: int = 10000
+    cycles: int = 5000
 
 
 CASES = (
@@ -35,37 +41,68 @@ CASES = (
         "8x8 torus",
         "torus:8x8,ties=split",
         {"topology": "torus", "k": 8, "n": 2, "routing_function": "classed"},
-        (0.1, 0.3, 0.5, 0.6, 0.65, 0.7),
+        ("Torus { sides: [8,8], servers_per_router: 1 }", "DOR { order: [0,1] }"),
+        (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55),
+        64,
     ),
     Case(
         "8x8x8 torus",
         "torus:8x8x8,ties=split",
         {"topology": "torus", "k": 8, "n": 3, "routing_function": "classed"},
-        (0.1, 0.3, 0.5, 0.6),
-        cycles=4000,
+        ("Torus { sides: [8,8,8], servers_per_router: 1 }", "DOR { order: [0,1,2] }"),
+        (0.02, 0.1, 0.3, 0.5),
+        512,
+        cycles=1000,
     ),
     Case(
         "4-ary 3-tree",
         "fattree:4:4:4,routing=random",
         {"topology": "fattree", "k": 4, "n": 3, "routing_function": "nca"},
-        (0.1, 0.3, 0.5, 0.6, 0.7),
+        (
+            "XGFT { height: 2, down: [4,4], up: [4,4], servers_per_leaf: 4 }",
+            "UpDown",
+        ),
+        (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
+        64,
     ),
     Case(
         "dragonfly, 342 nodes",
         "dragonfly:19x1x6,nodes=3,routing=minimal",
         {"topology": "dragonflynew", "k": 3, "n": 1, "routing_function": "classed"},
-        (0.1, 0.3, 0.5, 0.6),
-        cycles=5000,
+        (
+            "Dragonfly { global_ports_per_router: 3, servers_per_router: 3 }",
+            "Shortest",
+        ),
+        (0.02, 0.1, 0.3, 0.5),
+        342,
+        cycles=2000,
     ),
 )
 
 
 @dataclass(frozen=True)
 class Point:
-    """What a simulator says of a load: flits per node and cycle, and cycles."""
+    """What a simulator says of a load: flits per node and cycle, and cycles.
+
+    `routers` are those on the mean way of a packet, `cycles` all that were simulated,
+    `seconds` those of the processor.
+    """
 
     offered: float
     accepted: float
     latency: float
+    routers: float
+    cycles: float
     seconds: float
-    flit_hops: float = 0.0
+
+    def flit_hops(self, nodes: int) -> float:
+        """Say how many flits crossed a switch per second of the processor."""
+        return self.accepted * nodes * self.cycles * self.routers / self.seconds
+
+
+def timed(command: Sequence[str]) -> tuple[str, float]:
+    """Run a program: what it says, and its seconds of the processor."""
+    before = getrusage(RUSAGE_CHILDREN)
+    ended = run(command, capture_output=True, text=True, check=False)
+    after = getrusage(RUSAGE_CHILDREN)
+    return ended.stdout, after.ru_utime - before.ru_utime

@@ -14,8 +14,8 @@ namespace topoloom {
 template <class Thing>
 class DelayLines {
    public:
-    /// For things that are put there at most so many cycles before they are taken, by a thread that may be `ahead` cycles
-    /// further than the one that takes them.
+    /// For things that are put there up to `longest` cycles before they are taken, by a thread that may be `ahead` cycles further
+    /// than the one that takes them.
     DelayLines(std::size_t lines, std::uint32_t longest, std::uint32_t ahead)
         : lines_(lines),
           places_(std::bit_ceil(std::uint64_t{longest} + std::max(ahead, 1U))),

@@ -2,42 +2,16 @@
 #include "topoloom/network/input_queued.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <string>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/network/arbiter.hpp"
-#include "topoloom/network/delay_lines.hpp"
-#include "topoloom/network/flits.hpp"
-#include "topoloom/network/packets.hpp"
-#include "topoloom/network/shards.hpp"
-#include "topoloom/network/virtual_channels.hpp"
+#include "topoloom/network/input_queued_simulation.hpp"
 
 namespace topoloom {
 
 namespace {
-
-/// Latencies are counted one by one up to this number of cycles.
-constexpr std::size_t most_cycles = std::size_t{1} << 16;
-/// Credits of what takes all that comes.
-constexpr std::uint32_t endless = no_index;
-
-/// A queue at an input, of one virtual channel.
-struct Queue {
-    std::uint64_t ready = 0;  // the cycle from which on the packet in front may ask
-    VcMask open = 0;          // virtual channels of the output that it may take
-    std::uint16_t begin = 0;
-    std::uint16_t count = 0;
-    std::uint16_t output = 0;  // of the router, of the packet in front
-    std::uint8_t vc = 0;       // there
-};
-
-/// By virtual channels.
-struct Input {
-    VcMask filled = 0;   // with flits
-    VcMask waiting = 0;  // the packet in front asks for a virtual channel
-    VcMask active = 0;   // it has one
-};
 
 /// Throws Error where there are fewer virtual channels than the paths have classes.
 void require_classes(const Fabric& fabric, const Paths& paths, std::uint32_t vcs) {
@@ -49,116 +23,6 @@ void require_classes(const Fabric& fabric, const Paths& paths, std::uint32_t vcs
 }
 
 }  // namespace
-
-/// What belongs to a router is used by one thread only, and what belongs to a node, too: threads meet in delay lines. Lines are
-/// numbered so that what a thread looks at lies together. Flits arrive on the lines of inputs, then of exits; credits on those of
-/// outputs, then of entries.
-class InputQueuedNetwork::Simulation {
-   public:
-    Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
-               std::uint64_t seed, int threads);
-
-    void run(std::uint64_t cycles);
-    [[nodiscard]] std::uint64_t cycle() const { return now_; }
-    [[nodiscard]] double lag() const;
-    [[nodiscard]] Received take_received();
-    [[nodiscard]] std::uint64_t flit_hops() const;
-    void check() const;
-
-   private:
-    /// A node's network card: the packet that it is sending.
-    struct Sender {
-        Rng ways;
-        std::uint64_t next;  // cycle of its next packet
-        std::uint32_t packet = no_index;
-        std::uint32_t left = 0;          // flits of the packet that it is sending
-        std::uint32_t arrival_line = 0;  // of the channel that it enters by
-        std::uint32_t credit_line = 0;
-        VcMask open = 0;
-        std::uint8_t vc = 0;  // taken last
-    };
-    /// A thread's part, what has happened there, and room to work in.
-    struct alignas(64) Worker {
-        std::uint32_t number;
-        Shard shard;
-        std::vector<std::uint32_t> entry_lines{}, exit_lines{};
-        std::uint64_t now = 0;
-        std::uint64_t flit_hops = 0;
-        std::uint64_t sent = 0;   // flits by nodes
-        std::uint64_t taken = 0;  // flits by nodes, all along
-        Received received{};
-        Paths::Room path{};
-        std::vector<Grant> grants{}, accepted{};  // of the router at work
-        std::vector<std::uint32_t> asked{}, granted{};
-    };
-
-    void number_lines();
-    void make_worker(Shard shard);
-    void step(Worker& worker);
-    void send(Worker& worker, Node node);
-    bool begin_packet(Worker& worker, Node node);
-    void receive(Worker& worker, Flit flit);
-    void take_arrivals(std::uint32_t router, std::uint64_t now);
-    void take_credits(std::uint32_t router, std::uint64_t now);
-    void take_credit(std::uint32_t line, std::uint8_t& credit) {
-        if (credit == 0) return;
-        ++credits_[line * vcs_ + credit - 1U];
-        credit = 0;
-    }
-    void allocate_vcs(Worker& worker, std::uint32_t router);
-    void allocate_switch(Worker& worker, std::uint32_t router);
-    void cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
-    void show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
-    [[nodiscard]] Queue& queue(std::uint32_t input, std::uint32_t vc) {
-        return queues_[std::size_t{input} * vcs_ + vc];
-    }
-    [[nodiscard]] Flit& stored(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
-        return flits_[(std::size_t{input} * vcs_ + vc) * options_.buffer + place];
-    }
-    [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
-        return number >= options_.buffer ? number - options_.buffer : number;
-    }
-    /// Those of some virtual channels that have as much room as a packet needs to begin.
-    [[nodiscard]] VcMask with_room(std::size_t credit_line, VcMask some) const {
-        VcMask found = 0;
-        for (; some != 0; some &= some - 1) {
-            const auto vc = static_cast<std::uint32_t>(std::countr_zero(some));
-            if (credits_[credit_line * vcs_ + vc] >= room_) found |= VcMask{1} << vc;
-        }
-        return found;
-    }
-
-    const Fabric& fabric_;
-    const Paths& paths_;
-    Workload& workload_;
-    const SwitchOptions options_;
-    const std::uint32_t vcs_;
-    const ClassedVcs classed_;
-    const std::uint32_t delay_;  // cycles from a switch's decision to the next router
-    const std::uint32_t room_;   // credits that a packet needs to take a virtual channel
-    std::uint64_t now_ = 0;
-    const Shards shards_;
-    const std::uint32_t ahead_;  // cycles that a thread may be ahead of another
-    std::vector<Worker> workers_;
-    Packets packets_;
-    std::vector<Sender> senders_;                            // [node]
-    std::vector<std::uint32_t> arrival_line_, credit_line_;  // [channel]
-    std::vector<std::uint32_t> output_arrivals_;             // [output]: the line of its channel
-    std::vector<std::uint32_t> input_credits_;               // [input]: the line of its channel
-    std::vector<std::uint32_t> credits_;                     // [credit line][vc]
-    std::vector<VcMask> free_;                               // [output]: virtual channels that no packet has
-    DelayLines<Flit> moving_;
-    DelayLines<std::uint8_t> returning_;  // 1 + the virtual channel of a credit
-    std::vector<Input> inputs_;
-    std::vector<Queue> queues_;            // [input][vc]
-    std::vector<Flit> flits_;              // [input][vc][place]
-    std::vector<std::uint32_t> stored_;    // [router]: flits there
-    std::vector<RoundRobin> vc_turn_;      // [output][vc]: among the queues of its router
-    std::vector<RoundRobin> choice_turn_;  // [input][vc]: among virtual channels of an output
-    std::vector<RoundRobin> output_turn_;  // [output]: among inputs
-    std::vector<RoundRobin> input_turn_;   // [input]: among outputs
-    std::vector<RoundRobin> queue_turn_;   // [input]: among its virtual channels
-};
 
 InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths, Workload& workload,
                                            const SwitchOptions& options, std::uint64_t seed, int threads)
@@ -212,8 +76,7 @@ void InputQueuedNetwork::Simulation::number_lines() {
         if (!channel.is_entry()) output_arrivals_[channel.output] = arrivals;
         if (!channel.is_exit()) input_credits_[channel.input] = credits;
         // Nodes take all that comes.
-        if (channel.is_exit())
-            std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, endless);
+        if (channel.is_exit()) std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, endless);
     }
 }
 
@@ -246,12 +109,7 @@ void InputQueuedNetwork::Simulation::run(std::uint64_t cycles) {
 }
 
 void InputQueuedNetwork::Simulation::step(Worker& worker) {
-    std::uint8_t* const credits = returning_.at(worker.now);
-    for (const std::uint32_t line : worker.entry_lines) take_credit(line, credits[line]);
-    Flit* const arrived = moving_.at(worker.now);
-    for (const std::uint32_t line : worker.exit_lines)
-        if (Flit& flit = arrived[line]; !flit.is_none()) receive(worker, std::exchange(flit, Flit{}));
-    for (const Node node : worker.shard.nodes) send(worker, node);
+    serve_nodes(worker);
     for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
         take_arrivals(router, worker.now);
         take_credits(router, worker.now);
@@ -266,63 +124,6 @@ void InputQueuedNetwork::Simulation::step(Worker& worker) {
         }
     }
 }
-
-// ---- nodes -------------------------------------------------------------------------------------------------------
-
-bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
-    Sender& sender = senders_[node.value];
-    // The path says which channel the packet enters by, hence it is drawn before there is room.
-    if (sender.packet == no_index) {
-        const Order order = workload_.take(node);
-        sender.packet =
-            packets_.make(worker.number, order, paths_.find(node, order.to, sender.ways, worker.path));
-        sender.next = workload_.next(node);
-        const Hop& entry = packets_.hop(sender.packet);
-        sender.arrival_line = arrival_line_[entry.channel.value];
-        sender.credit_line = credit_line_[entry.channel.value];
-        sender.open = classed_.open_to(entry, 0);
-    }
-    const VcMask takeable = with_room(sender.credit_line, sender.open);
-    if (takeable == 0) return false;
-    const VcMask later = takeable & ~vc_range(0, sender.vc + 1U);
-    sender.vc = static_cast<std::uint8_t>(std::countr_zero(later != 0 ? later : takeable));
-    sender.left = packets_[sender.packet].order.flits;
-    return true;
-}
-
-void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
-    Sender& sender = senders_[node.value];
-    if (sender.left == 0) {
-        if (sender.packet == no_index && sender.next > worker.now) return;
-        if (!begin_packet(worker, node)) return;
-    }
-    std::uint32_t& credits = credits_[std::size_t{sender.credit_line} * vcs_ + sender.vc];
-    if (credits == 0) return;
-    --credits;
-    ++worker.sent;
-    const bool is_head = sender.left == packets_[sender.packet].order.flits;
-    const bool is_tail = --sender.left == 0;
-    moving_.put(sender.arrival_line, worker.now + options_.channel,
-                Flit(sender.packet, sender.vc, is_head, is_tail));
-    if (is_tail) sender.packet = no_index;
-}
-
-void InputQueuedNetwork::Simulation::receive(Worker& worker, Flit flit) {
-    Received& received = worker.received;
-    ++received.flits;
-    ++worker.taken;
-    if (!flit.is_tail()) return;
-    const Order& order = packets_[flit.packet()].order;
-    const std::uint64_t latency = worker.now - order.made;
-    ++received.packets;
-    received.latency += latency;
-    ++received.by_latency[std::min<std::size_t>(latency, most_cycles - 1)];
-    workload_.receive(order.to, order, worker.now);
-    senders_[order.to.value].next = workload_.next(order.to);
-    packets_.free(worker.number, flit.packet());
-}
-
-// ---- routers -----------------------------------------------------------------------------------------------------
 
 /// Of the packet that has come to the front of its queue.
 void InputQueuedNetwork::Simulation::show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
@@ -413,8 +214,8 @@ void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32
             if (queue.ready > worker.now) continue;
             const std::uint32_t output = first_output + queue.output;
             if (credits_[std::size_t{output} * vcs_ + queue.vc] == 0) continue;
-            const std::uint32_t distance = output_turn_[output].distance(i, count) * vcs_ +
-                                           queue_turn_[first + i].distance(vc, vcs_);
+            const std::uint32_t distance =
+                output_turn_[output].distance(i, count) * vcs_ + queue_turn_[first + i].distance(vc, vcs_);
             if (worker.grants[queue.output].offer(i * vcs_ + vc, distance))
                 worker.asked.push_back(queue.output);
         }
@@ -457,66 +258,6 @@ void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router,
     free_[output] |= VcMask{1} << queue.vc;
     // The next packet's way is looked up from the next cycle on, unless it is known already.
     if (queue.count > 0) show_head(input, vc, worker.now + (options_.routing == 0 ? 0 : 1));
-}
-
-// ---- measures ----------------------------------------------------------------------------------------------------
-
-double InputQueuedNetwork::Simulation::lag() const {
-    std::uint64_t sum = 0;
-    for (const Sender& sender : senders_) {
-        const bool waits = sender.packet != no_index && sender.left == 0;
-        const std::uint64_t made = waits ? packets_[sender.packet].order.made : sender.next;
-        if (made < now_) sum += now_ - made;
-    }
-    return static_cast<double>(sum);
-}
-
-Received InputQueuedNetwork::Simulation::take_received() {
-    Received sum;
-    sum.by_latency.assign(most_cycles, 0);
-    for (Worker& worker : workers_) {
-        Received& part = worker.received;
-        sum.packets += std::exchange(part.packets, 0);
-        sum.flits += std::exchange(part.flits, 0);
-        sum.latency += std::exchange(part.latency, 0);
-        for (std::size_t i = 0; i < most_cycles; ++i) sum.by_latency[i] += std::exchange(part.by_latency[i], 0);
-    }
-    return sum;
-}
-
-std::uint64_t InputQueuedNetwork::Simulation::flit_hops() const {
-    std::uint64_t sum = 0;
-    for (const Worker& worker : workers_) sum += worker.flit_hops;
-    return sum;
-}
-
-void InputQueuedNetwork::Simulation::check() const {
-    std::vector<std::uint32_t> seen(credits_);
-    std::uint64_t sent = 0, flits = 0;
-    for (const Worker& worker : workers_) {
-        sent += worker.sent;
-        flits += worker.taken;
-    }
-    for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
-        const Channel& channel = fabric_.channel(id);
-        std::uint32_t* const at = seen.data() + std::size_t{credit_line_[id.value]} * vcs_;
-        moving_.each(arrival_line_[id.value], [&](Flit flit) {
-            ++at[flit.vc()];
-            ++flits;
-        });
-        if (channel.is_exit()) continue;
-        returning_.each(credit_line_[id.value], [&](std::uint8_t credit) { ++at[credit - 1U]; });
-        for (std::uint32_t vc = 0; vc < vcs_; ++vc) {
-            const std::uint32_t stored = queues_[std::size_t{channel.input} * vcs_ + vc].count;
-            at[vc] += stored;
-            flits += stored;
-            if (at[vc] != options_.buffer)
-                fail("virtual channel ", vc, " of ", fabric_.name(id), " has ", at[vc],
-                     " flits and credits for a buffer of ", options_.buffer);
-        }
-    }
-    if (flits != sent)
-        fail("nodes have sent ", sent, " flits, but ", flits, " were received or are on their way");
 }
 
 InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,

@@ -27,7 +27,7 @@ class Packets {
         std::uint32_t hop = 0;  // of the path: where its head is, or goes
     };
 
-    /// For at most so many packets at a time.
+    /// For `most` packets at a time.
     Packets(std::size_t longest_path, std::size_t most, std::size_t shards)
         : longest_(longest_path), shelves_(shards), chunks_(most / chunk_size + shards + 1) {
         for (Shelf& shelf : shelves_)
@@ -69,9 +69,7 @@ class Packets {
         return chunks_[packet / chunk_size]->packets[packet % chunk_size];
     }
     /// The hop that the head takes next, or has taken last.
-    [[nodiscard]] const Hop& hop(std::uint32_t packet) const {
-        return hops(packet)[(*this)[packet].hop];
-    }
+    [[nodiscard]] const Hop& hop(std::uint32_t packet) const { return hops(packet)[(*this)[packet].hop]; }
     /// Goes on to the next hop.
     const Hop& step(std::uint32_t packet) { return hops(packet)[++(*this)[packet].hop]; }
 
@@ -102,7 +100,7 @@ class Packets {
     }
 
     std::size_t longest_;
-    std::vector<Shelf> shelves_;                   // [shard]
+    std::vector<Shelf> shelves_;                  // [shard]
     std::vector<std::unique_ptr<Chunk>> chunks_;  // as many as may ever be, so that none moves
     std::atomic<std::uint32_t> chunk_count_ = 0;
 };

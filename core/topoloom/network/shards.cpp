@@ -37,7 +37,7 @@ Shards make_shards(const Fabric& fabric, std::size_t count) {
         part.end_router = router + 1;
     }
     const NetworkView view(fabric.machine().topology());
-    /// Nodes that are no routers belong to the shard that their first channel leads to.
+    /// Nodes behind routers belong to the shard that their first channel leads to.
     std::vector<std::uint32_t> of_vertex(view.vertex_count(), 0);
     std::vector<bool> is_known(view.vertex_count(), false);
     const auto links = ids<Link>(view.link_count());
@@ -47,7 +47,8 @@ Shards make_shards(const Fabric& fabric, std::size_t count) {
         const std::uint32_t vertex = view.ends(link).from;
         if (!is_known[vertex]) of_vertex[vertex] = shard[ends.to];
         is_known[vertex] = true;
-        shards.are_entered_from_others = shards.are_entered_from_others || of_vertex[vertex] != shard[ends.to];
+        shards.are_entered_from_others =
+            shards.are_entered_from_others || of_vertex[vertex] != shard[ends.to];
         shards.parts[of_vertex[vertex]].entries.push_back(ChannelId{link.value});
     }
     for (const Link link : links) {
@@ -73,7 +74,8 @@ void run_shards(std::size_t shards, std::uint64_t begin, std::uint64_t end, std:
     std::exception_ptr problem;
     std::mutex problem_lock;
     bool stop = false;
-    std::barrier all_there(static_cast<std::ptrdiff_t>(shards), [&]() noexcept { stop = problem != nullptr; });
+    std::barrier all_there(static_cast<std::ptrdiff_t>(shards),
+                           [&]() noexcept { stop = problem != nullptr; });
     const auto run = [&](std::size_t shard) {
         for (std::uint64_t from = begin; from < end && !stop; from += ahead) {
             try {

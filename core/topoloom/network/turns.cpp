@@ -18,7 +18,9 @@ class Search {
           number_(turns.channel_count(), fresh),
           lowest_(turns.channel_count()),
           is_open_(turns.channel_count(), false),
-          found_{std::vector<std::uint32_t>(turns.channel_count(), no_index), 0, Turns(turns.channel_count()),
+          found_{std::vector<std::uint32_t>(turns.channel_count(), no_index),
+                 0,
+                 Turns(turns.channel_count()),
                  {}} {}
 
     void from(ChannelId start) {
@@ -90,8 +92,7 @@ class Search {
 
 }  // namespace
 
-CutCircles cut_circles(const Turns& turns,
-                       const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
+CutCircles cut_circles(const Turns& turns, const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
     const auto found_in = [](const Turns& some) {
         Search search(some);
         for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.from(start);

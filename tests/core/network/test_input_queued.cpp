@@ -72,7 +72,7 @@ TEST_CASE("the same seed gives the same packets, another one others") {
 
 TEST_CASE("any number of threads gives the same packets at the same times") {
     Rng rng(13);
-    const char* const machines[] = {"torus:4x3",  "mesh:3x3", "fattree:3:3", "dragonfly:4x2x2,routing=minimal",
+    const char* const machines[] = {"torus:4x3", "mesh:3x3", "fattree:3:3", "dragonfly:4x2x2,routing=minimal",
                                     "rails:4:4:2"};
     for (int drawn = 0; drawn < 25; ++drawn) {
         const SwitchOptions options{.vcs = 2 + rng.below(4),

@@ -96,8 +96,7 @@ TEST_CASE("paths lead from node to node, and no circle of channels waits for its
                         if (i == 0) take(0, nullptr);
                         for (const Place& last : before) take(hop.lowest(last.second), &last);
                         if (i > 0)
-                            CHECK(fabric.channel(path[i - 1].channel).to ==
-                                  fabric.channel(hop.channel).from);
+                            CHECK(fabric.channel(path[i - 1].channel).to == fabric.channel(hop.channel).from);
                         before = std::move(here);
                     }
                 }

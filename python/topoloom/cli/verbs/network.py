@@ -89,7 +89,7 @@ def command(
         typer.Option(
             "--threads",
             metavar="N",
-            help="Threads to simulate with, with the same result; 0 means all cores.",
+            help="Threads to search with; 0 means all cores.",
         ),
     ] = 1,
     as_json: AsJson = False,
