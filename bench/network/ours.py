@@ -14,7 +14,7 @@ CHANNEL = 2
 
 
 def run(case: Case, load: float) -> Point:
-    """Simulate a load; how long ways are is left to others that go the same."""
+    """Simulate a load; the length of ways is left to others that go the same."""
     machine = topoloom.load_machine(case.machine)
     wiring = SwitchWiring(machine)
     start = process_time()
