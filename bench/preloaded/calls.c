@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { most_bytes = 65536, batches = 30 };
+enum { most_bytes = 65536, batches = 30, warming = 20000 };
 
 static char *from, *to;
 static int counts[64], places[64];
@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(WORLD, &ranks);
     from = calloc((size_t)ranks, most_bytes);
     to = calloc((size_t)ranks, most_bytes);
+    for (int i = 0; i < warming; ++i) PMPI_Barrier(WORLD);
     for (int operation = 0; operation < operations; ++operation) {
         for (int bytes = 8; bytes <= most_bytes; bytes *= 8) {
             for (int r = 0; r < ranks; ++r) {

@@ -15,6 +15,7 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/strategy.hpp"
+#include "topoloom/strategy/usual.hpp"
 
 namespace topoloom::python {
 
@@ -71,6 +72,17 @@ void bind_strategy(nb::module_& m) {
             "operation"_a, "bytes"_a,
             "One of 16 sizes between two powers of two that stands for this one: calls of both take the "
             "same schedule.");
+    m.def(
+        "usual_schedule",
+        [](std::string_view operation, std::size_t ranks, std::int64_t bytes, bool in_all) {
+            const Call call{.operation = parse_operation(operation),
+                            .ranks = ranks,
+                            .bytes = Bytes{bytes},
+                            .in_all = in_all};
+            return usual_schedule(call);
+        },
+        "operation"_a, "ranks"_a, "bytes"_a, "in_all"_a = false,
+        "What MPICH takes by default, with options; bytes as Schedule has them.");
     m.def(
         "candidates",
         [](std::string_view operation, std::size_t ranks, std::int64_t bytes,

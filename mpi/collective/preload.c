@@ -11,6 +11,8 @@ const struct shim shim = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are
 static bool begun;    // by MPI_Init, not by a session
 static bool leaving;  // MPI_Finalize has freed what communicators carry
 
+_Atomic(MPI_Comm) preload_aside[1 << aside_bits];
+
 void seats_start(void) { begun = getenv(shim.variable) != NULL; }
 
 static int leave(MPI_Comm comm, int key, void* value, void* extra) {
@@ -63,39 +65,45 @@ static bool will_notice_the_end(void) {
            (found || PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS);
 }
 
-/// The first call of a communicator learns where its processes are, and whether any call gains there.
-static bool may_gain(MPI_Comm comm) {
+/// The first call of a communicator learns where its processes are, and whether any call gains there; NULL: none does.
+static struct state* gaining_state(MPI_Comm comm) {
     struct state* state = NULL;
     bool done = false;
     if (!suits(comm) || !will_notice_the_end() || find_state(comm, &state) != MPI_SUCCESS ||
         advance_setup(state, true, &done) != MPI_SUCCESS)
-        return false;
+        return NULL;
     if (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy))
-        return true;
+        return state;
     drop_state(comm);
-    return false;
+    return NULL;
 }
 
-static bool gains(MPI_Comm comm, const struct moved* moved) {
-    struct state* state = NULL;
+static bool gains(struct state* state, const struct moved* moved) {
     int commutes = 1;
-    if (find_state(comm, &state) != MPI_SUCCESS) return false;
     if (moved->straight) return state->learner != NULL || state->trace != NULL;
     if (moved->op != MPI_OP_NULL) PMPI_Op_commutative(moved->op, &commutes);
     return state_helps(state, moved->operation, moved->bytes, !commutes);
+}
+
+static int forget_aside(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)key, (void)value, (void)extra;
+    MPI_Comm freed = comm;
+    atomic_compare_exchange_strong(place_aside(comm), &freed, (MPI_Comm)0);
+    return MPI_SUCCESS;
 }
 
 bool preload_serves(MPI_Comm comm, const struct moved* moved) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     if (comm == MPI_COMM_NULL || !is_running()) return false;
     int found = 0;
-    void* answer = NULL;
-    if (attribute_key(&key, MPI_COMM_NULL_DELETE_FN) != MPI_SUCCESS ||
-        PMPI_Comm_get_attr(comm, key, &answer, &found) != MPI_SUCCESS)
+    struct state* state = NULL;
+    if (attribute_key(&key, forget_aside) != MPI_SUCCESS ||
+        PMPI_Comm_get_attr(comm, key, (void*)&state, &found) != MPI_SUCCESS)
         return false;
     if (!found) {
-        answer = may_gain(comm) ? &key : NULL;
-        PMPI_Comm_set_attr(comm, key, answer);
+        state = gaining_state(comm);
+        found = PMPI_Comm_set_attr(comm, key, state) == MPI_SUCCESS;
     }
-    return answer != NULL && gains(comm, moved);
+    if (found && state == NULL) atomic_store_explicit(place_aside(comm), comm, memory_order_relaxed);
+    return state != NULL && gains(state, moved);
 }

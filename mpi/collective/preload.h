@@ -17,4 +17,16 @@ struct moved {
 /// The first call of a communicator sets it up: collective.
 bool preload_serves(MPI_Comm comm, const struct moved* moved);
 
+enum { aside_bits = 6 };
+/// Communicators of which every call stays MPI's, each where its hash says; 0, which none is: nothing is known. They are
+/// forgotten when they are freed, as another may then get the handle.
+extern _Atomic(MPI_Comm) preload_aside[1 << aside_bits];
+static inline _Atomic(MPI_Comm)* place_aside(MPI_Comm comm) {
+    return &preload_aside[(uintptr_t)comm * 0x9e3779b97f4a7c15 >> (64 - aside_bits)];
+}
+/// What a call that stays MPI's costs should be nothing that a program notices: it asks MPI for nothing.
+static inline bool stays_mpis(MPI_Comm comm) {
+    return atomic_load_explicit(place_aside(comm), memory_order_relaxed) == comm;
+}
+
 #endif

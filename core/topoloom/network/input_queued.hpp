@@ -9,9 +9,8 @@
 
 #include "topoloom/network/fabric.hpp"
 #include "topoloom/network/paths.hpp"
-#include "topoloom/network/sources.hpp"
 #include "topoloom/network/switching.hpp"
-#include "topoloom/network/traffic_pattern.hpp"
+#include "topoloom/network/workload.hpp"
 
 namespace topoloom {
 
@@ -31,19 +30,19 @@ struct Received {
 /// Source: W. Dally, B. Towles, Principles and Practices of Interconnection Networks, chapter 16.
 class InputQueuedNetwork {
    public:
-    /// `load`: flits that each sending node makes per cycle. Refers to the fabric, the paths and the traffic. Throws Error for
-    /// options that require_switches() refuses, loads outside of (0, 1], and fewer virtual channels than classes of paths.
-    InputQueuedNetwork(const Fabric& fabric, const Paths& paths, const TrafficPattern& traffic,
-                       const SwitchOptions& options, double load, std::uint64_t seed);
+    /// `seed` draws the ways of packets whose routes are split. What happens does not depend on the number of threads (0: one
+    /// per core), each of which simulates a part of the routers. Refers to the fabric, the paths and the workload. Throws Error
+    /// for options that require_switches() refuses, and fewer virtual channels than classes of paths.
+    InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
+                       const SwitchOptions& options, std::uint64_t seed, int threads = 1);
     ~InputQueuedNetwork();
     InputQueuedNetwork(const InputQueuedNetwork&) = delete;
     InputQueuedNetwork& operator=(const InputQueuedNetwork&) = delete;
 
     void run(std::uint64_t cycles);
     [[nodiscard]] std::uint64_t cycle() const;
-    /// How far sources are behind: cycles since the packet was made that they would send next, on average.
+    /// How far nodes are behind: cycles since the packet was made that each would send next, summed up.
     [[nodiscard]] double lag() const;
-    [[nodiscard]] std::size_t sender_count() const;
     /// Counts since the last call of this function.
     [[nodiscard]] Received take_received();
     /// Flits that have crossed a switch so far.

@@ -10,7 +10,7 @@ namespace topoloom {
 
 std::string usual_schedule(const Call& call) {
     const std::int64_t bytes = call.bytes.value;
-    const double all = static_cast<double>(bytes) * static_cast<double>(call.ranks);
+    const double all = static_cast<double>(bytes) * (call.in_all ? 1 : static_cast<double>(call.ranks));
     const bool is_power = std::has_single_bit(call.ranks);
     switch (call.operation) {
         case Operation::barrier:
@@ -38,7 +38,7 @@ std::string usual_schedule(const Call& call) {
         case Operation::exscan:
             return "recursive-doubling";
         default:
-            fail(operation_name(call.operation), ": MPI has no such collective");
+            fail(operation_name(call.operation), ": MPI libraries have no such collective");
     }
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from topoloom import _core
 from topoloom._core import (
     Allocation,
     CommGraph,
@@ -23,7 +24,6 @@ from topoloom._core import (
     fitted_schedules,
     schedules,
 )
-from topoloom.graphs.mpi_collectives import OPERATIONS, rule_for
 from topoloom.support.nearest import unknown_name
 
 #: MPI's names of collectives, where they are not ours without hyphens.
@@ -172,14 +172,10 @@ def rank_schedules(
 
 def usual_schedule(call: Call) -> str | None:
     """Name what MPICH uses by default; None if we have no schedule for it."""
-    plain = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter"}
-    operation = plain.get(call.operation, call.operation.replace("-", ""))
-    if operation not in OPERATIONS:
+    if call.operation.startswith("many-to-many"):
         return None
-    whole = call.operation == "reduce-scatter"
-    amount = call.bytes * call.ranks if whole else call.bytes
-    rule = rule_for(operation, call.ranks, amount)
-    return rule.schedule.partition("(")[0]
+    usual = _core.usual_schedule(call.operation, call.ranks, call.bytes)
+    return usual.partition("(")[0]
 
 
 def _done_by(entry: dict[str, Any]) -> list[str]:

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
+#include "network/drawn_network.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/network/load.hpp"
+#include "topoloom/network/workloads/load.hpp"
 
 using namespace topoloom;
 
@@ -19,13 +21,15 @@ struct Loaded {
     Fabric fabric{machine};
     Paths paths{fabric};
     TrafficPattern traffic;
+    OpenLoop senders;
     InputQueuedNetwork network;
 
-    Loaded(const std::string& text, const std::string& to, const SwitchOptions& options, double load,
-           std::uint64_t seed = 1)
+    Loaded(const std::string& text, const std::string& to, std::uint32_t packet, const SwitchOptions& options,
+           double load, std::uint64_t seed = 1, int threads = 1)
         : machine(make_machine(text)),
           traffic(to, machine.node_count(), seed),
-          network(fabric, paths, traffic, options, load, seed) {}
+          senders(traffic, machine.node_count(), packet, load, seed),
+          network(fabric, paths, senders, options, seed, threads) {}
 };
 
 double latency(const Received& received) {
@@ -38,10 +42,9 @@ TEST_CASE("a packet that meets nobody takes what its steps take") {
     for (const std::uint32_t flits : {1U, 4U})
         for (const std::uint32_t routing : {0U, 1U, 3U})
             for (const std::uint32_t channel : {1U, 5U}) {
-                const SwitchOptions options{
-                    .packet = flits, .routing = routing, .crossing = 2, .channel = channel};
+                const SwitchOptions options{.routing = routing, .crossing = 2, .channel = channel};
                 // Three links, hence four routers.
-                Loaded one("torus:8", "shift(by=3)", options, 0.0002);
+                Loaded one("torus:8", "shift(by=3)", flits, options, 0.0002);
                 one.network.run(200000);
                 const Received received = one.network.take_received();
                 REQUIRE(received.packets > 10);
@@ -53,36 +56,13 @@ TEST_CASE("a packet that meets nobody takes what its steps take") {
 }
 
 TEST_CASE("flits and credits add up in any configuration, and all that is sent arrives") {
-    Rng rng(11);
-    const char* const machines[] = {"torus:4x3", "mesh:3x3",   "fattree:3:3",
-                                    "torus:5",   "hyperx:3x3", "dragonfly:4x2x2,routing=minimal"};
-    const char* const traffics[] = {"uniform", "shift(by=2)", "permutation", "hot-spot(percent=50)"};
-    for (int drawn = 0; drawn < 150; ++drawn) {
-        SwitchOptions options;
-        options.vcs = 2 + rng.below(4);
-        options.packet = 1 + rng.below(6);
-        options.buffer = 1 + rng.below(10);
-        options.routing = rng.below(3);
-        options.crossing = 1 + rng.below(3);
-        options.channel = 1 + rng.below(4);
-        if (options.buffer >= options.packet && rng.below(2) == 0) options.switching = Switching::cut_through;
-        const double load = 0.01 + 0.99 * rng.uniform();
-        Loaded one(machines[rng.below(6)], traffics[rng.below(4)], options, load, drawn);
-        std::uint64_t packets = 0;
-        for (int part = 0; part < 5; ++part) {
-            one.network.run(1 + rng.below(300));
-            CHECK_NOTHROW(one.network.check());
-            packets += one.network.take_received().packets;
-        }
-        one.network.run(2000);
-        // Whoever stands still for 2000 cycles is in a deadlock.
-        CHECK(one.network.take_received().packets > 0);
-    }
+    const auto machines = testing::small_machines();
+    for (std::uint64_t seed = 0; seed < 300; ++seed) CHECK_NOTHROW(testing::run_drawn(machines, seed, 1));
 }
 
 TEST_CASE("the same seed gives the same packets, another one others") {
     const auto run = [](std::uint64_t seed) {
-        Loaded one("torus:4x4", "uniform", {}, 0.3, seed);
+        Loaded one("torus:4x4", "uniform", 4, {}, 0.3, seed);
         one.network.run(3000);
         return one.network.take_received();
     };
@@ -90,10 +70,40 @@ TEST_CASE("the same seed gives the same packets, another one others") {
     CHECK(run(5).by_latency != run(6).by_latency);
 }
 
+TEST_CASE("any number of threads gives the same packets at the same times") {
+    Rng rng(13);
+    const char* const machines[] = {"torus:4x3", "mesh:3x3", "fattree:3:3", "dragonfly:4x2x2,routing=minimal",
+                                    "rails:4:4:2"};
+    for (int drawn = 0; drawn < 25; ++drawn) {
+        const SwitchOptions options{.vcs = 2 + rng.below(4),
+                                    .buffer = 4 + rng.below(8),
+                                    .routing = rng.below(3),
+                                    .crossing = 1 + rng.below(3),
+                                    .channel = 1 + rng.below(3)};
+        const char* const machine = machines[rng.below(5)];
+        const std::uint32_t packet = 1 + rng.below(4), load = rng.below(100);
+        const auto run = [&](int threads) {
+            Loaded one(machine, "uniform", packet, options, 0.05 + 0.009 * load, drawn, threads);
+            one.network.run(331);
+            one.network.check();
+            const double lag = one.network.lag();
+            one.network.run(200);
+            one.network.check();
+            const Received received = one.network.take_received();
+            return std::tuple(received.packets, received.flits, received.latency, received.by_latency, lag,
+                              one.network.flit_hops());
+        };
+        const auto alone = run(1);
+        CHECK(std::get<0>(alone) > 0);
+        CHECK(run(2) == alone);
+        CHECK(run(3) == alone);
+    }
+}
+
 // Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.
 TEST_CASE("queues at inputs pass 2 - sqrt 2 of what comes to a large switch") {
-    const SwitchOptions options{.vcs = 1, .buffer = 64, .packet = 1, .routing = 0};
-    Loaded one("fattree:256", "uniform", options, 1);
+    const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
+    Loaded one("fattree:256", "uniform", 1, options, 1);
     one.network.run(2000);
     (void)one.network.take_received();
     one.network.run(4000);
@@ -104,8 +114,8 @@ TEST_CASE("queues at inputs pass 2 - sqrt 2 of what comes to a large switch") {
 TEST_CASE("a card is a queue with a fixed service time") {
     // Geo/D/1: arrivals with chance p per cycle, service s; the wait is p s (s - 1) / (2 (1 - p s)).
     for (const double load : {0.4, 0.8}) {
-        const SwitchOptions options{.vcs = 1, .buffer = 64, .packet = 8, .routing = 0};
-        Loaded one("fattree:2", "shift", options, load);
+        const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
+        Loaded one("fattree:2", "shift", 8, options, load);
         one.network.run(10000);
         (void)one.network.take_received();
         one.network.run(3000000);
@@ -117,10 +127,10 @@ TEST_CASE("a card is a queue with a fixed service time") {
 
 TEST_CASE("a load is measured until its mean is known, and a load that is too high is saturated") {
     const auto measure = [](double load) {
-        Loaded one("torus:4x4", "uniform", {.vcs = 4}, load);
+        Loaded one("torus:4x4", "uniform", 4, {.vcs = 4}, load);
         const Budget budget;
         Meter meter(budget);
-        return measure_load(one.network, load, {}, meter);
+        return measure_load(one.network, one.senders, {}, meter);
     };
     const LoadMeasure low = measure(0.1), high = measure(0.95);
     CHECK(low.complete);
@@ -133,15 +143,15 @@ TEST_CASE("a load is measured until its mean is known, and a load that is too hi
 }
 
 TEST_CASE("a measurement that is stopped says so") {
-    Loaded one("torus:4x4", "uniform", {}, 0.1);
+    Loaded one("torus:4x4", "uniform", 4, {}, 0.1);
     const Budget budget{.keep_going = [](std::uint64_t) { return false; }};
     Meter meter(budget);
-    CHECK_FALSE(measure_load(one.network, 0.1, {}, meter).complete);
+    CHECK_FALSE(measure_load(one.network, one.senders, {}, meter).complete);
 }
 
 TEST_CASE("what cannot be simulated is refused in a line") {
     const auto refused = [](const SwitchOptions& options, double load, const std::string& why) {
-        CHECK_THROWS_WITH_AS(Loaded("torus:8", "uniform", options, load), doctest::Contains(why.c_str()),
+        CHECK_THROWS_WITH_AS(Loaded("torus:8", "uniform", 4, options, load), doctest::Contains(why.c_str()),
                              Error);
     };
     refused({.vcs = 1}, 0.1, "packets could wait for each other in a circle: (0) +x, (1) +x");

@@ -16,11 +16,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from recorded import MPICH, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built, need
+from recorded import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built, need
 
 from topoloom.model import MessageCosts, NetworkModel
 from topoloom.schedules.choose import Call
-from topoloom.schedules.exports import mpich, open_mpi
+from topoloom.schedules.exports import mpich, mpich_5, open_mpi
 from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import (
     Choice,
@@ -29,6 +29,17 @@ from topoloom.schedules.exports.counterparts import (
     Span,
     choose_for,
 )
+
+#: What version 4.0 lacks.
+RADICES = {
+    operation: tuple(
+        function._replace(
+            algorithms=tuple(x for x in function.algorithms if "(k=" in x.algorithm)
+        )
+        for function in functions
+    )
+    for operation, functions in mpich_5.TABLE.items()
+}
 
 #: How many ranks send and receive so much.
 Traffic = Counter[tuple[int, int]]
@@ -40,7 +51,9 @@ RANKS = (5, 8)
 MODEL = NetworkModel.regimes([(1e-6, 1e-9, None)], MessageCosts())
 
 
-def every(table: dict[str, tuple[Function, ...]]) -> list[object]:
+def every(
+    table: dict[str, tuple[Function, ...]], all_ranks: Iterable[int] = RANKS
+) -> list[object]:
     """Make a case of every counterpart and number of ranks that it holds for."""
     return [
         pytest.param(operation, function, each, ranks,
@@ -48,8 +61,8 @@ def every(table: dict[str, tuple[Function, ...]]) -> list[object]:
         for operation, functions in table.items()
         for function in functions
         for each in function.algorithms
-        for ranks in RANKS
-        if each.powers in (None, ranks & (ranks - 1) == 0)
+        for ranks in all_ranks
+        if each.is_for(ranks)
         and (each.schedule != "neighbor-exchange" or ranks % 2 == 0)
     ]  # fmt: skip
 
@@ -90,6 +103,11 @@ def open_mpi_program(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def mpich_program(folder: Path) -> Path:
     return built(MPICH, PROGRAMS / "collectives/one_collective.c", folder)
+
+
+@pytest.fixture(scope="module")
+def mpich_5_program(folder: Path) -> Path:
+    return built(MPICH_5, PROGRAMS / "collectives/one_collective.c", folder)
 
 
 @pytest.fixture(scope="module")
@@ -139,15 +157,17 @@ def mpich_run(
     ranks: int,
     size: int,
     rules: Path | None,
+    mpi: Mpi = MPICH,
 ) -> subprocess.CompletedProcess[str]:
     """Do one collective under rules, or MPICH's own, all messages through UCX."""
     environment = {
         "LD_PRELOAD": str(counter),
         "MPIR_CVAR_NOLOCAL": "1",
+        "MPIR_CVAR_CH4_NETMOD": "ucx",
         "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
         "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(rules or ""),
     }
-    command = MPICH.command(ranks, program, function, size)
+    command = mpi.command(ranks, program, function, size)
     return subprocess.run(
         command,
         env=os.environ | environment,
@@ -158,9 +178,15 @@ def mpich_run(
 
 
 def mpich_traffic(
-    program: Path, counter: Path, function: str, ranks: int, size: int, rules: Path
+    program: Path,
+    counter: Path,
+    function: str,
+    ranks: int,
+    size: int,
+    rules: Path,
+    mpi: Mpi = MPICH,
 ) -> Traffic:
-    done = mpich_run(program, counter, function, ranks, size, rules)
+    done = mpich_run(program, counter, function, ranks, size, rules, mpi)
     assert done.returncode == 0, done.stderr
     pairs = re.findall(r"sent ([0-9]+) received ([0-9]+)", done.stdout)
     return Counter((int(sent), int(received)) for sent, received in pairs)
@@ -202,6 +228,25 @@ def test_names_of_mpich_are_the_schedules(
     rules.write_text(mpich.write_choices(force(function, each)))
     found = mpich_traffic(mpich_program, counter, function.name, ranks, BYTES, rules)
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("operation", "function", "each", "ranks"), every(RADICES, (4, 7))
+)
+def test_names_of_mpich_with_a_radix_are_the_schedules(
+    operation: str,
+    function: Function,
+    each: Counterpart,
+    ranks: int,
+    mpich_5_program: Path,
+    counter: Path,
+    tmp_path: Path,
+) -> None:
+    expected = traffic(operation, each.schedule, ranks)
+    rules = tmp_path / "rules.json"
+    rules.write_text(mpich_5.write_choices(force(function, each)))
+    program = (mpich_5_program, counter, function.name, ranks)
+    assert mpich_traffic(*program, BYTES, rules, MPICH_5) == expected
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, OPEN_MPI_5], ids=lambda mpi: mpi.name)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from own_process import topoloom
 from recorded import (
-    BIN,
     MPICH,
+    MPICH_5,
     MPIS,
     OPEN_MPI_4,
     OPEN_MPI_5,
@@ -29,13 +29,6 @@ from topoloom.preload.record.build import build_recorder
 
 UNUSUAL = PROGRAMS / "unusual"
 RING = {(rank, (rank + 1) % 3): (10, 1) for rank in range(3)}
-MPICH_5 = Mpi(
-    "mpich5",
-    str(BIN.parent / "mpich/bin/mpiexec"),
-    {".c": str(BIN.parent / "mpich/bin/mpicc")},
-    (),
-    "pip install --prefix mpich mpich",
-)
 #: Debian's MPICH cannot spawn.
 SPAWNING = [OPEN_MPI_4, OPEN_MPI_5, MPICH_5]
 ENDS = {

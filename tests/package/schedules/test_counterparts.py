@@ -14,7 +14,7 @@ from topoloom import Allocation, Error, Machine
 from topoloom.model import load_model
 from topoloom.schedules import RankSlots
 from topoloom.schedules.choose import Call, strategy_of
-from topoloom.schedules.exports import intel_mpi, mpich, open_mpi
+from topoloom.schedules.exports import intel_mpi, mpich, mpich_5, open_mpi
 from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import Function, choose_for
 from topoloom.schedules.together import block_order
@@ -22,17 +22,16 @@ from topoloom.schedules.together import block_order
 MODEL = load_model("hdr").model
 TABLES = {
     each.NAME: each.TABLE  # type: ignore[attr-defined]
-    for each in (open_mpi, mpich, intel_mpi)
+    for each in (open_mpi, mpich, mpich_5, intel_mpi)
 }
 
 
 def best_of(function: Function, call: Call) -> set[str]:
     """Name the algorithms that cost the least, those without segments only."""
-    is_power = call.ranks & (call.ranks - 1) == 0
     strategy = strategy_of(call, MODEL)
     costs = {}
     for each in function.algorithms:
-        if each.powers not in (None, is_power) or each.schedule == "chain":
+        if not each.is_for(call.ranks) or each.schedule == "chain":
             continue
         try:
             schedule = call.schedule(each.schedule)

@@ -100,7 +100,8 @@ def command(
             "--to",
             metavar="FORMAT",
             help="What -o writes: which of its own algorithms an MPI library is to "
-            "use (open-mpi, mpich, intel-mpi), or the best schedule (goal, mscclxml).",
+            "use (open-mpi, mpich, mpich-5, intel-mpi), or the best schedule (goal, "
+            "mscclxml).",
             autocompletion=complete.schedule_formats,
         ),
     ] = None,

@@ -31,12 +31,22 @@ class Counterpart(NamedTuple):
     schedule
         With options; ``chain`` stands for all lengths of its segments.
     powers
-        Whether that holds for powers of two (True), other numbers (False) or all.
+        Whether that holds for powers of a base (True), other numbers (False) or all.
+    base
+        Of the powers.
     """
 
     algorithm: str
     schedule: str
     powers: bool | None = None
+    base: int = 2
+
+    def is_for(self, ranks: int) -> bool:
+        """Whether it sends these messages among this number of ranks."""
+        power = 1
+        while power < ranks:
+            power *= self.base
+        return self.powers in (None, power == ranks)
 
 
 class Function(NamedTuple):
@@ -50,11 +60,14 @@ class Function(NamedTuple):
         Whether it counts the bytes of all ranks, where an operation counts one rank's.
     algorithms
         Those that have a counterpart.
+    sized
+        Whether it looks at the size of a call.
     """
 
     name: str
     whole: bool
     algorithms: tuple[Counterpart, ...]
+    sized: bool = True
 
 
 class Choice(NamedTuple):
@@ -141,8 +154,7 @@ def _numbers(asked: Asked) -> Iterator[tuple[int, int, int]]:
 
 
 def _holds(counterpart: Counterpart, call: Call) -> bool:
-    is_power = call.ranks & (call.ranks - 1) == 0
-    if counterpart.powers not in (None, is_power):
+    if not counterpart.is_for(call.ranks):
         return False
     try:
         call._replace(bytes=0).schedule(counterpart.schedule)
@@ -161,8 +173,10 @@ def _choices(
 
     algorithms = {each.schedule: each.algorithm for each in known}
     choices: list[Choice] = []
-    is_barrier = call.operation == "barrier"
-    found = [(0, best(0))] if is_barrier else changes(best, MAX_BYTES)
+    if call.operation == "barrier" or not function.sized:
+        found = [(0, best(call.bytes))]
+    else:
+        found = changes(best, MAX_BYTES)
     for first, schedule in found:
         chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", schedule)
         name, segment = ("chain", int(chain[1])) if chain else (schedule, 0)

@@ -3,12 +3,14 @@
 
 The file takes the place of all that MPICH would choose, so it has MPICH's own rules for
 what is not decided. A condition that holds is never left again: where none of those
-below it holds, MPICH aborts. Source: MPICH 4.0, ``src/mpi/coll/src/csel.c``.
+below it holds, MPICH aborts. Source: MPICH 4.0, ``src/mpi/coll/src/csel.c``. Options of
+an algorithm are written in parentheses here: ``Alltoall_intra_k_brucks(k=3)``.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from topoloom.schedules.exports.asked import Asked
@@ -22,7 +24,7 @@ from topoloom.schedules.exports.counterparts import (
 from topoloom.schedules.exports.mpich_rules import Rules, by_size, own_rules
 
 NAME = "mpich"
-SUMMARY = "MPICH: selection of collectives, JSON"
+SUMMARY = "MPICH up to 4.0: selection of collectives, JSON"
 USE = (
     "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE MPIR_CVAR_DEVICE_COLLECTIVES=none "
     "mpirun ./app"
@@ -146,15 +148,22 @@ def write(*asked: Asked) -> str:
     return write_choices(choose_for(asked, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[Function, list[Span]]]) -> str:
-    """Write rules as MPICH reads them; MPICH's own for all other functions."""
+def write_choices(
+    functions: list[tuple[Function, list[Span]]],
+    renamed: Mapping[str, str] | None = None,
+) -> str:
+    """Write rules as MPICH reads them; MPICH's own for all other functions.
+
+    Its own names are those of MPICH 4.0, unless they are `renamed`.
+    """
     rules = {}
     for function, spans in functions:
         rules[function.name] = [
             (span.first, span.last, _by_size(function, span)) for span in spans
         ]
     tree = {
-        f"collective={name}": _named(node) for name, node in own_rules(rules).items()
+        f"collective={name}": _named(node, renamed or {})
+        for name, node in own_rules(rules).items()
     }
     return json.dumps(tree, indent=1) + "\n"
 
@@ -177,7 +186,9 @@ def _guarded(choice: Choice) -> Rules:
     }
 
 
-def _named(node: Rules) -> dict[str, Any]:
-    if isinstance(node, str):
-        return {f"algorithm=MPIR_{node}": {}}
-    return {key: _named(below) for key, below in node.items()}
+def _named(node: Rules, renamed: Mapping[str, str]) -> dict[str, Any]:
+    if not isinstance(node, str):
+        return {key: _named(below, renamed) for key, below in node.items()}
+    name, _, options = renamed.get(node, node).removesuffix(")").partition("(")
+    given = options.split(",") if options else []
+    return {f"algorithm=MPIR_{name}": {option: {} for option in given}}

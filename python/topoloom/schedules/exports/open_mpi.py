@@ -66,6 +66,12 @@ TABLE = {
                 Counterpart("3", "bruck"),
             ),
         ),
+        Function(
+            "4",
+            True,
+            (Counterpart("1", "at-once"), Counterpart("2", "cyclic")),
+            sized=False,
+        ),
     ),
     "barrier": (Function("6", False, (Counterpart("4", "dissemination"),)),),
     "broadcast": (
@@ -115,6 +121,7 @@ FUNCTIONS = {
     "1": "allgatherv",
     "2": "allreduce",
     "3": "alltoall",
+    "4": "alltoallv",
     "6": "barrier",
     "7": "bcast",
     "8": "exscan",

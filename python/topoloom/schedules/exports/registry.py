@@ -6,7 +6,14 @@ from __future__ import annotations
 from typing import Protocol
 
 from topoloom._core import Error
-from topoloom.schedules.exports import goal, intel_mpi, mpich, msccl_xml, open_mpi
+from topoloom.schedules.exports import (
+    goal,
+    intel_mpi,
+    mpich,
+    mpich_5,
+    msccl_xml,
+    open_mpi,
+)
 from topoloom.schedules.exports.asked import Asked
 from topoloom.support.nearest import unknown_name
 
@@ -22,7 +29,14 @@ class ScheduleFormat(Protocol):
         """Write what is asked, or raise `topoloom.Error` if the format cannot."""
 
 
-FORMATS: tuple[ScheduleFormat, ...] = (open_mpi, mpich, intel_mpi, goal, msccl_xml)
+FORMATS: tuple[ScheduleFormat, ...] = (
+    open_mpi,
+    mpich,
+    mpich_5,
+    intel_mpi,
+    goal,
+    msccl_xml,
+)
 
 
 def find_format(name: str) -> ScheduleFormat:

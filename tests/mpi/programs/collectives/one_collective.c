@@ -15,6 +15,8 @@ static void collective(const char *name, int bytes, char *in, char *out, int *co
         MPI_Allgatherv(in, bytes, MPI_CHAR, out, counts, offsets, MPI_CHAR, world);
     if (!strcmp(name, "allreduce")) MPI_Allreduce(in, out, bytes, MPI_CHAR, MPI_BOR, world);
     if (!strcmp(name, "alltoall")) MPI_Alltoall(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, world);
+    if (!strcmp(name, "alltoallv"))
+        MPI_Alltoallv(in, counts, offsets, MPI_CHAR, out, counts, offsets, MPI_CHAR, world);
     if (!strcmp(name, "barrier")) MPI_Barrier(world);
     if (!strcmp(name, "bcast")) MPI_Bcast(in, bytes, MPI_CHAR, 0, world);
     if (!strcmp(name, "exscan")) MPI_Exscan(in, out, bytes, MPI_CHAR, MPI_BOR, world);

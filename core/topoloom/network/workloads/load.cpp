@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/load.hpp"
+#include "topoloom/network/workloads/load.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -70,7 +70,8 @@ void pair_up(std::vector<double>& means) {
 
 class LoadRun {
    public:
-    LoadRun(InputQueuedNetwork& network, Meter& meter) : network_(network), meter_(meter) {}
+    LoadRun(InputQueuedNetwork& network, std::size_t senders, Meter& meter)
+        : network_(network), senders_(static_cast<double>(senders)), meter_(meter) {}
 
     /// False once it is to end.
     bool batch(std::uint64_t cycles, Received& received) {
@@ -83,11 +84,12 @@ class LoadRun {
     }
     /// Share of the time by which sources have fallen behind since the lag was `before`.
     [[nodiscard]] double fell_behind(double before, std::uint64_t cycles) const {
-        return (network_.lag() - before) / static_cast<double>(cycles);
+        return (network_.lag() - before) / (senders_ * static_cast<double>(cycles));
     }
 
    private:
     InputQueuedNetwork& network_;
+    double senders_;
     Meter& meter_;
 };
 
@@ -99,10 +101,11 @@ double latency(const Received& received) {
 
 }  // namespace
 
-LoadMeasure measure_load(InputQueuedNetwork& network, double load, const LoadEffort& effort, Meter& meter) {
+LoadMeasure measure_load(InputQueuedNetwork& network, const OpenLoop& senders, const LoadEffort& effort,
+                         Meter& meter) {
     LoadMeasure measure;
-    measure.offered = load;
-    LoadRun run(network, meter);
+    measure.offered = senders.load();
+    LoadRun run(network, senders.sender_count(), meter);
     Received received;
     std::vector<double> means;
     double lag = 0;
@@ -142,7 +145,7 @@ LoadMeasure measure_load(InputQueuedNetwork& network, double load, const LoadEff
     }
     if (all.packets == 0) return measure;
     const double node_cycles =
-        static_cast<double>(measure.measured) * static_cast<double>(network.sender_count());
+        static_cast<double>(measure.measured) * static_cast<double>(senders.sender_count());
     measure.packets = all.packets;
     measure.accepted = static_cast<double>(all.flits) / node_cycles;
     measure.latency_mean = latency(all);

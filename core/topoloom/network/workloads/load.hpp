@@ -6,6 +6,7 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/network/input_queued.hpp"
+#include "topoloom/network/workloads/open_loop.hpp"
 
 namespace topoloom {
 
@@ -30,10 +31,10 @@ struct LoadEffort {
     std::uint64_t most_cycles = 400000;
 };
 
-/// Runs the network, which is new. The warm-up ends where leaving out what came before makes the rest the steadiest (MSER: K.
+/// Runs the network, which is new, and which these send over. The warm-up ends where leaving out what came before makes the rest the steadiest (MSER: K.
 /// White, An effective truncation heuristic for bias reduction in simulation output, Simulation 69, 1997); then batches of
 /// cycles are measured, and doubled until their means agree. The meter is asked between batches.
-[[nodiscard]] LoadMeasure measure_load(InputQueuedNetwork& network, double load, const LoadEffort& effort,
-                                       Meter& meter);
+[[nodiscard]] LoadMeasure measure_load(InputQueuedNetwork& network, const OpenLoop& senders,
+                                       const LoadEffort& effort, Meter& meter);
 
 }  // namespace topoloom

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What short calls cost that the library leaves to MPI, beside MPI's own in one job."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from preloaded.jobs import HERE, find, launch
+from topoloom.preload.collectives import build_collectives
+
+
+def aside(library: Path, compiler: str, repeat: int) -> str:
+    """Measure barriers of MPI_COMM_SELF."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "aside"
+        subprocess.run([compiler, "-O2", HERE / "aside.c", "-o", program], check=True)
+        times = [
+            [float(launch((program,), 1, given)) for given in (None, library)]
+            for _ in range(repeat)
+        ]
+    extra = median(ours - theirs for theirs, ours in times)
+    return f"A call that is left to MPI costs {extra:.0f} ns more (`MPI_COMM_SELF`)."
+
+
+def calls() -> str:
+    """Measure all operations on one host, of 8 B to 32 KiB, under two MPIs."""
+    # MPICH never yields: more ranks than cores take a time slice per message.
+    jobs = [("openmpi", 2), ("openmpi", 4), ("mpich", 2)]
+    found = {job: _calls(*job) for job in jobs}
+    heads = [f"{mpi}, {ranks} ranks" for mpi, ranks in jobs]
+    lines = [
+        f"| operation | {' | '.join(heads)} |",
+        f"| --- |{' ---: |' * len(jobs)}",
+    ]
+    for operation in found[jobs[0]]:
+        cells = [_extra(found[job][operation]) for job in jobs]
+        lines.append(f"| {operation} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
+    """Give for each operation what MPI's own calls take and ours, size by size."""
+    package = "libopenmpi-dev" if mpi == "openmpi" else "libmpich-dev"
+    compiler = find(f"mpicc.{mpi}", package)
+    library = build_collectives(Path(compiler))
+    found: dict[str, list[tuple[float, float]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "calls"
+        subprocess.run([compiler, "-O2", HERE / "calls.c", "-o", program], check=True)
+        printed = launch((program,), ranks, library, mpi=mpi)
+    for line in printed.splitlines():
+        operation, _, theirs, ours = line.split()
+        found.setdefault(operation, []).append((float(theirs), float(ours)))
+    return found
+
+
+def _extra(pairs: list[tuple[float, float]]) -> str:
+    """Write the shortest call of MPI's own, and the median of ours beside it."""
+    ratio = median(ours / theirs for theirs, ours in pairs)
+    theirs, ours = pairs[0]
+    return f"{theirs:,.0f} ns {ours - theirs:+,.0f}; {ratio:.2f}"

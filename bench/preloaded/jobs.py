@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of an MPI, with the library in front of it or without."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+#: More ranks than cores take turns; none has threads beside it.
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def find(program: str, package: str) -> str:
+    """Find a program, or end with the package that has it."""
+    found = shutil.which(program)
+    if found is None:
+        raise SystemExit(f"preloaded: {program} is missing: apt-get install {package}")
+    return found
+
+
+def launch(
+    words: Iterable[object],
+    ranks: int,
+    library: Path | None,
+    setting: str = "",
+    *,
+    mpi: str = "openmpi",
+    folder: Path | None = None,
+) -> str:
+    """Run a program, and give what it prints.
+
+    Parameters
+    ----------
+    words
+        Its command.
+    ranks
+        How many processes.
+    library
+        What is put in front of MPI; None: nothing.
+    setting
+        The TOPOLOOM_COLLECTIVES.
+    mpi
+        Of Debian's ones, in the launcher's name.
+    folder
+        Where it runs.
+    """
+    variables: dict[str, object] = {}
+    if library is not None:
+        variables = {"LD_PRELOAD": library, "TOPOLOOM_COLLECTIVES": setting}
+    options: list[object] = [] if mpi == "mpich" else ["--oversubscribe"]
+    for name, value in variables.items():
+        options += (
+            ["-genv", name, value] if mpi == "mpich" else ["-x", f"{name}={value}"]
+        )
+    command = [find(f"mpirun.{mpi}", "mpich" if mpi == "mpich" else "openmpi-bin")]
+    command += map(str, [*options, "-n", ranks, *words])
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, env=ENVIRONMENT, cwd=folder
+    ).stdout

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nodes send, and what follows from what they receive.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "topoloom/base/id.hpp"
+
+namespace topoloom {
+
+/// Of an event that has no cycle.
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+/// A packet that a node is to send.
+struct Order {
+    Node to;
+    std::uint32_t flits = 0;
+    std::uint32_t message = 0;  // the workload's own number of what it is a part of
+    std::uint64_t made = 0;     // cycle
+};
+
+/// Networks ask for a node's packets one by one, and say which ones have come. All that a workload knows of a node is changed by
+/// calls for that node alone, so that threads may take nodes in any order.
+class Workload {
+   public:
+    Workload() = default;
+    Workload(const Workload&) = delete;
+    Workload& operator=(const Workload&) = delete;
+    virtual ~Workload() = default;
+
+    /// The most flits of a packet.
+    [[nodiscard]] virtual std::uint32_t longest_packet() const = 0;
+    /// The cycle from which on a node has a packet to send; `never` as long as it waits for others, or is done.
+    [[nodiscard]] virtual std::uint64_t next(Node node) const = 0;
+    /// The packet that next() spoke of, whose node the network asks for it in that cycle or later.
+    [[nodiscard]] virtual Order take(Node node) = 0;
+    /// All of a packet has come to a node in a cycle.
+    virtual void receive(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}
+};
+
+}  // namespace topoloom

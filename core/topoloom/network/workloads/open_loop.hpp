@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nodes that make packets at random, whether or not the network takes them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "topoloom/network/workload.hpp"
+#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/traffic_pattern.hpp"
+
+namespace topoloom {
+
+/// Each node that the pattern lets send makes packets of the same length at the same rate.
+class OpenLoop final : public Workload {
+   public:
+    /// `load`: flits that each sending node makes per cycle. Refers to the traffic. Throws Error for loads outside of (0, 1]
+    /// and packets without flits.
+    OpenLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
+             std::uint64_t seed);
+
+    /// Flits per sending node and cycle.
+    [[nodiscard]] double load() const { return load_; }
+    [[nodiscard]] std::size_t sender_count() const { return sender_count_; }
+    [[nodiscard]] std::uint32_t longest_packet() const override { return packet_; }
+    [[nodiscard]] std::uint64_t next(Node node) const override {
+        return traffic_.sends(node) ? sources_[node.value].next() : never;
+    }
+    [[nodiscard]] Order take(Node node) override {
+        Source& source = sources_[node.value];
+        const std::uint64_t made = source.next();
+        source.take();
+        return {traffic_.next(node, source.rng()), packet_, 0, made};
+    }
+
+   private:
+    const TrafficPattern& traffic_;
+    double load_;
+    std::uint32_t packet_;
+    std::size_t sender_count_ = 0;
+    std::vector<Source> sources_;  // [node]
+};
+
+}  // namespace topoloom
