@@ -89,7 +89,7 @@ static int check_types(struct call* call) {
 int begin_call(struct call* call) {
     struct asked* asked = &call->asked;
     call->state = asked->among;
-    int status = asked->among == NULL ? find_state(asked->comm, &call->state) : MPI_SUCCESS;
+    int status = asked->among == NULL ? locate_state(asked->comm, &call->state) : MPI_SUCCESS;
     if (status != MPI_SUCCESS) return status;
     struct state* state = call->state;
     __atomic_add_fetch(&state->users, 1, __ATOMIC_RELAXED);
@@ -104,6 +104,8 @@ int begin_call(struct call* call) {
             status = fail(call, describe_type(asked->output.type, &call->output), NULL);
         if (status == MPI_SUCCESS) status = check_types(call);
         if (status == MPI_SUCCESS) status = check_own(call);
+        if (status == MPI_SUCCESS && asked->among == NULL)
+            status = fail(call, begin_state(asked->comm, state), NULL);
     }
     if (status != MPI_SUCCESS) end_call(call);
     return status;

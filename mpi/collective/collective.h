@@ -142,6 +142,7 @@ struct state {
     int rank, ranks;
     struct state* whole;  // whose duplicate this is, where only some of its ranks are meant; NULL: its own
     int* members;         // these ranks; NULL: all
+    bool begun;           // to be set up
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
     topoloom_learner* learner;  // NULL: nothing is to be learned
@@ -160,6 +161,9 @@ struct state {
 /// The state of a communicator, which the first call begins to set up: collective. Then advance_setup must say that it is
 /// done before anything else is used.
 int find_state(MPI_Comm comm, struct state** state);
+/// The same in two steps: wrong calls, which other ranks may not make, begin nothing.
+int locate_state(MPI_Comm comm, struct state** state);
+int begin_state(MPI_Comm comm, struct state* state);
 void release_state(struct state* state);
 /// As if no call had begun to set it up: collective.
 void drop_state(MPI_Comm comm);

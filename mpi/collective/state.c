@@ -63,7 +63,7 @@ struct state* make_line_state(struct state* whole, int rank, int ranks, int* mem
 static int forget_state(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct state* state = value;
-#ifdef OPEN_MPI  // which makes the duplicate of a communicator that is there until then; all ranks have begun it
+#ifdef OPEN_MPI  // which needs a communicator until its duplicate is made; all ranks of a right call have begun it
     bool done = false;
     if (state->process != NULL) advance_setup(state, true, &done);
 #endif
@@ -94,8 +94,7 @@ static int make_state(MPI_Comm comm, int key, struct state** state) {
     PMPI_Comm_rank(comm, &made->rank);
     PMPI_Comm_size(comm, &made->ranks);
     made->tag_half = tag_half(comm);
-    status = begin_setup(comm, made);
-    if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(comm, key, made);
+    status = PMPI_Comm_set_attr(comm, key, made);
     if (status != MPI_SUCCESS) {
         free_state(made);
         return status;
@@ -125,7 +124,7 @@ static int find_key(int* found) {
     return status;
 }
 
-int find_state(MPI_Comm comm, struct state** state) {
+int locate_state(MPI_Comm comm, struct state** state) {
     int key = MPI_KEYVAL_INVALID, found = 0;
     int status = find_key(&key);
     if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(comm, key, (void*)state, &found);
@@ -136,6 +135,18 @@ int find_state(MPI_Comm comm, struct state** state) {
         return raise_error(comm, MPI_ERR_COMM, "collectives",
                            "an intercommunicator is not served; use MPI's own");
     return status == MPI_SUCCESS ? make_state(comm, key, state) : status;
+}
+
+int begin_state(MPI_Comm comm, struct state* state) {
+    if (state->begun) return MPI_SUCCESS;
+    const int status = begin_setup(comm, state);
+    state->begun = status == MPI_SUCCESS;
+    return status;
+}
+
+int find_state(MPI_Comm comm, struct state** state) {
+    const int status = locate_state(comm, state);
+    return status == MPI_SUCCESS ? begin_state(comm, *state) : status;
 }
 
 void drop_state(MPI_Comm comm) {
