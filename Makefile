@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-remap bench-learning bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-remap bench-learning bench-network bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -88,6 +88,10 @@ bench-learning: build        ## schedules learned from wrong models; ARGS='--cal
 	cmake --preset release -DTOPOLOOM_TESTS=OFF && cmake --build --preset release --target bench_learning
 	PYTHONPATH=bench python -m learning $(ARGS)
 
+bench-network: build         ## switches beside BookSim 2 and CAMINOS; BOOKSIM=FOLDER is a clone of booksim/booksim2
+	tools/setup.sh network
+	PYTHONPATH=bench python -m network --booksim $(or $(BOOKSIM),$(error BOOKSIM=FOLDER must name a clone of booksim/booksim2)) $(ARGS)
+
 bench-validation: build      ## objectives beside times that SimGrid simulates; ARGS='--docs docs' renews the page
 	tools/setup.sh validation
 	pip install -q scipy
@@ -132,6 +136,10 @@ fuzz-calls: $(stamps)/test-tools   ## 10^5 calls of Python functions with wrong 
 fuzz-collectives: build       ## 10^5 drawn collectives on each MPI, beside its own; ARGS='--cases 5000 --only mpich'
 	tools/setup.sh test
 	python tests/fuzz/fuzz_collectives.py $(ARGS)
+
+fuzz-network:                ## packets through switches in 10^6 drawn configurations; ARGS='100000 7': as many, from this seed
+	cmake --preset release -DTOPOLOOM_BENCH=OFF && cmake --build --preset release --target fuzz_network
+	build/release/tests/fuzz/fuzz_network $(ARGS)
 
 asan tsan:                   ## the core's tests under a sanitizer
 	cmake --workflow --preset $@

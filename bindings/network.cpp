@@ -12,7 +12,7 @@
 
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/load.hpp"
+#include "topoloom/network/workloads/load.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {
@@ -61,22 +61,24 @@ void bind_network(nb::module_& m) {
         .def(
             "measure_load",
             [](const SwitchWiring& wiring, std::string_view traffic, double load, std::uint32_t vcs,
-               std::uint32_t buffer, std::uint32_t packet, std::string_view switching, std::uint64_t seed,
-               const std::optional<Progress>& progress) {
+               std::uint32_t buffer, std::uint32_t packet, std::string_view switching, std::uint32_t channel,
+               std::uint64_t seed, int threads, const std::optional<Progress>& progress) {
                 const SwitchOptions options{
-                    .vcs = vcs, .buffer = buffer, .switching = switching_of(switching)};
+                    .vcs = vcs, .buffer = buffer, .channel = channel, .switching = switching_of(switching)};
                 const TrafficPattern to(traffic, wiring.fabric.node_count(), seed);
                 OpenLoop senders(to, wiring.fabric.node_count(), packet, load, seed);
-                InputQueuedNetwork network(wiring.fabric, wiring.paths, senders, options, seed);
+                InputQueuedNetwork network(wiring.fabric, wiring.paths, senders, options, seed, threads);
                 Watch watch(progress);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
                 Meter meter(budget);
                 return watch.run([&] { return measure_load(network, senders, {}, meter); });
             },
             "traffic"_a, "load"_a, nb::kw_only(), "vcs"_a, "buffer"_a = 8, "packet"_a = 4,
-            "switching"_a = "wormhole", "seed"_a = 1, "progress"_a = nb::none(),
+            "switching"_a = "wormhole", "channel"_a = 1, "seed"_a = 1, "threads"_a = 1,
+            "progress"_a = nb::none(),
             "Measure latencies of packets while each node makes `load` flits per cycle.\n\n"
-            "Buffers, of each virtual channel, and packets are in flits.");
+            "Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles.\n"
+            "The result does not depend on the threads; 0: one per core.");
     m.def(
         "traffics",
         [] {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what a target of the Makefile needs and is missing: Debian packages when root, else says which.
-# Usage: tools/setup.sh build|demo|test|wheel|bench|validation|peers
+# Usage: tools/setup.sh build|demo|test|wheel|bench|validation|peers|network
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -124,5 +124,12 @@ case "${1:-build}" in
     (install_packages) || true
     make_peers
     ;;
-  *) echo "setup: expected build, demo, test, wheel, bench, validation or peers, not '$1'" >&2; exit 2 ;;
+  network)
+    need_compiler
+    want bison bison
+    want flex flex
+    want cargo cargo
+    install_packages
+    ;;
+  *) echo "setup: expected build, demo, test, wheel, bench, validation, peers or network, not '$1'" >&2; exit 2 ;;
 esac

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives on the rows and columns of process grids, in tiles, simulated."""
+"""Collectives on the lines of process grids, in tiles, simulated."""

@@ -14,20 +14,23 @@ from process_grids.programs import Cell, Times, build, simulate
 
 MARKS = "<!-- bench-grids: begin -->", "<!-- bench-grids: end -->"
 MIB = 1 << 20
-#: By cores per node, as on the machines of Karlsson 2012, tables 5.2 to 5.4; of the
-#: third, which had up to 40,000 processes of 64 MB, smaller grids.
-GROUPS = {
-    4: [((4, 4), 8 * MIB), ((6, 6), 8 * MIB), ((6, 8), 8 * MIB)],
-    8: [((6, 8), 16 * MIB), ((8, 8), 16 * MIB)],
-    12: [((6, 8), 16 * MIB), ((6, 12), 16 * MIB)],
+#: By cores per node and dimensions, as on the machines of Karlsson 2012, tables 5.1 to
+#: 5.4; of the third, which had up to 46,656 processes and 64 MB, smaller grids.
+GROUPS: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {
+    (4, 2): [((4, 4), 8 * MIB), ((6, 6), 8 * MIB), ((6, 8), 8 * MIB)],
+    (8, 2): [((6, 8), 16 * MIB), ((8, 8), 16 * MIB), ((8, 12), 16 * MIB)],
+    (12, 2): [((6, 8), 16 * MIB), ((6, 12), 16 * MIB)],
+    (8, 3): [((2, 4, 6), 16 * MIB), ((4, 4, 4), 16 * MIB), ((4, 4, 6), 16 * MIB)],
+    (12, 3): [((4, 4, 6), 16 * MIB)],
 }
-#: Theta of a row, measured there: on Alamode, RA and Jaguar.
+#: Theta of rows that were measured there: on Alamode, RA and Jaguar.
 PUBLISHED = {
-    "library broadcast": (1.35, 1.10, 1.64),
-    "pipeline": (1.24, 1.17, 1.40),
-    "binomial": (1.30, 1.13, 1.68),
-    "library gather": (1.24, 1.69, 1.88),
-    "library scatter": (1.37, 1.53, 1.76),
+    ("library broadcast", 2): {4: 1.35, 8: 1.10, 12: 1.64},
+    ("pipeline", 2): {4: 1.24, 8: 1.17, 12: 1.40},
+    ("binomial", 2): {4: 1.30, 8: 1.13, 12: 1.68},
+    ("library gather", 2): {4: 1.24, 8: 1.69, 12: 1.88},
+    ("library scatter", 2): {4: 1.37, 8: 1.53, 12: 1.76},
+    ("library broadcast", 3): {8: 1.09, 12: 1.34},
 }
 
 
@@ -35,7 +38,7 @@ def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("process_grids", description=__doc__)
     parser.add_argument(
-        "--cores", type=int, choices=GROUPS, help="only with this number per node"
+        "--cores", type=int, choices=(4, 8, 12), help="only with this number per node"
     )
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
@@ -44,8 +47,8 @@ def main(given: Sequence[str] | None = None) -> None:
     found: dict[Cell, dict[str, Times]] = {}
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder))
-        for cores in (asked.cores,) if asked.cores else GROUPS:
-            for grid, size in GROUPS[cores]:
+        for (cores, _), group in GROUPS.items():
+            for grid, size in group if asked.cores in (None, cores) else ():
                 cell = Cell(grid, cores, size)
                 found[cell] = simulate(program, cell)
                 for line in rows({cell: found[cell]}):
@@ -56,31 +59,36 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def rows(found: dict[Cell, dict[str, Times]]) -> Iterator[str]:
-    """Write the times of the cells that have equally many cores, in milliseconds."""
-    cores = next(iter(found)).cores
-    published = list(GROUPS).index(cores)
-    for way in next(iter(found.values())):
+    """Write the times of the cells of a group, in milliseconds."""
+    first = next(iter(found))
+    cores, dimensions = first.cores, len(first.grid)
+    for way in found[first]:
         times = [of_cell[way] for of_cell in found.values()]
         columns = [
             " / ".join(f"{1e3 * getattr(one, order):.2f}" for one in times)
             for order in ("default", "tiled")
         ]
         theta = sum(one.default for one in times) / sum(one.tiled for one in times)
-        theirs = f"{PUBLISHED[way][published]:.2f}" if way in PUBLISHED else ""
-        words = [str(cores), way, *columns, f"{theta:.2f}", theirs]
+        published = PUBLISHED.get((way, dimensions), {}).get(cores)
+        theirs = "" if published is None else f"{published:.2f}"
+        words = [str(cores), f"{dimensions}-D", way, *columns, f"{theta:.2f}", theirs]
         yield f"| {' | '.join(words)} |"
 
 
 def table(found: dict[Cell, dict[str, Times]]) -> str:
     """Write all cells as Markdown."""
     lines = [
-        "| cores | collective | row-major, ms | tiled, ms | Theta | published |",
-        "| ---: | --- | ---: | ---: | ---: | ---: |",
+        "| cores | grid | collective | row-major, ms | tiled, ms | Theta | published |",
+        "| ---: | --- | --- | ---: | ---: | ---: | ---: |",
     ]
-    for cores in GROUPS:
-        group = {cell: times for cell, times in found.items() if cell.cores == cores}
-        if group:
-            lines += rows(group)
+    for group in GROUPS:
+        cells = {
+            cell: times
+            for cell, times in found.items()
+            if (cell.cores, len(cell.grid)) == group
+        }
+        if cells:
+            lines += rows(cells)
     return "\n".join(lines)
 
 

@@ -1,43 +1,57 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times collectives on the rows and then on the columns of a grid, in the default order and in tiles, and writes JSON Lines.
+// Times collectives on all lines of a grid, dimension after dimension, in the default order and in tiles, and writes JSON
+// Lines.
 //
-// Usage: lines ROWS COLUMNS BYTES MACHINE, a machine file. Each line has BYTES in all at its first rank. The library's own
-// collectives run on communicators that are split; ours, by schedules that are named and by our choice, on the grid.
-// All ranks start at the same time of MPI's clock, which must be the same everywhere, and a collective takes until the
-// last of them has ended.
+// Usage: lines BYTES MACHINE all|broadcast EXTENT..., a machine file. Each line has BYTES in all at its first rank. The
+// library's own collectives run on communicators that are split; ours, by schedules that are named and by our choice, on
+// the grid. All ranks start at the same time of MPI's clock, which must be the same everywhere, and a collective takes
+// until the last of them has ended.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common_start.h"
 #include "topoloom_grid.h"
+
+enum { most_dimensions = 8 };
 
 static int rank, ranks;
 
 struct grid {
     topoloom_grid made;
-    int extents[2], coords[2];
-    MPI_Comm lines[2];
+    int dimensions;
+    int extents[most_dimensions], coords[most_dimensions];
+    MPI_Comm lines[most_dimensions];
 };
 
-static struct grid make_grid(const int extents[2], const int order[], const char* schedule,
+/// Of the line on which a rank is.
+static int number_of_line(const struct grid* grid, int dimension) {
+    int number = 0;
+    for (int d = 0; d < grid->dimensions; ++d)
+        if (d != dimension) number = number * grid->extents[d] + grid->coords[d];
+    return number;
+}
+
+static struct grid make_grid(int dimensions, const int extents[], const int order[], const char* schedule,
                              const char* machine) {
-    struct grid grid = {.extents = {extents[0], extents[1]}};
+    struct grid grid = {.dimensions = dimensions};
+    for (int d = 0; d < dimensions; ++d) grid.extents[d] = extents[d];
     char setting[512];
     snprintf(setting, sizeof setting, "machine=%s%s%s", machine,
              schedule[0] == '\0' ? "" : ";schedule=", schedule);
     setenv("TOPOLOOM_COLLECTIVES", setting, 1);
-    topoloom_grid_create(MPI_COMM_WORLD, 2, extents, order, &grid.made);
+    topoloom_grid_create(MPI_COMM_WORLD, dimensions, extents, order, &grid.made);
     topoloom_grid_coords(grid.made, rank, grid.coords);
-    for (int d = 0; d < 2; ++d)
-        MPI_Comm_split(MPI_COMM_WORLD, grid.coords[1 - d], grid.coords[d], &grid.lines[d]);
+    for (int d = 0; d < dimensions; ++d)
+        MPI_Comm_split(MPI_COMM_WORLD, number_of_line(&grid, d), grid.coords[d], &grid.lines[d]);
     return grid;
 }
 
 static void free_grid(struct grid* grid) {
     topoloom_grid_free(&grid->made);
-    for (int d = 0; d < 2; ++d) MPI_Comm_free(&grid->lines[d]);
+    for (int d = 0; d < grid->dimensions; ++d) MPI_Comm_free(&grid->lines[d]);
 }
 
 enum operation { broadcast, gather, scatter };
@@ -72,7 +86,7 @@ static void call(enum operation operation, bool library, const struct grid* grid
 static double seconds_of(enum operation operation, bool library, const struct grid* grid,
                          const struct buffers* at) {
     const double start = common_start();
-    for (int d = 0; d < 2; ++d) call(operation, library, grid, d, at);
+    for (int d = 0; d < grid->dimensions; ++d) call(operation, library, grid, d, at);
     return latest(MPI_Wtime()) - start;
 }
 
@@ -98,19 +112,24 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int extents[2] = {atoi(argv[1]), atoi(argv[2])};
-    const int bytes = atoi(argv[3]);
+    const int bytes = atoi(argv[1]), dimensions = argc - 4;
+    const char* machine = argv[2];
+    const bool all = strcmp(argv[3], "all") == 0;
+    int extents[most_dimensions];
+    for (int d = 0; d < dimensions; ++d) extents[d] = atoi(argv[4 + d]);
     const struct buffers at = {malloc((size_t)bytes), malloc((size_t)bytes), bytes};
     const int* const orders[] = {NULL, topoloom_tiled};
-    for (size_t way = 0; way < sizeof ways / sizeof *ways; ++way) {
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+        const struct way* way = &ways[i];
+        if (!all && way->operation != broadcast) continue;
         double seconds[2];
         for (int tiled = 0; tiled < 2; ++tiled) {
-            struct grid grid = make_grid(extents, orders[tiled], ways[way].schedule, argv[4]);
-            seconds[tiled] = seconds_of(ways[way].operation, ways[way].library, &grid, &at);
+            struct grid grid = make_grid(dimensions, extents, orders[tiled], way->schedule, machine);
+            seconds[tiled] = seconds_of(way->operation, way->library, &grid, &at);
             free_grid(&grid);
         }
         if (rank == 0)
-            printf("{\"way\": \"%s\", \"default\": %.9g, \"tiled\": %.9g}\n", ways[way].name, seconds[0],
+            printf("{\"way\": \"%s\", \"default\": %.9g, \"tiled\": %.9g}\n", way->name, seconds[0],
                    seconds[1]);
         fflush(stdout);
     }

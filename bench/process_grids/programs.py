@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import smpi
@@ -34,14 +35,24 @@ SETTINGS = smpi.SETTINGS | {
 class Cell:
     """A grid of processes, of which each node has `cores`, and bytes per line."""
 
-    grid: tuple[int, int]
+    grid: tuple[int, ...]
     cores: int
     bytes: int
+
+    @property
+    def ranks(self) -> int:
+        """Count the cells of the grid."""
+        return prod(self.grid)
+
+    @property
+    def operations(self) -> str:
+        """Name what is measured, as `lines.c` does."""
+        return "all" if len(self.grid) == 2 else "broadcast"
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a collective on all rows, then on all columns."""
+    """Seconds of a collective on all lines, dimension after dimension."""
 
     default: float
     tiled: float
@@ -55,12 +66,12 @@ def build(folder: Path) -> Path:
 
 def simulate(program: Path, cell: Cell) -> dict[str, Times]:
     """Run a grid; a way that is run in several segments has its best times."""
-    home, ranks = program.parent, cell.grid[0] * cell.grid[1]
+    home, nodes = program.parent, cell.ranks // cell.cores
     platform, machine = home / "platform.xml", home / "machine"
-    platform.write_text(PLATFORM.format(last=ranks // cell.cores - 1))
-    machine.write_text(machine_text(ranks // cell.cores))
-    hosts = [f"n{rank // cell.cores}" for rank in range(ranks)]
-    words = [program, *cell.grid, cell.bytes, machine]
+    platform.write_text(PLATFORM.format(last=nodes - 1))
+    machine.write_text(machine_text(nodes, cell.cores))
+    hosts = [f"n{rank // cell.cores}" for rank in range(cell.ranks)]
+    words = [program, cell.bytes, machine, cell.operations, *cell.grid]
     times: dict[str, Times] = {}
     for read in smpi.simulate(platform, hosts, SETTINGS, *words):
         best = times.get(read["way"], Times(float("inf"), float("inf")))
@@ -70,8 +81,9 @@ def simulate(program: Path, cell: Cell) -> dict[str, Times]:
     return times
 
 
-def machine_text(nodes: int) -> str:
+def machine_text(nodes: int, cores: int) -> str:
     """Write the machine file of a cell."""
-    lines = [f"machine tree:{nodes},bandwidth=10GB/s,latency=1us"]
+    inside = f"node:{cores},memory-startup=2us"
+    lines = [f"machine tree:{nodes},bandwidth=10GB/s,latency=1us+{inside}"]
     lines += [f"node {node} n{node}" for node in range(nodes)]
     return "\n".join([*lines, message_lines(load_model("simgrid").model)])

@@ -240,7 +240,8 @@ void bind_schedule(nb::module_& m) {
             },
             "allocation"_a, "placement"_a, "model"_a = nb::none(),
             "What it costs on the links under a placement, where ranks wait only for what comes to them and\n"
-            "messages within a node are free; without a model, with the machine's own startup time and port\n"
+            "messages within a node pass its memory; without a model, with the machine's own startup time "
+            "and port\n"
             "bandwidth.");
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     for (const auto& [function, schedule] :

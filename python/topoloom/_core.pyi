@@ -871,11 +871,12 @@ class SwitchWiring:
         Virtual channels that routes need at least, so that no packets wait for each other for ever.
         """
 
-    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', seed: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
+    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
         """
         Measure latencies of packets while each node makes `load` flits per cycle.
 
-        Buffers, of each virtual channel, and packets are in flits.
+        Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles.
+        The result does not depend on the threads; 0: one per core.
         """
 
 def traffics() -> list[tuple[str, str]]:
@@ -1215,7 +1216,7 @@ class Schedule:
     def cost_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> ScheduleCost:
         """
         What it costs on the links under a placement, where ranks wait only for what comes to them and
-        messages within a node are free; without a model, with the machine's own startup time and port
+        messages within a node pass its memory; without a model, with the machine's own startup time and port
         bandwidth.
         """
 

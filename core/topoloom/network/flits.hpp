@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets, and the flits that they are cut in.
+// The flits that packets are cut in.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
-
-#include "topoloom/base/id.hpp"
-#include "topoloom/network/paths.hpp"
-#include "topoloom/network/workload.hpp"
 
 namespace topoloom {
 
@@ -40,47 +32,6 @@ class Flit {
     std::uint32_t packet_ = 0;
     std::uint8_t vc_ = 0;
     std::uint8_t marks_ = 0;
-};
-
-/// Those on their way, with their paths. Numbers are used again.
-class Packets {
-   public:
-    struct Packet {
-        Order order;
-        std::uint32_t hop = 0;  // of the path: where its head is, or goes
-    };
-
-    explicit Packets(std::size_t longest_path) : longest_(longest_path) {}
-
-    [[nodiscard]] std::uint32_t make(const Order& order, std::span<const Hop> path) {
-        if (free_.empty()) add();
-        const std::uint32_t packet = free_.back();
-        free_.pop_back();
-        packets_[packet] = {order};
-        std::copy(path.begin(), path.end(), hops_.begin() + static_cast<std::ptrdiff_t>(packet * longest_));
-        return packet;
-    }
-    void free(std::uint32_t packet) { free_.push_back(packet); }
-    [[nodiscard]] Packet& operator[](std::uint32_t packet) { return packets_[packet]; }
-    [[nodiscard]] const Packet& operator[](std::uint32_t packet) const { return packets_[packet]; }
-    /// The hop that the head takes next, or has taken last.
-    [[nodiscard]] const Hop& hop(std::uint32_t packet) const {
-        return hops_[packet * longest_ + packets_[packet].hop];
-    }
-    void step(std::uint32_t packet) { ++packets_[packet].hop; }
-    [[nodiscard]] std::size_t on_their_way() const { return packets_.size() - free_.size(); }
-
-   private:
-    void add() {
-        free_.push_back(static_cast<std::uint32_t>(packets_.size()));
-        packets_.emplace_back();
-        hops_.resize(hops_.size() + longest_);
-    }
-
-    std::size_t longest_;
-    std::vector<Packet> packets_;
-    std::vector<Hop> hops_;  // [packet][hop]
-    std::vector<std::uint32_t> free_;
 };
 
 }  // namespace topoloom

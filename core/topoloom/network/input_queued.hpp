@@ -30,10 +30,11 @@ struct Received {
 /// Source: W. Dally, B. Towles, Principles and Practices of Interconnection Networks, chapter 16.
 class InputQueuedNetwork {
    public:
-    /// `seed` draws the ways of packets whose routes are split. Refers to the fabric, the paths and the workload. Throws Error
+    /// `seed` draws the ways of packets whose routes are split. What happens does not depend on the number of threads (0: one
+    /// per core), each of which simulates a part of the routers. Refers to the fabric, the paths and the workload. Throws Error
     /// for options that require_switches() refuses, and fewer virtual channels than classes of paths.
     InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
-                       const SwitchOptions& options, std::uint64_t seed);
+                       const SwitchOptions& options, std::uint64_t seed, int threads = 1);
     ~InputQueuedNetwork();
     InputQueuedNetwork(const InputQueuedNetwork&) = delete;
     InputQueuedNetwork& operator=(const InputQueuedNetwork&) = delete;

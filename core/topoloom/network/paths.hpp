@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -11,25 +12,33 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/network/fabric.hpp"
+#include "topoloom/network/turns.hpp"
 
 namespace topoloom {
 
-/// A channel of a path, and the class of the virtual channels that the path takes there.
+/// A channel of a path, and the classes of virtual channels that the path may take there: from lowest() to `highest`.
 struct Hop {
     ChannelId channel;
-    std::uint32_t klass;
+    std::uint8_t classes = 1;  // that the virtual channels of this channel are divided in
+    std::uint8_t highest = 0;
+    std::uint8_t rise = 0;  // 1: the turn closes a circle
+    bool follows = false;   // the channel is in the same part as the one before
+
+    /// After a class of the channel before.
+    [[nodiscard]] std::uint32_t lowest(std::uint32_t before) const { return follows ? before + rise : 0; }
 };
 
 /// A packet holds a channel while it waits for the next one of its route. It is free of deadlock if no channels wait for
 /// each other in a circle (Dally and Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks, IEEE
 /// Transactions on Computers C-36, 1987). Such circles are cut: a depth-first search over all turns of all routes finds the
-/// turns that close one, and a packet that takes such a turn goes on in the next class of virtual channels. Channels that
-/// lie on a circle with each other are a part; from one part to another there is no way back, so that a packet begins
-/// anew in the first class there. On each ring of a torus that is the dateline, and on trees one class is all.
+/// turns that close one, and a packet that takes such a turn goes on in a higher class of virtual channels. It may also do
+/// so elsewhere, as long as there are classes left for the turns to come. Channels that lie on a circle with each other are a
+/// part; from one part to another there is no way back, so that a packet begins anew in any class there. On each ring of a
+/// torus that is the dateline, and on trees one class is all.
 class Paths {
    public:
-    /// Refers to the fabric. Looks at the routes of all pairs of nodes: O(nodes^2 * hops). Throws Error for machines
-    /// that split routes over detours or choose them by the load, and for nodes without a route.
+    /// Refers to the fabric. Looks at the routes of each_telling_pair(). Throws Error for machines that split routes over
+    /// detours or choose them by the load, and for nodes without a route.
     explicit Paths(const Fabric& fabric);
 
     /// How many classes the routes need.
@@ -37,7 +46,7 @@ class Paths {
     /// The most channels on a path.
     [[nodiscard]] std::size_t longest() const { return longest_; }
     /// Channels in the order of a circle that one class of virtual channels would leave; empty: there is none.
-    [[nodiscard]] const std::vector<ChannelId>& circle() const { return circle_; }
+    [[nodiscard]] const std::vector<ChannelId>& circle() const { return circles_.circle; }
     /// A path between nodes that differ; where the route is split, one of its ways is drawn by their shares. It is valid until
     /// the next one is found in the same room.
     struct Way {
@@ -54,22 +63,22 @@ class Paths {
     /// The channels of a route, in an order in which each follows one before; split ones have shares below 1.
     void find_ways(Node from, Node to, std::vector<Way>& ways) const;
     void require_no_detours(Node from, Node to, const std::vector<Way>& ways) const;
-    void find_turns();
-    void cut_circles();
+    [[nodiscard]] Turns find_turns() const;
+    [[nodiscard]] std::function<bool(ChannelId, ChannelId)> dateline_turns() const;
     void count_classes();
     [[nodiscard]] bool follows(const Way& before, const Way& after) const;
-    [[nodiscard]] std::size_t turn(ChannelId before, ChannelId after) const;
-    [[nodiscard]] std::uint32_t class_after(std::uint32_t klass, ChannelId before, ChannelId after) const;
+    [[nodiscard]] bool share_part(ChannelId one, ChannelId other) const {
+        return circles_.part[one.value] == circles_.part[other.value];
+    }
+    void draw_way(Rng& rng, Room& room) const;
+    void set_classes(std::vector<Hop>& path) const;
 
     const Fabric* fabric_;
     NetworkView view_;
-    std::vector<std::uint32_t> first_turn_;  // [channel]
-    std::vector<ChannelId> after_;           // channels that follow, sorted
-    std::vector<bool> cut_;                  // parallel to after_
-    std::vector<std::uint32_t> part_;        // [channel]
-    std::vector<ChannelId> circle_;
+    CutCircles circles_;
+    std::vector<std::uint32_t> classes_;  // [part]
     std::uint32_t class_count_ = 1;
-    std::size_t longest_ = 0;
+    std::size_t longest_;
 };
 
 }  // namespace topoloom

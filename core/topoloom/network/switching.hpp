@@ -13,7 +13,7 @@ enum class Switching { cut_through, wormhole };
 struct SwitchOptions {
     std::uint32_t vcs = 2;       // virtual channels of each channel
     std::uint32_t buffer = 8;    // flits that a virtual channel holds at its input
-    std::uint32_t routing = 1;   // cycles until a head asks for a virtual channel
+    std::uint32_t routing = 1;   // cycles until a head asks for a virtual channel; 0: its way is known before
     std::uint32_t crossing = 1;  // cycles from a switch's decision to the channel
     std::uint32_t channel = 1;   // cycles on a channel
     Switching switching = Switching::wormhole;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,22 +16,22 @@ namespace topoloom {
 
 namespace {
 
-/// Of a message through memory: its start as Machine assumes it, half at each end, and a core that copies 10 GB/s.
-const NetworkModel& memory_model() {
-    static const NetworkModel model = NetworkModel::regimes(
-        {{0.3e-6, 0.1e-9}}, {.send_cpu = 0.15e-6, .receive_cpu = 0.15e-6, .receive_cpu_per_byte = 0.1e-9});
-    return model;
-}
-
 /// Of what does not depend on routes.
-const NetworkModel& direct_model(const CostBasis& basis) {
+NetworkModel direct_model(const CostBasis& basis) {
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
-    return basis.nodes == 1 || shares ? memory_model() : basis.model;
+    if (basis.nodes > 1 && !shares) return basis.model;
+    return memory_model(basis.machine == nullptr ? NodeInside{} : basis.machine->inside());
 }
 
 /// What does not depend on routes, where each round waits for the one before on all ranks.
 ScheduleCost direct_cost(const AnySchedule& schedule, const CostBasis& basis) {
     return cost(schedule, direct_model(basis));
+}
+
+/// No less than this, but for ranks that go on before others: some messages stay in a node, or none does.
+double least_time(const AnySchedule& schedule, const CostBasis& basis) {
+    const double direct = direct_cost(schedule, basis).time;
+    return basis.machine == nullptr ? direct : std::min(direct, cost(schedule, basis.model).time);
 }
 
 /// Messages that take what empty ones do.
@@ -45,23 +46,36 @@ NetworkModel without_bytes(const NetworkModel& model) {
                                  : NetworkModel::regimes(std::move(lines), costs);
 }
 
+/// Rounds after which those of data in many pieces are all alike, if there are such pieces.
+std::optional<std::uint64_t> rounds_until_alike(const AnySchedule& schedule) {
+    return with_schedule(schedule, [](const auto& s) -> std::optional<std::uint64_t> {
+        const Collective& collective = s.collective();
+        if (collective.pieces() <= collective.ranks()) return std::nullopt;
+        return 8 * collective.ranks();
+    });
+}
+
 ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {
     constexpr std::uint64_t most_messages = 1 << 16;  // some milliseconds
-    if (cost(schedule, basis.model).messages * basis.slots.size() <= most_messages)
+    const ScheduleCost alone = cost(schedule, basis.model);
+    const auto rounds = rounds_until_alike(schedule);
+    if (rounds && alone.rounds > *rounds && *rounds * basis.slots.size() <= most_messages)
+        return stream_cost(schedule, basis.model, *basis.machine, basis.slots, *rounds);
+    if (alone.messages * basis.slots.size() <= most_messages)
         return run_cost(schedule, basis.model, *basis.machine, basis.slots);
-    return sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages);
+    ScheduleCost sampled = sampled_cost(schedule, basis.model, *basis.machine, basis.slots, most_messages);
+    if (basis.nodes == basis.slots.size()) return sampled;
+    const ScheduleCost in_memory = direct_cost(schedule, basis);
+    sampled.time += in_memory.time;
+    sampled.cpu += in_memory.cpu;
+    return sampled;
 }
 
 }  // namespace
 
 ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis) {
-    if (basis.nodes == 1 || basis.machine == nullptr) return direct_cost(schedule, basis);
-    ScheduleCost routed = routed_cost(schedule, basis);
-    if (basis.nodes == basis.slots.size()) return routed;
-    const ScheduleCost in_memory = direct_cost(schedule, basis);
-    routed.time += in_memory.time;
-    routed.cpu += in_memory.cpu;
-    return routed;
+    return basis.nodes == 1 || basis.machine == nullptr ? direct_cost(schedule, basis)
+                                                        : routed_cost(schedule, basis);
 }
 
 ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis) {
@@ -94,7 +108,7 @@ const std::string& fastest(const Call& call, const CostBasis& basis, std::span<c
     };
     std::vector<Timed> order;
     for (std::size_t i = 0; i < texts.size(); ++i)
-        order.push_back({direct_cost(make_schedule(call, texts[i]), basis).time, i});
+        order.push_back({least_time(make_schedule(call, texts[i]), basis), i});
     std::ranges::sort(order, {}, [](const Timed& timed) { return std::pair(timed.least, timed.index); });
     std::pair<double, std::size_t> best{std::numeric_limits<double>::infinity(), texts.size()};
     for (const auto& [least, index] : order) {

@@ -13,9 +13,9 @@
 
 namespace topoloom {
 
-/// Of its messages between nodes, by run_cost() on the machine, of more than 2^16 by sampled_cost(), and, where nodes have
-/// several ranks, of all its messages through the memory of a node besides, as the core has none of these on a machine.
-/// Without a machine, by cost(). Depends on the arguments alone.
+/// By run_cost() on the machine, of data in many more pieces than ranks by stream_cost(). Of other schedules with more than 2^16
+/// messages by sampled_cost(), and, where nodes have several ranks, of all messages through the memory of a node besides, as
+/// that has none of these. Without a machine, by cost(). Depends on the arguments alone.
 [[nodiscard]] ScheduleCost schedule_cost(const AnySchedule& schedule, const CostBasis& basis);
 
 /// The parts of a schedule_cost()'s time, in seconds: starts of messages, their bytes, and what routes, or the network between nodes

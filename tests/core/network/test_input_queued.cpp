@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
+#include "network/drawn_network.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/network/load.hpp"
+#include "topoloom/network/workloads/load.hpp"
 
 using namespace topoloom;
 
@@ -23,11 +25,11 @@ struct Loaded {
     InputQueuedNetwork network;
 
     Loaded(const std::string& text, const std::string& to, std::uint32_t packet, const SwitchOptions& options,
-           double load, std::uint64_t seed = 1)
+           double load, std::uint64_t seed = 1, int threads = 1)
         : machine(make_machine(text)),
           traffic(to, machine.node_count(), seed),
           senders(traffic, machine.node_count(), packet, load, seed),
-          network(fabric, paths, senders, options, seed) {}
+          network(fabric, paths, senders, options, seed, threads) {}
 };
 
 double latency(const Received& received) {
@@ -54,31 +56,8 @@ TEST_CASE("a packet that meets nobody takes what its steps take") {
 }
 
 TEST_CASE("flits and credits add up in any configuration, and all that is sent arrives") {
-    Rng rng(11);
-    const char* const machines[] = {"torus:4x3", "mesh:3x3",   "fattree:3:3",
-                                    "torus:5",   "hyperx:3x3", "dragonfly:4x2x2,routing=minimal"};
-    const char* const traffics[] = {"uniform", "shift(by=2)", "permutation", "hot-spot(percent=50)"};
-    for (int drawn = 0; drawn < 150; ++drawn) {
-        SwitchOptions options;
-        const std::uint32_t packet = 1 + rng.below(6);
-        options.vcs = 2 + rng.below(4);
-        options.buffer = 1 + rng.below(10);
-        options.routing = rng.below(3);
-        options.crossing = 1 + rng.below(3);
-        options.channel = 1 + rng.below(4);
-        if (options.buffer >= packet && rng.below(2) == 0) options.switching = Switching::cut_through;
-        const double load = 0.01 + 0.99 * rng.uniform();
-        Loaded one(machines[rng.below(6)], traffics[rng.below(4)], packet, options, load, drawn);
-        std::uint64_t packets = 0;
-        for (int part = 0; part < 5; ++part) {
-            one.network.run(1 + rng.below(300));
-            CHECK_NOTHROW(one.network.check());
-            packets += one.network.take_received().packets;
-        }
-        one.network.run(2000);
-        // Whoever stands still for 2000 cycles is in a deadlock.
-        CHECK(one.network.take_received().packets > 0);
-    }
+    const auto machines = testing::small_machines();
+    for (std::uint64_t seed = 0; seed < 300; ++seed) CHECK_NOTHROW(testing::run_drawn(machines, seed, 1));
 }
 
 TEST_CASE("the same seed gives the same packets, another one others") {
@@ -89,6 +68,36 @@ TEST_CASE("the same seed gives the same packets, another one others") {
     };
     CHECK(run(5).by_latency == run(5).by_latency);
     CHECK(run(5).by_latency != run(6).by_latency);
+}
+
+TEST_CASE("any number of threads gives the same packets at the same times") {
+    Rng rng(13);
+    const char* const machines[] = {"torus:4x3", "mesh:3x3", "fattree:3:3", "dragonfly:4x2x2,routing=minimal",
+                                    "rails:4:4:2"};
+    for (int drawn = 0; drawn < 25; ++drawn) {
+        const SwitchOptions options{.vcs = 2 + rng.below(4),
+                                    .buffer = 4 + rng.below(8),
+                                    .routing = rng.below(3),
+                                    .crossing = 1 + rng.below(3),
+                                    .channel = 1 + rng.below(3)};
+        const char* const machine = machines[rng.below(5)];
+        const std::uint32_t packet = 1 + rng.below(4), load = rng.below(100);
+        const auto run = [&](int threads) {
+            Loaded one(machine, "uniform", packet, options, 0.05 + 0.009 * load, drawn, threads);
+            one.network.run(331);
+            one.network.check();
+            const double lag = one.network.lag();
+            one.network.run(200);
+            one.network.check();
+            const Received received = one.network.take_received();
+            return std::tuple(received.packets, received.flits, received.latency, received.by_latency, lag,
+                              one.network.flit_hops());
+        };
+        const auto alone = run(1);
+        CHECK(std::get<0>(alone) > 0);
+        CHECK(run(2) == alone);
+        CHECK(run(3) == alone);
+    }
 }
 
 // Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.

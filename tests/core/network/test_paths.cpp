@@ -21,6 +21,8 @@ const std::vector<std::string> texts{"torus:8",
                                      "torus:4x2x3x2",
                                      "torus:6x6,ties=split",
                                      "torus:4x4,nodes=2",
+                                     "torus:4x4,nodes=2,ties=simgrid",
+                                     "mesh:4x3x3",
                                      "dragonfly:4x2x2,routing=minimal",
                                      "fattree:4:4:4",
                                      "fattree:4:4,up=1:2",
@@ -75,13 +77,27 @@ TEST_CASE("paths lead from node to node, and no circle of channels waits for its
                     CHECK(fabric.channel(path.front().channel).is_entry());
                     CHECK(fabric.channel(path.back().channel).is_exit());
                     longest = std::max(longest, path.size());
+                    std::set<Place> before;
                     for (std::size_t i = 0; i < path.size(); ++i) {
-                        CHECK(path[i].klass < paths.class_count());
-                        const Place place{path[i].channel.value, path[i].klass};
-                        next[place];
-                        if (i == 0) continue;
-                        CHECK(fabric.channel(path[i - 1].channel).to == fabric.channel(path[i].channel).from);
-                        next[{path[i - 1].channel.value, path[i - 1].klass}].insert(place);
+                        const Hop& hop = path[i];
+                        CHECK(hop.classes <= paths.class_count());
+                        CHECK(hop.highest < hop.classes);
+                        std::set<Place> here;
+                        // Whatever class was taken before, there is one to take.
+                        const auto take = [&](std::uint32_t lowest, const Place* last) {
+                            CHECK(lowest <= hop.highest);
+                            for (std::uint32_t klass = lowest; klass <= hop.highest; ++klass) {
+                                const Place place{hop.channel.value, klass};
+                                here.insert(place);
+                                next[place];
+                                if (last != nullptr) next[*last].insert(place);
+                            }
+                        };
+                        if (i == 0) take(0, nullptr);
+                        for (const Place& last : before) take(hop.lowest(last.second), &last);
+                        if (i > 0)
+                            CHECK(fabric.channel(path[i - 1].channel).to == fabric.channel(hop.channel).from);
+                        before = std::move(here);
                     }
                 }
             }
@@ -89,6 +105,17 @@ TEST_CASE("paths lead from node to node, and no circle of channels waits for its
         CHECK(longest <= paths.longest());
         CHECK(is_acyclic(next));
     }
+}
+
+TEST_CASE("large machines are wired without a look at all pairs") {
+    const auto classes = [](const std::string& text) {
+        const Machine machine = make_machine(text);
+        const Fabric fabric(machine);
+        return Paths(fabric).class_count();
+    };
+    CHECK(classes("torus:16x16x16") == 2);
+    CHECK(classes("fattree:16:16:16") == 1);
+    CHECK(classes("torus:32x32,nodes=16") == 2);
 }
 
 TEST_CASE("rings need a second class of virtual channels; meshes and trees do not") {
@@ -108,6 +135,7 @@ TEST_CASE("rings need a second class of virtual channels; meshes and trees do no
     CHECK(classes("torus:3x3") == 1);  // no packet goes two links along a ring
     CHECK(classes("mesh:8x8") == 1);
     CHECK(classes("fattree:4:4:4") == 1);
+    CHECK(classes("dragonfly:9x1x4,nodes=2,routing=minimal") == 2);
 }
 
 TEST_CASE("machines that route over detours, or by the load, are refused") {

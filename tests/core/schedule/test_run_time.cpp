@@ -2,6 +2,7 @@
 // Ranks that wait only for what comes to them are never later than if all waited for all in every round.
 #include <doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
+#include "topoloom/schedule/cost/messages.hpp"
 #include "topoloom/strategy/candidates.hpp"
 
 using namespace topoloom;
@@ -37,6 +39,26 @@ bool is_pipelined(const AnySchedule& schedule) {
     });
 }
 
+/// Seconds that all messages need of one link.
+double busiest_link(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
+    std::vector<double> seconds(machine.link_count());
+    std::vector<SentMessage> messages;
+    const std::uint64_t rounds = with_schedule(schedule, [](const auto& s) { return s.rounds(); });
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        list_messages(schedule, round, messages);
+        for (const auto& [from, to, bytes] : messages) {
+            with_topology(machine, [&](const auto& network) {
+                network.route(machine.node(slots[from.value]), machine.node(slots[to.value]),
+                              [&](Link link, double part) {
+                                  seconds[link.value] +=
+                                      part * static_cast<double>(bytes.value) / network.bandwidth(link).value;
+                              });
+            });
+        }
+    }
+    return std::ranges::max(seconds);
+}
+
 constexpr auto operations = {Operation::reduce, Operation::all_gather, Operation::all_reduce,
                              Operation::reduce_scatter, Operation::all_to_all};
 
@@ -52,7 +74,7 @@ TEST_CASE("a run takes no longer than its rounds one after the other") {
     Rng rng(3);
     for (const char* text :
          {"torus:4x4x4,bandwidth=10GB/s,latency=500ns", "mesh:9x5,bandwidth=1GB/s,latency=100ns",
-          "tree:8:8,bandwidth=10GB/s:20GB/s,latency=300ns", "torus:4x4,bandwidth=10GB/s+node:4"}) {
+          "tree:8:8,bandwidth=10GB/s:20GB/s,latency=300ns", "torus:8x8,bandwidth=10GB/s"}) {
         const Machine machine = make_machine(text);
         for (const std::size_t ranks : {2, 7, 16, 33}) {
             const std::vector<Slot> slots = drawn_slots(machine, ranks, rng);
@@ -116,4 +138,68 @@ TEST_CASE("a segment of a chain leaves when it has come") {
     const double hop = 1e-6 + 0.5e-6 + 1e-6;
     CHECK(run_cost(chain, model, machine, first_slots(3)).time <= 4 * hop + 1e-15);
     CHECK(run_cost(chain, model, machine, first_slots(3)).time >= 2 * hop);
+}
+
+TEST_CASE("messages that a rank sends in several rounds share its link") {
+    // The root sends to ranks 2 and 1 in a row and waits for neither.
+    const Machine machine = make_machine("tree:4,bandwidth=1GB/s,latency=0ns");
+    const NetworkModel model = NetworkModel::regimes({{0, 0}});
+    const AnySchedule tree = make_schedule({Operation::broadcast, 4, Bytes{1000}}, "binomial");
+    CHECK(run_cost(tree, model, machine, first_slots(4)).time == doctest::Approx(2e-6));
+    const AnySchedule all = make_schedule({Operation::scatter, 4, Bytes{1000}}, "linear");
+    CHECK(run_cost(all, model, machine, first_slots(4)).time == doctest::Approx(3e-6));
+}
+
+TEST_CASE("a run fills no link for longer than it takes") {
+    Rng rng(5);
+    for (const char* text : {"torus:4x4x4,bandwidth=10GB/s,latency=100ns", "fattree:4:4:1,bandwidth=5GB/s",
+                             "tree:4:8,bandwidth=10GB/s:20GB/s+node:4"}) {
+        const Machine machine = make_machine(text);
+        for (const Operation operation : operations) {
+            const std::size_t ranks = 2 + rng.below(15);
+            const std::vector<Slot> slots = drawn_slots(machine, ranks, rng);
+            const Call call{operation, ranks, Bytes{100'000}};
+            for (const std::string& name : candidates(call)) {
+                CAPTURE(text);
+                CAPTURE(operation_name(operation));
+                CAPTURE(name);
+                const AnySchedule schedule = make_schedule(call, name);
+                CHECK(run_cost(schedule, without_cpu(), machine, slots).time >=
+                      busiest_link(schedule, machine, slots) * (1 - 1e-12));
+            }
+        }
+    }
+}
+
+TEST_CASE("messages inside nodes take the memory of the node") {
+    const NetworkModel model = NetworkModel::regimes({{5e-6, 0}});
+    const AnySchedule pair = make_schedule({Operation::broadcast, 2, Bytes{10'000}}, "binomial");
+    const auto time_on = [&](const char* text) {
+        return run_cost(pair, model, make_machine(text), first_slots(2)).time;
+    };
+    CHECK(time_on("tree:2,bandwidth=1GB/s+node:2,memory-startup=2us") == doctest::Approx(2e-6 + 1e-6));
+    CHECK(time_on("tree:2,bandwidth=1GB/s+node:2,memory-startup=2us,memory=1GB/s") ==
+          doctest::Approx(2e-6 + 10e-6));
+    // Four pairs at once read one memory.
+    const Machine machine = make_machine("tree:2,bandwidth=1GB/s+node:8,memory-startup=2us,memory=1GB/s");
+    CHECK(run_cost(pair, model, machine, first_slots(8)).time == doctest::Approx(40e-6));
+}
+
+TEST_CASE("of data in many pieces a few rounds tell how long all take") {
+    const Machine machine = make_machine("tree:8,bandwidth=10GB/s,latency=1us+node:4");
+    const NetworkModel model =
+        NetworkModel::regimes({{1e-6, 0}}, {.latency = 1e-6, .send_cpu = 1e-6, .receive_cpu = 1e-6});
+    Rng rng(6);
+    const std::vector<Slot> slots = drawn_slots(machine, 32, rng);
+    for (const char* name :
+         {"chain(segment=4096)", "two-trees(segment=4096)", "disjoint-trees(segment=4096)"}) {
+        CAPTURE(name);
+        const AnySchedule schedule = make_schedule({Operation::broadcast, 8, Bytes{4 << 20}}, name);
+        const ScheduleCost all = run_cost(schedule, model, machine, slots);
+        const ScheduleCost some = stream_cost(schedule, model, machine, slots, 64);
+        CHECK(some.time == doctest::Approx(all.time).epsilon(0.05));
+        CHECK(some.cpu == doctest::Approx(all.cpu).epsilon(0.05));
+        CHECK(some.congestion == doctest::Approx(all.congestion).epsilon(0.05));
+        CHECK(stream_cost(schedule, model, machine, slots, 1 << 20).time == all.time);
+    }
 }

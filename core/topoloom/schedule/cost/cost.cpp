@@ -11,6 +11,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/schedule/cost/round_timer.hpp"
+#include "topoloom/schedule/cost/run_timer.hpp"
 
 namespace topoloom {
 
@@ -143,6 +144,8 @@ struct RankNodes {
     std::vector<Node> node;  // of each rank, call after call
     std::size_t ranks = 0;   // of a call
     bool shares = false;     // whether processes of a node slow each other
+
+    [[nodiscard]] CallsAtOnce calls() const { return {node, ranks}; }
 };
 
 RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
@@ -162,17 +165,42 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
     return found;
 }
 
-/// Calls use(make_timer), and make_timer() returns a RoundTimer.
+/// Calls use(network, barrier).
 template <class Use>
-RoundCost with_timers(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
-                      const Thinning& thin, Meter& meter, const Use& use) {
+RoundCost with_network(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
+                       const Use& use) {
     const bool waits = ever_waits(schedule);
     return with_common_topology(machine, [&](const auto& network) {
-        const Barrier barrier =
-            waits ? barrier_of(network, at.model, std::span(at.node).first(at.ranks), machine.node_count())
-                  : Barrier{};
-        return use([&] {
-            return RoundTimer(network, at.model, machine, at.node, at.ranks, barrier, at.shares, thin, meter);
+        return use(network, waits ? barrier_of(network, at.model, std::span(at.node).first(at.ranks),
+                                               machine.node_count())
+                                  : Barrier{});
+    });
+}
+
+/// Calls use(timer) with a RoundTimer.
+template <class Use>
+RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
+                     const Thinning& thin, const Use& use) {
+    return with_network(schedule, at, machine, [&](const auto& network, const Barrier& barrier) {
+        RoundTimer timer(network, at.model, machine, at.calls(), barrier, at.shares, thin);
+        return use(timer);
+    });
+}
+
+/// Calls use(go_to), and go_to(round) takes a run on to a round and returns what it costs until then.
+template <class Use>
+RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
+                   std::size_t ranks, Meter& meter, const Use& use) {
+    const NetworkModel memory = memory_model(machine.inside());
+    return with_network(schedule, at, machine, [&](const auto& network, const Barrier& barrier) {
+        RunTimer timer(network, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
+        RankClocks clocks(ranks);
+        double congestion = 0;
+        std::uint64_t round = 0;
+        return use([&](std::uint64_t end) {
+            for (; round < end && meter.spend(ranks); ++round)
+                congestion += timer.advance(schedule, round, clocks);
+            return RoundCost{std::ranges::max(clocks.time), std::ranges::max(clocks.cpu), congestion};
         });
     });
 }
@@ -247,15 +275,21 @@ NetworkModel model_of(const Machine& machine) {
         {.latency = machine.speeds().latency.value});
 }
 
+NetworkModel memory_model(const NodeInside& node) {
+    constexpr double copied_by_core = 0.1e-9;  // s/B
+    const double startup = node.memory_startup.value_or(Seconds{0.3e-6}).value;
+    const double beta = node.memory ? std::max(copied_by_core, 1 / node.memory->value) : copied_by_core;
+    return NetworkModel::regimes(
+        {{startup, beta}},
+        {.send_cpu = startup / 2, .receive_cpu = startup / 2, .receive_cpu_per_byte = beta});
+}
+
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                   std::span<const Slot> slots) {
     const ScheduleCost alone = cost(schedule, model);
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
-    const Budget unlimited;
-    Meter meter(unlimited);
-    return with_routes(alone, with_timers(schedule, at, machine, {}, meter, [&](const auto& make_timer) {
-                           auto timer = make_timer();
+    return with_routes(alone, with_timer(schedule, at, machine, {}, [&](auto& timer) {
                            RoundCost sum;
                            for (std::uint64_t round = 0; round < alone.rounds; ++round)
                                sum += timer.time(schedule, round);
@@ -269,14 +303,25 @@ ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model, co
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
     Meter meter(budget);
+    return with_routes(alone, with_run(schedule, at, machine, slots.size(), meter,
+                                       [&](const auto& go_to) { return go_to(alone.rounds); }));
+}
+
+ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                         std::span<const Slot> slots, std::uint64_t rounds) {
+    const ScheduleCost alone = cost(schedule, model);
+    if (alone.rounds <= rounds) return run_cost(schedule, model, machine, slots);
+    const RankNodes at = rank_nodes(schedule, model, machine, slots);
+    const Budget unlimited;
+    Meter meter(unlimited);
     return with_routes(
-        alone, with_timers(schedule, at, machine, {}, meter, [&](const auto& make_timer) {
-            auto timer = make_timer();
-            RankClocks ranks(slots.size());
-            double congestion = 0;
-            for (std::uint64_t round = 0; round < alone.rounds && meter.spend(slots.size()); ++round)
-                congestion += timer.advance(schedule, round, ranks);
-            return RoundCost{std::ranges::max(ranks.time), std::ranges::max(ranks.cpu), congestion};
+        alone, with_run(schedule, at, machine, slots.size(), meter, [&](const auto& go_to) {
+            const RoundCost half = go_to(rounds / 2), all = go_to(rounds);
+            const double more =
+                static_cast<double>(alone.rounds - rounds) / static_cast<double>(rounds - rounds / 2);
+            const auto go_on = [&](double then, double now) { return now + more * (now - then); };
+            return RoundCost{go_on(half.time, all.time), go_on(half.cpu, all.cpu),
+                             go_on(half.congestion, all.congestion)};
         }));
 }
 
@@ -296,10 +341,7 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
     // Messages that are not routed take a tenth of the time, or less.
     const std::uint64_t senders = 1 + most_of_rank * ranks / (most_messages << 8);
     const Thinning thin{senders, 1 + all_of_rank * ranks / senders / most_messages};
-    const Budget unlimited;
-    Meter meter(unlimited);
-    return with_routes(alone, with_timers(schedule, at, machine, thin, meter, [&](const auto& make_timer) {
-                           auto timer = make_timer();
+    return with_routes(alone, with_timer(schedule, at, machine, thin, [&](auto& timer) {
                            RoundCost sum;
                            for (const SampledRound& one : sample) {
                                const RoundCost of_one = timer.time(schedule, one.round);

@@ -38,6 +38,10 @@ struct ScheduleCost {
 /// What a machine says of itself: messages take their startup time, and pass the port of their node.
 [[nodiscard]] NetworkModel model_of(const Machine& machine);
 
+/// Of messages inside a node: half of their start at each end, and a core of the receiver that copies 10 GB/s, or less where
+/// the memory of the node is slower. What the node does not say is as NodeSpeeds assumes it.
+[[nodiscard]] NetworkModel memory_model(const NodeInside& node);
+
 /// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of
 ///   - what the rank with the most to do needs, as above, with those of its node that also send to others in the round
 ///     sharing its network cards, and packets waiting for their answers; a message comes no sooner than its sender has
@@ -53,13 +57,20 @@ struct ScheduleCost {
                                 const Machine& machine, std::span<const Slot> slots);
 
 /// What a run costs, until the last rank has ended, where ranks wait only for messages that come to them, and a message only
-/// for its two ranks and for what fills the links of its own route: what a program of each rank takes (execute/). Parts of
-/// rounds are those of cost() above, but that pipelined rounds take their latency; the CPU time is that of the rank whose
-/// sum over all rounds is the largest. Throws as that does. O(messages * hops). When the budget ends, so does the count,
-/// and nothing is known.
+/// for its two ranks and for what fills the links of its own route, of its round or of others that ranks are in at the same
+/// time: what a program of each rank takes (execute/). Messages within a node take what memory_model() says, and share its
+/// memory where the machine says how fast it is. Parts of rounds are else those of cost() above, but that pipelined rounds
+/// take their latency; the CPU time is that of the rank whose sum over all rounds is the largest. Throws as that does.
+/// O(messages * (hops + log messages)). When the budget ends, so does the count, and nothing is known.
 [[nodiscard]] ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model,
                                     const Machine& machine, std::span<const Slot> slots,
                                     const Budget& budget = {});
+
+/// About what run_cost() says of data in many pieces, which follow each other in rounds alike: only the first rounds are run,
+/// and all after them take as long as those of the second half of these.
+[[nodiscard]] ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model,
+                                       const Machine& machine, std::span<const Slot> slots,
+                                       std::uint64_t rounds);
 
 /// About what cost() says, but of schedules with more messages than this, which may be more than 2^32, only about
 /// as many are routed: of rounds in which the busiest ranks do the same some that are spread over all of them, and of a round

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times rounds of a schedule by the routes of their messages: what cost() and run_cost() add up.
+// Times rounds of a schedule by the routes of their messages: what cost() adds up.
 #pragma once
 
 #include <algorithm>
@@ -7,22 +7,16 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include "topoloom/base/budget.hpp"
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/schedule/cost/messages.hpp"
+#include "topoloom/schedule/cost/calls_at_once.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
 #include "topoloom/schedule/cost/overlap.hpp"
+#include "topoloom/schedule/cost/round_loads.hpp"
 
 namespace topoloom {
-
-/// Seconds that a rank needs to send: it copies blocks into a message while it sends the one before, if there is one.
-inline double busy(double sending, double copying, double staging, std::uint64_t messages) {
-    return staging + (messages > 1 ? std::max(sending, copying) : sending + copying);
-}
 
 /// Of a round, or several.
 struct RoundCost {
@@ -33,68 +27,6 @@ struct RoundCost {
         congestion += other.congestion;
         return *this;
     }
-};
-
-/// Largest entry, and the entries that are not 0, of an array that is emptied again and again.
-class RoundLoads {
-   public:
-    explicit RoundLoads(std::size_t count) : load_(count) {}
-    void add(std::size_t index, double amount) {
-        if (amount == 0) return;
-        if (load_[index] == 0) touched_.push_back(static_cast<std::uint32_t>(index));
-        load_[index] += amount;
-    }
-    double operator[](std::size_t index) const { return load_[index]; }
-    /// The largest of measure(index, load); all are 0 then.
-    template <class Measure>
-    double empty(const Measure& measure) {
-        double most = 0;
-        for (const std::uint32_t index : touched_) {
-            most = std::max(most, measure(index, load_[index]));
-            load_[index] = 0;
-        }
-        touched_.clear();
-        return most;
-    }
-
-   private:
-    std::vector<double> load_;
-    std::vector<std::uint32_t> touched_;
-};
-
-/// What comes to ranks, emptied again and again.
-class RoundArrivals {
-   public:
-    explicit RoundArrivals(std::size_t ranks) : of_rank_(ranks) {}
-    Arrivals& to(Rank rank) {
-        Arrivals& arrivals = of_rank_[rank.value];
-        if (arrivals.none()) touched_.push_back(rank);
-        return arrivals;
-    }
-    /// Calls visit(rank, when all that comes to it has been taken).
-    template <class Visit>
-    void empty(const Visit& visit) {
-        for (const Rank rank : touched_) {
-            visit(rank, of_rank_[rank.value].taken());
-            of_rank_[rank.value] = {};
-        }
-        touched_.clear();
-    }
-
-   private:
-    std::vector<Arrivals> of_rank_;
-    std::vector<Rank> touched_;
-};
-
-/// Of a round that ends with one.
-struct Barrier {
-    double time = 0, cpu = 0;
-};
-
-/// Of each rank, in seconds: when it has done its part of a round, and how long its core was busy until then.
-struct RankClocks {
-    explicit RankClocks(std::size_t ranks) : time(ranks), cpu(ranks) {}
-    std::vector<double> time, cpu;
 };
 
 /// One of 0 .. count-1 for each number, such that those of successive numbers lie far apart.
@@ -113,49 +45,45 @@ struct Thinning {
     }
 };
 
-/// Times rounds, one after the other, with memory of its own: of one call, or of as many at once as there are times its
-/// `ranks` in `node`, the ranks of each next to each other.
+/// Times rounds, each as if it began when all ranks have ended the one before, with memory of its own.
 template <class T>
 class RoundTimer {
    public:
-    RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
-               std::span<const Node> node, std::size_t ranks, const Barrier& barrier, bool shares,
-               const Thinning& thin, Meter& meter)
+    RoundTimer(const T& network, const NetworkModel& model, const Machine& machine, const CallsAtOnce& calls,
+               const Barrier& barrier, bool shares, const Thinning& thin)
         : network_(network),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
-          node_(node),
-          ranks_(ranks),
+          calls_(calls),
           barrier_(barrier),
           shares_(shares),
           thin_(thin),
-          meter_(meter),
           links_(machine.link_count()),
           out_(machine.node_count()),
           in_(machine.node_count()),
-          cpu_(node.size()),
-          come_(node.size()),
+          cpu_(calls.node.size()),
+          come_(calls.node.size()),
           senders_on_(machine.node_count(), 1) {}
 
     RoundCost time(const AnySchedule& schedule, std::uint64_t round) {
         double longest_way = 0, most_to_send = 0;
         bool silent = true;
-        find_senders(schedule, round);
+        calls_.list_senders(schedule, round, senders_);
         if (shares_) count_senders(schedule, round);
         const double of_senders = thin_senders();
         const bool reduces =
             with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
         for (const Rank from : senders_) {
-            const Node here = node_[from.value];
-            find_messages(schedule, round, from);
+            const Node here = calls_.node[from.value];
+            calls_.list_messages(schedule, round, from, messages_);
             const std::optional<Bytes> to_card =
-                model_.sends_from_nic() ? staged(schedule, in_call(from), round) : std::nullopt;
+                model_.sends_from_nic() ? staged(schedule, calls_.in_call(from), round) : std::nullopt;
             Departures sent_by;
             std::uint64_t sent = 0;
             const double weight = of_senders * weight_of_routed();
             for (std::size_t i = 0; i < messages_.size(); ++i) {
                 const SentMessage& message = messages_[i];
-                if (here == node_[message.to.value]) continue;
+                if (here == calls_.node[message.to.value]) continue;
                 ++sent;
                 const LinkFactors links = model_.link_factors(message.bytes);
                 const double filled = weight * static_cast<double>(message.bytes.value) / links.bandwidth;
@@ -181,7 +109,7 @@ class RoundTimer {
             }
             if (sent == 0) continue;
             silent = false;
-            const Copies copies = copied(schedule, in_call(from), round);
+            const Copies copies = copied(schedule, calls_.in_call(from), round);
             const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
             cpu_.add(from.value, copying);
             const double staging = to_card ? model_.stage(*to_card) : 0;
@@ -202,49 +130,10 @@ class RoundTimer {
         return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
     }
 
-    /// Takes the clocks of all ranks on to when each has done its part of the round: it waits only for what comes to it,
-    /// and a message starts once both its ranks have come to the round. Returns what the busiest link needs.
-    double advance(const AnySchedule& schedule, std::uint64_t round, RankClocks& ranks) {
-        std::vector<double>& clocks = ranks.time;
-        before_ = clocks;
-        find_senders(schedule, round);
-        if (shares_) count_senders(schedule, round);
-        each_message(schedule, round, [&](Rank from, const SentMessage& message) {
-            const Node here = node_[from.value], there = node_[message.to.value];
-            if (here == there) return;
-            const double links = model_.link_factors(message.bytes).bandwidth;
-            send(here, there, static_cast<double>(message.bytes.value) / links);
-        });
-        const bool reduces =
-            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
-        for (const Rank from : senders_) {
-            find_messages(schedule, round, from);
-            if (!meter_.spend(messages_.size())) break;
-            const double left = send_all(schedule, round, from, reduces);
-            clocks[from.value] = std::max(clocks[from.value], before_[from.value] + left);
-        }
-        come_.empty(
-            [&](Rank rank, double taken) { clocks[rank.value] = std::max(clocks[rank.value], taken); });
-        cpu_.empty([&](std::size_t rank, double seconds) {
-            clocks[rank] = std::max(clocks[rank], before_[rank] + seconds);
-            ranks.cpu[rank] += seconds;
-            return seconds;
-        });
-        const double link = empty_links();
-        for (RoundLoads* ports : {&out_, &in_}) ports->empty([](std::size_t, double) { return 0.0; });
-        const bool waits = with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); });
-        for (std::size_t first = 0; waits && first < clocks.size(); first += ranks_) {
-            const std::span<double> call = std::span(clocks).subspan(first, ranks_);
-            std::ranges::fill(call, std::ranges::max(call) + barrier_.time);
-            for (double& cpu : std::span(ranks.cpu).subspan(first, ranks_)) cpu += barrier_.cpu;
-        }
-        return link;
-    }
-
    private:
     [[nodiscard]] Node shifted(Rank rank, std::size_t by) const {
-        const std::size_t in = in_call(rank).value;
-        return node_[rank.value - in + (in + by) % ranks_];
+        const std::size_t in = calls_.in_call(rank).value;
+        return calls_.node[rank.value - in + (in + by) % calls_.ranks];
     }
     struct Way {
         double latency = 0;
@@ -254,83 +143,6 @@ class RoundTimer {
     double empty_links() {
         return links_.empty(
             [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
-    }
-    [[nodiscard]] Rank in_call(Rank rank) const { return Rank{rank.value % ranks_}; }
-    /// Of all calls.
-    void find_senders(const AnySchedule& schedule, std::uint64_t round) {
-        list_senders(schedule, round, senders_);
-        const std::size_t of_call = senders_.size();
-        for (std::size_t first = ranks_; first < node_.size(); first += ranks_)
-            for (std::size_t i = 0; i < of_call; ++i) senders_.push_back(Rank{senders_[i].value + first});
-    }
-    void find_messages(const AnySchedule& schedule, std::uint64_t round, Rank from) {
-        list_messages(schedule, round, in_call(from), messages_);
-        const std::size_t first = from.value - in_call(from).value;
-        for (SentMessage& message : messages_) message.to = Rank{message.to.value + first};
-    }
-    template <class Visit>
-    void each_message(const AnySchedule& schedule, std::uint64_t round, const Visit& visit) {
-        for (const Rank from : senders_) {
-            find_messages(schedule, round, from);
-            for (const SentMessage& message : messages_) visit(from, message);
-        }
-    }
-    /// The messages of a rank on links that are filled; returns how long it is busy with sending.
-    double send_all(const AnySchedule& schedule, std::uint64_t round, Rank from, bool reduces) {
-        const Node here = node_[from.value];
-        const std::optional<Bytes> to_card =
-            model_.sends_from_nic() ? staged(schedule, in_call(from), round) : std::nullopt;
-        Departures sent_by;
-        std::uint64_t sent = 0;
-        double to_start = 0;  // until the last one starts, which what fills a way does not all wait for
-        for (const SentMessage& message : messages_)
-            if (node_[message.to.value] != here) to_start += model_.send_cpu(message.bytes);
-        for (const SentMessage& message : messages_) {
-            const Node there = node_[message.to.value];
-            const double overhead = model_.receive_cpu(message.bytes);
-            const double work = reduces ? model_.reduce(message.bytes) : 0;
-            if (here == there) {
-                come_.to(message.to).add(before_[from.value], 0, 0);
-                continue;
-            }
-            ++sent;
-            const LinkFactors links = model_.link_factors(message.bytes);
-            const FilledWay way = follow(here, there);
-            const std::uint32_t processes = senders_on_[here.value];
-            const double alone =
-                to_card ? model_.nic_time(message.bytes, processes) : model_.time(message.bytes, processes);
-            const double turn = std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
-            const double first = model_.time(Bytes{0});
-            const double wire =
-                first + static_cast<double>(message.bytes.value) / (links.bandwidth * way.bandwidth);
-            const double start = model_.send_cpu(message.bytes);
-            to_start -= start;
-            const double passed = std::max(sent_by.add(start, turn, wire), first + way.seconds - to_start);
-            const double latency = model_.costs().latency + links.latency * way.latency;
-            const double begun = std::max(before_[from.value], before_[message.to.value] - start);
-            come_.to(message.to).add(begun + latency + passed, overhead, work);
-            cpu_.add(from.value, model_.send_cpu(message.bytes));
-            cpu_.add(message.to.value, overhead + work);
-        }
-        if (sent == 0) return 0;
-        const Copies copies = copied(schedule, in_call(from), round);
-        const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
-        cpu_.add(from.value, copying);
-        return busy(sent_by.left, copying, to_card ? model_.stage(*to_card) : 0, sent);
-    }
-    struct FilledWay : Way {
-        double seconds = 0;  // until what fills its busiest link or port has passed
-    };
-    FilledWay follow(Node from, Node to) const {
-        FilledWay way;
-        way.seconds = std::max(out_[from.value], in_[to.value]) / port_;
-        network_.route(from, to, [&](Link link, double part) {
-            const double bandwidth = network_.bandwidth(link).value;
-            way.latency += part * network_.latency(link).value;
-            way.bandwidth = std::min(way.bandwidth, bandwidth);
-            way.seconds = std::max(way.seconds, links_[link.value] / bandwidth);
-        });
-        return way;
     }
     /// How many senders each that is left stands for.
     double thin_senders() {
@@ -343,7 +155,9 @@ class RoundTimer {
     }
     [[nodiscard]] bool is_routed(const SentMessage& message) const {
         if (thin_.distances == 1 || messages_.size() < 2 * thin_.distances) return true;
-        return thin_.keeps((in_call(message.to).value + ranks_ - message.from.value) % ranks_);
+        return thin_.keeps(
+            (calls_.in_call(message.to).value + calls_.ranks - calls_.in_call(message.from).value) %
+            calls_.ranks);
     }
     /// How many messages of a sender each that is routed stands for.
     [[nodiscard]] double weight_of_routed() const {
@@ -355,16 +169,16 @@ class RoundTimer {
     }
     /// Those of each node with a message that leaves it; where senders are thinned, all.
     void count_senders(const AnySchedule& schedule, std::uint64_t round) {
-        for (const Rank from : senders_) senders_on_[node_[from.value].value] = 0;
+        for (const Rank from : senders_) senders_on_[calls_.node[from.value].value] = 0;
         for (const Rank from : senders_) {
-            const Node here = node_[from.value];
+            const Node here = calls_.node[from.value];
             if (thin_.senders > 1) {
                 ++senders_on_[here.value];
                 continue;
             }
-            find_messages(schedule, round, from);
+            calls_.list_messages(schedule, round, from, messages_);
             senders_on_[here.value] += std::ranges::any_of(
-                messages_, [&](const SentMessage& message) { return node_[message.to.value] != here; });
+                messages_, [&](const SentMessage& message) { return calls_.node[message.to.value] != here; });
         }
     }
     /// Fills the links of the route.
@@ -383,16 +197,13 @@ class RoundTimer {
     const T& network_;
     const NetworkModel& model_;
     double port_;
-    std::span<const Node> node_;  // by rank, call after call
-    std::size_t ranks_;           // of a call
+    CallsAtOnce calls_;
     Barrier barrier_;
     bool shares_;  // whether processes of a node slow each other
     Thinning thin_;
-    Meter& meter_;
     RoundLoads links_, out_, in_, cpu_;
     RoundArrivals come_;
     std::vector<std::uint32_t> senders_on_;  // by node
-    std::vector<double> before_;             // clocks of ranks
     std::vector<Rank> senders_;
     std::vector<SentMessage> messages_;
 };

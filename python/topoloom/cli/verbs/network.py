@@ -10,7 +10,7 @@ import typer
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure
 from topoloom.cli.options.machines import MachineText
-from topoloom.cli.options.searches import Seed
+from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
     from topoloom.tasks.network.sweep import Sweep
@@ -84,6 +84,7 @@ def command(
     ] = None,
     figure: Figure = None,
     seed: Seed = 1,
+    threads: Threads = 1,
     as_json: AsJson = False,
 ) -> None:
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
@@ -112,6 +113,7 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.figure.page import check_figure
     from topoloom.machines.machine_file import load_machine
+    from topoloom.support.checks import at_least
     from topoloom.support.nearest import unknown_name
     from topoloom.support.units import counted
     from topoloom.tasks.network.sweep import (
@@ -121,6 +123,7 @@ def command(
         sweep_loads,
     )
 
+    at_least("--threads", threads, 0)
     if study not in STUDIES:
         raise Error(unknown_name("study of 'topoloom network'", study, STUDIES))
     if figure is not None:
@@ -131,6 +134,7 @@ def command(
         Switches(router, vcs, buffer, packet, switching),
         DEFAULT_LOADS if loads is None else _numbers(loads),
         seed=seed,
+        threads=threads,
         watching=watching,
     )
     if figure is not None and found.points:

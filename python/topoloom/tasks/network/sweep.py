@@ -99,11 +99,13 @@ def sweep_loads(
     loads: Sequence[float] = DEFAULT_LOADS,
     *,
     seed: int = 1,
+    threads: int = 1,
     watching: Watching = unwatched,
 ) -> Sweep:
     """Simulate the switches of a machine under each load.
 
-    A load is what each node makes, in flits per cycle, all at once.
+    A load is what each node makes, in flits per cycle, all at once. Any number of
+    threads gives the same result; 0: one per core.
 
     Raises
     ------
@@ -135,6 +137,7 @@ def sweep_loads(
                 packet=options.packet,
                 switching=options.switching,
                 seed=seed,
+                threads=threads,
                 progress=progress,
             )
             interrupted = not progress(0)

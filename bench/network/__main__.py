@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares our switches with other simulators, and prints tables; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from network import booksim, caminos
+from network.cases import CASES
+from network.compare import compare, latencies, speeds
+from network.figure import draw
+from peers.tables import paste
+
+MARKS = "<!-- bench-network: begin -->", "<!-- bench-network: end -->"
+SPEED_LOAD = 0.3
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("network", description=__doc__)
+    parser.add_argument(
+        "--booksim",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="a clone of the repository booksim/booksim2",
+    )
+    parser.add_argument("--only", default="", help="networks whose names begin so")
+    parser.add_argument("--jobs", type=int, default=2, help="simulations at a time; 2")
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put tables and picture there"
+    )
+    asked = parser.parse_args(given)
+    home = Path("build/bench-network").absolute()
+    home.mkdir(parents=True, exist_ok=True)
+    book, walk = booksim.build(asked.booksim, home), caminos.build(home / "caminos")
+    cases = [case for case in CASES if case.name.startswith(asked.only)]
+    compared = []
+    for one in compare(cases, book, walk, asked.jobs):
+        compared.append(one)
+        print(latencies([one]), file=sys.stderr, flush=True)
+    text = f"{latencies(compared)}\n{speeds(compared, SPEED_LOAD)}"
+    print(text)
+    if asked.docs:
+        paste(asked.docs / "reference" / "benchmarks-network.md", text, *MARKS)
+        draw(compared, asked.docs / "reference" / "network-loads.svg")
+
+
+if __name__ == "__main__":
+    main()

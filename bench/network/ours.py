@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our switches, with channels as slow as BookSim's."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import topoloom
+from network.cases import Case, Point
+from topoloom._core import SwitchWiring
+
+#: What BookSim calls a latency of 1: sent in a cycle, it is there two cycles later.
+CHANNEL = 2
+
+
+def run(case: Case, load: float) -> Point:
+    """Simulate a load; the length of ways is left to others that go the same."""
+    machine = topoloom.load_machine(case.machine)
+    wiring = SwitchWiring(machine)
+    start = process_time()
+    found = wiring.measure_load(
+        "uniform",
+        load,
+        vcs=case.router.vcs,
+        buffer=case.router.buffer,
+        packet=case.router.packet,
+        channel=CHANNEL,
+    )
+    return Point(
+        load,
+        found.accepted,
+        found.latency_mean,
+        0,
+        found.warm_up + found.measured,
+        process_time() - start,
+    )

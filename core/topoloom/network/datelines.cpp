@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/datelines.hpp"
+
+#include <type_traits>
+
+namespace topoloom {
+
+Dateline datelines(const Machine& machine) {
+    return with_topology(machine, [](const auto& topology) -> Dateline {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(topology)>, Hosted<Dragonfly>>) {
+            const Dragonfly& base = topology.between_routers();
+            const std::uint32_t group = base.spec().rows * base.spec().columns;
+            const auto is_global = [&base, group](Link link) {
+                const LinkEnds ends = base.ends(link);
+                return ends.from / group != ends.to / group;
+            };
+            return [&base, is_global](Link before, Link after) {
+                return before.value < base.link_count() && after.value < base.link_count() &&
+                       is_global(before) && !is_global(after);
+            };
+        } else {
+            return [](Link, Link) { return false; };
+        }
+    });
+}
+
+}  // namespace topoloom

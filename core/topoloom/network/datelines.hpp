@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a machine's own structure says that circles of turns are best cut.
+#pragma once
+
+#include <functional>
+
+#include "topoloom/machine/machine.hpp"
+
+namespace topoloom {
+
+/// True for turns from one link to another that are to be cut, where they lie on a circle. Dragonflies: from a global link to
+/// one inside a group, which routes take once (J. Kim et al., Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008,
+/// 4.1). Others: none.
+using Dateline = std::function<bool(Link, Link)>;
+[[nodiscard]] Dateline datelines(const Machine& machine);
+
+}  // namespace topoloom

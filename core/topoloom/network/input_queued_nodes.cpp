@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nodes send and receive, and what is known of that.
+#include <algorithm>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/network/input_queued_simulation.hpp"
+
+namespace topoloom {
+
+void InputQueuedNetwork::Simulation::serve_nodes(Worker& worker) {
+    std::uint8_t* const credits = returning_.at(worker.now);
+    for (const std::uint32_t line : worker.entry_lines) take_credit(line, credits[line]);
+    Flit* const arrived = moving_.at(worker.now);
+    for (const std::uint32_t line : worker.exit_lines)
+        if (Flit& flit = arrived[line]; !flit.is_none()) receive(worker, std::exchange(flit, Flit{}));
+    for (const Node node : worker.shard.nodes) send(worker, node);
+}
+
+bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
+    Sender& sender = senders_[node.value];
+    // The path says which channel the packet enters by, hence it is drawn before there is room.
+    if (sender.packet == no_index) {
+        const Order order = workload_.take(node);
+        sender.packet =
+            packets_.make(worker.number, order, paths_.find(node, order.to, sender.ways, worker.path));
+        sender.next = workload_.next(node);
+        const Hop& entry = packets_.hop(sender.packet);
+        sender.arrival_line = arrival_line_[entry.channel.value];
+        sender.credit_line = credit_line_[entry.channel.value];
+        sender.open = classed_.open_to(entry, 0);
+    }
+    const VcMask takeable = with_room(sender.credit_line, sender.open);
+    if (takeable == 0) return false;
+    const VcMask later = takeable & ~vc_range(0, sender.vc + 1U);
+    sender.vc = static_cast<std::uint8_t>(std::countr_zero(later != 0 ? later : takeable));
+    sender.left = packets_[sender.packet].order.flits;
+    return true;
+}
+
+void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
+    Sender& sender = senders_[node.value];
+    if (sender.left == 0) {
+        if (sender.packet == no_index && sender.next > worker.now) return;
+        if (!begin_packet(worker, node)) return;
+    }
+    std::uint32_t& credits = credits_[std::size_t{sender.credit_line} * vcs_ + sender.vc];
+    if (credits == 0) return;
+    --credits;
+    ++worker.sent;
+    const bool is_head = sender.left == packets_[sender.packet].order.flits;
+    const bool is_tail = --sender.left == 0;
+    moving_.put(sender.arrival_line, worker.now + options_.channel,
+                Flit(sender.packet, sender.vc, is_head, is_tail));
+    if (is_tail) sender.packet = no_index;
+}
+
+void InputQueuedNetwork::Simulation::receive(Worker& worker, Flit flit) {
+    Received& received = worker.received;
+    ++received.flits;
+    ++worker.taken;
+    if (!flit.is_tail()) return;
+    const Order& order = packets_[flit.packet()].order;
+    const std::uint64_t latency = worker.now - order.made;
+    ++received.packets;
+    received.latency += latency;
+    ++received.by_latency[std::min<std::size_t>(latency, most_cycles - 1)];
+    workload_.receive(order.to, order, worker.now);
+    senders_[order.to.value].next = workload_.next(order.to);
+    packets_.free(worker.number, flit.packet());
+}
+
+double InputQueuedNetwork::Simulation::lag() const {
+    std::uint64_t sum = 0;
+    for (const Sender& sender : senders_) {
+        const bool waits = sender.packet != no_index && sender.left == 0;
+        const std::uint64_t made = waits ? packets_[sender.packet].order.made : sender.next;
+        if (made < now_) sum += now_ - made;
+    }
+    return static_cast<double>(sum);
+}
+
+Received InputQueuedNetwork::Simulation::take_received() {
+    Received sum;
+    sum.by_latency.assign(most_cycles, 0);
+    for (Worker& worker : workers_) {
+        Received& part = worker.received;
+        sum.packets += std::exchange(part.packets, 0);
+        sum.flits += std::exchange(part.flits, 0);
+        sum.latency += std::exchange(part.latency, 0);
+        for (std::size_t i = 0; i < most_cycles; ++i)
+            sum.by_latency[i] += std::exchange(part.by_latency[i], 0);
+    }
+    return sum;
+}
+
+std::uint64_t InputQueuedNetwork::Simulation::flit_hops() const {
+    std::uint64_t sum = 0;
+    for (const Worker& worker : workers_) sum += worker.flit_hops;
+    return sum;
+}
+
+void InputQueuedNetwork::Simulation::check() const {
+    std::vector<std::uint32_t> seen(credits_);
+    std::uint64_t sent = 0, flits = 0;
+    for (const Worker& worker : workers_) {
+        sent += worker.sent;
+        flits += worker.taken;
+    }
+    for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
+        const Channel& channel = fabric_.channel(id);
+        std::uint32_t* const at = seen.data() + std::size_t{credit_line_[id.value]} * vcs_;
+        moving_.each(arrival_line_[id.value], [&](Flit flit) {
+            ++at[flit.vc()];
+            ++flits;
+        });
+        if (channel.is_exit()) continue;
+        returning_.each(credit_line_[id.value], [&](std::uint8_t credit) { ++at[credit - 1U]; });
+        for (std::uint32_t vc = 0; vc < vcs_; ++vc) {
+            const std::uint32_t stored = queues_[std::size_t{channel.input} * vcs_ + vc].count;
+            at[vc] += stored;
+            flits += stored;
+            if (at[vc] != options_.buffer)
+                fail("virtual channel ", vc, " of ", fabric_.name(id), " has ", at[vc],
+                     " flits and credits for a buffer of ", options_.buffer);
+        }
+    }
+    if (flits != sent)
+        fail("nodes have sent ", sent, " flits, but ", flits, " were received or are on their way");
+}
+
+}  // namespace topoloom

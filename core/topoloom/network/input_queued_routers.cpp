@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/input_queued.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/network/input_queued_simulation.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Throws Error where there are fewer virtual channels than the paths have classes.
+void require_classes(const Fabric& fabric, const Paths& paths, std::uint32_t vcs) {
+    if (vcs >= paths.class_count()) return;
+    std::string names;
+    for (const ChannelId one : paths.circle()) names += (names.empty() ? "" : ", ") + fabric.name(one);
+    fail("packets could wait for each other in a circle: ", names, "; '", fabric.machine().text(), "' needs ",
+         paths.class_count(), " virtual channels, not ", vcs);
+}
+
+}  // namespace
+
+InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths, Workload& workload,
+                                           const SwitchOptions& options, std::uint64_t seed, int threads)
+    : fabric_(fabric),
+      paths_(paths),
+      workload_(workload),
+      options_(options),
+      vcs_(options.vcs),
+      classed_{options.vcs},
+      delay_(options.crossing + options.channel),
+      room_(options.switching == Switching::cut_through ? workload.longest_packet() : 1),
+      shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
+      ahead_(shards_.are_entered_from_others ? options.channel : delay_),
+      // Each holds a flit of a buffer or of a node, or is to be taken back.
+      packets_(paths.longest(),
+               fabric.channel_count() * (std::size_t{options.vcs} * options.buffer + 4 * delay_) +
+                   fabric.node_count(),
+               shards_.parts.size()),
+      moving_(fabric.channel_count(), delay_, ahead_),
+      returning_(fabric.channel_count(), delay_, ahead_) {
+    require_switches(options, workload.longest_packet());
+    require_classes(fabric, paths, vcs_);
+    for (const Node node : ids<Node>(fabric.node_count()))
+        senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
+    number_lines();
+    free_.assign(fabric.output_count(), vc_range(0, vcs_));
+    inputs_.resize(fabric.input_count());
+    queues_.resize(fabric.input_count() * vcs_);
+    flits_.resize(queues_.size() * options.buffer);
+    stored_.assign(fabric.router_count(), 0);
+    vc_turn_.resize(fabric.output_count() * vcs_);
+    choice_turn_.resize(queues_.size());
+    output_turn_.resize(fabric.output_count());
+    input_turn_.resize(fabric.input_count());
+    queue_turn_.resize(fabric.input_count());
+    for (const Shard& shard : shards_.parts) make_worker(shard);
+}
+
+void InputQueuedNetwork::Simulation::number_lines() {
+    auto exits = static_cast<std::uint32_t>(fabric_.input_count());
+    auto entries = static_cast<std::uint32_t>(fabric_.output_count());
+    output_arrivals_.resize(fabric_.output_count());
+    input_credits_.resize(fabric_.input_count());
+    credits_.assign(fabric_.channel_count() * vcs_, options_.buffer);
+    for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
+        const Channel& channel = fabric_.channel(id);
+        const std::uint32_t arrivals = channel.is_exit() ? exits++ : channel.input;
+        const std::uint32_t credits = channel.is_entry() ? entries++ : channel.output;
+        arrival_line_.push_back(arrivals);
+        credit_line_.push_back(credits);
+        if (!channel.is_entry()) output_arrivals_[channel.output] = arrivals;
+        if (!channel.is_exit()) input_credits_[channel.input] = credits;
+        // Nodes take all that comes.
+        if (channel.is_exit()) std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, endless);
+    }
+}
+
+void InputQueuedNetwork::Simulation::make_worker(Shard shard) {
+    Worker& worker = workers_.emplace_back(
+        Worker{.number = static_cast<std::uint32_t>(workers_.size()), .shard = std::move(shard)});
+    for (const ChannelId entry : worker.shard.entries)
+        worker.entry_lines.push_back(credit_line_[entry.value]);
+    for (const ChannelId exit : worker.shard.exits) worker.exit_lines.push_back(arrival_line_[exit.value]);
+    std::size_t most_inputs = 0, most_outputs = 0;
+    for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
+        most_inputs = std::max(most_inputs, fabric_.into(router).size());
+        most_outputs = std::max(most_outputs, fabric_.out_of(router).size());
+    }
+    worker.grants.resize(most_outputs * vcs_);
+    worker.accepted.resize(most_inputs * vcs_);
+    worker.asked.reserve(worker.grants.size());
+    worker.granted.reserve(worker.accepted.size());
+    worker.received.by_latency.assign(most_cycles, 0);
+}
+
+void InputQueuedNetwork::Simulation::run(std::uint64_t cycles) {
+    run_shards(workers_.size(), now_, now_ + cycles, ahead_,
+               [&](std::size_t shard, std::uint64_t from, std::uint64_t to) {
+                   Worker& worker = workers_[shard];
+                   packets_.collect(shard);
+                   for (worker.now = from; worker.now < to; ++worker.now) step(worker);
+               });
+    now_ += cycles;
+}
+
+void InputQueuedNetwork::Simulation::step(Worker& worker) {
+    serve_nodes(worker);
+    for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
+        take_arrivals(router, worker.now);
+        take_credits(router, worker.now);
+        if (stored_[router] == 0) continue;
+        // What a packet leaves can be given on in the same cycle only if the next one's way is known already.
+        if (options_.routing == 0) {
+            allocate_switch(worker, router);
+            allocate_vcs(worker, router);
+        } else {
+            allocate_vcs(worker, router);
+            allocate_switch(worker, router);
+        }
+    }
+}
+
+/// Of the packet that has come to the front of its queue.
+void InputQueuedNetwork::Simulation::show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
+    Queue& queue = this->queue(input, vc);
+    const Hop& hop = packets_.step(stored(input, vc, queue.begin).packet());
+    const Channel& next = fabric_.channel(hop.channel);
+    queue.output = static_cast<std::uint16_t>(next.output - fabric_.first_output(next.from));
+    queue.open = classed_.open_to(hop, vc);
+    queue.ready = since + options_.routing;
+    inputs_[input].waiting |= VcMask{1} << vc;
+}
+
+void InputQueuedNetwork::Simulation::take_arrivals(std::uint32_t router, std::uint64_t now) {
+    Flit* const arrived = moving_.at(now);
+    for (std::uint32_t input = fabric_.first_input(router); input < fabric_.first_input(router + 1);
+         ++input) {
+        if (arrived[input].is_none()) continue;
+        const Flit flit = std::exchange(arrived[input], Flit{});
+        const std::uint32_t vc = flit.vc();
+        Queue& queue = this->queue(input, vc);
+        stored(input, vc, place(queue.begin + queue.count)) = flit;
+        ++stored_[router];
+        inputs_[input].filled |= VcMask{1} << vc;
+        if (queue.count++ == 0 && flit.is_head()) show_head(input, vc, now);
+    }
+}
+
+void InputQueuedNetwork::Simulation::take_credits(std::uint32_t router, std::uint64_t now) {
+    std::uint8_t* const credits = returning_.at(now);
+    for (std::uint32_t output = fabric_.first_output(router); output < fabric_.first_output(router + 1);
+         ++output)
+        take_credit(output, credits[output]);
+}
+
+void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t router) {
+    const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
+    const std::uint32_t count = fabric_.first_input(router + 1) - first;
+    worker.asked.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (VcMask waiting = inputs_[first + i].waiting; waiting != 0; waiting &= waiting - 1) {
+            const auto vc = static_cast<std::uint32_t>(std::countr_zero(waiting));
+            const Queue& queue = this->queue(first + i, vc);
+            if (queue.ready > worker.now) continue;
+            const std::uint32_t output = first_output + queue.output;
+            for (VcMask free = with_room(output, free_[output] & queue.open); free != 0; free &= free - 1) {
+                const auto wanted = static_cast<std::uint32_t>(std::countr_zero(free));
+                const std::uint32_t requester = i * vcs_ + vc, at_output = queue.output * vcs_ + wanted;
+                const std::uint32_t distance =
+                    vc_turn_[std::size_t{output} * vcs_ + wanted].distance(requester, count * vcs_);
+                if (worker.grants[at_output].offer(requester, distance)) worker.asked.push_back(at_output);
+            }
+        }
+    }
+    worker.granted.clear();
+    for (const std::uint32_t at_output : worker.asked) {
+        const std::uint32_t requester = worker.grants[at_output].requester;
+        const std::uint32_t distance =
+            choice_turn_[std::size_t{first} * vcs_ + requester].distance(at_output % vcs_, vcs_);
+        if (worker.accepted[requester].offer(at_output, distance)) worker.granted.push_back(requester);
+        worker.grants[at_output] = {};
+    }
+    for (const std::uint32_t requester : worker.granted) {
+        const std::uint32_t at_output = worker.accepted[requester].requester;
+        const std::uint32_t input = first + requester / vcs_, vc = requester % vcs_;
+        const std::uint32_t output = first_output + at_output / vcs_, wanted = at_output % vcs_;
+        worker.accepted[requester] = {};
+        choice_turn_[std::size_t{first} * vcs_ + requester].served(wanted, vcs_);
+        vc_turn_[std::size_t{output} * vcs_ + wanted].served(requester, count * vcs_);
+        free_[output] &= ~(VcMask{1} << wanted);
+        Queue& queue = this->queue(input, vc);
+        queue.vc = static_cast<std::uint8_t>(wanted);
+        queue.ready = worker.now + 1;
+        inputs_[input].waiting &= ~(VcMask{1} << vc);
+        inputs_[input].active |= VcMask{1} << vc;
+    }
+}
+
+void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32_t router) {
+    const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
+    const std::uint32_t count = fabric_.first_input(router + 1) - first;
+    const std::uint32_t output_count = fabric_.first_output(router + 1) - first_output;
+    worker.asked.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Input& input = inputs_[first + i];
+        for (VcMask ready = input.active & input.filled; ready != 0; ready &= ready - 1) {
+            const auto vc = static_cast<std::uint32_t>(std::countr_zero(ready));
+            const Queue& queue = this->queue(first + i, vc);
+            if (queue.ready > worker.now) continue;
+            const std::uint32_t output = first_output + queue.output;
+            if (credits_[std::size_t{output} * vcs_ + queue.vc] == 0) continue;
+            const std::uint32_t distance =
+                output_turn_[output].distance(i, count) * vcs_ + queue_turn_[first + i].distance(vc, vcs_);
+            if (worker.grants[queue.output].offer(i * vcs_ + vc, distance))
+                worker.asked.push_back(queue.output);
+        }
+    }
+    worker.granted.clear();
+    for (const std::uint32_t output : worker.asked) {
+        const std::uint32_t i = worker.grants[output].requester / vcs_;
+        if (worker.accepted[i].offer(output, input_turn_[first + i].distance(output, output_count)))
+            worker.granted.push_back(i);
+    }
+    for (const std::uint32_t i : worker.granted) {
+        const std::uint32_t output = worker.accepted[i].requester;
+        const std::uint32_t vc = worker.grants[output].requester % vcs_;
+        worker.accepted[i] = {};
+        output_turn_[first_output + output].served(i, count);
+        input_turn_[first + i].served(output, output_count);
+        queue_turn_[first + i].served(vc, vcs_);
+        cross(worker, router, first + i, vc);
+    }
+    for (const std::uint32_t output : worker.asked) worker.grants[output] = {};
+}
+
+/// Moves the flit in front of a queue to its output.
+void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router, std::uint32_t input,
+                                           std::uint32_t vc) {
+    Queue& queue = this->queue(input, vc);
+    const Flit flit = stored(input, vc, queue.begin);
+    const std::uint32_t output = fabric_.first_output(router) + queue.output;
+    queue.begin = static_cast<std::uint16_t>(place(queue.begin + 1U));
+    --stored_[router];
+    ++worker.flit_hops;
+    returning_.put(input_credits_[input], worker.now + delay_, static_cast<std::uint8_t>(vc + 1));
+    moving_.put(output_arrivals_[output], worker.now + delay_, flit.on(queue.vc));
+    std::uint32_t& credits = credits_[std::size_t{output} * vcs_ + queue.vc];
+    if (credits != endless) --credits;
+    const VcMask bit = VcMask{1} << vc;
+    if (--queue.count == 0) inputs_[input].filled &= ~bit;
+    if (!flit.is_tail()) return;
+    inputs_[input].active &= ~bit;
+    free_[output] |= VcMask{1} << queue.vc;
+    // The next packet's way is looked up from the next cycle on, unless it is known already.
+    if (queue.count > 0) show_head(input, vc, worker.now + (options_.routing == 0 ? 0 : 1));
+}
+
+InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
+                                       const SwitchOptions& options, std::uint64_t seed, int threads)
+    : simulation_(std::make_unique<Simulation>(fabric, paths, workload, options, seed, threads)) {}
+InputQueuedNetwork::~InputQueuedNetwork() = default;
+void InputQueuedNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
+std::uint64_t InputQueuedNetwork::cycle() const { return simulation_->cycle(); }
+double InputQueuedNetwork::lag() const { return simulation_->lag(); }
+Received InputQueuedNetwork::take_received() { return simulation_->take_received(); }
+std::uint64_t InputQueuedNetwork::flit_hops() const { return simulation_->flit_hops(); }
+void InputQueuedNetwork::check() const { simulation_->check(); }
+
+}  // namespace topoloom

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an input-queued network consists of, for its two files: routers, and the nodes that send and receive.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "topoloom/network/arbiter.hpp"
+#include "topoloom/network/delay_lines.hpp"
+#include "topoloom/network/flits.hpp"
+#include "topoloom/network/input_queued.hpp"
+#include "topoloom/network/packets.hpp"
+#include "topoloom/network/shards.hpp"
+#include "topoloom/network/virtual_channels.hpp"
+
+namespace topoloom {
+
+/// What belongs to a router is used by one thread only, and what belongs to a node, too: threads meet in delay lines. Lines are
+/// numbered so that what a thread looks at lies together. Flits arrive on the lines of inputs, then of exits; credits on those of
+/// outputs, then of entries.
+class InputQueuedNetwork::Simulation {
+   public:
+    Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
+               std::uint64_t seed, int threads);
+
+    void run(std::uint64_t cycles);
+    [[nodiscard]] std::uint64_t cycle() const { return now_; }
+    [[nodiscard]] double lag() const;
+    [[nodiscard]] Received take_received();
+    [[nodiscard]] std::uint64_t flit_hops() const;
+    void check() const;
+
+   private:
+    /// Latencies are counted one by one up to this number of cycles.
+    static constexpr std::size_t most_cycles = std::size_t{1} << 16;
+    /// Credits of what takes all that comes.
+    static constexpr std::uint32_t endless = no_index;
+
+    /// A queue at an input, of one virtual channel.
+    struct Queue {
+        std::uint64_t ready = 0;  // the cycle from which on the packet in front may ask
+        VcMask open = 0;          // virtual channels of the output that it may take
+        std::uint16_t begin = 0;
+        std::uint16_t count = 0;
+        std::uint16_t output = 0;  // of the router, of the packet in front
+        std::uint8_t vc = 0;       // there
+    };
+
+    /// By virtual channels.
+    struct Input {
+        VcMask filled = 0;   // with flits
+        VcMask waiting = 0;  // the packet in front asks for a virtual channel
+        VcMask active = 0;   // it has one
+    };
+    /// A node's network card: the packet that it is sending.
+    struct Sender {
+        Rng ways;
+        std::uint64_t next;  // cycle of its next packet
+        std::uint32_t packet = no_index;
+        std::uint32_t left = 0;          // flits of the packet that it is sending
+        std::uint32_t arrival_line = 0;  // of the channel that it enters by
+        std::uint32_t credit_line = 0;
+        VcMask open = 0;
+        std::uint8_t vc = 0;  // taken last
+    };
+    /// A thread's part, what has happened there, and room to work in.
+    struct alignas(64) Worker {
+        std::uint32_t number;
+        Shard shard;
+        std::vector<std::uint32_t> entry_lines{}, exit_lines{};
+        std::uint64_t now = 0;
+        std::uint64_t flit_hops = 0;
+        std::uint64_t sent = 0;   // flits by nodes
+        std::uint64_t taken = 0;  // flits by nodes, all along
+        Received received{};
+        Paths::Room path{};
+        std::vector<Grant> grants{}, accepted{};  // of the router at work
+        std::vector<std::uint32_t> asked{}, granted{};
+    };
+
+    void number_lines();
+    void make_worker(Shard shard);
+    void step(Worker& worker);
+    void serve_nodes(Worker& worker);
+    void send(Worker& worker, Node node);
+    bool begin_packet(Worker& worker, Node node);
+    void receive(Worker& worker, Flit flit);
+    void take_arrivals(std::uint32_t router, std::uint64_t now);
+    void take_credits(std::uint32_t router, std::uint64_t now);
+    void take_credit(std::uint32_t line, std::uint8_t& credit) {
+        if (credit == 0) return;
+        ++credits_[line * vcs_ + credit - 1U];
+        credit = 0;
+    }
+    void allocate_vcs(Worker& worker, std::uint32_t router);
+    void allocate_switch(Worker& worker, std::uint32_t router);
+    void cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
+    void show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
+    [[nodiscard]] Queue& queue(std::uint32_t input, std::uint32_t vc) {
+        return queues_[std::size_t{input} * vcs_ + vc];
+    }
+    [[nodiscard]] Flit& stored(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
+        return flits_[(std::size_t{input} * vcs_ + vc) * options_.buffer + place];
+    }
+    [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
+        return number >= options_.buffer ? number - options_.buffer : number;
+    }
+    /// Those of some virtual channels that have as much room as a packet needs to begin.
+    [[nodiscard]] VcMask with_room(std::size_t credit_line, VcMask some) const {
+        VcMask found = 0;
+        for (; some != 0; some &= some - 1) {
+            const auto vc = static_cast<std::uint32_t>(std::countr_zero(some));
+            if (credits_[credit_line * vcs_ + vc] >= room_) found |= VcMask{1} << vc;
+        }
+        return found;
+    }
+
+    const Fabric& fabric_;
+    const Paths& paths_;
+    Workload& workload_;
+    const SwitchOptions options_;
+    const std::uint32_t vcs_;
+    const ClassedVcs classed_;
+    const std::uint32_t delay_;  // cycles from a switch's decision to the next router
+    const std::uint32_t room_;   // credits that a packet needs to take a virtual channel
+    std::uint64_t now_ = 0;
+    const Shards shards_;
+    const std::uint32_t ahead_;  // cycles that a thread may be ahead of another
+    std::vector<Worker> workers_;
+    Packets packets_;
+    std::vector<Sender> senders_;                            // [node]
+    std::vector<std::uint32_t> arrival_line_, credit_line_;  // [channel]
+    std::vector<std::uint32_t> output_arrivals_;             // [output]: the line of its channel
+    std::vector<std::uint32_t> input_credits_;               // [input]: the line of its channel
+    std::vector<std::uint32_t> credits_;                     // [credit line][vc]
+    std::vector<VcMask> free_;                               // [output]: virtual channels that no packet has
+    DelayLines<Flit> moving_;
+    DelayLines<std::uint8_t> returning_;  // 1 + the virtual channel of a credit
+    std::vector<Input> inputs_;
+    std::vector<Queue> queues_;            // [input][vc]
+    std::vector<Flit> flits_;              // [input][vc][place]
+    std::vector<std::uint32_t> stored_;    // [router]: flits there
+    std::vector<RoundRobin> vc_turn_;      // [output][vc]: among the queues of its router
+    std::vector<RoundRobin> choice_turn_;  // [input][vc]: among virtual channels of an output
+    std::vector<RoundRobin> output_turn_;  // [output]: among inputs
+    std::vector<RoundRobin> input_turn_;   // [input]: among outputs
+    std::vector<RoundRobin> queue_turn_;   // [input]: among its virtual channels
+};
+
+}  // namespace topoloom

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which virtual channels belong to which classes.
+#pragma once
+
+#include <cstdint>
+
+#include "topoloom/network/paths.hpp"
+
+namespace topoloom {
+
+/// A set of virtual channels, a bit for each.
+using VcMask = std::uint32_t;
+
+[[nodiscard]] constexpr VcMask vc_range(std::uint32_t begin, std::uint32_t end) {
+    return static_cast<VcMask>(((std::uint64_t{1} << end) - 1) & ~((std::uint64_t{1} << begin) - 1));
+}
+
+/// Those of a channel, in as many parts as it has classes.
+struct ClassedVcs {
+    std::uint32_t vcs;
+
+    [[nodiscard]] constexpr std::uint32_t first(std::uint32_t klass, std::uint32_t classes) const {
+        return klass * vcs / classes;
+    }
+    [[nodiscard]] constexpr std::uint32_t class_of(std::uint32_t vc, std::uint32_t classes) const {
+        return ((vc + 1) * classes - 1) / vcs;
+    }
+    /// Those that a packet may take on a hop, which holds `held` on the hop before.
+    [[nodiscard]] constexpr VcMask open_to(const Hop& hop, std::uint32_t held) const {
+        if (hop.classes == 1) return vc_range(0, vcs);
+        const std::uint32_t lowest = hop.lowest(class_of(held, hop.classes));
+        return vc_range(first(lowest, hop.classes), first(hop.highest + 1U, hop.classes));
+    }
+};
+
+}  // namespace topoloom

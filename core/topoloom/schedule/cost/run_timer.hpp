@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Times a run of a schedule by the routes of its messages, rank by rank: what run_cost() returns.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/schedule/cost/calls_at_once.hpp"
+#include "topoloom/schedule/cost/link_queues.hpp"
+#include "topoloom/schedule/cost/network_model.hpp"
+#include "topoloom/schedule/cost/overlap.hpp"
+#include "topoloom/schedule/cost/round_loads.hpp"
+
+namespace topoloom {
+
+/// Of each rank, in seconds: when it has done its part of a round, and how long its core was busy until then.
+struct RankClocks {
+    explicit RankClocks(std::size_t ranks) : time(ranks), cpu(ranks) {}
+    std::vector<double> time, cpu;
+};
+
+/// Times rounds, one after the other, with memory for the messages of one.
+template <class T>
+class RunTimer {
+   public:
+    /// `memory` is of messages inside a node.
+    RunTimer(const T& network, const NetworkModel& model, const NetworkModel& memory, const Machine& machine,
+             const CallsAtOnce& calls, const Barrier& barrier, bool shares, Meter& meter)
+        : network_(network),
+          model_(model),
+          memory_(memory),
+          port_(machine.inside().port_bandwidth.value),
+          memory_rate_(machine.inside().memory.value_or(unlimited).value),
+          calls_(calls),
+          barrier_(barrier),
+          shares_(shares),
+          meter_(meter),
+          links_(machine.link_count()),
+          ports_(3 * machine.node_count()),
+          cpu_(calls.node.size()),
+          come_(calls.node.size()),
+          senders_on_(machine.node_count(), 1) {}
+
+    /// Takes the clocks of all ranks on to when each has done its part of the round: it waits only for what comes to
+    /// it, and a message starts once both its ranks have come to the round. Returns what the busiest link needs.
+    double advance(const AnySchedule& schedule, std::uint64_t round, RankClocks& ranks) {
+        before_ = ranks.time;
+        find_messages(schedule, round);
+        follow_ways();
+        const bool reduces =
+            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
+        for (std::size_t first = 0; first < messages_.size();) {
+            const Rank from = messages_[first].from;
+            std::size_t end = first + 1;
+            while (end < messages_.size() && messages_[end].from == from) ++end;
+            const std::span<const InFlight> of_rank = std::span(messages_).subspan(first, end - first);
+            if (!meter_.spend(of_rank.size())) break;
+            const double done = before_[from.value] + send_all(schedule, round, of_rank, reduces);
+            ranks.time[from.value] = std::max(ranks.time[from.value], done);
+            first = end;
+        }
+        come_.empty([&](Rank rank, double taken) {
+            ranks.time[rank.value] = std::max(ranks.time[rank.value], taken);
+        });
+        cpu_.empty([&](std::size_t rank, double seconds) {
+            ranks.time[rank] = std::max(ranks.time[rank], before_[rank] + seconds);
+            ranks.cpu[rank] += seconds;
+            return seconds;
+        });
+        if (with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); })) wait(ranks);
+        ports_.end_round();
+        return links_.end_round();
+    }
+
+   private:
+    static constexpr BytesPerSecond unlimited{std::numeric_limits<double>::infinity()};
+    struct InFlight {
+        Rank from, to;
+        Bytes bytes;
+        double start;       // once its sender has started those before it
+        double passed = 0;  // by all that is on its way
+        double latency = 0;
+        double bandwidth = std::numeric_limits<double>::infinity();  // of the narrowest link of its way
+        std::size_t ways = 0, links = 0, ports = 0;  // what it fills: where they begin in a list, how many
+    };
+
+    [[nodiscard]] Node node(Rank rank) const { return calls_.node[rank.value]; }
+    [[nodiscard]] bool is_inside(const InFlight& message) const {
+        return node(message.from) == node(message.to);
+    }
+    [[nodiscard]] const NetworkModel& model_of(bool inside) const { return inside ? memory_ : model_; }
+
+    void find_messages(const AnySchedule& schedule, std::uint64_t round) {
+        messages_.clear();
+        calls_.list_senders(schedule, round, senders_);
+        if (shares_)
+            for (const Rank from : senders_) senders_on_[node(from).value] = 0;
+        for (const Rank from : senders_) {
+            calls_.list_messages(schedule, round, from, of_rank_);
+            double busy_before = 0;
+            bool leaves = false;
+            for (const SentMessage& message : of_rank_) {
+                const bool inside = node(from) == node(message.to);
+                const double overhead = model_of(inside).send_cpu(message.bytes);
+                const double begun = std::max(before_[from.value], before_[message.to.value] - overhead);
+                messages_.push_back({from, message.to, message.bytes, begun + busy_before});
+                busy_before += overhead;
+                leaves = leaves || !inside;
+            }
+            if (shares_) senders_on_[node(from).value] += leaves;
+        }
+    }
+    /// In the order in which they start.
+    void follow_ways() {
+        order_.clear();
+        for (std::size_t i = 0; i < messages_.size(); ++i) order_.emplace_back(messages_[i].start, i);
+        if (!std::ranges::is_sorted(order_)) std::ranges::sort(order_);
+        filled_.clear();
+        for (const auto& [start, i] : order_) follow(messages_[i]);
+    }
+    void follow(InFlight& message) {
+        const Node here = node(message.from), there = node(message.to);
+        const auto bytes = static_cast<double>(message.bytes.value);
+        message.ways = filled_.size();
+        const auto fill = [&](LinkQueues& queues, std::size_t index, double seconds) {
+            if (seconds <= 0) return;
+            message.passed = std::max(message.passed, queues.add(index, seconds, message.start));
+            filled_.push_back(static_cast<std::uint32_t>(index));
+        };
+        if (here == there) {
+            fill(ports_, 3 * here.value + 2, bytes / memory_rate_);
+        } else {
+            const double wide = bytes / model_.link_factors(message.bytes).bandwidth;
+            network_.route(here, there, [&](Link link, double part) {
+                const double bandwidth = network_.bandwidth(link).value;
+                message.latency += part * network_.latency(link).value;
+                message.bandwidth = std::min(message.bandwidth, bandwidth);
+                fill(links_, link.value, part * wide / bandwidth);
+            });
+            message.links = filled_.size() - message.ways;
+            fill(ports_, 3 * here.value, wide / port_);
+            fill(ports_, 3 * there.value + 1, wide / port_);
+        }
+        message.ports = filled_.size() - message.ways - message.links;
+    }
+    [[nodiscard]] double passed(const InFlight& message) const {
+        double last = message.passed;
+        const std::uint32_t* filled = filled_.data() + message.ways;
+        for (std::size_t i = 0; i < message.links; ++i)
+            last = std::max(last, links_.passed(*filled++, message.start));
+        for (std::size_t i = 0; i < message.ports; ++i)
+            last = std::max(last, ports_.passed(*filled++, message.start));
+        return last;
+    }
+    /// The messages of a rank; returns how long it is busy with sending.
+    double send_all(const AnySchedule& schedule, std::uint64_t round, std::span<const InFlight> messages,
+                    bool reduces) {
+        const Rank from = messages.front().from;
+        const std::optional<Bytes> to_card =
+            model_.sends_from_nic() ? staged(schedule, calls_.in_call(from), round) : std::nullopt;
+        const std::uint32_t processes = senders_on_[node(from).value];
+        Departures sent_by, inside;  // over the network, and in the node
+        double busy_before = 0;
+        for (const InFlight& message : messages) {
+            const NetworkModel& model = model_of(is_inside(message));
+            const double overhead = model.receive_cpu(message.bytes), start = model.send_cpu(message.bytes);
+            const double work = reduces ? model_.reduce(message.bytes) : 0;
+            const double begun = message.start - busy_before;
+            busy_before += start;
+            cpu_.add(from.value, start);
+            cpu_.add(message.to.value, overhead + work);
+            (is_inside(message) ? sent_by : inside).started += start;
+            if (is_inside(message)) {
+                const double come = begun + inside.add(start, memory_.time(message.bytes));
+                come_.to(message.to).add(std::max(come, passed(message)), overhead, work);
+                continue;
+            }
+            const LinkFactors links = model_.link_factors(message.bytes);
+            const double alone =
+                to_card ? model_.nic_time(message.bytes, processes) : model_.time(message.bytes, processes);
+            const double turn =
+                std::max(alone, model_.in_packets(message.bytes, message.latency, message.bandwidth));
+            const double first = model_.time(Bytes{0});
+            const double wire =
+                first + static_cast<double>(message.bytes.value) / (links.bandwidth * message.bandwidth);
+            const double come = std::max(begun + sent_by.add(start, turn, wire), first + passed(message));
+            const double latency = model_.costs().latency + links.latency * message.latency;
+            come_.to(message.to).add(come + latency, overhead, work);
+        }
+        const Copies copies = copied(schedule, calls_.in_call(from), round);
+        const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
+        cpu_.add(from.value, copying);
+        return busy(std::max(sent_by.left, inside.left), copying, to_card ? model_.stage(*to_card) : 0,
+                    messages.size());
+    }
+    /// All ranks of a call for each other.
+    void wait(RankClocks& ranks) const {
+        for (std::size_t first = 0; first < ranks.time.size(); first += calls_.ranks) {
+            const std::span<double> call = std::span(ranks.time).subspan(first, calls_.ranks);
+            std::ranges::fill(call, std::ranges::max(call) + barrier_.time);
+            for (double& cpu : std::span(ranks.cpu).subspan(first, calls_.ranks)) cpu += barrier_.cpu;
+        }
+    }
+
+    const T& network_;
+    const NetworkModel& model_;
+    const NetworkModel& memory_;
+    double port_, memory_rate_;
+    CallsAtOnce calls_;
+    Barrier barrier_;
+    bool shares_;  // whether processes of a node slow each other
+    Meter& meter_;
+    LinkQueues links_;
+    LinkQueues ports_;  // of each node: what leaves it, comes to it, and stays in it
+    RoundLoads cpu_;
+    RoundArrivals come_;
+    std::vector<std::uint32_t> senders_on_;  // by node
+    std::vector<double> before_;             // clocks of ranks
+    std::vector<Rank> senders_;
+    std::vector<SentMessage> of_rank_;
+    std::vector<InFlight> messages_;
+    std::vector<std::pair<double, std::size_t>> order_;
+    std::vector<std::uint32_t> filled_;  // links and ports, message by message
+};
+
+}  // namespace topoloom
