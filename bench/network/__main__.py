@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from network import booksim, caminos
+from network import booksim, caminos, ours
 from network.cases import CASES
 from network.compare import compare, latencies, speeds
 from network.figure import draw
@@ -16,6 +16,7 @@ from peers.tables import paste
 
 MARKS = "<!-- bench-network: begin -->", "<!-- bench-network: end -->"
 SPEED_LOAD = 0.3
+THREADS_CASE = "8x8x8 torus"
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -43,6 +44,14 @@ def main(given: Sequence[str] | None = None) -> None:
         compared.append(one)
         print(latencies([one]), file=sys.stderr, flush=True)
     text = f"{latencies(compared)}\n{speeds(compared, SPEED_LOAD)}"
+    for case in cases:
+        if case.name == THREADS_CASE:
+            ratios = ours.speedups(case, SPEED_LOAD, 2)
+            text += (
+                f"\nTwo threads, {case.name}, load {SPEED_LOAD}: "
+                f"{ratios[len(ratios) // 2]:.2f} times as fast as one "
+                f"({ratios[0]:.2f} to {ratios[-1]:.2f}).\n"
+            )
     print(text)
     if asked.docs:
         paste(asked.docs / "reference" / "benchmarks-network.md", text, *MARKS)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from time import process_time
+from time import perf_counter, process_time
 
 import topoloom
 from network.cases import Case, Point
@@ -11,6 +11,21 @@ from topoloom._core import SwitchWiring
 
 #: What BookSim calls a latency of 1: sent in a cycle, it is there two cycles later.
 CHANNEL = 2
+PAIRS = 5
+
+
+def speedups(case: Case, load: float, threads: int) -> list[float]:
+    """Say by how much threads are faster than one, in pairs that follow each other."""
+    wiring = SwitchWiring(topoloom.load_machine(case.machine))
+    seconds: list[float] = []
+    for with_threads in (1, threads) * PAIRS:
+        start = perf_counter()
+        wiring.measure_load("uniform", load, vcs=case.router.vcs, threads=with_threads)
+        seconds.append(perf_counter() - start)
+    return sorted(
+        alone / together
+        for alone, together in zip(seconds[::2], seconds[1::2], strict=True)
+    )
 
 
 def run(case: Case, load: float) -> Point:
