@@ -79,7 +79,7 @@ bench-remap: build           ## scatters in orders by measured messages, on simu
 	tools/setup.sh test
 	PYTHONPATH=bench python -m remap $(ARGS)
 
-bench-preloaded: build       ## applications with our collectives in front of MPI's; ARGS='--docs docs' renews the page
+bench-preloaded: build       ## applications with our collectives in front of MPI's; ARGS='--nas FOLDER --docs docs' renews the page
 	tools/setup.sh test
 	PYTHONPATH=bench python -m preloaded $(ARGS)
 

@@ -12,7 +12,7 @@
 
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/load.hpp"
+#include "topoloom/network/workloads/load.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {

@@ -55,7 +55,7 @@ def main(given: Sequence[str] | None = None) -> None:
     print(text)
     if asked.docs:
         paste(asked.docs / "reference" / "benchmarks-network.md", text, *MARKS)
-        draw(compared, asked.docs / "loads.svg")
+        draw(compared, asked.docs / "reference" / "network-loads.svg")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def speedups(case: Case, load: float, threads: int) -> list[float]:
 
 
 def run(case: Case, load: float) -> Point:
-    """Simulate a load; how long ways are is left to others that go the same."""
+    """Simulate a load; the length of ways is left to others that go the same."""
     machine = topoloom.load_machine(case.machine)
     wiring = SwitchWiring(machine)
     start = process_time()

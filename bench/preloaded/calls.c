@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { most_bytes = 65536, batches = 30, warming = 20000 };
+enum { most_bytes = 65536, batches = 150, warming = 20000 };
 
 static char *from, *to;
 static int counts[64], places[64];

@@ -30,6 +30,9 @@ static void resolve_in_place(struct call* call) {
         call->in_place = has_output(asked, call->state->rank) && asked->output.buffer == MPI_IN_PLACE;
         return;
     }
+    // MPI forbids to combine into the input by another name, but some libraries let it pass.
+    if (combines(call) && has_output(asked, call->state->rank) && asked->input.buffer == asked->output.buffer)
+        asked->input.buffer = MPI_IN_PLACE;
     call->in_place = has_input(asked, call->state->rank) && asked->input.buffer == MPI_IN_PLACE;
     if (!call->in_place || !needs_input(asked->operation)) return;
     if (asked->operation == TOPOLOOM_ALL_TO_ALL) asked->input = asked->output;
@@ -61,6 +64,28 @@ static int check_own(struct call* call) {
     return fail(call, MPI_ERR_TRUNCATE, why);
 }
 
+/// What this library cannot know: whether types are committed, and operators defined for them.
+static int check_types(struct call* call) {
+    const struct asked* asked = &call->asked;
+    struct state* state = call->state;
+    const bool gives = gives_input(call), gets = gets_output(call);
+    int status = MPI_SUCCESS;
+    if (combines(call)) {
+        const MPI_Datatype type = gives ? asked->input.type : asked->output.type;
+        if (type == state->right_type && asked->op == state->right_op) return MPI_SUCCESS;
+        status = check_with_mpi(state->process, type, asked->op);
+        if (status == MPI_SUCCESS) {
+            state->right_type = type;
+            state->right_op = asked->op;
+        }
+        return fail(call, status, NULL);
+    }
+    if (gives && !call->input.plain) status = check_with_mpi(state->process, asked->input.type, MPI_OP_NULL);
+    if (status == MPI_SUCCESS && gets && !call->output.plain)
+        status = check_with_mpi(state->process, asked->output.type, MPI_OP_NULL);
+    return fail(call, status, NULL);
+}
+
 int begin_call(struct call* call) {
     struct asked* asked = &call->asked;
     call->state = asked->among;
@@ -77,6 +102,7 @@ int begin_call(struct call* call) {
         if (gives_input(call)) status = fail(call, describe_type(asked->input.type, &call->input), NULL);
         if (status == MPI_SUCCESS && gets_output(call))
             status = fail(call, describe_type(asked->output.type, &call->output), NULL);
+        if (status == MPI_SUCCESS) status = check_types(call);
         if (status == MPI_SUCCESS) status = check_own(call);
     }
     if (status != MPI_SUCCESS) end_call(call);

@@ -39,6 +39,8 @@ struct asked {
 /// Whether this rank gives or gets a result, and thus has that side.
 bool has_input(const struct asked* asked, int rank);
 bool has_output(const struct asked* asked, int rank);
+/// Whether the operation combines elements, so that there has to be an operator.
+bool needs_op(enum topoloom_operation operation);
 /// Raises an error where an argument is wrong, as MPI does.
 int check_asked(const struct asked* asked, int rank, int ranks);
 
@@ -109,6 +111,7 @@ struct process {
     pthread_mutex_t guard;  // of both lists, and of the calls in the first while they go on
     struct call* active;    // non-blocking and persistent ones that have been started
     struct state* states;
+    MPI_Comm alone;  // this process, where errors are returned
     struct progress progress;
 #ifdef SMPI_H
     _Atomic int state_key;
@@ -116,6 +119,8 @@ struct process {
 };
 /// The process's own: an attribute of MPI_COMM_SELF.
 int find_process(struct process** process);
+/// What MPI says of a datatype, and of an operator if it is not MPI_OP_NULL, without raising an error.
+int check_with_mpi(const struct process* process, MPI_Datatype type, MPI_Op op);
 void lock_process(struct process* process);
 void unlock_process(struct process* process);
 /// Makes a key of attributes once, however many threads ask for it.
@@ -149,6 +154,8 @@ struct state {
     uint64_t uses;
     struct plan* plans[plan_count];
     struct gain gains[operation_count];
+    MPI_Datatype right_type;  // and operator: MPI has said that they go together
+    MPI_Op right_op;
 };
 /// The state of a communicator, which the first call begins to set up: collective. Then advance_setup must say that it is
 /// done before anything else is used.
@@ -181,6 +188,7 @@ struct run {
     char* scratch;        // owned
     size_t scratch_bytes;
     MPI_Request* requests;
+    MPI_Status* statuses;   // of the requests of a round
     MPI_Request* prepared;  // of all rounds, persistent or null; NULL: they are made as they come
     size_t round;
     int in_flight;

@@ -9,12 +9,12 @@
 int describe_type(MPI_Datatype type, struct elements* elements) {
     *elements = (struct elements){.type = type, .size = 1, .extent = 1, .span = 1, .plain = true};
     if (type == MPI_BYTE || type == MPI_CHAR) return MPI_SUCCESS;
-    int size = 0;
+    MPI_Count size = 0;
     MPI_Aint low = 0;
-    int status = PMPI_Type_size(type, &size);
+    int status = PMPI_Type_size_x(type, &size);
     if (status == MPI_SUCCESS) status = PMPI_Type_get_extent(type, &low, &elements->extent);
     if (status == MPI_SUCCESS) status = PMPI_Type_get_true_extent(type, &elements->low, &elements->span);
-    elements->size = size;
+    elements->size = (MPI_Aint)size;
     elements->plain = size == elements->extent && size == elements->span && elements->low == 0;
     return status;
 }

@@ -35,8 +35,8 @@ static bool has_root(MPI_Comm comm, int root, bool* is_root) {
 }
 
 static int64_t bytes_of(int64_t count, MPI_Datatype type) {
-    int size = 0;
-    PMPI_Type_size(type, &size);
+    MPI_Count size = 0;
+    PMPI_Type_size_x(type, &size);
     return count * size;
 }
 

@@ -23,6 +23,7 @@ static int forget_process(MPI_Comm comm, int key, void* value, void* extra) {
         if (state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
         state->process = NULL;
     }
+    if (process->alone != MPI_COMM_NULL) PMPI_Comm_free(&process->alone);
     pthread_cond_destroy(&process->progress.wake);
     pthread_mutex_destroy(&process->guard);
     free(process);
@@ -39,13 +40,19 @@ static int find_or_make(bool threaded, struct process** process) {
     struct process* made = calloc(1, sizeof *made);
     if (made == NULL) return MPI_ERR_NO_MEM;
     made->threaded = threaded;
+    made->alone = MPI_COMM_NULL;
     pthread_mutex_init(&made->guard, NULL);
     pthread_cond_init(&made->progress.wake, NULL);
 #ifdef SMPI_H
     made->state_key = MPI_KEYVAL_INVALID;
+#else
+    // Not a duplicate: that would copy the program's attributes.
+    status = PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &made->alone);
+    if (status == MPI_SUCCESS) PMPI_Comm_set_errhandler(made->alone, MPI_ERRORS_RETURN);
 #endif
-    status = PMPI_Comm_set_attr(MPI_COMM_SELF, atomic_load(&key), made);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(MPI_COMM_SELF, atomic_load(&key), made);
     if (status != MPI_SUCCESS) {
+        if (made->alone != MPI_COMM_NULL) PMPI_Comm_free(&made->alone);
         free(made);
     } else {
         *process = made;
@@ -62,6 +69,14 @@ int find_process(struct process** process) {
     const int status = find_or_make(threaded, process);
     if (threaded) pthread_mutex_unlock(&guard);
     return status;
+}
+
+int check_with_mpi(const struct process* process, MPI_Datatype type, MPI_Op op) {
+    if (process == NULL || process->alone == MPI_COMM_NULL) return MPI_SUCCESS;
+    char nothing[1];
+    int position = 0;
+    return op == MPI_OP_NULL ? PMPI_Pack(nothing, 0, type, nothing, sizeof nothing, &position, process->alone)
+                             : PMPI_Allreduce(MPI_IN_PLACE, NULL, 0, type, op, process->alone);
 }
 
 void lock_process(struct process* process) {

@@ -83,6 +83,15 @@ static int start_round(struct run* run, const topoloom_round* round) {
     return status == MPI_SUCCESS ? work(run, round->meanwhile) : status;
 }
 
+/// The first error of several requests, instead of MPI's, which is that there is one.
+static int first_error(const struct run* run) {
+    for (int i = 0; i < run->in_flight; ++i) {
+        const int status = run->statuses[i].MPI_ERROR;
+        if (status != MPI_SUCCESS && status != MPI_ERR_PENDING) return status;
+    }
+    return MPI_ERR_IN_STATUS;
+}
+
 static int complete_round(struct run* run, enum effort effort, bool* done) {
     int flag = run->in_flight == 0, status = MPI_SUCCESS;
     const bool wait = effort == waiting;
@@ -93,10 +102,11 @@ static int complete_round(struct run* run, enum effort effort, bool* done) {
     if (run->trace != NULL) {
         status = complete_traced(run->trace, run->in_flight, run->requests, wait, &flag);
     } else {
-        status = wait ? PMPI_Waitall(run->in_flight, run->requests, MPI_STATUSES_IGNORE)
-                      : PMPI_Testall(run->in_flight, run->requests, &flag, MPI_STATUSES_IGNORE);
+        status = wait ? PMPI_Waitall(run->in_flight, run->requests, run->statuses)
+                      : PMPI_Testall(run->in_flight, run->requests, &flag, run->statuses);
+        if (status == MPI_ERR_IN_STATUS) status = first_error(run);
     }
-    *done = wait || flag != 0;
+    *done = status == MPI_SUCCESS && (wait || flag != 0);
     if (*done) run->in_flight = 0;
     return status;
 }
@@ -169,11 +179,12 @@ struct run* take_run(struct plan* plan, const struct elements* elements) {
         run = calloc(1, sizeof *run);
         if (run == NULL) return NULL;
         run->requests = malloc((plan->most_requests + 1) * sizeof *run->requests);
+        run->statuses = malloc((plan->most_requests + 1) * sizeof *run->statuses);
     }
     run->plan = plan;
     run->next = NULL;
     run->elements = *elements;
-    if ((run->requests == NULL && run->prepared == NULL) || !make_room(run)) {
+    if ((run->requests == NULL && run->prepared == NULL) || run->statuses == NULL || !make_room(run)) {
         free_run(run);
         return NULL;
     }
@@ -187,6 +198,7 @@ void free_run(struct run* run) {
         if (run->prepared[i] != MPI_REQUEST_NULL) PMPI_Request_free(&run->prepared[i]);
     if (run->prepared == NULL) free(run->requests);
     free(run->prepared);
+    free(run->statuses);
     free(run->scratch);
     free(run);
 }

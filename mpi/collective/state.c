@@ -9,7 +9,6 @@
 #include "setup.h"
 
 static void free_state(struct state* state) {
-    free_setup(state);
     for (int i = 0; i < plan_count; ++i)
         if (state->plans[i] != NULL) release_plan(state->plans[i]);
     if (state->learner != NULL) topoloom_learner_free(state->learner);
@@ -34,7 +33,8 @@ void release_state(struct state* state) {
     if (__atomic_sub_fetch(&state->users, 1, __ATOMIC_ACQ_REL) > 0) return;
     struct state* whole = state->whole;
     leave_process(state);
-    if (whole == NULL && state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
+    if (state->setup != NULL) return;  // MPI may still write to it
+    if (whole == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
     free_state(state);
     if (whole != NULL) release_state(whole);
 }
@@ -51,6 +51,8 @@ struct state* make_line_state(struct state* whole, int rank, int ranks, int* mem
                            .whole = whole,
                            .members = members,
                            .strategy = strategy,
+                           .right_type = MPI_DATATYPE_NULL,
+                           .right_op = MPI_OP_NULL,
                            .tag_half = whole->tag_half};
     pthread_mutex_init(&made->guard, NULL);
     __atomic_add_fetch(&whole->users, 1, __ATOMIC_RELAXED);
@@ -60,7 +62,12 @@ struct state* make_line_state(struct state* whole, int rank, int ranks, int* mem
 /// MPI calls it when the program frees the communicator.
 static int forget_state(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
-    release_state(value);
+    struct state* state = value;
+#ifdef OPEN_MPI  // which makes the duplicate of a communicator that is there until then; all ranks have begun it
+    bool done = false;
+    if (state->process != NULL) advance_setup(state, true, &done);
+#endif
+    release_state(state);
     return MPI_SUCCESS;
 }
 
@@ -80,6 +87,8 @@ static int make_state(MPI_Comm comm, int key, struct state** state) {
     struct state* made = calloc(1, sizeof *made);
     if (made == NULL) return MPI_ERR_NO_MEM;
     made->own = MPI_COMM_NULL;
+    made->right_type = MPI_DATATYPE_NULL;
+    made->right_op = MPI_OP_NULL;
     made->users = 1;
     pthread_mutex_init(&made->guard, NULL);
     PMPI_Comm_rank(comm, &made->rank);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -24,5 +25,7 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         print("topoloom: interrupted", file=sys.stderr)
-        sys.exit(130)
+        status = 130
+    # The interpreter still has to clean up: another Ctrl-C would end it by a signal.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)

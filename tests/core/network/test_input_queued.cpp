@@ -9,7 +9,7 @@
 #include "network/drawn_network.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/network/load.hpp"
+#include "topoloom/network/workloads/load.hpp"
 
 using namespace topoloom;
 

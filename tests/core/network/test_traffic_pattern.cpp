@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/traffic_pattern.hpp"
+#include "topoloom/network/workloads/traffic_pattern.hpp"
 
 using namespace topoloom;
 

@@ -95,6 +95,18 @@ def test_on_one_host_calls_stay_mpis_unless_the_user_wants_ours(
     assert int(of_ranks) == sum(range(RANKS))
 
 
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_communicator_with_the_handle_of_a_freed_one_is_another(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    """What stays MPI's is remembered by handle: those of one process, not of all."""
+    program = built(mpi, REPLACED / "reused.c", tmp_path)
+    ours = run(mpi, "schedule=ring", program)
+    assert all(line.endswith("reused, right") for line in answers(ours))
+    assert any(not line.startswith("0 ") for line in answers(ours))
+    assert len(reports(ours)) == 2 * 6  # of each thread's six, every one is served
+
+
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_programs_in_fortran_are_served(mpi: Mpi, source: str, tmp_path: Path) -> None:

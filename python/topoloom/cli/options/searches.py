@@ -37,7 +37,7 @@ Seconds = Annotated[
 Threads = Annotated[
     int,
     typer.Option(
-        "--threads", metavar="N", help="Threads to search with; 0 means all cores."
+        "--threads", metavar="N", help="Threads to work with; 0 means all cores."
     ),
 ]
 Effort = Annotated[

@@ -10,7 +10,7 @@ import typer
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure
 from topoloom.cli.options.machines import MachineText
-from topoloom.cli.options.searches import Seed
+from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
     from topoloom.tasks.network.sweep import Sweep
@@ -84,14 +84,7 @@ def command(
     ] = None,
     figure: Figure = None,
     seed: Seed = 1,
-    threads: Annotated[
-        int,
-        typer.Option(
-            "--threads",
-            metavar="N",
-            help="Threads to search with; 0 means all cores.",
-        ),
-    ] = 1,
+    threads: Threads = 1,
     as_json: AsJson = False,
 ) -> None:
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.

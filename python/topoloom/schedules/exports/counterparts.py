@@ -42,7 +42,7 @@ class Counterpart(NamedTuple):
     base: int = 2
 
     def is_for(self, ranks: int) -> bool:
-        """Whether it sends these messages among so many ranks."""
+        """Whether it sends these messages among this number of ranks."""
         power = 1
         while power < ranks:
             power *= self.base

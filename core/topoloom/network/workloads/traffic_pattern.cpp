@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/traffic_pattern.hpp"
+#include "topoloom/network/workloads/traffic_pattern.hpp"
 
 #include <bit>
 #include <numeric>

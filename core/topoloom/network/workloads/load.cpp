@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/load.hpp"
+#include "topoloom/network/workloads/load.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "topoloom/network/sources.hpp"
-#include "topoloom/network/traffic_pattern.hpp"
 #include "topoloom/network/workload.hpp"
+#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/traffic_pattern.hpp"
 
 namespace topoloom {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/open_loop.hpp"
+#include "topoloom/network/workloads/open_loop.hpp"
 
 #include "topoloom/base/error.hpp"
 

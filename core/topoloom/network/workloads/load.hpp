@@ -6,7 +6,7 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/network/input_queued.hpp"
-#include "topoloom/network/open_loop.hpp"
+#include "topoloom/network/workloads/open_loop.hpp"
 
 namespace topoloom {
 
