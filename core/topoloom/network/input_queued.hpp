@@ -41,8 +41,8 @@ class InputQueuedNetwork {
 
     void run(std::uint64_t cycles);
     [[nodiscard]] std::uint64_t cycle() const;
-    /// How far nodes are behind: cycles since the packet was made that each would send next, summed up.
-    [[nodiscard]] double lag() const;
+    /// [node]: how far it is behind, in cycles since the packet was made that it would send next.
+    [[nodiscard]] std::vector<std::uint64_t> lags() const;
     /// Counts since the last call of this function.
     [[nodiscard]] Received take_received();
     /// Flits that have crossed a switch so far.

@@ -70,14 +70,15 @@ void InputQueuedNetwork::Simulation::receive(Worker& worker, Flit flit) {
     packets_.free(worker.number, flit.packet());
 }
 
-double InputQueuedNetwork::Simulation::lag() const {
-    std::uint64_t sum = 0;
+std::vector<std::uint64_t> InputQueuedNetwork::Simulation::lags() const {
+    std::vector<std::uint64_t> lags;
+    lags.reserve(senders_.size());
     for (const Sender& sender : senders_) {
         const bool waits = sender.packet != no_index && sender.left == 0;
         const std::uint64_t made = waits ? packets_[sender.packet].order.made : sender.next;
-        if (made < now_) sum += now_ - made;
+        lags.push_back(now_ - std::min(made, now_));
     }
-    return static_cast<double>(sum);
+    return lags;
 }
 
 Received InputQueuedNetwork::Simulation::take_received() {

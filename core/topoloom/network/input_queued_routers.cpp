@@ -266,7 +266,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
 InputQueuedNetwork::~InputQueuedNetwork() = default;
 void InputQueuedNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
 std::uint64_t InputQueuedNetwork::cycle() const { return simulation_->cycle(); }
-double InputQueuedNetwork::lag() const { return simulation_->lag(); }
+std::vector<std::uint64_t> InputQueuedNetwork::lags() const { return simulation_->lags(); }
 Received InputQueuedNetwork::take_received() { return simulation_->take_received(); }
 std::uint64_t InputQueuedNetwork::flit_hops() const { return simulation_->flit_hops(); }
 void InputQueuedNetwork::check() const { simulation_->check(); }

@@ -27,7 +27,7 @@ class InputQueuedNetwork::Simulation {
 
     void run(std::uint64_t cycles);
     [[nodiscard]] std::uint64_t cycle() const { return now_; }
-    [[nodiscard]] double lag() const;
+    [[nodiscard]] std::vector<std::uint64_t> lags() const;
     [[nodiscard]] Received take_received();
     [[nodiscard]] std::uint64_t flit_hops() const;
     void check() const;

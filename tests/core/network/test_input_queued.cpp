@@ -86,7 +86,7 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
             Loaded one(machine, "uniform", packet, options, 0.05 + 0.009 * load, drawn, threads);
             one.network.run(331);
             one.network.check();
-            const double lag = one.network.lag();
+            const std::vector<std::uint64_t> lag = one.network.lags();
             one.network.run(200);
             one.network.check();
             const Received received = one.network.take_received();
@@ -140,6 +140,20 @@ TEST_CASE("a load is measured until its mean is known, and a load that is too hi
     CHECK(low.latency_p50 <= low.latency_p99);
     CHECK(high.saturated);
     CHECK(high.accepted < 0.9);
+}
+
+TEST_CASE("a load is saturated if only a few nodes cannot send it") {
+    // Nodes 0 and 1 share a cable, to nodes 2 and 3 as from 58 and 59; all others have one of their own.
+    std::string star = "graph:60+2:0-60,1-60,60-61";
+    for (int node = 2; node < 60; ++node) star += "," + std::to_string(node) + "-61";
+    const auto is_saturated = [&](double load) {
+        Loaded one(star, "shift(by=2)", 4, {}, load);
+        const Budget budget;
+        Meter meter(budget);
+        return measure_load(one.network, one.senders, {}, meter).saturated;
+    };
+    CHECK_FALSE(is_saturated(0.4));
+    CHECK(is_saturated(0.6));
 }
 
 TEST_CASE("a measurement that is stopped says so") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/network/workloads/load.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -14,7 +15,9 @@ constexpr std::uint64_t first_batch = 500;  // cycles
 constexpr std::size_t batches = 20;
 /// Student's t of 19 degrees of freedom, two-sided 95 %.
 constexpr double student = 2.093;
-constexpr double behind = 0.02;
+/// Shares of the time by which nodes fall behind, all of them or one: a steady queue's length changes by less.
+constexpr double all_behind = 0.02;
+constexpr double one_behind = 0.1;
 
 double mean(std::span<const double> values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -71,7 +74,7 @@ void pair_up(std::vector<double>& means) {
 class LoadRun {
    public:
     LoadRun(InputQueuedNetwork& network, std::size_t senders, Meter& meter)
-        : network_(network), senders_(static_cast<double>(senders)), meter_(meter) {}
+        : network_(network), senders_(static_cast<double>(senders)), meter_(meter), lags_(network.lags()) {}
 
     /// False once it is to end.
     bool batch(std::uint64_t cycles, Received& received) {
@@ -82,15 +85,30 @@ class LoadRun {
         received = network_.take_received();
         return true;
     }
-    /// Share of the time by which sources have fallen behind since the lag was `before`.
-    [[nodiscard]] double fell_behind(double before, std::uint64_t cycles) const {
-        return (network_.lag() - before) / (senders_ * static_cast<double>(cycles));
+    /// From here on nodes may fall behind.
+    void begin_watch() {
+        lags_ = network_.lags();
+        since_ = network_.cycle();
+    }
+    /// Whether they do: on average, or one that hardly gets in.
+    [[nodiscard]] bool is_saturated() const {
+        const std::vector<std::uint64_t> lags = network_.lags();
+        const auto cycles = static_cast<double>(network_.cycle() - since_);
+        double sum = 0, most = 0;
+        for (std::size_t node = 0; node < lags.size(); ++node) {
+            const double more = static_cast<double>(lags[node]) - static_cast<double>(lags_[node]);
+            sum += more;
+            most = std::max(most, more);
+        }
+        return sum > all_behind * senders_ * cycles || most > one_behind * cycles;
     }
 
    private:
     InputQueuedNetwork& network_;
     double senders_;
     Meter& meter_;
+    std::vector<std::uint64_t> lags_;  // [node]
+    std::uint64_t since_ = 0;          // cycle
 };
 
 double latency(const Received& received) {
@@ -108,9 +126,8 @@ LoadMeasure measure_load(InputQueuedNetwork& network, const OpenLoop& senders, c
     LoadRun run(network, senders.sender_count(), meter);
     Received received;
     std::vector<double> means;
-    double lag = 0;
     for (;;) {
-        if (means.size() % batches == 0) lag = network.lag();
+        if (means.size() % batches == 0) run.begin_watch();
         if (!run.batch(first_batch, received)) {
             measure.complete = false;
             return measure;
@@ -118,12 +135,12 @@ LoadMeasure measure_load(InputQueuedNetwork& network, const OpenLoop& senders, c
         means.push_back(latency(received));
         if (means.size() % batches != 0) continue;
         measure.warm_up = network.cycle();
-        measure.saturated = run.fell_behind(lag, batches * first_batch) > behind;
+        measure.saturated = run.is_saturated();
         if (measure.saturated || truncation(means) < means.size() / 2) break;
         if (measure.warm_up >= effort.most_cycles / 2) break;
     }
     means.clear();
-    lag = network.lag();
+    run.begin_watch();
     Received all;
     std::uint64_t cycles = first_batch;
     for (;;) {
@@ -137,7 +154,7 @@ LoadMeasure measure_load(InputQueuedNetwork& network, const OpenLoop& senders, c
         if (means.size() < batches) continue;
         measure.half_width = student * std::sqrt(squares(means) / static_cast<double>(batches - 1) /
                                                  static_cast<double>(batches));
-        measure.saturated = run.fell_behind(lag, measure.measured) > behind;
+        measure.saturated = run.is_saturated();
         if (measure.saturated || measure.half_width <= effort.precision * mean(means)) break;
         if (network.cycle() >= effort.most_cycles) break;
         pair_up(means);

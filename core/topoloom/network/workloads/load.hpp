@@ -18,8 +18,9 @@ struct LoadMeasure {
     double half_width = 0;    // of the 95 % confidence interval of the mean
     double latency_p50 = 0;
     double latency_p99 = 0;
-    bool saturated = false;      // sources fall behind by more than 2 % of the time: latencies grow for ever
-    bool complete = true;        // false: it was stopped before
+    bool saturated =
+        false;             // nodes fall behind by 2 % of the time, or one by a tenth: latencies grow for ever
+    bool complete = true;  // false: it was stopped before
     std::uint64_t warm_up = 0;   // cycles that were left out
     std::uint64_t measured = 0;  // cycles
     std::uint64_t packets = 0;
@@ -31,9 +32,10 @@ struct LoadEffort {
     std::uint64_t most_cycles = 400000;
 };
 
-/// Runs the network, which is new, and which these send over. The warm-up ends where leaving out what came before makes the rest the steadiest (MSER: K.
-/// White, An effective truncation heuristic for bias reduction in simulation output, Simulation 69, 1997); then batches of
-/// cycles are measured, and doubled until their means agree. The meter is asked between batches.
+/// Runs the network, which is new, and which these send over. The warm-up ends where leaving out what came before makes the
+/// rest the steadiest (MSER: K. White, An effective truncation heuristic for bias reduction in simulation output,
+/// Simulation 69, 1997); then batches of cycles are measured, and doubled until their means agree. The meter is asked between
+/// batches.
 [[nodiscard]] LoadMeasure measure_load(InputQueuedNetwork& network, const OpenLoop& senders,
                                        const LoadEffort& effort, Meter& meter);
 

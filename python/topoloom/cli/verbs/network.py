@@ -100,7 +100,8 @@ def command(
     accepted   flits that arrive, per sending node and cycle
     latency    cycles from when a packet was made until all of it has arrived: mean with
                its 95 % confidence interval, the middle one, and that of 99 in 100
-    saturated  nodes cannot send as much as they make, and fall ever further behind
+    saturated  nodes, or some of them, cannot send as much as they make, and fall ever
+               further behind
 
     \b
     Examples:
