@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "schedule/each_candidate.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
-#include "topoloom/strategy/candidates.hpp"
 
 using namespace topoloom;
 
@@ -64,14 +64,10 @@ TEST_CASE("calls at once load links by the sum of their messages") {
             const std::size_t ranks = 2 + rng.below(6), calls = 1 + rng.below(4);
             const std::vector<Slot> slots = drawn_slots(machine, ranks * calls, rng);
             const Call call{operation, ranks, Bytes{100'000}};
-            for (const std::string& name : candidates(call)) {
-                CAPTURE(text);
-                CAPTURE(operation_name(operation));
-                CAPTURE(name);
-                const AnySchedule schedule = make_schedule(call, name);
+            testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
                 CHECK(cost(schedule, model, machine, slots).congestion ==
                       doctest::Approx(slow_congestion(schedule, machine, slots)));
-            }
+            });
         }
     }
 }
@@ -82,16 +78,13 @@ TEST_CASE("calls under switches of their own take as long as one alone") {
     const std::vector<Slot> slots(all.begin(), all.end());
     for (const Operation operation : operations) {
         const Call call{operation, 8, Bytes{1 << 20}};
-        for (const std::string& name : candidates(call)) {
-            CAPTURE(operation_name(operation));
-            CAPTURE(name);
-            const AnySchedule schedule = make_schedule(call, name);
+        testing::each_candidate(call, "tree", [&](const AnySchedule& schedule) {
             const std::vector<Slot> one(slots.begin(), slots.begin() + 8);
             CHECK(cost(schedule, model, machine, slots).time ==
                   doctest::Approx(cost(schedule, model, machine, one).time));
             CHECK(run_cost(schedule, model, machine, slots).time ==
                   doctest::Approx(run_cost(schedule, model, machine, one).time));
-        }
+        });
     }
 }
 
@@ -101,13 +94,10 @@ TEST_CASE("a sample of the messages of many calls costs about what all of them d
     const std::vector<Slot> slots = drawn_slots(machine, 256, rng);
     for (const Operation operation : operations) {
         const Call call{operation, 32, Bytes{1 << 20}};
-        for (const std::string& name : candidates(call)) {
-            CAPTURE(operation_name(operation));
-            CAPTURE(name);
-            const AnySchedule schedule = make_schedule(call, name);
+        testing::each_candidate(call, "torus", [&](const AnySchedule& schedule) {
             CHECK(sampled_cost(schedule, model, machine, slots, 6000).time ==
                   doctest::Approx(cost(schedule, model, machine, slots).time).epsilon(0.3));
-        }
+        });
     }
 }
 

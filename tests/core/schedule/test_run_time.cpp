@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "schedule/each_candidate.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
-#include "topoloom/strategy/candidates.hpp"
 
 using namespace topoloom;
 
@@ -81,18 +81,12 @@ TEST_CASE("a run takes no longer than its rounds one after the other") {
             for (const Operation operation : operations) {
                 for (const std::int64_t bytes : {0, 8, 40000}) {
                     const Call call{operation, ranks, Bytes{bytes}};
-                    for (const std::string& name : candidates(call)) {
-                        CAPTURE(text);
-                        CAPTURE(ranks);
-                        CAPTURE(operation_name(operation));
-                        CAPTURE(bytes);
-                        CAPTURE(name);
-                        const AnySchedule schedule = make_schedule(call, name);
-                        if (is_pipelined(schedule)) continue;  // whose rounds take no latency in cost()
+                    testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
+                        if (is_pipelined(schedule)) return;  // whose rounds take no latency in cost()
                         const double rounds = cost(schedule, without_cpu(), machine, slots).time;
                         const double run = run_cost(schedule, without_cpu(), machine, slots).time;
                         CHECK(run <= rounds * (1 + 1e-12));
-                    }
+                    });
                 }
             }
         }
@@ -159,14 +153,10 @@ TEST_CASE("a run fills no link for longer than it takes") {
             const std::size_t ranks = 2 + rng.below(15);
             const std::vector<Slot> slots = drawn_slots(machine, ranks, rng);
             const Call call{operation, ranks, Bytes{100'000}};
-            for (const std::string& name : candidates(call)) {
-                CAPTURE(text);
-                CAPTURE(operation_name(operation));
-                CAPTURE(name);
-                const AnySchedule schedule = make_schedule(call, name);
+            testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
                 CHECK(run_cost(schedule, without_cpu(), machine, slots).time >=
                       busiest_link(schedule, machine, slots) * (1 - 1e-12));
-            }
+            });
         }
     }
 }
