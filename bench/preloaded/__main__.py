@@ -16,8 +16,9 @@ from statistics import median
 
 from peers.tables import paste
 from preloaded.calls import aside, calls
-from preloaded.jobs import find, launch
+from preloaded.jobs import launch
 from preloaded.programs import Program, Run, build_nas, hpcc, lammps, nas
+from smpi import find
 from topoloom.preload.collectives import build_collectives
 from topoloom.tasks.collectives.measure import median_interval
 

@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from preloaded.jobs import HERE, find, launch
+from preloaded.jobs import HERE, launch
+from smpi import find
 from topoloom.preload.collectives import build_collectives
 
 

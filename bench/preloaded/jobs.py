@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+
+from smpi import find
 
 HERE = Path(__file__).parent
 
@@ -19,14 +20,6 @@ ENVIRONMENT = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMP_NUM_THREADS": "1",
 }
-
-
-def find(program: str, package: str) -> str:
-    """Find a program, or end with the package that has it."""
-    found = shutil.which(program)
-    if found is None:
-        raise SystemExit(f"preloaded: {program} is missing: apt-get install {package}")
-    return found
 
 
 def launch(
