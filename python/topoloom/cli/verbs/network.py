@@ -126,7 +126,7 @@ def command(
 
     at_least("--threads", threads, 0)
     if study not in STUDIES:
-        raise Error(unknown_name("study of 'topoloom network'", study, STUDIES))
+        raise Error(unknown_name("study", study, STUDIES))
     if figure is not None:
         check_figure(figure)
     found = sweep_loads(
