@@ -12,6 +12,7 @@
 
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/network/input_queued/input_queued.hpp"
 #include "topoloom/network/workloads/load.hpp"
 #include "watch.hpp"
 

@@ -33,8 +33,8 @@ class Workload {
     [[nodiscard]] virtual std::uint32_t longest_packet() const = 0;
     /// The cycle from which on a node has a packet to send; `never` as long as it waits for others, or is done.
     [[nodiscard]] virtual std::uint64_t next(Node node) const = 0;
-    /// The packet that next() spoke of, whose node the network asks for it in that cycle or later.
-    [[nodiscard]] virtual Order take(Node node) = 0;
+    /// The packet that next() spoke of, which the network takes in this cycle, not before it is made.
+    [[nodiscard]] virtual Order take(Node node, std::uint64_t cycle) = 0;
     /// All of a packet has come to a node in a cycle.
     virtual void receive(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}
 };

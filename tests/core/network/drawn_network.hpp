@@ -10,7 +10,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/network/input_queued.hpp"
+#include "topoloom/network/input_queued/input_queued.hpp"
 
 namespace topoloom::testing {
 
@@ -33,7 +33,7 @@ class Exchange final : public Workload {
     [[nodiscard]] std::uint64_t next(Node node) const override {
         return due_[node.value].empty() ? never : due_[node.value].back().made;
     }
-    [[nodiscard]] Order take(Node node) override {
+    [[nodiscard]] Order take(Node node, std::uint64_t /*cycle*/) override {
         const Order order = due_[node.value].back();
         due_[node.value].pop_back();
         return order;

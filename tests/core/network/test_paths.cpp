@@ -9,7 +9,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/network/paths.hpp"
+#include "topoloom/network/routes/paths.hpp"
 
 using namespace topoloom;
 

@@ -73,7 +73,7 @@ void pair_up(std::vector<double>& means) {
 
 class LoadRun {
    public:
-    LoadRun(InputQueuedNetwork& network, std::size_t senders, Meter& meter)
+    LoadRun(PacketNetwork& network, std::size_t senders, Meter& meter)
         : network_(network), senders_(static_cast<double>(senders)), meter_(meter), lags_(network.lags()) {}
 
     /// False once it is to end.
@@ -104,7 +104,7 @@ class LoadRun {
     }
 
    private:
-    InputQueuedNetwork& network_;
+    PacketNetwork& network_;
     double senders_;
     Meter& meter_;
     std::vector<std::uint64_t> lags_;  // [node]
@@ -119,7 +119,7 @@ double latency(const Received& received) {
 
 }  // namespace
 
-LoadMeasure measure_load(InputQueuedNetwork& network, const OpenLoop& senders, const LoadEffort& effort,
+LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders, const LoadEffort& effort,
                          Meter& meter) {
     LoadMeasure measure;
     measure.offered = senders.load();

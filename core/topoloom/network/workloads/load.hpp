@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "topoloom/base/budget.hpp"
-#include "topoloom/network/input_queued.hpp"
+#include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
 
 namespace topoloom {
@@ -36,7 +36,7 @@ struct LoadEffort {
 /// rest the steadiest (MSER: K. White, An effective truncation heuristic for bias reduction in simulation output,
 /// Simulation 69, 1997); then batches of cycles are measured, and doubled until their means agree. The meter is asked between
 /// batches.
-[[nodiscard]] LoadMeasure measure_load(InputQueuedNetwork& network, const OpenLoop& senders,
+[[nodiscard]] LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders,
                                        const LoadEffort& effort, Meter& meter);
 
 }  // namespace topoloom

@@ -26,7 +26,7 @@ class OpenLoop final : public Workload {
     [[nodiscard]] std::uint64_t next(Node node) const override {
         return traffic_.sends(node) ? sources_[node.value].next() : never;
     }
-    [[nodiscard]] Order take(Node node) override {
+    [[nodiscard]] Order take(Node node, std::uint64_t /*cycle*/) override {
         Source& source = sources_[node.value];
         const std::uint64_t made = source.next();
         source.take();

@@ -12,7 +12,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/network/fabric.hpp"
-#include "topoloom/network/turns.hpp"
+#include "topoloom/network/routes/turns.hpp"
 
 namespace topoloom {
 

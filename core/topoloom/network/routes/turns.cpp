@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/turns.hpp"
+#include "topoloom/network/routes/turns.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/datelines.hpp"
+#include "topoloom/network/routes/datelines.hpp"
 
 #include <type_traits>
 

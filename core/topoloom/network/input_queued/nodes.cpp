@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/input_queued_simulation.hpp"
+#include "topoloom/network/input_queued/simulation.hpp"
 
 namespace topoloom {
 
@@ -21,7 +21,7 @@ bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
-        const Order order = workload_.take(node);
+        const Order order = workload_.take(node, worker.now);
         sender.packet =
             packets_.make(worker.number, order, paths_.find(node, order.to, sender.ways, worker.path));
         sender.next = workload_.next(node);
@@ -64,7 +64,7 @@ void InputQueuedNetwork::Simulation::receive(Worker& worker, Flit flit) {
     const std::uint64_t latency = worker.now - order.made;
     ++received.packets;
     received.latency += latency;
-    ++received.by_latency[std::min<std::size_t>(latency, most_cycles - 1)];
+    ++received.by_latency[std::min<std::size_t>(latency, Received::most_cycles - 1)];
     workload_.receive(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
     packets_.free(worker.number, flit.packet());
@@ -83,13 +83,13 @@ std::vector<std::uint64_t> InputQueuedNetwork::Simulation::lags() const {
 
 Received InputQueuedNetwork::Simulation::take_received() {
     Received sum;
-    sum.by_latency.assign(most_cycles, 0);
+    sum.by_latency.assign(Received::most_cycles, 0);
     for (Worker& worker : workers_) {
         Received& part = worker.received;
         sum.packets += std::exchange(part.packets, 0);
         sum.flits += std::exchange(part.flits, 0);
         sum.latency += std::exchange(part.latency, 0);
-        for (std::size_t i = 0; i < most_cycles; ++i)
+        for (std::size_t i = 0; i < Received::most_cycles; ++i)
             sum.by_latency[i] += std::exchange(part.by_latency[i], 0);
     }
     return sum;

@@ -10,10 +10,10 @@
 #include "topoloom/network/arbiter.hpp"
 #include "topoloom/network/delay_lines.hpp"
 #include "topoloom/network/flits.hpp"
-#include "topoloom/network/input_queued.hpp"
-#include "topoloom/network/packets.hpp"
+#include "topoloom/network/input_queued/input_queued.hpp"
+#include "topoloom/network/input_queued/packets.hpp"
 #include "topoloom/network/shards.hpp"
-#include "topoloom/network/virtual_channels.hpp"
+#include "topoloom/network/input_queued/virtual_channels.hpp"
 
 namespace topoloom {
 
@@ -33,8 +33,6 @@ class InputQueuedNetwork::Simulation {
     void check() const;
 
    private:
-    /// Latencies are counted one by one up to this number of cycles.
-    static constexpr std::size_t most_cycles = std::size_t{1} << 16;
     /// Credits of what takes all that comes.
     static constexpr std::uint32_t endless = no_index;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/telling_pairs.hpp"
+#include "topoloom/network/routes/telling_pairs.hpp"
 
 #include <cstdint>
 #include <set>

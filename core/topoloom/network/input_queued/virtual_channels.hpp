@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "topoloom/network/paths.hpp"
+#include "topoloom/network/routes/paths.hpp"
 
 namespace topoloom {
 

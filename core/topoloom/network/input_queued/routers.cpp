@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/input_queued.hpp"
+#include "topoloom/network/input_queued/input_queued.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/network/input_queued_simulation.hpp"
+#include "topoloom/network/input_queued/simulation.hpp"
 
 namespace topoloom {
 
@@ -95,7 +95,7 @@ void InputQueuedNetwork::Simulation::make_worker(Shard shard) {
     worker.accepted.resize(most_inputs * vcs_);
     worker.asked.reserve(worker.grants.size());
     worker.granted.reserve(worker.accepted.size());
-    worker.received.by_latency.assign(most_cycles, 0);
+    worker.received.by_latency.assign(Received::most_cycles, 0);
 }
 
 void InputQueuedNetwork::Simulation::run(std::uint64_t cycles) {

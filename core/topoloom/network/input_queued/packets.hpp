@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/paths.hpp"
+#include "topoloom/network/routes/paths.hpp"
 #include "topoloom/network/workload.hpp"
 
 namespace topoloom {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/network/paths.hpp"
+#include "topoloom/network/routes/paths.hpp"
 
 #include <algorithm>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/datelines.hpp"
-#include "topoloom/network/telling_pairs.hpp"
+#include "topoloom/network/routes/datelines.hpp"
+#include "topoloom/network/routes/telling_pairs.hpp"
 
 namespace topoloom {
 

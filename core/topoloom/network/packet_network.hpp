@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all kinds of simulated switches can be asked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace topoloom {
+
+/// What nodes have received since the counts began. Integers, whose sums do not depend on their order.
+struct Received {
+    /// Latencies are counted one by one up to this number of cycles.
+    static constexpr std::size_t most_cycles = std::size_t{1} << 16;
+
+    std::uint64_t packets = 0;
+    std::uint64_t flits = 0;
+    std::uint64_t latency = 0;                // sum over packets, in cycles: from made to all there
+    std::vector<std::uint64_t> by_latency{};  // [cycles], the last also of all longer ones
+};
+
+/// Switches and channels that pass on what a workload makes its nodes send.
+class PacketNetwork {
+   public:
+    PacketNetwork() = default;
+    PacketNetwork(const PacketNetwork&) = delete;
+    PacketNetwork& operator=(const PacketNetwork&) = delete;
+    virtual ~PacketNetwork() = default;
+
+    virtual void run(std::uint64_t cycles) = 0;
+    [[nodiscard]] virtual std::uint64_t cycle() const = 0;
+    /// [node]: how far it is behind, in cycles since the packet was made that it would send next.
+    [[nodiscard]] virtual std::vector<std::uint64_t> lags() const = 0;
+    /// Counts since the last call of this function.
+    [[nodiscard]] virtual Received take_received() = 0;
+    /// Flits that have crossed a switch so far.
+    [[nodiscard]] virtual std::uint64_t flit_hops() const = 0;
+    /// Throws Error unless all adds up: each buffer is as large as the flits and credits that belong to it, wherever they are, and
+    /// what nodes have sent has been received or is on its way.
+    virtual void check() const = 0;
+};
+
+}  // namespace topoloom
