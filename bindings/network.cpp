@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
@@ -25,21 +26,36 @@ namespace {
 
 /// A fabric and its paths, made once for many loads.
 struct SwitchWiring {
-    explicit SwitchWiring(const Machine& machine) : fabric(machine), paths(fabric) {}
+    SwitchWiring(const Machine& machine, std::string_view routing)
+        : fabric(machine), paths(fabric, routing_of(routing)) {}
     Fabric fabric;
     Paths paths;
 };
 
-Switching switching_of(std::string_view name) {
-    constexpr std::array<std::string_view, 2> names{"cut-through", "wormhole"};
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (names[i] == name) return static_cast<Switching>(i);
-    throw Error(unknown_name("switching", std::string(name), {names.begin(), names.end()}));
+constexpr std::array<Kind, 2> routers{{
+    {"input-queued", "virtual channels with buffers at the inputs, in credits"},
+    {"voq", "a queue for each output at each input (virtual output queues), in credits"},
+}};
+
+void list_kinds(nb::module_& m, const char* name, std::span<const Kind> kinds, const char* help) {
+    m.def(
+        name,
+        [kinds] {
+            std::vector<std::pair<std::string, std::string>> named;
+            for (const Kind& kind : kinds) named.emplace_back(kind.name, kind.help);
+            return named;
+        },
+        help);
 }
 
 }  // namespace
 
 void bind_network(nb::module_& m) {
+    nb::class_<LoadSample>(m, "LoadSample", "What is in use during a batch of cycles.")
+        .def_ro("cycle", &LoadSample::cycle, "The last one.")
+        .def_ro("accepted", &LoadSample::accepted, "Flits per sending node and cycle.")
+        .def_ro("channel_use", &LoadSample::channel_use, "Flits per output of a switch and cycle.")
+        .def_ro("buffer_fill", &LoadSample::buffer_fill, "Share of all buffers, in the last cycle.");
     nb::class_<LoadMeasure>(m, "LoadMeasure", "What switches do under a load; latencies in cycles.")
         .def_ro("offered", &LoadMeasure::offered, "Flits per sending node and cycle.")
         .def_ro("accepted", &LoadMeasure::accepted, "Those that nodes received.")
@@ -50,22 +66,41 @@ void bind_network(nb::module_& m) {
         .def_ro("saturated", &LoadMeasure::saturated, "Sources fall ever further behind.")
         .def_ro("warm_up", &LoadMeasure::warm_up, "Cycles that were left out.")
         .def_ro("measured", &LoadMeasure::measured, "Cycles.")
-        .def_ro("packets", &LoadMeasure::packets);
+        .def_ro("packets", &LoadMeasure::packets)
+        .def_ro("by_latency", &LoadMeasure::by_latency, "[cycles]: packets.")
+        .def_ro("by_source", &LoadMeasure::by_source, "[node that sends]: flits per cycle.")
+        .def_prop_ro("fairness", &LoadMeasure::fairness, "Jain's, of the rates of sources; 1: all the same.")
+        .def_ro("series", &LoadMeasure::series, "Over time, batch by batch.");
     nb::class_<SwitchWiring>(m, "SwitchWiring", "Switches, ports and channels of a machine, and its routes.")
-        .def(nb::init<const Machine&>(), "machine"_a, nb::keep_alive<1, 2>(),
-             nb::call_guard<nb::gil_scoped_release>())
+        .def(nb::init<const Machine&, std::string_view>(), "machine"_a, "routing"_a = "own",
+             nb::keep_alive<1, 2>(), nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro(
             "switches", [](const SwitchWiring& wiring) { return wiring.fabric.router_count(); }, "How many.")
         .def_prop_ro(
             "classes", [](const SwitchWiring& wiring) { return wiring.paths.class_count(); },
             "Virtual channels that routes need at least, so that no packets wait for each other for ever.")
+        .def_prop_ro(
+            "routing",
+            [](const SwitchWiring& wiring) {
+                return std::string(routings[static_cast<std::size_t>(wiring.paths.routing())].name);
+            },
+            "What `own` comes to.")
         .def(
             "measure_load",
             [](const SwitchWiring& wiring, std::string_view traffic, double load, std::uint32_t vcs,
                std::uint32_t buffer, std::uint32_t packet, std::string_view switching, std::uint32_t channel,
-               std::uint64_t seed, int threads, const std::optional<Progress>& progress) {
+               std::string_view router, std::string_view arbiter, std::string_view allocator,
+               std::uint32_t iterations, std::uint64_t seed, int threads,
+               const std::optional<Progress>& progress) {
                 const SwitchOptions options{
-                    .vcs = vcs, .buffer = buffer, .channel = channel, .switching = switching_of(switching)};
+                    .vcs = vcs,
+                    .buffer = buffer,
+                    .channel = channel,
+                    .switching = value_of<Switching>("switching", switching, switchings),
+                    .arbiter = value_of<Arbiter>("arbiter", arbiter, arbiters),
+                    .allocator = value_of<Allocator>("allocator", allocator, allocators),
+                    .iterations = iterations,
+                    .queues = value_of<InputQueues>("router", router, routers)};
                 const TrafficPattern to(traffic, wiring.fabric.node_count(), seed);
                 OpenLoop senders(to, wiring.fabric.node_count(), packet, load, seed);
                 InputQueuedNetwork network(wiring.fabric, wiring.paths, senders, options, seed, threads);
@@ -75,11 +110,17 @@ void bind_network(nb::module_& m) {
                 return watch.run([&] { return measure_load(network, senders, {}, meter); });
             },
             "traffic"_a, "load"_a, nb::kw_only(), "vcs"_a, "buffer"_a = 8, "packet"_a = 4,
-            "switching"_a = "wormhole", "channel"_a = 1, "seed"_a = 1, "threads"_a = 1,
-            "progress"_a = nb::none(),
+            "switching"_a = "wormhole", "channel"_a = 1, "router"_a = "input-queued",
+            "arbiter"_a = "round-robin", "allocator"_a = "islip", "iterations"_a = 1, "seed"_a = 1,
+            "threads"_a = 1, "progress"_a = nb::none(),
             "Measure latencies of packets while each node makes `load` flits per cycle.\n\n"
             "Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles.\n"
             "The result does not depend on the threads; 0: one per core.");
+    list_kinds(m, "routings", routings, "By what packets choose among routes: names, and what they mean.");
+    list_kinds(m, "routers", routers, "How switches queue.");
+    list_kinds(m, "arbiters", arbiters, "By what requesters of one thing come first.");
+    list_kinds(m, "allocators", allocators, "How inputs and outputs are matched.");
+    list_kinds(m, "switchings", switchings, "When a packet goes on.");
     m.def(
         "traffics",
         [] {

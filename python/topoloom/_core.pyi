@@ -817,6 +817,25 @@ def through_proxies(graph: CommGraph, placement: Placement) -> CommGraph:
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""
 
+class LoadSample:
+    """What is in use during a batch of cycles."""
+
+    @property
+    def cycle(self) -> int:
+        """The last one."""
+
+    @property
+    def accepted(self) -> float:
+        """Flits per sending node and cycle."""
+
+    @property
+    def channel_use(self) -> float:
+        """Flits per output of a switch and cycle."""
+
+    @property
+    def buffer_fill(self) -> float:
+        """Share of all buffers, in the last cycle."""
+
 class LoadMeasure:
     """What switches do under a load; latencies in cycles."""
 
@@ -856,10 +875,26 @@ class LoadMeasure:
     @property
     def packets(self) -> int: ...
 
+    @property
+    def by_latency(self) -> list[int]:
+        """[cycles]: packets."""
+
+    @property
+    def by_source(self) -> list[float]:
+        """[node that sends]: flits per cycle."""
+
+    @property
+    def fairness(self) -> float:
+        """Jain's, of the rates of sources; 1: all the same."""
+
+    @property
+    def series(self) -> list[LoadSample]:
+        """Over time, batch by batch."""
+
 class SwitchWiring:
     """Switches, ports and channels of a machine, and its routes."""
 
-    def __init__(self, machine: Machine) -> None: ...
+    def __init__(self, machine: Machine, routing: str = 'own') -> None: ...
 
     @property
     def switches(self) -> int:
@@ -871,13 +906,32 @@ class SwitchWiring:
         Virtual channels that routes need at least, so that no packets wait for each other for ever.
         """
 
-    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
+    @property
+    def routing(self) -> str:
+        """What `own` comes to."""
+
+    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
         """
         Measure latencies of packets while each node makes `load` flits per cycle.
 
         Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles.
         The result does not depend on the threads; 0: one per core.
         """
+
+def routings() -> list[tuple[str, str]]:
+    """By what packets choose among routes: names, and what they mean."""
+
+def routers() -> list[tuple[str, str]]:
+    """How switches queue."""
+
+def arbiters() -> list[tuple[str, str]]:
+    """By what requesters of one thing come first."""
+
+def allocators() -> list[tuple[str, str]]:
+    """How inputs and outputs are matched."""
+
+def switchings() -> list[tuple[str, str]]:
+    """When a packet goes on."""
 
 def traffics() -> list[tuple[str, str]]:
     """Synthetic traffic: names with their options, and what they mean."""

@@ -2,11 +2,21 @@
 // Who of several requesters is served.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "topoloom/base/id.hpp"
+#include "topoloom/network/kinds.hpp"
 
 namespace topoloom {
+
+/// By what requesters come first.
+enum class Arbiter { round_robin, age, random };
+inline constexpr std::array<Kind, 3> arbiters{{
+    {"round-robin", "in turns that move on with success"},
+    {"age", "the packet that was made first"},
+    {"random", "by lot"},
+}};
 
 /// The requester that comes first from where the turn is, round the end: its own last success is the end.
 class RoundRobin {

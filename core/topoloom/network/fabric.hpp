@@ -50,6 +50,9 @@ class Fabric {
     }
     [[nodiscard]] std::uint32_t first_input(std::uint32_t router) const { return first_input_[router]; }
     [[nodiscard]] std::uint32_t first_output(std::uint32_t router) const { return first_output_[router]; }
+    /// By the number of the port.
+    [[nodiscard]] ChannelId at_input(std::uint32_t port) const { return into_[port]; }
+    [[nodiscard]] ChannelId at_output(std::uint32_t port) const { return out_of_[port]; }
     [[nodiscard]] std::string name(ChannelId id) const;
 
     /// The channels by which messages of a node that is its own router come and go.

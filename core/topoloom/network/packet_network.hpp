@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace topoloom {
@@ -17,6 +18,14 @@ struct Received {
     std::uint64_t flits = 0;
     std::uint64_t latency = 0;                // sum over packets, in cycles: from made to all there
     std::vector<std::uint64_t> by_latency{};  // [cycles], the last also of all longer ones
+    std::vector<std::uint64_t> sent{};        // [node]: flits; empty: not counted
+};
+
+/// What is in use at a time.
+struct Usage {
+    std::uint64_t stored = 0;  // flits in buffers of switches
+    std::uint64_t room = 0;    // of all these buffers
+    std::uint64_t outputs = 0;
 };
 
 /// Switches and channels that pass on what a workload makes its nodes send.
@@ -35,6 +44,9 @@ class PacketNetwork {
     [[nodiscard]] virtual Received take_received() = 0;
     /// Flits that have crossed a switch so far.
     [[nodiscard]] virtual std::uint64_t flit_hops() const = 0;
+    [[nodiscard]] virtual Usage usage() const { return {}; }
+    /// Packets that wait for each other in a circle, in a line; empty: there are none, or it is not known.
+    [[nodiscard]] virtual std::string circle_of_waits() const { return {}; }
     /// Throws Error unless all adds up: each buffer is as large as the flits and credits that belong to it, wherever they are, and
     /// what nodes have sent has been received or is on its way.
     virtual void check() const = 0;

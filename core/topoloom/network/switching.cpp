@@ -16,12 +16,18 @@ void require_within(std::string_view what, std::uint32_t value, std::uint32_t lo
 }  // namespace
 
 void require_switches(const SwitchOptions& options, std::uint32_t longest_packet) {
-    require_within("virtual channels", options.vcs, 1, 32);
+    require_within("virtual channels", options.vcs, 1, most_vcs);
     require_within("flits of a buffer", options.buffer, 1, 65535);
     require_within("flits of a packet", longest_packet, 1, 1U << 20);
     require_within("cycles of routing", options.routing, 0, 1000);
     require_within("cycles of crossing a switch", options.crossing, 1, 1000);
     require_within("cycles of a channel", options.channel, 1, 1000);
+    require_within("iterations of an allocator", options.iterations, 1, 64);
+    if (options.arbiter != Arbiter::round_robin &&
+        (options.allocator != Allocator::islip || options.iterations > 1))
+        fail(
+            "an arbiter by age or by lot has one iteration of iSLIP; choose round-robin for more, or for a "
+            "wavefront");
     if (options.switching == Switching::cut_through && options.buffer < longest_packet)
         fail("a buffer of ", options.buffer, " flits cannot hold a packet of ", longest_packet,
              ", as cut-through switching needs; enlarge it, or choose wormhole");

@@ -2,12 +2,24 @@
 // How switches pass packets on.
 #pragma once
 
+#include <array>
 #include <cstdint>
+
+#include "topoloom/network/arbiter.hpp"
+#include "topoloom/network/matching.hpp"
 
 namespace topoloom {
 
 /// When a packet may take a virtual channel: when there is room for all of it (cut-through), or for a flit (wormhole).
 enum class Switching { cut_through, wormhole };
+inline constexpr std::array<Kind, 2> switchings{{
+    {"cut-through", "when there is room for all of a packet"},
+    {"wormhole", "when there is room for a flit"},
+}};
+
+/// Whether an input's virtual channels take any packet, or each those for one output, so that none waits behind a packet for
+/// another (virtual output queues).
+enum class InputQueues { shared, by_output };
 
 /// Buffers and times of all routers. A flit is what a channel moves per cycle.
 struct SwitchOptions {
@@ -17,7 +29,15 @@ struct SwitchOptions {
     std::uint32_t crossing = 1;  // cycles from a switch's decision to the channel
     std::uint32_t channel = 1;   // cycles on a channel
     Switching switching = Switching::wormhole;
+    Arbiter arbiter = Arbiter::round_robin;
+    Allocator allocator = Allocator::islip;
+    std::uint32_t iterations = 1;              // of iSLIP
+    InputQueues queues = InputQueues::shared;  // by_output: `vcs` are those of each output
+    bool allow_circles =
+        false;  // packets take any virtual channel, even if they could wait for each other in a circle
 };
+
+constexpr std::uint32_t most_vcs = 32;
 
 /// Throws Error for what cannot be simulated, such as no buffers, or ones that are smaller than a packet which must fit.
 void require_switches(const SwitchOptions& options, std::uint32_t longest_packet);

@@ -43,6 +43,8 @@ def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
     return offered
 
 
+allocators = _names("tasks.network.sweep", "allocator_names")
+arbiters = _names("tasks.network.sweep", "arbiter_names")
 axis_orders = _names("tasks.axes", "FORMATS")
 kinds = _names("tasks.catalog", "CATALOG")
 launchers = _names("allocations.launch_order", "LAUNCHERS")
@@ -53,7 +55,8 @@ objectives = _names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _names("schedules.choose", "operations")
 network_studies = _names("tasks.network.sweep", "STUDIES")
 patterns = _names("graphs.patterns", "PATTERNS", "import")
-routers = _names("tasks.network.sweep", "ROUTERS")
+routers = _names("tasks.network.sweep", "router_names")
+routings = _names("tasks.network.sweep", "routing_names")
 schedules = _chained("schedules", "+")
 simulators = _names("simulate", "SIMULATORS")
 switchings = _names("tasks.network.sweep", "SWITCHING")

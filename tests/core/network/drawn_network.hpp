@@ -56,10 +56,11 @@ class Exchange final : public Workload {
 
 /// Machines, with their routes.
 struct Wired {
-    explicit Wired(const std::string& text) : machine(make_machine(text)) {}
+    explicit Wired(const std::string& text, Routing routing = Routing::own)
+        : machine(make_machine(text)), paths(fabric, routing) {}
     Machine machine;
     Fabric fabric{machine};
-    Paths paths{fabric};
+    Paths paths;
 };
 
 /// Runs one; the books are checked every `check_every` cycles. Throws Error if anything is lost, or stands still.
@@ -75,6 +76,15 @@ inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::
     options.crossing = 1 + rng.below(3);
     options.channel = 1 + rng.below(4);
     const std::uint32_t longest = 1 + rng.below(6);
+    options.arbiter = static_cast<Arbiter>(rng.below(3));
+    if (options.arbiter == Arbiter::round_robin) {
+        options.iterations = 1 + rng.below(3);
+        options.allocator = static_cast<Allocator>(rng.below(2));
+    }
+    if (wired.paths.steps() == nullptr && rng.below(4) == 0) {
+        options.queues = InputQueues::by_output;
+        options.vcs = wired.paths.class_count();
+    }
     if (options.buffer >= longest && rng.below(2) == 0) options.switching = Switching::cut_through;
     Exchange exchange(wired.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0, rng);
     InputQueuedNetwork network(wired.fabric, wired.paths, exchange, options, seed);
@@ -92,6 +102,13 @@ inline std::vector<std::unique_ptr<Wired>> small_machines() {
     for (const char* const text : {"torus:4x3", "torus:5", "torus:3x3x2", "mesh:3x3", "fattree:3:3",
                                    "hyperx:3x3", "dragonfly:4x2x2,routing=minimal"})
         machines.push_back(std::make_unique<Wired>(text));
+    for (const char* const text :
+         {"torus:4x3", "torus:5", "torus:4x4x3", "mesh:3x3", "fattree:3:3", "hyperx:3x3"})
+        machines.push_back(std::make_unique<Wired>(text, Routing::minimal_adaptive));
+    for (const char* const text :
+         {"dragonfly:4x2x2", "dragonfly:5x1x4,nodes=2", "dragonfly:4x1x2,nodes=2,routing=valiant"})
+        for (const Routing routing : {Routing::valiant, Routing::ugal})
+            machines.push_back(std::make_unique<Wired>(text, routing));
     return machines;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ const std::vector<std::string> texts{"torus:8",
                                      "rails:4:4:2",
                                      "twisted:4x4x4,twist.x=0:0:2"};
 
+/// Paths of Valiant's routing, beside minimal ones: those of ugal, too.
+const std::vector<std::string> with_detours{"dragonfly:9x1x4,nodes=2", "dragonfly:4x2x2", "dragonfly:5x1x3"};
+
 using Place = std::pair<std::uint32_t, std::uint32_t>;  // channel and class
 
 /// Whether nobody can be reached from itself.
@@ -53,6 +57,57 @@ bool is_acyclic(std::map<Place, std::set<Place>> next) {
     return next.empty();
 }
 
+/// Holds paths to their laws; `queued` leads to detours, too.
+void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_shortest,
+                 const Queued& queued) {
+    const NetworkView view(fabric.machine().topology());
+    std::map<Place, std::set<Place>> next;
+    std::size_t longest = 0;
+    Rng rng(1);
+    Paths::Room room;
+    /// Adds what a path waits for, in whatever classes.
+    const auto add = [&](std::span<const Hop> path) {
+        std::set<Place> before;
+        for (std::size_t i = 0; i < path.size(); ++i) {
+            const Hop& hop = path[i];
+            CHECK(hop.classes <= paths.class_count());
+            CHECK(hop.highest < hop.classes);
+            std::set<Place> here;
+            // Whatever class was taken before, there is one to take.
+            const auto take = [&](std::uint32_t lowest, const Place* last) {
+                CHECK(lowest <= hop.highest);
+                for (std::uint32_t klass = lowest; klass <= hop.highest; ++klass) {
+                    const Place place{hop.channel.value, klass};
+                    here.insert(place);
+                    next[place];
+                    if (last != nullptr) next[*last].insert(place);
+                }
+            };
+            if (i == 0) take(0, nullptr);
+            for (const Place& last : before) take(hop.lowest(last.second), &last);
+            if (i > 0) CHECK(fabric.channel(path[i - 1].channel).to == fabric.channel(hop.channel).from);
+            before = std::move(here);
+        }
+    };
+    for (const Node from : ids<Node>(fabric.node_count())) {
+        for (const Node to : ids<Node>(fabric.node_count())) {
+            if (from == to) continue;
+            for (int draw = 0; draw < draws; ++draw) {
+                const auto path = paths.find(from, to, rng, room, queued);
+                const std::size_t own =
+                    (fabric.is_own_router(from) ? 1 : 0) + (fabric.is_own_router(to) ? 1 : 0);
+                if (is_shortest) CHECK(path.size() == view.hops(from, to) + own);
+                CHECK(fabric.channel(path.front().channel).is_entry());
+                CHECK(fabric.channel(path.back().channel).is_exit());
+                longest = std::max(longest, path.size());
+                add(path);
+            }
+        }
+    }
+    CHECK(longest <= paths.longest());
+    CHECK(is_acyclic(next));
+}
+
 }  // namespace
 
 TEST_CASE("paths lead from node to node, and no circle of channels waits for itself") {
@@ -60,50 +115,19 @@ TEST_CASE("paths lead from node to node, and no circle of channels waits for its
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
-        const Paths paths(fabric);
-        const NetworkView view(machine.topology());
-        std::map<Place, std::set<Place>> next;
-        std::size_t longest = 0;
-        Rng rng(1);
-        Paths::Room room;
-        for (const Node from : ids<Node>(fabric.node_count())) {
-            for (const Node to : ids<Node>(fabric.node_count())) {
-                if (from == to) continue;
-                for (int draw = 0; draw < 4; ++draw) {
-                    const auto path = paths.find(from, to, rng, room);
-                    const std::size_t own =
-                        (fabric.is_own_router(from) ? 1 : 0) + (fabric.is_own_router(to) ? 1 : 0);
-                    CHECK(path.size() == view.hops(from, to) + own);
-                    CHECK(fabric.channel(path.front().channel).is_entry());
-                    CHECK(fabric.channel(path.back().channel).is_exit());
-                    longest = std::max(longest, path.size());
-                    std::set<Place> before;
-                    for (std::size_t i = 0; i < path.size(); ++i) {
-                        const Hop& hop = path[i];
-                        CHECK(hop.classes <= paths.class_count());
-                        CHECK(hop.highest < hop.classes);
-                        std::set<Place> here;
-                        // Whatever class was taken before, there is one to take.
-                        const auto take = [&](std::uint32_t lowest, const Place* last) {
-                            CHECK(lowest <= hop.highest);
-                            for (std::uint32_t klass = lowest; klass <= hop.highest; ++klass) {
-                                const Place place{hop.channel.value, klass};
-                                here.insert(place);
-                                next[place];
-                                if (last != nullptr) next[*last].insert(place);
-                            }
-                        };
-                        if (i == 0) take(0, nullptr);
-                        for (const Place& last : before) take(hop.lowest(last.second), &last);
-                        if (i > 0)
-                            CHECK(fabric.channel(path[i - 1].channel).to == fabric.channel(hop.channel).from);
-                        before = std::move(here);
-                    }
-                }
-            }
-        }
-        CHECK(longest <= paths.longest());
-        CHECK(is_acyclic(next));
+        check_paths(fabric, Paths(fabric), 4, true, {});
+    }
+}
+
+TEST_CASE("minimal paths and detours together make no circle") {
+    for (const std::string& text : with_detours) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Fabric fabric(machine);
+        const Paths paths(fabric, Routing::ugal);
+        CHECK(paths.class_count() == 3);
+        Rng rng(2);
+        check_paths(fabric, paths, 16, false, [&](ChannelId) { return rng.below(4); });
     }
 }
 
@@ -136,14 +160,4 @@ TEST_CASE("rings need a second class of virtual channels; meshes and trees do no
     CHECK(classes("mesh:8x8") == 1);
     CHECK(classes("fattree:4:4:4") == 1);
     CHECK(classes("dragonfly:9x1x4,nodes=2,routing=minimal") == 2);
-}
-
-TEST_CASE("machines that route over detours, or by the load, are refused") {
-    const auto refused = [](const std::string& text, const char* why) {
-        const Machine machine = make_machine(text);
-        const Fabric fabric(machine);
-        CHECK_THROWS_WITH_AS((void)Paths(fabric), doctest::Contains(why), Error);
-    };
-    refused("dragonfly:4x2x2,routing=valiant", "routes messages over detours");
-    refused("dragonfly:4x2x2,routing=ugal", "routes messages by the load");
 }

@@ -51,7 +51,15 @@ def test_a_figure_is_drawn_and_a_table_printed(
         (["--loads", "1.1"], "a load must be above 0"),
         (["--loads", ""], "--loads '' is not a list of numbers"),
         (["--traffic", "uniforms"], "did you mean 'uniform'?"),
-        (["--router", "output"], "no router 'output'; there are: input-queued"),
+        (["--router", "output"], "no router 'output'; there are: input-queued, voq"),
+        (["--routing", "adaptive"], "no routing 'adaptive'"),
+        (["--routing", "ugal"], "over groups of a dragonfly, and 'torus:4x4' has none"),
+        (["--routing", "minimal-adaptive", "--vcs", "2"], "needs 3 virtual channels"),
+        (["--arbiter", "fifo"], "no arbiter 'fifo'; there are: round-robin, age"),
+        (["--allocator", "pim"], "no allocator 'pim'; there are: islip, wavefront"),
+        (["--iterations", "0"], "iterations of an allocator must be 1 to 64, not 0"),
+        (["--arbiter", "age", "--allocator", "wavefront"], "has one iteration of"),
+        (["--router", "voq", "--vcs", "9"], "are 45; an input has at most 32"),
         (
             ["--switching", "cut-through", "--buffer", "3"],
             "a buffer of 3 flits cannot hold a packet of 4",
@@ -67,3 +75,33 @@ def test_bad_input_is_refused_in_a_line(
     assert refused.out == ""
     (line,) = refused.err.splitlines()
     assert said in line
+
+
+def test_a_dragonfly_is_routed_as_its_text_says(topoloom: Command) -> None:
+    words = ("--traffic", "shift(by=8)", "--loads", "0.5", "--vcs", "6", "--json")
+    accepted = {}
+    for routing in ("minimal", "valiant", "ugal"):
+        machine = f"dragonfly:9x1x4,nodes=2,routing={routing}"
+        found = topoloom("network", "sweep", "-m", machine, *words).json
+        assert found["routing"] == ("own" if routing == "minimal" else routing)
+        accepted[routing] = found["loads"][0]["accepted"]
+    # All of a group's 8 nodes send over one channel to the next.
+    assert accepted["minimal"] == pytest.approx(1 / 8, rel=0.05)
+    assert accepted["valiant"] > 0.3
+    assert accepted["ugal"] > 0.3
+
+
+def test_measures_of_sources_latencies_and_time_add_up(topoloom: Command) -> None:
+    words = ("--loads", "0.2", "--router", "voq", "--arbiter", "age", "--json")
+    found = topoloom(*SWEEP, *words).json
+    assert (found["router"], found["arbiter"]) == ("voq", "age")
+    (point,) = found["loads"]
+    histogram = point["latency_histogram"]
+    assert sum(histogram["packets"]) == point["packets"]
+    assert len(histogram["packets"]) <= 40
+    assert 0.15 < point["source_min"] <= 0.2 <= point["source_max"] < 0.25
+    assert 0.98 < point["fairness"] <= 1
+    used = [sample["channel_use"] for sample in point["series"]]
+    # 16 nodes send 0.2 flits over 2.13 links and an exit, of 5 outputs each.
+    assert sum(used) / len(used) == pytest.approx(0.2 * (32 / 15 + 1) / 5, rel=0.05)
+    assert all(0 < sample["buffer_fill"] < 0.2 for sample in point["series"])

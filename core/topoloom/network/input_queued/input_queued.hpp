@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "topoloom/network/fabric.hpp"
@@ -34,6 +35,8 @@ class InputQueuedNetwork final : public PacketNetwork {
     [[nodiscard]] std::vector<std::uint64_t> lags() const override;
     [[nodiscard]] Received take_received() override;
     [[nodiscard]] std::uint64_t flit_hops() const override;
+    [[nodiscard]] Usage usage() const override;
+    [[nodiscard]] std::string circle_of_waits() const override;
     void check() const override;
 
    private:

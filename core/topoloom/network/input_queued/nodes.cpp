@@ -22,13 +22,15 @@ bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
         const Order order = workload_.take(node, worker.now);
-        sender.packet =
-            packets_.make(worker.number, order, paths_.find(node, order.to, sender.ways, worker.path));
+        sender.packet = packets_.make(worker.number, order,
+                                      paths_.find(node, order.to, sender.ways, worker.path, queued_));
+        if (paths_.steps() != nullptr) packets_[sender.packet].way = Packets::Way::open;
         sender.next = workload_.next(node);
         const Hop& entry = packets_.hop(sender.packet);
         sender.arrival_line = arrival_line_[entry.channel.value];
         sender.credit_line = credit_line_[entry.channel.value];
-        sender.open = classed_.open_to(entry, 0);
+        sender.open = chosen_ != 0 ? vc_range(0, vcs_) : classed_.open_to(entry, 0);
+        if (!queues_of_.empty()) sender.open &= queues_for(sender.packet);
     }
     const VcMask takeable = with_room(sender.credit_line, sender.open);
     if (takeable == 0) return false;
@@ -48,6 +50,7 @@ void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
     if (credits == 0) return;
     --credits;
     ++worker.sent;
+    ++sender.flits;
     const bool is_head = sender.left == packets_[sender.packet].order.flits;
     const bool is_tail = --sender.left == 0;
     moving_.put(sender.arrival_line, worker.now + options_.channel,
@@ -92,7 +95,14 @@ Received InputQueuedNetwork::Simulation::take_received() {
         for (std::size_t i = 0; i < Received::most_cycles; ++i)
             sum.by_latency[i] += std::exchange(part.by_latency[i], 0);
     }
+    for (Sender& sender : senders_) sum.sent.push_back(std::exchange(sender.flits, 0));
     return sum;
+}
+
+Usage InputQueuedNetwork::Simulation::usage() const {
+    Usage usage{.room = std::uint64_t{queues_.size()} * options_.buffer, .outputs = free_.size()};
+    for (const std::uint32_t stored : stored_) usage.stored += stored;
+    return usage;
 }
 
 std::uint64_t InputQueuedNetwork::Simulation::flit_hops() const {

@@ -22,9 +22,13 @@ namespace topoloom {
 /// is used by one shard at a time.
 class Packets {
    public:
+    /// Whether a packet has a path; without one it chooses at each router, where it may have found a path to escape by.
+    enum class Way : std::uint8_t { planned, open, may_escape };
     struct Packet {
         Order order;
-        std::uint32_t hop = 0;  // of the path: where its head is, or goes
+        std::uint16_t hop = 0;  // of the path: where its head is, or goes
+        std::uint16_t hops = 0;
+        Way way = Way::planned;
     };
 
     /// For `most` packets at a time.
@@ -39,9 +43,15 @@ class Packets {
         if (unused.empty()) add_chunk(static_cast<std::uint32_t>(shard));
         const std::uint32_t packet = unused.back();
         unused.pop_back();
-        (*this)[packet] = {order};
+        (*this)[packet] = {.order = order, .hops = static_cast<std::uint16_t>(path.size())};
         std::ranges::copy(path, hops(packet));
         return packet;
+    }
+    /// Gives a packet another path, at whose first hop it is.
+    void plan(std::uint32_t packet, std::span<const Hop> path) {
+        std::ranges::copy(path, hops(packet));
+        (*this)[packet].hop = 0;
+        (*this)[packet].hops = static_cast<std::uint16_t>(path.size());
     }
     /// By any shard; another one gets it back at its next but one collect().
     void free(std::size_t shard, std::uint32_t packet) {
@@ -70,6 +80,11 @@ class Packets {
     }
     /// The hop that the head takes next, or has taken last.
     [[nodiscard]] const Hop& hop(std::uint32_t packet) const { return hops(packet)[(*this)[packet].hop]; }
+    /// The one behind that; null: it leads to a node.
+    [[nodiscard]] const Hop* next_hop(std::uint32_t packet) const {
+        const Packet& one = (*this)[packet];
+        return one.hop + 1 < one.hops ? hops(packet) + one.hop + 1 : nullptr;
+    }
     /// Goes on to the next hop.
     const Hop& step(std::uint32_t packet) { return hops(packet)[++(*this)[packet].hop]; }
 

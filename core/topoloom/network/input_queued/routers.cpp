@@ -2,6 +2,7 @@
 #include "topoloom/network/input_queued/input_queued.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,28 @@ void require_classes(const Fabric& fabric, const Paths& paths, std::uint32_t vcs
          paths.class_count(), " virtual channels, not ", vcs);
 }
 
+std::uint32_t most_outputs(const Fabric& fabric) {
+    std::size_t most = 0;
+    for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
+        most = std::max(most, fabric.out_of(router).size());
+    return static_cast<std::uint32_t>(most);
+}
+
+/// Queues by output are virtual channels, as many for each as there are classes of paths.
+SwitchOptions in_virtual_channels(const Fabric& fabric, const Paths& paths, const SwitchOptions& options) {
+    if (options.queues == InputQueues::shared) return options;
+    if (paths.steps() != nullptr)
+        fail("packets that choose their channel at each switch cannot be queued by output before");
+    const std::uint64_t outputs = most_outputs(fabric), queues = outputs * options.vcs;
+    if (queues > most_vcs)
+        fail("queues for each of ", outputs, " outputs, ", options.vcs, " each, are ", queues,
+             "; an input has at most ", most_vcs);
+    require_classes(fabric, paths, options.vcs);
+    SwitchOptions all = options;
+    all.vcs = static_cast<std::uint32_t>(queues);
+    return all;
+}
+
 }  // namespace
 
 InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths, Workload& workload,
@@ -31,7 +54,9 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
       workload_(workload),
       options_(options),
       vcs_(options.vcs),
-      classed_{options.vcs},
+      classed_{paths.escape_classes() > 0 ? paths.escape_classes() : options.vcs, !options.allow_circles},
+      chosen_(paths.steps() != nullptr ? vc_range(std::min(paths.escape_classes(), vcs_), vcs_) : 0),
+      matches_(options.allocator != Allocator::islip || options.iterations > 1),
       delay_(options.crossing + options.channel),
       room_(options.switching == Switching::cut_through ? workload.longest_packet() : 1),
       shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
@@ -44,7 +69,7 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
       moving_(fabric.channel_count(), delay_, ahead_),
       returning_(fabric.channel_count(), delay_, ahead_) {
     require_switches(options, workload.longest_packet());
-    require_classes(fabric, paths, vcs_);
+    if (!options.allow_circles) require_classes(fabric, paths, vcs_);
     for (const Node node : ids<Node>(fabric.node_count()))
         senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
     number_lines();
@@ -58,7 +83,21 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
     output_turn_.resize(fabric.output_count());
     input_turn_.resize(fabric.input_count());
     queue_turn_.resize(fabric.input_count());
+    if (options.queues == InputQueues::by_output) queue_by_output();
+    if (paths.steps() != nullptr || options.arbiter == Arbiter::random)
+        for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
+            choices_.emplace_back(seed, 2 * fabric.node_count() + router);
     for (const Shard& shard : shards_.parts) make_worker(shard);
+}
+
+void InputQueuedNetwork::Simulation::queue_by_output() {
+    const std::uint32_t most = most_outputs(fabric_);
+    queues_of_.resize(fabric_.output_count());
+    for (std::uint32_t router = 0; router < fabric_.router_count(); ++router)
+        for (std::uint32_t output = fabric_.first_output(router); output < fabric_.first_output(router + 1);
+             ++output)
+            for (std::uint32_t vc = output - fabric_.first_output(router); vc < vcs_; vc += most)
+                queues_of_[output] |= VcMask{1} << vc;
 }
 
 void InputQueuedNetwork::Simulation::number_lines() {
@@ -93,6 +132,7 @@ void InputQueuedNetwork::Simulation::make_worker(Shard shard) {
     }
     worker.grants.resize(most_outputs * vcs_);
     worker.accepted.resize(most_inputs * vcs_);
+    worker.steered.resize(most_outputs);
     worker.asked.reserve(worker.grants.size());
     worker.granted.reserve(worker.accepted.size());
     worker.received.by_latency.assign(Received::most_cycles, 0);
@@ -114,26 +154,43 @@ void InputQueuedNetwork::Simulation::step(Worker& worker) {
         take_arrivals(router, worker.now);
         take_credits(router, worker.now);
         if (stored_[router] == 0) continue;
-        // What a packet leaves can be given on in the same cycle only if the next one's way is known already.
-        if (options_.routing == 0) {
-            allocate_switch(worker, router);
-            allocate_vcs(worker, router);
+        if (chosen_ != 0) steer(worker, router);
+        if (options_.arbiter != Arbiter::round_robin) {
+            allocate<false>(worker, router);
         } else {
-            allocate_vcs(worker, router);
-            allocate_switch(worker, router);
+            allocate<true>(worker, router);
         }
     }
+}
+
+template <bool in_turns>
+void InputQueuedNetwork::Simulation::allocate(Worker& worker, std::uint32_t router) {
+    // What a packet leaves can be given on in the same cycle only if the next one's way is known already.
+    if (options_.routing > 0) allocate_vcs<in_turns>(worker, router);
+    if (matches_) {
+        match_switch(worker, router);
+    } else {
+        allocate_switch<in_turns>(worker, router);
+    }
+    if (options_.routing == 0) allocate_vcs<in_turns>(worker, router);
 }
 
 /// Of the packet that has come to the front of its queue.
 void InputQueuedNetwork::Simulation::show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
     Queue& queue = this->queue(input, vc);
-    const Hop& hop = packets_.step(stored(input, vc, queue.begin).packet());
+    const std::uint32_t packet = stored(input, vc, queue.begin).packet();
+    queue.ready = since + options_.routing;
+    inputs_[input].waiting |= VcMask{1} << vc;
+    if (chosen_ != 0 && packets_[packet].way != Packets::Way::planned) {
+        packets_[packet].way = Packets::Way::open;
+        queue.open = 0;
+        return;
+    }
+    const Hop& hop = packets_.step(packet);
     const Channel& next = fabric_.channel(hop.channel);
     queue.output = static_cast<std::uint16_t>(next.output - fabric_.first_output(next.from));
     queue.open = classed_.open_to(hop, vc);
-    queue.ready = since + options_.routing;
-    inputs_[input].waiting |= VcMask{1} << vc;
+    if (!queues_of_.empty()) queue.open &= queues_for(packet);
 }
 
 void InputQueuedNetwork::Simulation::take_arrivals(std::uint32_t router, std::uint64_t now) {
@@ -158,6 +215,7 @@ void InputQueuedNetwork::Simulation::take_credits(std::uint32_t router, std::uin
         take_credit(output, credits[output]);
 }
 
+template <bool in_turns>
 void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;
@@ -168,11 +226,14 @@ void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t 
             const Queue& queue = this->queue(first + i, vc);
             if (queue.ready > worker.now) continue;
             const std::uint32_t output = first_output + queue.output;
+            const std::uint32_t late =
+                in_turns ? 0 : lateness(worker.now, router, stored(first + i, vc, queue.begin).packet());
             for (VcMask free = with_room(output, free_[output] & queue.open); free != 0; free &= free - 1) {
                 const auto wanted = static_cast<std::uint32_t>(std::countr_zero(free));
                 const std::uint32_t requester = i * vcs_ + vc, at_output = queue.output * vcs_ + wanted;
                 const std::uint32_t distance =
-                    vc_turn_[std::size_t{output} * vcs_ + wanted].distance(requester, count * vcs_);
+                    in_turns ? vc_turn_[std::size_t{output} * vcs_ + wanted].distance(requester, count * vcs_)
+                             : late;
                 if (worker.grants[at_output].offer(requester, distance)) worker.asked.push_back(at_output);
             }
         }
@@ -181,7 +242,8 @@ void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t 
     for (const std::uint32_t at_output : worker.asked) {
         const std::uint32_t requester = worker.grants[at_output].requester;
         const std::uint32_t distance =
-            choice_turn_[std::size_t{first} * vcs_ + requester].distance(at_output % vcs_, vcs_);
+            in_turns ? choice_turn_[std::size_t{first} * vcs_ + requester].distance(at_output % vcs_, vcs_)
+                     : worker.grants[at_output].distance;
         if (worker.accepted[requester].offer(at_output, distance)) worker.granted.push_back(requester);
         worker.grants[at_output] = {};
     }
@@ -194,6 +256,7 @@ void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t 
         vc_turn_[std::size_t{output} * vcs_ + wanted].served(requester, count * vcs_);
         free_[output] &= ~(VcMask{1} << wanted);
         Queue& queue = this->queue(input, vc);
+        if (chosen_ != 0) settle(wanted, stored(input, vc, queue.begin).packet());
         queue.vc = static_cast<std::uint8_t>(wanted);
         queue.ready = worker.now + 1;
         inputs_[input].waiting &= ~(VcMask{1} << vc);
@@ -201,6 +264,7 @@ void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t 
     }
 }
 
+template <bool in_turns>
 void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;
@@ -215,7 +279,9 @@ void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32
             const std::uint32_t output = first_output + queue.output;
             if (credits_[std::size_t{output} * vcs_ + queue.vc] == 0) continue;
             const std::uint32_t distance =
-                output_turn_[output].distance(i, count) * vcs_ + queue_turn_[first + i].distance(vc, vcs_);
+                in_turns ? output_turn_[output].distance(i, count) * vcs_ +
+                               queue_turn_[first + i].distance(vc, vcs_)
+                         : lateness(worker.now, router, stored(first + i, vc, queue.begin).packet());
             if (worker.grants[queue.output].offer(i * vcs_ + vc, distance))
                 worker.asked.push_back(queue.output);
         }
@@ -223,8 +289,9 @@ void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32
     worker.granted.clear();
     for (const std::uint32_t output : worker.asked) {
         const std::uint32_t i = worker.grants[output].requester / vcs_;
-        if (worker.accepted[i].offer(output, input_turn_[first + i].distance(output, output_count)))
-            worker.granted.push_back(i);
+        const std::uint32_t distance =
+            in_turns ? input_turn_[first + i].distance(output, output_count) : worker.grants[output].distance;
+        if (worker.accepted[i].offer(output, distance)) worker.granted.push_back(i);
     }
     for (const std::uint32_t i : worker.granted) {
         const std::uint32_t output = worker.accepted[i].requester;
@@ -236,6 +303,44 @@ void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32
         cross(worker, router, first + i, vc);
     }
     for (const std::uint32_t output : worker.asked) worker.grants[output] = {};
+}
+
+/// Of each input's queues for an output, the one whose turn it is asks.
+void InputQueuedNetwork::Simulation::match_switch(Worker& worker, std::uint32_t router) {
+    const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
+    const std::uint32_t count = fabric_.first_input(router + 1) - first;
+    const std::uint32_t output_count = fabric_.first_output(router + 1) - first_output;
+    Matching& matching = worker.matching;
+    matching.begin(count, output_count);
+    bool any = false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Input& input = inputs_[first + i];
+        for (VcMask ready = input.active & input.filled; ready != 0; ready &= ready - 1) {
+            const auto vc = static_cast<std::uint32_t>(std::countr_zero(ready));
+            const Queue& queue = this->queue(first + i, vc);
+            if (queue.ready > worker.now) continue;
+            if (credits_[std::size_t{first_output + queue.output} * vcs_ + queue.vc] == 0) continue;
+            std::uint8_t& request = matching.request(i, queue.output);
+            const RoundRobin& turn = queue_turn_[first + i];
+            if (request == 0 || turn.distance(vc, vcs_) < turn.distance(request - 1U, vcs_))
+                request = static_cast<std::uint8_t>(vc + 1);
+            any = true;
+        }
+    }
+    if (!any) return;
+    if (options_.allocator == Allocator::wavefront) {
+        matching.wavefront(worker.now);
+    } else {
+        matching.islip(options_.iterations, std::span(output_turn_).subspan(first_output, output_count),
+                       std::span(input_turn_).subspan(first, count));
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t output = matching.output_of(i);
+        if (output == no_index) continue;
+        const std::uint32_t vc = matching.request(i, output) - 1U;
+        queue_turn_[first + i].served(vc, vcs_);
+        cross(worker, router, first + i, vc);
+    }
 }
 
 /// Moves the flit in front of a queue to its output.
@@ -262,13 +367,16 @@ void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router,
 
 InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
                                        const SwitchOptions& options, std::uint64_t seed, int threads)
-    : simulation_(std::make_unique<Simulation>(fabric, paths, workload, options, seed, threads)) {}
+    : simulation_(std::make_unique<Simulation>(fabric, paths, workload,
+                                               in_virtual_channels(fabric, paths, options), seed, threads)) {}
 InputQueuedNetwork::~InputQueuedNetwork() = default;
 void InputQueuedNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
 std::uint64_t InputQueuedNetwork::cycle() const { return simulation_->cycle(); }
 std::vector<std::uint64_t> InputQueuedNetwork::lags() const { return simulation_->lags(); }
 Received InputQueuedNetwork::take_received() { return simulation_->take_received(); }
 std::uint64_t InputQueuedNetwork::flit_hops() const { return simulation_->flit_hops(); }
+Usage InputQueuedNetwork::usage() const { return simulation_->usage(); }
+std::string InputQueuedNetwork::circle_of_waits() const { return simulation_->circle_of_waits(); }
 void InputQueuedNetwork::check() const { simulation_->check(); }
 
 }  // namespace topoloom

@@ -2,9 +2,11 @@
 // What an input-queued network consists of, for its two files: routers, and the nodes that send and receive.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "topoloom/network/arbiter.hpp"
@@ -12,8 +14,8 @@
 #include "topoloom/network/flits.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
 #include "topoloom/network/input_queued/packets.hpp"
-#include "topoloom/network/shards.hpp"
 #include "topoloom/network/input_queued/virtual_channels.hpp"
+#include "topoloom/network/shards.hpp"
 
 namespace topoloom {
 
@@ -30,6 +32,8 @@ class InputQueuedNetwork::Simulation {
     [[nodiscard]] std::vector<std::uint64_t> lags() const;
     [[nodiscard]] Received take_received();
     [[nodiscard]] std::uint64_t flit_hops() const;
+    [[nodiscard]] Usage usage() const;
+    [[nodiscard]] std::string circle_of_waits() const;
     void check() const;
 
    private:
@@ -61,7 +65,8 @@ class InputQueuedNetwork::Simulation {
         std::uint32_t arrival_line = 0;  // of the channel that it enters by
         std::uint32_t credit_line = 0;
         VcMask open = 0;
-        std::uint8_t vc = 0;  // taken last
+        std::uint8_t vc = 0;      // taken last
+        std::uint64_t flits = 0;  // sent since they were last asked for
     };
     /// A thread's part, what has happened there, and room to work in.
     struct alignas(64) Worker {
@@ -76,9 +81,13 @@ class InputQueuedNetwork::Simulation {
         Paths::Room path{};
         std::vector<Grant> grants{}, accepted{};  // of the router at work
         std::vector<std::uint32_t> asked{}, granted{};
+        Matching matching{};
+        std::vector<std::uint32_t>
+            steered{};  // [output of the router at work]: packets that have chosen it in this cycle
     };
 
     void number_lines();
+    void queue_by_output();
     void make_worker(Shard shard);
     void step(Worker& worker);
     void serve_nodes(Worker& worker);
@@ -92,9 +101,29 @@ class InputQueuedNetwork::Simulation {
         ++credits_[line * vcs_ + credit - 1U];
         credit = 0;
     }
+    template <bool in_turns>
+    void allocate(Worker& worker, std::uint32_t router);
+    template <bool in_turns>
     void allocate_vcs(Worker& worker, std::uint32_t router);
+    template <bool in_turns>
     void allocate_switch(Worker& worker, std::uint32_t router);
+    void match_switch(Worker& worker, std::uint32_t router);
+    /// How late a packet comes where turns do not count: the least wins.
+    [[nodiscard]] std::uint32_t lateness(std::uint64_t now, std::uint32_t router, std::uint32_t packet) {
+        if (options_.arbiter == Arbiter::random) return choices_[router].next() >> 1;
+        constexpr std::uint64_t oldest = (1U << 31) - 1;
+        return static_cast<std::uint32_t>(oldest - std::min(now - packets_[packet].order.made, oldest));
+    }
+    /// Virtual channels that hold packets for the output which a packet takes behind its hop.
+    [[nodiscard]] VcMask queues_for(std::uint32_t packet) const {
+        const Hop* const next = packets_.next_hop(packet);
+        return next == nullptr ? vc_range(0, vcs_) : queues_of_[fabric_.channel(next->channel).output];
+    }
     void cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
+    void steer(Worker& worker, std::uint32_t router);
+    void choose_output(Worker& worker, std::uint32_t router, Queue& queue, std::uint32_t packet);
+    [[nodiscard]] std::vector<std::uint32_t> waits_for(std::uint32_t input, std::uint32_t vc) const;
+    void settle(std::uint32_t vc, std::uint32_t packet);
     void show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
     [[nodiscard]] Queue& queue(std::uint32_t input, std::uint32_t vc) {
         return queues_[std::size_t{input} * vcs_ + vc];
@@ -104,6 +133,15 @@ class InputQueuedNetwork::Simulation {
     }
     [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
         return number >= options_.buffer ? number - options_.buffer : number;
+    }
+    /// Flits behind a channel for which no credit has come back.
+    [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
+        const std::uint32_t* const credits =
+            credits_.data() + std::size_t{credit_line_[channel.value]} * vcs_;
+        std::uint32_t sum = 0;
+        for (std::uint32_t vc = 0; vc < vcs_; ++vc)
+            if (credits[vc] != endless) sum += options_.buffer - credits[vc];
+        return sum;
     }
     /// Those of some virtual channels that have as much room as a packet needs to begin.
     [[nodiscard]] VcMask with_room(std::size_t credit_line, VcMask some) const {
@@ -121,6 +159,8 @@ class InputQueuedNetwork::Simulation {
     const SwitchOptions options_;
     const std::uint32_t vcs_;
     const ClassedVcs classed_;
+    const VcMask chosen_;        // virtual channels of packets that choose at each router
+    const bool matches_;         // whether a switch looks at its requests more than once
     const std::uint32_t delay_;  // cycles from a switch's decision to the next router
     const std::uint32_t room_;   // credits that a packet needs to take a virtual channel
     std::uint64_t now_ = 0;
@@ -145,6 +185,9 @@ class InputQueuedNetwork::Simulation {
     std::vector<RoundRobin> output_turn_;  // [output]: among inputs
     std::vector<RoundRobin> input_turn_;   // [input]: among outputs
     std::vector<RoundRobin> queue_turn_;   // [input]: among its virtual channels
+    std::vector<Rng> choices_;             // [router]: where packets choose, or lots are drawn
+    std::vector<VcMask> queues_of_;        // [output]: where each has virtual channels of its own at inputs
+    const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
 };
 
 }  // namespace topoloom

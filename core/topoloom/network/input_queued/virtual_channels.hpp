@@ -18,6 +18,7 @@ using VcMask = std::uint32_t;
 /// Those of a channel, in as many parts as it has classes.
 struct ClassedVcs {
     std::uint32_t vcs;
+    bool in_classes = true;  // false: a packet takes any
 
     [[nodiscard]] constexpr std::uint32_t first(std::uint32_t klass, std::uint32_t classes) const {
         return klass * vcs / classes;
@@ -27,7 +28,7 @@ struct ClassedVcs {
     }
     /// Those that a packet may take on a hop, which holds `held` on the hop before.
     [[nodiscard]] constexpr VcMask open_to(const Hop& hop, std::uint32_t held) const {
-        if (hop.classes == 1) return vc_range(0, vcs);
+        if (hop.classes == 1 || !in_classes) return vc_range(0, vcs);
         const std::uint32_t lowest = hop.lowest(class_of(held, hop.classes));
         return vc_range(first(lowest, hop.classes), first(hop.highest + 1U, hop.classes));
     }

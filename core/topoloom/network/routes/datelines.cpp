@@ -16,7 +16,7 @@ Dateline datelines(const Machine& machine) {
             };
             return [&base, is_global](Link before, Link after) {
                 return before.value < base.link_count() && after.value < base.link_count() &&
-                       is_global(before) && !is_global(after);
+                       is_global(before);
             };
         } else {
             return [](Link, Link) { return false; };

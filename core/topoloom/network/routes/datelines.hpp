@@ -9,8 +9,8 @@
 namespace topoloom {
 
 /// True for turns from one link to another that are to be cut, where they lie on a circle. Dragonflies: from a global link to
-/// one inside a group, which routes take once (J. Kim et al., Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008,
-/// 4.1). Others: none.
+/// any but one to a node, which minimal routes take once, and Valiant's twice (J. Kim et al., Technology-Driven, Highly-Scalable
+/// Dragonfly Topology, ISCA 2008, 4.1). Others: none.
 using Dateline = std::function<bool(Link, Link)>;
 [[nodiscard]] Dateline datelines(const Machine& machine);
 

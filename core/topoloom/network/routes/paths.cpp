@@ -2,6 +2,8 @@
 #include "topoloom/network/routes/paths.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/routes/datelines.hpp"
@@ -17,9 +19,6 @@ bool is_split(const std::vector<Paths::Way>& ways) {
 
 const Fabric& require_routes(const Fabric& fabric) {
     const Machine& machine = fabric.machine();
-    if (NetworkView(machine.topology()).adapts())
-        fail("'", machine.text(),
-             "' routes messages by the load, which is not simulated in switches; choose a minimal routing");
     if (machine.node_count() < 2)
         fail("'", machine.text(), "' has one node; there must be two for a packet to send");
     const std::vector<Node> usable = machine.usable_nodes();
@@ -30,19 +29,49 @@ const Fabric& require_routes(const Fabric& fabric) {
 
 }  // namespace
 
-Paths::Paths(const Fabric& fabric)
+Paths::Paths(const Fabric& fabric, Routing routing)
     : fabric_(&require_routes(fabric)),
       view_(fabric.machine().topology()),
-      circles_(cut_circles(find_turns(), dateline_turns())),
-      classes_(circles_.parts, 1),
+      routing_(routing == Routing::own ? own_routing(fabric.machine()) : routing),
       longest_(view_.diameter() + std::size_t{2}) {
-    count_classes();
+    if (routing_ == Routing::own && view_.adapts())
+        fail("'", fabric.machine().text(),
+             "' routes messages by the load, which is not simulated in switches; choose minimal-adaptive");
+    if (routing_ == Routing::valiant || routing_ == Routing::ugal) detours_.emplace(fabric);
+    if (routing_ == Routing::minimal_adaptive && choose_steps()) return;
+    class_routes();
+    if (!steps_) return;
+    escape_classes_ = class_count_;
+    ++class_count_;
+}
+
+/// False where packets that choose need routes to escape by.
+bool Paths::choose_steps() {
+    steps_.emplace(*fabric_);
+    longest_ = std::max<std::size_t>(longest_, steps_->longest() + 1);
+    circles_ = cut_circles(steps_->turns(), [](ChannelId, ChannelId) { return false; });
+    if (circles_.circle.empty()) return true;
+    for (const Node node : steps_->doors().node_at)
+        if (node == Node::none)
+            fail("packets that choose their channels on '", fabric_->machine().text(),
+                 "' could wait for each other in a circle, and switches without nodes have no routes to "
+                 "leave it "
+                 "by; choose the machine's own routing");
+    return false;
 }
 
 void Paths::find_ways(Node from, Node to, std::vector<Way>& ways) const {
     ways.clear();
     if (fabric_->is_own_router(from)) ways.push_back({fabric_->entry(from), 1});
-    view_.route(from, to, [&](Link link, double share) { ways.push_back({ChannelId{link.value}, share}); });
+    const auto add = [&](Link link, double share) { ways.push_back({ChannelId{link.value}, share}); };
+    if (detours_) {
+        with_topology(fabric_->machine(), [&](const auto& topology) {
+            if constexpr (requires { topology.with_minimal_share(1.0); })
+                topology.with_minimal_share(1.0).route(from, to, add);
+        });
+    } else {
+        view_.route(from, to, add);
+    }
     if (fabric_->is_own_router(to)) ways.push_back({fabric_->exit(to), 1});
 }
 
@@ -61,16 +90,28 @@ void Paths::require_no_detours(Node from, Node to, const std::vector<Way>& ways)
              "' routes messages over detours, which are not simulated in switches; choose a minimal routing");
 }
 
-Turns Paths::find_turns() const {
-    Turns turns(fabric_->channel_count());
+void Paths::each_ways(const Visit& visit) const {
     std::vector<Way> ways;
     each_telling_pair(fabric_->machine(), [&](Node from, Node to) {
         find_ways(from, to, ways);
+        if (is_split(ways)) require_no_detours(from, to, ways);
+        visit(ways);
+    });
+    if (!detours_) return;
+    detours_->each_turn([&](ChannelId global, Node to) {
+        find_ways(detours_->node_behind(global), to, ways);
+        ways.front() = {global, 1};
+        visit(ways);
+    });
+}
+
+Turns Paths::find_turns() const {
+    Turns turns(fabric_->channel_count());
+    each_ways([&](const std::vector<Way>& ways) {
         if (!is_split(ways)) {
             for (std::size_t i = 1; i < ways.size(); ++i) turns.add(ways[i - 1].channel, ways[i].channel);
             return;
         }
-        require_no_detours(from, to, ways);
         for (const Way& one : ways)
             for (const Way& next : ways)
                 if (follows(one, next)) turns.add(one.channel, next.channel);
@@ -86,22 +127,27 @@ std::function<bool(ChannelId, ChannelId)> Paths::dateline_turns() const {
     };
 }
 
+void Paths::class_routes() {
+    circles_ = cut_circles(find_turns(), dateline_turns());
+    classes_.assign(circles_.parts, 1);
+    count_classes();
+    if (detours_) longest_ *= 2;
+}
+
 void Paths::count_classes() {
-    std::vector<Way> ways;
     std::vector<std::uint32_t> rises, lengths;
-    /// Whether it has changed what is known of the way behind a turn.
-    const auto lengthen = [&](std::size_t before, std::size_t after) {
-        if (!follows(ways[before], ways[after])) return false;
-        const ChannelId one = ways[before].channel, next = ways[after].channel;
-        const std::uint32_t rise =
-            share_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
-        if (rises[after] >= rise && lengths[after] > lengths[before]) return false;
-        rises[after] = std::max(rises[after], rise);
-        lengths[after] = std::max(lengths[after], lengths[before] + 1);
-        return true;
-    };
-    each_telling_pair(fabric_->machine(), [&](Node from, Node to) {
-        find_ways(from, to, ways);
+    each_ways([&](const std::vector<Way>& ways) {
+        /// Whether it has changed what is known of the way behind a turn.
+        const auto lengthen = [&](std::size_t before, std::size_t after) {
+            if (!follows(ways[before], ways[after])) return false;
+            const ChannelId one = ways[before].channel, next = ways[after].channel;
+            const std::uint32_t rise =
+                share_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
+            if (rises[after] >= rise && lengths[after] > lengths[before]) return false;
+            rises[after] = std::max(rises[after], rise);
+            lengths[after] = std::max(lengths[after], lengths[before] + 1);
+            return true;
+        };
         rises.assign(ways.size(), 0);
         lengths.assign(ways.size(), 1);
         bool changed = is_split(ways);
@@ -121,37 +167,83 @@ void Paths::count_classes() {
     class_count_ = std::ranges::max(classes_);
 }
 
-std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Room& room) const {
-    find_ways(from, to, room.ways);
+std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Room& room, const Queued& queued) const {
+    if (steps_) return enter(from, to, room, queued);
     room.path.clear();
-    if (is_split(room.ways)) {
-        draw_way(rng, room);
-    } else {
-        for (const Way& way : room.ways) room.path.push_back({way.channel});
+    add_route(from, to, rng, room, room.path);
+    if (detours_ && detours_->has(from, to)) {
+        add_detour(from, to, rng, room);
+        /// Of the channels between routers, the first of which is behind the one from the node.
+        const auto cost = [&](const std::vector<Hop>& path) {
+            return std::uint64_t{queued(path[1].channel)} * (path.size() - 2);
+        };
+        if (routing_ == Routing::valiant || (queued && cost(room.path) > cost(room.detour)))
+            room.path.swap(room.detour);
     }
     set_classes(room.path);
     return room.path;
 }
 
-void Paths::draw_way(Rng& rng, Room& room) const {
+void Paths::add_route(Node from, Node to, Rng& rng, Room& room, std::vector<Hop>& path) const {
+    find_ways(from, to, room.ways);
+    if (is_split(room.ways)) {
+        draw_way(rng, room.ways, path);
+    } else {
+        for (const Way& way : room.ways) path.push_back({way.channel});
+    }
+}
+
+void Paths::add_detour(Node from, Node to, Rng& rng, Room& room) const {
+    const Node via = detours_->draw(from, to, rng);
+    std::vector<Hop>& path = room.detour;
+    path.clear();
+    add_route(from, via, rng, room, path);
+    while (!detours_->enters(path.back().channel, via)) path.pop_back();
+    const std::size_t begin = path.size();
+    add_route(detours_->node_behind(path.back().channel), to, rng, room, path);
+    path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // into the router where it is already
+}
+
+std::span<const Hop> Paths::enter(Node from, Node to, Room& room, const Queued& queued) const {
+    ChannelId best;
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (const ChannelId entry : steps_->doors().entries[from.value]) {
+        const std::uint64_t away = steps_->distance(fabric_->channel(entry).to, to);
+        const std::uint64_t cost = (away << 32) + (queued ? queued(entry) : 0);
+        if (cost >= least) continue;
+        least = cost;
+        best = entry;
+    }
+    room.path.assign(1, {best});
+    return room.path;
+}
+
+std::span<const Hop> Paths::escape(std::uint32_t router, Node to, Rng& rng, Room& room) const {
+    room.path.clear();
+    add_route(steps_->doors().node_at[router], to, rng, room, room.path);
+    set_classes(room.path);
+    return std::span<const Hop>(room.path).subspan(1);
+}
+
+void Paths::draw_way(Rng& rng, const std::vector<Way>& ways, std::vector<Hop>& path) const {
     const Way* last = nullptr;
-    const std::uint32_t start = fabric_->channel(room.ways.front().channel).from;
+    const std::uint32_t start = fabric_->channel(ways.front().channel).from;
     const auto leads_on = [&](const Way& way) {
         return last == nullptr ? fabric_->channel(way.channel).from == start : follows(*last, way);
     };
     for (;;) {
         double sum = 0;
-        for (const Way& way : room.ways) sum += leads_on(way) ? way.share : 0;
+        for (const Way& way : ways) sum += leads_on(way) ? way.share : 0;
         if (sum == 0) return;
         double drawn = rng.uniform() * sum;
         const Way* next = nullptr;
-        for (const Way& way : room.ways) {
+        for (const Way& way : ways) {
             if (!leads_on(way)) continue;
             next = &way;
             drawn -= way.share;
             if (drawn < 0) break;
         }
-        room.path.push_back({next->channel});
+        path.push_back({next->channel});
         last = next;
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The machine's routes as channels, and the classes of virtual channels that keep them free of deadlock.
+// The routes of packets as channels, and the classes of virtual channels that keep them free of deadlock.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/network/fabric.hpp"
+#include "topoloom/network/routes/detours.hpp"
+#include "topoloom/network/routes/routing.hpp"
+#include "topoloom/network/routes/shortest_steps.hpp"
 #include "topoloom/network/routes/turns.hpp"
 
 namespace topoloom {
@@ -28,6 +32,9 @@ struct Hop {
     [[nodiscard]] std::uint32_t lowest(std::uint32_t before) const { return follows ? before + rise : 0; }
 };
 
+/// Flits that wait for a channel, or behind it.
+using Queued = std::function<std::uint32_t(ChannelId)>;
+
 /// A packet holds a channel while it waits for the next one of its route. It is free of deadlock if no channels wait for
 /// each other in a circle (Dally and Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks, IEEE
 /// Transactions on Computers C-36, 1987). Such circles are cut: a depth-first search over all turns of all routes finds the
@@ -35,20 +42,31 @@ struct Hop {
 /// so elsewhere, as long as there are classes left for the turns to come. Channels that lie on a circle with each other are a
 /// part; from one part to another there is no way back, so that a packet begins anew in any class there. On each ring of a
 /// torus that is the dateline, and on trees one class is all.
+///
+/// Packets that choose at each switch (minimal-adaptive) need no classes where the turns of all shortest routes make no
+/// circle, as on fat trees. Elsewhere they may leave at any switch for the machine's own route from there, in classes that are
+/// kept for this, and stay on it: those drain, and whoever waits for one gets it in the end.
 class Paths {
    public:
     /// Refers to the fabric. Looks at the routes of each_telling_pair(). Throws Error for machines that split routes over
-    /// detours or choose them by the load, and for nodes without a route.
-    explicit Paths(const Fabric& fabric);
+    /// detours other than Valiant's, for routings that do not fit the machine, and for nodes without a route.
+    explicit Paths(const Fabric& fabric, Routing routing = Routing::own);
 
-    /// How many classes the routes need.
+    /// What it comes to: never `own` for a machine whose own routes are those of another routing.
+    [[nodiscard]] Routing routing() const { return routing_; }
+    /// How many classes packets need in all.
     [[nodiscard]] std::uint32_t class_count() const { return class_count_; }
     /// The most channels on a path.
     [[nodiscard]] std::size_t longest() const { return longest_; }
     /// Channels in the order of a circle that one class of virtual channels would leave; empty: there is none.
     [[nodiscard]] const std::vector<ChannelId>& circle() const { return circles_.circle; }
+    /// Where packets choose at each switch; otherwise null, and find() gives their whole path.
+    [[nodiscard]] const ShortestSteps* steps() const { return steps_ ? &*steps_ : nullptr; }
+    /// The first classes, kept for packets that have left for the machine's own routes; 0: they never do.
+    [[nodiscard]] std::uint32_t escape_classes() const { return escape_classes_; }
+
     /// A path between nodes that differ; where the route is split, one of its ways is drawn by their shares. It is valid until
-    /// the next one is found in the same room.
+    /// the next one is found in the same room. With steps(): the channel from the node only.
     struct Way {
         ChannelId channel;
         double share;
@@ -56,28 +74,44 @@ class Paths {
     struct Room {
         std::vector<Way> ways;
         std::vector<Hop> path;
+        std::vector<Hop> detour;
     };
-    std::span<const Hop> find(Node from, Node to, Rng& rng, Room& room) const;
+    std::span<const Hop> find(Node from, Node to, Rng& rng, Room& room, const Queued& queued = {}) const;
+    /// The machine's own route to a node from a router that is not the last one, for packets that escape.
+    std::span<const Hop> escape(std::uint32_t router, Node to, Rng& rng, Room& room) const;
 
    private:
+    using Visit = std::function<void(const std::vector<Way>&)>;
     /// The channels of a route, in an order in which each follows one before; split ones have shares below 1.
     void find_ways(Node from, Node to, std::vector<Way>& ways) const;
+    /// Ways that have all turns and rises of all paths.
+    void each_ways(const Visit& visit) const;
     void require_no_detours(Node from, Node to, const std::vector<Way>& ways) const;
     [[nodiscard]] Turns find_turns() const;
     [[nodiscard]] std::function<bool(ChannelId, ChannelId)> dateline_turns() const;
+    void class_routes();
     void count_classes();
+    [[nodiscard]] bool choose_steps();
     [[nodiscard]] bool follows(const Way& before, const Way& after) const;
     [[nodiscard]] bool share_part(ChannelId one, ChannelId other) const {
         return circles_.part[one.value] == circles_.part[other.value];
     }
-    void draw_way(Rng& rng, Room& room) const;
+    /// Adds a way to a path that has come to where it begins.
+    void draw_way(Rng& rng, const std::vector<Way>& ways, std::vector<Hop>& path) const;
+    void add_route(Node from, Node to, Rng& rng, Room& room, std::vector<Hop>& path) const;
+    void add_detour(Node from, Node to, Rng& rng, Room& room) const;
+    [[nodiscard]] std::span<const Hop> enter(Node from, Node to, Room& room, const Queued& queued) const;
     void set_classes(std::vector<Hop>& path) const;
 
     const Fabric* fabric_;
     NetworkView view_;
+    Routing routing_;
+    std::optional<Detours> detours_;
+    std::optional<ShortestSteps> steps_;
     CutCircles circles_;
     std::vector<std::uint32_t> classes_;  // [part]
     std::uint32_t class_count_ = 1;
+    std::uint32_t escape_classes_ = 0;
     std::size_t longest_;
 };
 

@@ -36,7 +36,7 @@ class Turns {
 struct CutCircles {
     std::vector<std::uint32_t> part;  // [channel]
     std::uint32_t parts = 0;
-    Turns cut;
+    Turns cut{0};
     std::vector<ChannelId> circle;  // one of them, in its order; empty: there is none
 };
 

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
+
+#include "topoloom/base/error.hpp"
 
 namespace topoloom {
 
@@ -63,6 +66,8 @@ void add(Received& sum, const Received& more) {
     sum.latency += more.latency;
     if (sum.by_latency.empty()) sum.by_latency.assign(more.by_latency.size(), 0);
     for (std::size_t i = 0; i < more.by_latency.size(); ++i) sum.by_latency[i] += more.by_latency[i];
+    if (sum.sent.empty()) sum.sent.assign(more.sent.size(), 0);
+    for (std::size_t i = 0; i < more.sent.size(); ++i) sum.sent[i] += more.sent[i];
 }
 
 /// Means of pairs.
@@ -79,11 +84,17 @@ class LoadRun {
     /// False once it is to end.
     bool batch(std::uint64_t cycles, Received& received) {
         for (std::uint64_t done = 0; done < cycles; done += first_batch) {
+            const std::uint64_t hops = network_.flit_hops();
             network_.run(first_batch);
+            if (network_.flit_hops() == hops) require_moving();
             if (!meter_.go_on()) return false;
         }
         received = network_.take_received();
         return true;
+    }
+    void require_moving() const {
+        const std::string circle = network_.circle_of_waits();
+        if (!circle.empty()) fail("packets wait for each other in cycle ", network_.cycle(), ": ", circle);
     }
     /// From here on nodes may fall behind.
     void begin_watch() {
@@ -100,7 +111,9 @@ class LoadRun {
             sum += more;
             most = std::max(most, more);
         }
-        return sum > all_behind * senders_ * cycles || most > one_behind * cycles;
+        const bool is_behind = sum > all_behind * senders_ * cycles || most > one_behind * cycles;
+        if (is_behind) require_moving();
+        return is_behind;
     }
 
    private:
@@ -117,7 +130,39 @@ double latency(const Received& received) {
                : static_cast<double>(received.latency) / static_cast<double>(received.packets);
 }
 
+LoadSample sample(const PacketNetwork& network, const Received& received, std::uint64_t hops,
+                  std::uint64_t cycles, const OpenLoop& senders) {
+    const Usage usage = network.usage();
+    const auto over = static_cast<double>(cycles);
+    return {
+        .cycle = network.cycle(),
+        .accepted = static_cast<double>(received.flits) / over / static_cast<double>(senders.sender_count()),
+        .channel_use =
+            usage.outputs == 0 ? 0 : static_cast<double>(hops) / over / static_cast<double>(usage.outputs),
+        .buffer_fill =
+            usage.room == 0 ? 0 : static_cast<double>(usage.stored) / static_cast<double>(usage.room)};
+}
+
+/// What has been counted in all, per cycle.
+void set_counts(LoadMeasure& measure, const Received& all, const OpenLoop& senders) {
+    measure.by_latency = all.by_latency;
+    while (!measure.by_latency.empty() && measure.by_latency.back() == 0) measure.by_latency.pop_back();
+    for (std::uint32_t node = 0; node < all.sent.size(); ++node)
+        if (senders.sends(Node{node}))
+            measure.by_source.push_back(static_cast<double>(all.sent[node]) /
+                                        static_cast<double>(measure.measured));
+}
+
 }  // namespace
+
+double LoadMeasure::fairness() const {
+    double sum = 0, squared = 0;
+    for (const double rate : by_source) {
+        sum += rate;
+        squared += rate * rate;
+    }
+    return squared == 0 ? 1 : sum * sum / (static_cast<double>(by_source.size()) * squared);
+}
 
 LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders, const LoadEffort& effort,
                          Meter& meter) {
@@ -144,10 +189,12 @@ LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders, const 
     Received all;
     std::uint64_t cycles = first_batch;
     for (;;) {
+        const std::uint64_t hops = network.flit_hops();
         if (!run.batch(cycles, received)) {
             measure.complete = false;
             break;
         }
+        measure.series.push_back(sample(network, received, network.flit_hops() - hops, cycles, senders));
         add(all, received);
         measure.measured += cycles;
         means.push_back(latency(received));
@@ -163,6 +210,7 @@ LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders, const 
     if (all.packets == 0) return measure;
     const double node_cycles =
         static_cast<double>(measure.measured) * static_cast<double>(senders.sender_count());
+    set_counts(measure, all, senders);
     measure.packets = all.packets;
     measure.accepted = static_cast<double>(all.flits) / node_cycles;
     measure.latency_mean = latency(all);

@@ -3,12 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
 
 namespace topoloom {
+
+/// What is in use while a batch of cycles is measured.
+struct LoadSample {
+    std::uint64_t cycle = 0;  // the last one
+    double accepted = 0;      // flits per sending node and cycle
+    double channel_use = 0;   // flits per output of a switch and cycle
+    double buffer_fill = 0;   // share of all buffers, in the last cycle; 0: not known
+};
 
 /// What a network does under a load. Cycles count from when a packet was made until all of it has been received.
 struct LoadMeasure {
@@ -24,6 +33,12 @@ struct LoadMeasure {
     std::uint64_t warm_up = 0;   // cycles that were left out
     std::uint64_t measured = 0;  // cycles
     std::uint64_t packets = 0;
+    std::vector<std::uint64_t> by_latency{};  // [cycles]: packets, up to the last that is not 0
+    std::vector<double> by_source{};          // [node that sends]: flits per cycle that the network took
+    std::vector<LoadSample> series{};
+
+    /// Of the rates of sources: 1 if all are the same, 1/n if one has all (R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984).
+    [[nodiscard]] double fairness() const;
 };
 
 /// How exactly, and for how long at most.
@@ -35,7 +50,7 @@ struct LoadEffort {
 /// Runs the network, which is new, and which these send over. The warm-up ends where leaving out what came before makes the
 /// rest the steadiest (MSER: K. White, An effective truncation heuristic for bias reduction in simulation output,
 /// Simulation 69, 1997); then batches of cycles are measured, and doubled until their means agree. The meter is asked between
-/// batches.
+/// batches. Throws Error for packets that wait for each other in a circle.
 [[nodiscard]] LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders,
                                        const LoadEffort& effort, Meter& meter);
 

@@ -21,6 +21,7 @@ class OpenLoop final : public Workload {
 
     /// Flits per sending node and cycle.
     [[nodiscard]] double load() const { return load_; }
+    [[nodiscard]] bool sends(Node node) const { return traffic_.sends(node); }
     [[nodiscard]] std::size_t sender_count() const { return sender_count_; }
     [[nodiscard]] std::uint32_t longest_packet() const override { return packet_; }
     [[nodiscard]] std::uint64_t next(Node node) const override {

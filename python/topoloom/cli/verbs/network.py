@@ -10,6 +10,13 @@ import typer
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure
 from topoloom.cli.options.machines import MachineText
+from topoloom.cli.options.network import (
+    AllocatorName,
+    ArbiterName,
+    Iterations,
+    Router,
+    RoutingName,
+)
 from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
@@ -36,23 +43,16 @@ def command(
             autocompletion=complete.traffics,
         ),
     ] = "uniform",
-    router: Annotated[
-        str,
-        typer.Option(
-            "--router",
-            metavar="KIND",
-            help="How switches queue: input-queued.",
-            autocompletion=complete.routers,
-        ),
-    ] = "input-queued",
+    router: Router = "input-queued",
+    routing: RoutingName = "own",
     vcs: Annotated[
         int | None,
         typer.Option(
             "--vcs",
             metavar="N",
             min=1,
-            help="Virtual channels of each channel.",
-            show_default="two for each class that the routes need",
+            help="Virtual channels of each channel; voq: queues for each output.",
+            show_default="two for each class that the routes need; voq: one",
         ),
     ] = None,
     buffer: Annotated[
@@ -73,6 +73,9 @@ def command(
             autocompletion=complete.switchings,
         ),
     ] = "wormhole",
+    arbiter: ArbiterName = "round-robin",
+    allocator: AllocatorName = "islip",
+    iterations: Iterations = 1,
     loads: Annotated[
         str | None,
         typer.Option(
@@ -90,7 +93,7 @@ def command(
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
 
     Each node makes packets at random, at the rate of the load. They go along the
-    machine's own routes, flit by flit, and wait where a channel, a buffer or a virtual
+    machine's routes, flit by flit, and wait where a channel, a buffer or a virtual
     channel is taken. Where routes could wait for each other in a circle, as on rings,
     packets change to another class of virtual channels; with fewer than the routes need
     the circle is named. A cycle is what a channel takes for a flit.
@@ -108,6 +111,8 @@ def command(
       topoloom network sweep --machine torus:8x8x8 --loads 0.05,0.1,0.2,0.3
       topoloom network sweep -m fattree:4:4:4 --traffic transpose --figure loads.svg
       topoloom network sweep -m torus:8x8 --traffic 'hot-spot(percent=20)' --vcs 4
+      topoloom network sweep -m fattree:4:4:4 --routing minimal-adaptive
+      topoloom network sweep -m dragonfly:9x1x4,nodes=2 --traffic 'shift(by=8)'
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json, watching
@@ -132,7 +137,17 @@ def command(
     found = sweep_loads(
         load_machine(machine),
         traffic,
-        Switches(router, vcs, buffer, packet, switching),
+        Switches(
+            router,
+            vcs,
+            buffer,
+            packet,
+            switching,
+            routing,
+            arbiter,
+            allocator,
+            iterations,
+        ),
         DEFAULT_LOADS if loads is None else _numbers(loads),
         seed=seed,
         threads=threads,
@@ -171,7 +186,8 @@ def _print(found: Sweep) -> None:
         f"{found.switches:,} {'switch' if found.switches == 1 else 'switches'}, "
         f"{found.traffic} traffic, "
         f"packets of {counted(options.packet, 'flit')}, "
-        f"{counted(options.vcs or 0, 'virtual channel')} of {options.buffer}"
+        f"{counted(options.vcs or 0, 'virtual channel')} of {options.buffer}, "
+        f"{options.routing} routing"
     )
     rows = [
         [

@@ -4,29 +4,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from topoloom._core import Error, LoadMeasure, Machine, SwitchWiring, traffics
-from topoloom.support.nearest import unknown_name
+from topoloom._core import (
+    Error,
+    LoadMeasure,
+    Machine,
+    SwitchWiring,
+    allocators,
+    arbiters,
+    routers,
+    routings,
+    traffics,
+)
 from topoloom.tasks.search import UNLIMITED, Watching, unwatched
 
 #: What 'topoloom network' does.
 STUDIES = ("sweep",)
-#: name -> how its switches queue
-ROUTERS = {"input-queued": "virtual channels with buffers at the inputs, in credits"}
 SWITCHING = ("wormhole", "cut-through")
 DEFAULT_LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True)
 class Switches:
-    """How switches pass packets on.
+    """How switches pass packets on; kinds are listed by functions of these names.
 
     Attributes
     ----------
+    router
+        How they queue; see `router_names`.
     vcs
-        Virtual channels of each channel; None: two for each class that routes need.
+        Virtual channels of each channel, for virtual output queues those of each
+        output; None: two for each class that routes need, or one.
     buffer
         Flits that one of them holds at its input.
     packet
@@ -34,6 +44,12 @@ class Switches:
     switching
         When a packet may go on: as soon as there is room for a flit of it (wormhole),
         or for all of it (cut-through).
+    routing
+        By what packets choose among routes; see `routing_names`.
+    arbiter
+        Who is served first; see `arbiter_names`.
+    allocator
+        How inputs and outputs are matched, iSLIP in this number of `iterations`.
     """
 
     router: str = "input-queued"
@@ -41,6 +57,10 @@ class Switches:
     buffer: int = 8
     packet: int = 4
     switching: str = "wormhole"
+    routing: str = "own"
+    arbiter: str = "round-robin"
+    allocator: str = "islip"
+    iterations: int = 1
 
 
 @dataclass(frozen=True)
@@ -67,6 +87,10 @@ class Sweep:
             "buffer": self.options.buffer,
             "packet": self.options.packet,
             "switching": self.options.switching,
+            "routing": self.options.routing,
+            "arbiter": self.options.arbiter,
+            "allocator": self.options.allocator,
+            "iterations": self.options.iterations,
             "seed": self.seed,
             "loads": [_point(point) for point in self.points],
         }
@@ -75,6 +99,26 @@ class Sweep:
 def traffic_names() -> list[str]:
     """List the synthetic traffics, without options."""
     return [name.partition("(")[0] for name, _ in traffics()]
+
+
+def router_names() -> list[str]:
+    """List how switches queue."""
+    return [name for name, _ in routers()]
+
+
+def routing_names() -> list[str]:
+    """List by what packets choose among routes."""
+    return [name for name, _ in routings()]
+
+
+def arbiter_names() -> list[str]:
+    """List by what requesters come first."""
+    return [name for name, _ in arbiters()]
+
+
+def allocator_names() -> list[str]:
+    """List how inputs and outputs are matched."""
+    return [name for name, _ in allocators()]
 
 
 def _point(point: LoadMeasure) -> dict[str, Any]:
@@ -89,7 +133,30 @@ def _point(point: LoadMeasure) -> dict[str, Any]:
         "warm_up_cycles": point.warm_up,
         "measured_cycles": point.measured,
         "packets": point.packets,
+        "source_min": min(point.by_source, default=0.0),
+        "source_max": max(point.by_source, default=0.0),
+        "fairness": point.fairness,
+        "latency_histogram": histogram(point.by_latency),
+        "series": [
+            {
+                "cycle": sample.cycle,
+                "accepted": sample.accepted,
+                "channel_use": sample.channel_use,
+                "buffer_fill": sample.buffer_fill,
+            }
+            for sample in point.series
+        ],
     }
+
+
+def histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
+    """Gather packets by cycles in bars of the same width, of `bars` or fewer."""
+    width = max(1, -(-len(by_latency) // bars))
+    counts = [
+        sum(by_latency[start : start + width])
+        for start in range(0, len(by_latency), width)
+    ]
+    return {"width": width, "packets": counts}
 
 
 def sweep_loads(
@@ -115,15 +182,13 @@ def sweep_loads(
         deadlock.
     """
     options = switches or Switches()
-    if options.router not in ROUTERS:
-        raise Error(unknown_name("router", options.router, ROUTERS))
     if len(loads) == 0:
         raise Error("no loads are given; name some, such as 0.1,0.2")
-    wiring = SwitchWiring(machine)
-    vcs = 2 * wiring.classes if options.vcs is None else options.vcs
-    options = Switches(
-        options.router, vcs, options.buffer, options.packet, options.switching
-    )
+    wiring = SwitchWiring(machine, options.routing)
+    vcs = options.vcs
+    if vcs is None:
+        vcs = wiring.classes * (1 if options.router == "voq" else 2)
+    options = replace(options, vcs=vcs, routing=wiring.routing)
     points: list[LoadMeasure] = []
     interrupted = False
     for number, load in enumerate(loads, start=1):
@@ -136,6 +201,10 @@ def sweep_loads(
                 buffer=options.buffer,
                 packet=options.packet,
                 switching=options.switching,
+                router=options.router,
+                arbiter=options.arbiter,
+                allocator=options.allocator,
+                iterations=options.iterations,
                 seed=seed,
                 threads=threads,
                 progress=progress,

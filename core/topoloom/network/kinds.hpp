@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kinds of a part of switches, as users name them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+struct Kind {
+    std::string_view name;
+    std::string_view help;
+};
+
+/// That of an enumeration whose values are in the order of the kinds. Throws Error for names that none has.
+template <class Value>
+[[nodiscard]] Value value_of(std::string_view what, std::string_view name, std::span<const Kind> kinds) {
+    const auto found = std::ranges::find(kinds, name, &Kind::name);
+    if (found != kinds.end()) return static_cast<Value>(found - kinds.begin());
+    std::vector<std::string> known;
+    for (const Kind& kind : kinds) known.emplace_back(kind.name);
+    throw Error(unknown_name(what, std::string(name), known));
+}
+
+}  // namespace topoloom

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Valiant's detours over the groups of a dragonfly.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/network/fabric.hpp"
+#include "topoloom/network/routes/doors.hpp"
+
+namespace topoloom {
+
+/// A detour goes minimally to a group that is drawn, up to the router where it comes in, and minimally on.
+class Detours {
+   public:
+    /// Refers to the fabric. Throws Error for machines without groups.
+    explicit Detours(const Fabric& fabric);
+
+    /// Whether there is another group between those of these nodes.
+    [[nodiscard]] bool has(Node from, Node to) const { return groups_ > 2 && group(from) != group(to); }
+    /// A node in the drawn group, towards which the detour begins.
+    [[nodiscard]] Node draw(Node from, Node to, Rng& rng) const;
+    /// Whether a channel leads into the group of a node.
+    [[nodiscard]] bool enters(ChannelId channel, Node node) const {
+        const Channel& ends = fabric_->channel(channel);
+        return !ends.is_exit() && group_of_[ends.to] == group(node) && is_global(channel);
+    }
+    /// The node at the router that a channel leads to.
+    [[nodiscard]] Node node_behind(ChannelId channel) const {
+        return doors_.node_at[fabric_->channel(channel).to];
+    }
+    /// Calls visit(channel, node) for each channel between groups, with one node of each router in a third group.
+    void each_turn(const std::function<void(ChannelId, Node)>& visit) const;
+
+   private:
+    [[nodiscard]] std::uint32_t group(Node node) const { return node.value / nodes_; }
+    [[nodiscard]] bool is_global(ChannelId channel) const {
+        const Channel& ends = fabric_->channel(channel);
+        return !ends.is_entry() && !ends.is_exit() && group_of_[ends.from] != group_of_[ends.to];
+    }
+
+    const Fabric* fabric_;
+    Doors doors_;
+    std::uint32_t nodes_ = 1;  // of a group
+    std::uint32_t groups_ = 1;
+    std::vector<std::uint32_t> group_of_;  // [router]
+};
+
+}  // namespace topoloom

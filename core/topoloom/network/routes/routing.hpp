@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// By what packets choose among the routes that there are.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/network/kinds.hpp"
+
+namespace topoloom {
+
+/// J. Kim, W. Dally, S. Scott, D. Abts, Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008, section 4, has
+/// Valiant's routes over another group, and UGAL-L. J. Duato, A New Theory of Deadlock-Free Adaptive Routing in Wormhole
+/// Networks, IEEE TPDS 4, 1993, has the channels to escape by.
+enum class Routing { own, minimal_adaptive, valiant, ugal };
+
+inline constexpr std::array<Kind, 4> routings{{
+    {"own", "the machine's own routes"},
+    {"minimal-adaptive", "at each switch the least loaded channel of those on a shortest route"},
+    {"valiant", "on a dragonfly: minimally to a group that is drawn, and minimally on"},
+    {"ugal", "on a dragonfly: minimal, or Valiant's, where queues at the first switch say that it is faster"},
+}};
+
+[[nodiscard]] inline Routing routing_of(std::string_view name) {
+    return value_of<Routing>("routing", name, routings);
+}
+
+/// What a machine's own routing is: another one where it says that messages take detours, or choose by the load.
+[[nodiscard]] Routing own_routing(const Machine& machine);
+
+}  // namespace topoloom
