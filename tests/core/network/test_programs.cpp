@@ -121,12 +121,12 @@ TEST_CASE(
         CAPTURE(wired.machine.text());
         CAPTURE(entry.name);
         std::uint64_t packets = 0;
-        std::vector<StepMessage> messages;
+        std::vector<ProgramMessage> messages;
         for (const Rank rank : ids<Rank>(ranks))
             for (std::uint64_t step = 0; step < program.step_count(); ++step) {
                 messages.clear();
                 program.list_sends(rank, step, messages);
-                for (const StepMessage& message : messages)
+                for (const ProgramMessage& message : messages)
                     if (nodes[message.peer.value] != nodes[rank.value])
                         packets += format.packets(message.bytes);
             }
@@ -178,8 +178,9 @@ TEST_CASE("a program that waits for what nobody sends is named") {
         [[nodiscard]] std::size_t rank_count() const override { return 3; }
         [[nodiscard]] std::uint64_t step_count() const override { return 2; }
         void list_sends(Rank /*rank*/, std::uint64_t /*step*/,
-                        std::vector<StepMessage>& /*messages*/) const override {}
-        void list_receives(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const override {
+                        std::vector<ProgramMessage>& /*messages*/) const override {}
+        void list_receives(Rank rank, std::uint64_t step,
+                           std::vector<ProgramMessage>& messages) const override {
             if (rank.value == 1 && step == 1) messages.push_back({Rank{0}, Bytes{8}});
         }
     };

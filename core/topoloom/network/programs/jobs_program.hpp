@@ -24,16 +24,16 @@ class JobsProgram final : public Program {
         for (const Program* job : jobs_) most = std::max(most, job->step_count());
         return most;
     }
-    void list_sends(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const override {
+    void list_sends(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override {
         list(rank, step, messages, &Program::list_sends);
     }
-    void list_receives(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const override {
+    void list_receives(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override {
         list(rank, step, messages, &Program::list_receives);
     }
 
    private:
     template <class List>
-    void list(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages, List list_of) const {
+    void list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages, List list_of) const {
         const auto job =
             static_cast<std::size_t>(std::ranges::upper_bound(first_, rank.value) - first_.begin()) - 1;
         if (step >= jobs_[job]->step_count()) return;

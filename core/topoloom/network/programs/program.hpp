@@ -12,7 +12,7 @@
 namespace topoloom {
 
 /// To or from another rank, or the rank itself.
-struct StepMessage {
+struct ProgramMessage {
     Rank peer;
     Bytes bytes;
 };
@@ -31,8 +31,9 @@ class Program {
     [[nodiscard]] virtual std::size_t rank_count() const = 0;
     [[nodiscard]] virtual std::uint64_t step_count() const = 0;
     /// Adds what a rank sends in a step, in this order.
-    virtual void list_sends(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const = 0;
-    virtual void list_receives(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const = 0;
+    virtual void list_sends(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const = 0;
+    virtual void list_receives(Rank rank, std::uint64_t step,
+                               std::vector<ProgramMessage>& messages) const = 0;
 };
 
 }  // namespace topoloom

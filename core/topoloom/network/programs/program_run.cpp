@@ -99,7 +99,7 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
     node.receives.clear();
     program_.list_receives(Rank{rank}, state.step, node.receives);
-    for (const StepMessage& message : node.receives)
+    for (const ProgramMessage& message : node.receives)
         state.expected += node_of_[message.peer.value] == node_of_[rank] ? 1 : format_.packets(message.bytes);
     const auto early =
         std::ranges::find(state.early, state.step, [](const auto& seen) { return seen.first; });
@@ -120,7 +120,7 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
 void ProgramRun::begin_message(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
     for (; state.sending < state.sends.size(); ++state.sending) {
-        const StepMessage message = state.sends[state.sending];
+        const ProgramMessage message = state.sends[state.sending];
         if (node_of_[message.peer.value] != node_of_[rank]) {
             state.busy += costs_.send;
             state.ready = state.busy;
@@ -132,7 +132,7 @@ void ProgramRun::begin_message(NodeState& node, std::uint32_t rank) {
     state.ready = never;
 }
 
-void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const StepMessage& message) {
+void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message) {
     RankState& sender = ranks_[from];
     sender.busy += costs_.memory;
     std::uint64_t there = sender.busy;
@@ -174,7 +174,7 @@ Order ProgramRun::take(Node at, std::uint64_t cycle) {
         node.turn = (place + 1) % count;
     }
     RankState& state = ranks_[rank];
-    const StepMessage& message = state.sends[state.sending];
+    const ProgramMessage& message = state.sends[state.sending];
     const std::uint64_t carried = std::min<std::uint64_t>(state.left, format_.payload);
     const std::uint32_t flits = format_.flits(state.left);
     const std::uint64_t made = state.ready;
@@ -222,10 +222,10 @@ std::string ProgramRun::first_waiting() const {
         std::string what = "rank " + std::to_string(rank) + " waits in step " + std::to_string(state.step);
         if (state.sending < state.sends.size())
             return what + " to send to rank " + std::to_string(state.sends[state.sending].peer.value);
-        std::vector<StepMessage> receives;
+        std::vector<ProgramMessage> receives;
         program_.list_receives(Rank{rank}, state.step, receives);
         what += " for";
-        for (const StepMessage& message : receives)
+        for (const ProgramMessage& message : receives)
             what += " rank " + std::to_string(message.peer.value) + ",";
         what.pop_back();
         return what;

@@ -58,7 +58,7 @@ class ProgramRun final : public Workload {
         std::uint64_t left = 0;      // bytes of the message that it is sending
         std::uint64_t expected = 0;  // packets of the step that have not come
         std::uint32_t sending = 0;   // message of the step
-        std::vector<StepMessage> sends{};
+        std::vector<ProgramMessage> sends{};
         std::vector<std::pair<std::uint64_t, std::uint64_t>> early{};  // step, packets of it that have come
     };
     struct NodeState {
@@ -68,13 +68,13 @@ class ProgramRun final : public Workload {
         std::uint64_t memory_free = 0;
         std::uint64_t steps_done = 0;
         std::vector<std::uint32_t> advancing{};  // ranks that may have done their steps
-        std::vector<StepMessage> receives{};
+        std::vector<ProgramMessage> receives{};
     };
 
     void begin_steps(NodeState& node);
     bool begin_step(NodeState& node, std::uint32_t rank);
     void begin_message(NodeState& node, std::uint32_t rank);
-    void deliver_inside(NodeState& node, std::uint32_t from, const StepMessage& message);
+    void deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message);
     void arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets, bool is_last,
                 std::uint64_t cycle);
     void find_next(NodeState& node) const;

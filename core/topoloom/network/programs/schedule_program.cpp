@@ -22,7 +22,7 @@ ScheduleProgram::Part ScheduleProgram::part(std::uint64_t step) const {
     return {round, step - first_step_[round]};
 }
 
-void ScheduleProgram::list_sends(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const {
+void ScheduleProgram::list_sends(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const {
     const auto [round, behind] = part(step);
     if (behind > 0) {
         const std::uint64_t far = std::uint64_t{1} << (behind - 1);
@@ -34,7 +34,8 @@ void ScheduleProgram::list_sends(Rank rank, std::uint64_t step, std::vector<Step
     });
 }
 
-void ScheduleProgram::list_receives(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const {
+void ScheduleProgram::list_receives(Rank rank, std::uint64_t step,
+                                    std::vector<ProgramMessage>& messages) const {
     const auto [round, behind] = part(step);
     if (behind > 0) {
         const std::uint64_t far = std::uint64_t{1} << (behind - 1);

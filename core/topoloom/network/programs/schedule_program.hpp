@@ -20,8 +20,8 @@ class ScheduleProgram final : public Program {
 
     [[nodiscard]] std::size_t rank_count() const override { return ranks_; }
     [[nodiscard]] std::uint64_t step_count() const override { return first_step_.back(); }
-    void list_sends(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const override;
-    void list_receives(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const override;
+    void list_sends(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override;
+    void list_receives(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override;
 
    private:
     /// The round of a step, and which of those behind it: 0 is the round's own.

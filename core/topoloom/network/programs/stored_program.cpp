@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-void StoredProgram::Side::list(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const {
+void StoredProgram::Side::list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const {
     const std::span own =
         std::span(entries).subspan(first[rank.value], first[rank.value + 1] - first[rank.value]);
     for (const Entry& entry : std::ranges::equal_range(own, step, {}, &Entry::step))

@@ -25,24 +25,24 @@ class StoredProgram final : public Program {
 
     [[nodiscard]] std::size_t rank_count() const override { return sends_.first.size() - 1; }
     [[nodiscard]] std::uint64_t step_count() const override { return steps_; }
-    void list_sends(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const override {
+    void list_sends(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override {
         sends_.list(rank, step, messages);
     }
-    void list_receives(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const override {
+    void list_receives(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override {
         receives_.list(rank, step, messages);
     }
 
    private:
     struct Entry {
         std::uint64_t step;
-        StepMessage message;
+        ProgramMessage message;
     };
     /// By rank, then by step.
     struct Side {
         std::vector<std::uint64_t> first;  // [rank]
         std::vector<Entry> entries;
 
-        void list(Rank rank, std::uint64_t step, std::vector<StepMessage>& messages) const;
+        void list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const;
     };
     template <class Own, class Peer>
     static Side sorted(std::size_t ranks, std::span<const ListedMessage> messages, Own own, Peer peer);
