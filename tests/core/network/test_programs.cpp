@@ -24,7 +24,7 @@ struct Ran {
 };
 
 Ran run(const testing::Wired& wired, const Program& program, const std::vector<Node>& nodes,
-        const PacketFormat& format = {}, const MessageCosts& costs = {}, const SwitchOptions& options = {},
+        const PacketFormat& format = {}, const MessageCycles& costs = {}, const SwitchOptions& options = {},
         int threads = 1, std::uint64_t slice = 0) {
     ProgramRun ranks(program, nodes, wired.machine.node_count(), format, costs);
     InputQueuedNetwork network(wired.fabric, wired.paths, ranks, options, 1, threads);
@@ -112,10 +112,10 @@ TEST_CASE(
         for (std::uint32_t i = ranks - 1; i > 0; --i) std::swap(nodes[i], nodes[rng.below(i + 1)]);
         const PacketFormat format{
             .flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
-        const MessageCosts costs{.send = rng.below(300),
-                                 .receive = rng.below(300),
-                                 .memory_rate = rng.below(3) * 7.5,
-                                 .memory = rng.below(10)};
+        const MessageCycles costs{.send = rng.below(300),
+                                  .receive = rng.below(300),
+                                  .memory_rate = rng.below(3) * 7.5,
+                                  .memory = rng.below(10)};
         const SwitchOptions options{.vcs = wired.paths.class_count() + rng.below(3),
                                     .buffer = 1 + rng.below(8)};
         CAPTURE(wired.machine.text());

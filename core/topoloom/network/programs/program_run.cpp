@@ -39,7 +39,7 @@ void require_packets(const PacketFormat& format) {
 }
 
 ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
-                       const PacketFormat& format, const MessageCosts& costs)
+                       const PacketFormat& format, const MessageCycles& costs)
     : program_(program),
       format_(format),
       costs_(costs),

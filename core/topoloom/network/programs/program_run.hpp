@@ -16,7 +16,7 @@
 namespace topoloom {
 
 /// What a message costs its ranks, in cycles; a rank handles one message at a time.
-struct MessageCosts {
+struct MessageCycles {
     std::uint64_t send = 0;     // before the first packet of a message can go
     std::uint64_t receive = 0;  // after its last packet has come
     double memory_rate = 0;     // bytes per cycle inside a node, of all its ranks together; 0: no time
@@ -31,7 +31,7 @@ class ProgramRun final : public Workload {
     /// Refers to the program. Throws Error for other than one node of the machine for each rank, and formats that
     /// require_packets() refuses.
     ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
-               const PacketFormat& format, const MessageCosts& costs);
+               const PacketFormat& format, const MessageCycles& costs);
 
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
@@ -84,7 +84,7 @@ class ProgramRun final : public Workload {
 
     const Program& program_;
     PacketFormat format_;
-    MessageCosts costs_;
+    MessageCycles costs_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
     std::vector<std::uint32_t> by_node_;  // ranks
