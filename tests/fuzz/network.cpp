@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     using namespace topoloom;
     const std::uint64_t cases = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000000;
     const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-    const auto machines = testing::small_machines();
+    const auto machines = testing::routed_machines();
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < cases; ++i) {
         try {

@@ -38,6 +38,9 @@ class PacketNetwork {
 
     virtual void run(std::uint64_t cycles) = 0;
     [[nodiscard]] virtual std::uint64_t cycle() const = 0;
+    /// The cycle in which something happens next: this one as long as flits or credits are on their way, else the one in which a
+    /// node sends, `never` if none will.
+    [[nodiscard]] virtual std::uint64_t next_event() const = 0;
     /// [node]: how far it is behind, in cycles since the packet was made that it would send next.
     [[nodiscard]] virtual std::vector<std::uint64_t> lags() const = 0;
     /// Counts since the last call of this function.

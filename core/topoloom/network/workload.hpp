@@ -16,7 +16,7 @@ constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 struct Order {
     Node to;
     std::uint32_t flits = 0;
-    std::uint32_t message = 0;  // the workload's own number of what it is a part of
+    std::uint64_t message = 0;  // the workload's own number of what it is a part of
     std::uint64_t made = 0;     // cycle
 };
 

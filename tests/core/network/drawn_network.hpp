@@ -102,6 +102,12 @@ inline std::vector<std::unique_ptr<Wired>> small_machines() {
     for (const char* const text : {"torus:4x3", "torus:5", "torus:3x3x2", "mesh:3x3", "fattree:3:3",
                                    "hyperx:3x3", "dragonfly:4x2x2,routing=minimal"})
         machines.push_back(std::make_unique<Wired>(text));
+    return machines;
+}
+
+/// These, and some whose packets choose their routes by the load.
+inline std::vector<std::unique_ptr<Wired>> routed_machines() {
+    std::vector<std::unique_ptr<Wired>> machines = small_machines();
     for (const char* const text :
          {"torus:4x3", "torus:5", "torus:4x4x3", "mesh:3x3", "fattree:3:3", "hyperx:3x3"})
         machines.push_back(std::make_unique<Wired>(text, Routing::minimal_adaptive));

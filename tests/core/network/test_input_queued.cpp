@@ -56,7 +56,7 @@ TEST_CASE("a packet that meets nobody takes what its steps take") {
 }
 
 TEST_CASE("flits and credits add up in any configuration, and all that is sent arrives") {
-    const auto machines = testing::small_machines();
+    const auto machines = testing::routed_machines();
     for (std::uint64_t seed = 0; seed < 300; ++seed) CHECK_NOTHROW(testing::run_drawn(machines, seed, 1));
 }
 

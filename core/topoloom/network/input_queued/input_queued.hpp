@@ -32,6 +32,7 @@ class InputQueuedNetwork final : public PacketNetwork {
 
     void run(std::uint64_t cycles) override;
     [[nodiscard]] std::uint64_t cycle() const override;
+    [[nodiscard]] std::uint64_t next_event() const override;
     [[nodiscard]] std::vector<std::uint64_t> lags() const override;
     [[nodiscard]] Received take_received() override;
     [[nodiscard]] std::uint64_t flit_hops() const override;

@@ -29,6 +29,7 @@ bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
         const Hop& entry = packets_.hop(sender.packet);
         sender.arrival_line = arrival_line_[entry.channel.value];
         sender.credit_line = credit_line_[entry.channel.value];
+        sender.entry_router = fabric_.channel(entry.channel).to;
         sender.open = chosen_ != 0 ? vc_range(0, vcs_) : classed_.open_to(entry, 0);
         if (!queues_of_.empty()) sender.open &= queues_for(sender.packet);
     }
@@ -55,6 +56,7 @@ void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
     const bool is_tail = --sender.left == 0;
     moving_.put(sender.arrival_line, worker.now + options_.channel,
                 Flit(sender.packet, sender.vc, is_head, is_tail));
+    announce(sender.entry_router, worker.now + options_.channel);
     if (is_tail) sender.packet = no_index;
 }
 

@@ -14,6 +14,10 @@ namespace topoloom {
 
 namespace {
 
+/// How often it is looked whether nothing is on its way, so that cycles can be left out; less often where threads are started.
+constexpr std::uint64_t cycles_between_looks = 64;
+constexpr std::uint64_t cycles_between_starts = 4096;
+
 /// Throws Error where there are fewer virtual channels than the paths have classes.
 void require_classes(const Fabric& fabric, const Paths& paths, std::uint32_t vcs) {
     if (vcs >= paths.class_count()) return;
@@ -67,7 +71,8 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
                    fabric.node_count(),
                shards_.parts.size()),
       moving_(fabric.channel_count(), delay_, ahead_),
-      returning_(fabric.channel_count(), delay_, ahead_) {
+      returning_(fabric.channel_count(), delay_, ahead_),
+      coming_(fabric.router_count() + 1, delay_, ahead_) {
     require_switches(options, workload.longest_packet());
     if (!options.allow_circles) require_classes(fabric, paths, vcs_);
     for (const Node node : ids<Node>(fabric.node_count()))
@@ -105,6 +110,8 @@ void InputQueuedNetwork::Simulation::number_lines() {
     auto entries = static_cast<std::uint32_t>(fabric_.output_count());
     output_arrivals_.resize(fabric_.output_count());
     input_credits_.resize(fabric_.input_count());
+    next_router_.resize(fabric_.output_count());
+    credited_router_.resize(fabric_.input_count());
     credits_.assign(fabric_.channel_count() * vcs_, options_.buffer);
     for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
         const Channel& channel = fabric_.channel(id);
@@ -112,8 +119,15 @@ void InputQueuedNetwork::Simulation::number_lines() {
         const std::uint32_t credits = channel.is_entry() ? entries++ : channel.output;
         arrival_line_.push_back(arrivals);
         credit_line_.push_back(credits);
-        if (!channel.is_entry()) output_arrivals_[channel.output] = arrivals;
-        if (!channel.is_exit()) input_credits_[channel.input] = credits;
+        const auto nobody = static_cast<std::uint32_t>(fabric_.router_count());
+        if (!channel.is_entry()) {
+            output_arrivals_[channel.output] = arrivals;
+            next_router_[channel.output] = channel.is_exit() ? nobody : channel.to;
+        }
+        if (!channel.is_exit()) {
+            input_credits_[channel.input] = credits;
+            credited_router_[channel.input] = channel.is_entry() ? nobody : channel.from;
+        }
         // Nodes take all that comes.
         if (channel.is_exit()) std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, endless);
     }
@@ -139,20 +153,47 @@ void InputQueuedNetwork::Simulation::make_worker(Shard shard) {
 }
 
 void InputQueuedNetwork::Simulation::run(std::uint64_t cycles) {
-    run_shards(workers_.size(), now_, now_ + cycles, ahead_,
-               [&](std::size_t shard, std::uint64_t from, std::uint64_t to) {
-                   Worker& worker = workers_[shard];
-                   packets_.collect(shard);
-                   for (worker.now = from; worker.now < to; ++worker.now) step(worker);
-               });
-    now_ += cycles;
+    const std::uint64_t end = now_ + cycles;
+    while (now_ < end) {
+        now_ = std::min(next_event(), end);
+        const std::uint64_t most = workers_.size() == 1 ? cycles_between_looks : cycles_between_starts;
+        const std::uint64_t until = std::min(now_ + most, end);
+        run_shards(workers_.size(), now_, until, ahead_,
+                   [&](std::size_t shard, std::uint64_t from, std::uint64_t to) {
+                       Worker& worker = workers_[shard];
+                       packets_.collect(shard);
+                       for (worker.now = from; worker.now < to; ++worker.now) step(worker);
+                   });
+        now_ = until;
+    }
+}
+
+bool InputQueuedNetwork::Simulation::is_quiet(std::uint64_t now) const {
+    std::uint64_t sent = 0, taken = 0, quiet_from = 0;
+    for (const Worker& worker : workers_) {
+        sent += worker.sent;
+        taken += worker.taken;
+        quiet_from = std::max(quiet_from, worker.quiet_from);
+    }
+    return sent == taken && quiet_from <= now;
+}
+
+std::uint64_t InputQueuedNetwork::Simulation::next_event() const {
+    if (!is_quiet(now_)) return now_;
+    std::uint64_t next = never;
+    for (const Sender& sender : senders_)
+        next = std::min(next, sender.packet == no_index ? sender.next : now_);
+    return std::max(next, now_);
 }
 
 void InputQueuedNetwork::Simulation::step(Worker& worker) {
     serve_nodes(worker);
+    std::uint8_t* const coming = coming_.at(worker.now);
     for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
-        take_arrivals(router, worker.now);
-        take_credits(router, worker.now);
+        if (std::exchange(coming[router], 0) != 0) {
+            take_arrivals(router, worker.now);
+            take_credits(router, worker.now);
+        }
         if (stored_[router] == 0) continue;
         if (chosen_ != 0) steer(worker, router);
         if (options_.arbiter != Arbiter::round_robin) {
@@ -352,8 +393,11 @@ void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router,
     queue.begin = static_cast<std::uint16_t>(place(queue.begin + 1U));
     --stored_[router];
     ++worker.flit_hops;
+    worker.quiet_from = worker.now + delay_ + 1;
     returning_.put(input_credits_[input], worker.now + delay_, static_cast<std::uint8_t>(vc + 1));
     moving_.put(output_arrivals_[output], worker.now + delay_, flit.on(queue.vc));
+    announce(credited_router_[input], worker.now + delay_);
+    announce(next_router_[output], worker.now + delay_);
     std::uint32_t& credits = credits_[std::size_t{output} * vcs_ + queue.vc];
     if (credits != endless) --credits;
     const VcMask bit = VcMask{1} << vc;
@@ -372,6 +416,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
 InputQueuedNetwork::~InputQueuedNetwork() = default;
 void InputQueuedNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
 std::uint64_t InputQueuedNetwork::cycle() const { return simulation_->cycle(); }
+std::uint64_t InputQueuedNetwork::next_event() const { return simulation_->next_event(); }
 std::vector<std::uint64_t> InputQueuedNetwork::lags() const { return simulation_->lags(); }
 Received InputQueuedNetwork::take_received() { return simulation_->take_received(); }
 std::uint64_t InputQueuedNetwork::flit_hops() const { return simulation_->flit_hops(); }

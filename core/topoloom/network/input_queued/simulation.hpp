@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,7 @@ class InputQueuedNetwork::Simulation {
 
     void run(std::uint64_t cycles);
     [[nodiscard]] std::uint64_t cycle() const { return now_; }
+    [[nodiscard]] std::uint64_t next_event() const;
     [[nodiscard]] std::vector<std::uint64_t> lags() const;
     [[nodiscard]] Received take_received();
     [[nodiscard]] std::uint64_t flit_hops() const;
@@ -64,6 +66,7 @@ class InputQueuedNetwork::Simulation {
         std::uint32_t left = 0;          // flits of the packet that it is sending
         std::uint32_t arrival_line = 0;  // of the channel that it enters by
         std::uint32_t credit_line = 0;
+        std::uint32_t entry_router = 0;
         VcMask open = 0;
         std::uint8_t vc = 0;      // taken last
         std::uint64_t flits = 0;  // sent since they were last asked for
@@ -75,6 +78,8 @@ class InputQueuedNetwork::Simulation {
         std::vector<std::uint32_t> entry_lines{}, exit_lines{};
         std::uint64_t now = 0;
         std::uint64_t flit_hops = 0;
+        std::uint64_t quiet_from =
+            0;                    // the cycle from which on no flit and no credit of its own is on its way
         std::uint64_t sent = 0;   // flits by nodes
         std::uint64_t taken = 0;  // flits by nodes, all along
         Received received{};
@@ -90,6 +95,8 @@ class InputQueuedNetwork::Simulation {
     void queue_by_output();
     void make_worker(Shard shard);
     void step(Worker& worker);
+    /// True while nothing is on its way to, from or in the workers' parts.
+    [[nodiscard]] bool is_quiet(std::uint64_t now) const;
     void serve_nodes(Worker& worker);
     void send(Worker& worker, Node node);
     bool begin_packet(Worker& worker, Node node);
@@ -100,6 +107,10 @@ class InputQueuedNetwork::Simulation {
         if (credit == 0) return;
         ++credits_[line * vcs_ + credit - 1U];
         credit = 0;
+    }
+    /// Several threads may announce something to a router in the same cycle.
+    void announce(std::uint32_t router, std::uint64_t arrival) {
+        std::atomic_ref(coming_.at(arrival)[router]).store(1, std::memory_order_relaxed);
     }
     template <bool in_turns>
     void allocate(Worker& worker, std::uint32_t router);
@@ -176,6 +187,9 @@ class InputQueuedNetwork::Simulation {
     std::vector<VcMask> free_;                               // [output]: virtual channels that no packet has
     DelayLines<Flit> moving_;
     DelayLines<std::uint8_t> returning_;  // 1 + the virtual channel of a credit
+    DelayLines<std::uint8_t> coming_;  // [router]: whether a flit or a credit arrives; the last one is nobody
+    std::vector<std::uint32_t> next_router_;      // [output]
+    std::vector<std::uint32_t> credited_router_;  // [input]: that gets its credits
     std::vector<Input> inputs_;
     std::vector<Queue> queues_;            // [input][vc]
     std::vector<Flit> flits_;              // [input][vc][place]

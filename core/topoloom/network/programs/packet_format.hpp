@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How messages are cut into packets, and packets into flits.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+
+namespace topoloom {
+
+/// In bytes. Each packet carries at most `payload` bytes of one message behind its header; an empty message is a header.
+struct PacketFormat {
+    std::uint32_t flit = 32;
+    std::uint32_t payload = 256;
+    std::uint32_t header = 16;
+
+    [[nodiscard]] std::uint64_t packets(Bytes message) const {
+        return std::max<std::uint64_t>(1,
+                                       (static_cast<std::uint64_t>(message.value) + payload - 1) / payload);
+    }
+    /// Of a packet that carries the first of the bytes that are left.
+    [[nodiscard]] std::uint32_t flits(std::uint64_t left) const {
+        return (static_cast<std::uint32_t>(std::min<std::uint64_t>(left, payload)) + header + flit - 1) /
+               flit;
+    }
+};
+
+/// Throws Error for packets without flits, or larger than can be counted.
+void require_packets(const PacketFormat& format);
+
+}  // namespace topoloom

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program as a workload: ranks on nodes, messages as packets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topoloom/network/programs/packet_format.hpp"
+#include "topoloom/network/programs/program.hpp"
+#include "topoloom/network/workload.hpp"
+
+namespace topoloom {
+
+/// What a message costs its ranks, in cycles; a rank handles one message at a time.
+struct MessageCycles {
+    std::uint64_t send = 0;     // before the first packet of a message can go
+    std::uint64_t receive = 0;  // after its last packet has come
+    double memory_rate = 0;     // bytes per cycle inside a node, of all its ranks together; 0: no time
+    std::uint64_t memory = 0;   // before a message inside a node goes
+};
+
+/// Ranks of a node share its network card, which takes a packet of each in turn. A rank's messages go one after the other, those
+/// inside a node past the network. Times are worked out when what they depend on is known, so that a node has no events but
+/// packets. Memory: a few words for each rank, and its messages of one step.
+class ProgramRun final : public Workload {
+   public:
+    /// Refers to the program. Throws Error for other than one node of the machine for each rank, and formats that
+    /// require_packets() refuses.
+    ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
+               const PacketFormat& format, const MessageCycles& costs);
+
+    [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
+    [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
+    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
+    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+
+    [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
+    /// Whether all ranks have done all steps.
+    [[nodiscard]] bool is_done() const;
+    /// The cycle in which a rank had done its last step.
+    [[nodiscard]] std::uint64_t finish(Rank rank) const { return ranks_[rank.value].since; }
+    /// How many steps of all ranks are done.
+    [[nodiscard]] std::uint64_t steps_done() const;
+    [[nodiscard]] std::uint64_t steps() const { return program_.step_count() * ranks_.size(); }
+    /// For a person: a rank that is not done, and what it waits for.
+    [[nodiscard]] std::string first_waiting() const;
+
+   private:
+    struct RankState {
+        std::uint64_t step = never;  // it has not begun
+        std::uint64_t since = 0;     // the cycle in which all that has happened to the step was over
+        std::uint64_t busy = 0;      // the cycle until which the rank handles messages
+        std::uint64_t ready = 0;     // the cycle in which its next packet can go; never: it has none
+        std::uint64_t left = 0;      // bytes of the message that it is sending
+        std::uint64_t expected = 0;  // packets of the step that have not come
+        std::uint32_t sending = 0;   // message of the step
+        std::vector<ProgramMessage> sends{};
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> early{};  // step, packets of it that have come
+    };
+    struct NodeState {
+        std::uint32_t first = 0, end = 0;  // its ranks in by_node_
+        std::uint32_t turn = 0;
+        std::uint64_t next = never;
+        std::uint64_t memory_free = 0;
+        std::uint64_t steps_done = 0;
+        std::vector<std::uint32_t> advancing{};  // ranks that may have done their steps
+        std::vector<ProgramMessage> receives{};
+    };
+
+    void begin_steps(NodeState& node);
+    bool begin_step(NodeState& node, std::uint32_t rank);
+    void begin_message(NodeState& node, std::uint32_t rank);
+    void deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message);
+    void arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets, bool is_last,
+                std::uint64_t cycle);
+    void find_next(NodeState& node) const;
+    [[nodiscard]] bool is_over(const RankState& rank) const {
+        return rank.expected == 0 && rank.sending == rank.sends.size();
+    }
+
+    const Program& program_;
+    PacketFormat format_;
+    MessageCycles costs_;
+    std::vector<RankState> ranks_;
+    std::vector<NodeState> nodes_;
+    std::vector<std::uint32_t> by_node_;  // ranks
+    std::vector<std::uint32_t> place_;    // [rank]: among those of its node
+    std::vector<Node> node_of_;           // [rank]
+};
+
+}  // namespace topoloom

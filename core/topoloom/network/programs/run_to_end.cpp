@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/programs/run_to_end.hpp"
+
+#include <algorithm>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Between two looks.
+constexpr std::uint64_t cycles_at_once = 1024;
+/// Nothing crosses a switch for as long as this, though flits are in the network: longer than any channel's delay.
+constexpr std::uint64_t patience = 1 << 16;
+
+}  // namespace
+
+std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter& meter) {
+    std::uint64_t moved = network.cycle(), hops = 0, steps = 0;
+    while (!ranks.is_done()) {
+        network.run(cycles_at_once);
+        if (!meter.go_on()) return never;
+        if (network.flit_hops() != hops || ranks.steps_done() != steps ||
+            network.next_event() != network.cycle()) {
+            hops = network.flit_hops();
+            steps = ranks.steps_done();
+            moved = network.cycle();
+        }
+        if (network.next_event() == never && !ranks.is_done())
+            fail("the program waits for itself: ", ranks.first_waiting());
+        if (network.cycle() - moved > patience)
+            fail("packets wait for each other for ever: ", ranks.first_waiting());
+    }
+    std::uint64_t end = 0;
+    for (const Rank rank : ids<Rank>(ranks.rank_count())) end = std::max(end, ranks.finish(rank));
+    return end;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long a program takes in simulated switches.
+#pragma once
+
+#include <cstdint>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/network/packet_network.hpp"
+#include "topoloom/network/programs/program_run.hpp"
+
+namespace topoloom {
+
+/// Runs the network, which is new, and which these ranks send over, until all have done their steps. Returns the cycle in which
+/// the last one had, or `never` if the meter stopped it before. Throws Error where nothing moves any more.
+[[nodiscard]] std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter& meter);
+
+}  // namespace topoloom

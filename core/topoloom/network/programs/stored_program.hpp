@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs whose messages are listed: phases of a pattern, what was recorded.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/network/programs/program.hpp"
+
+namespace topoloom {
+
+/// A message of a step.
+struct ListedMessage {
+    Rank from, to;
+    std::uint64_t step;
+    Bytes bytes;
+};
+
+/// In a step a rank sends in the order of the list.
+class StoredProgram final : public Program {
+   public:
+    /// Throws Error for ranks that there are not, and a message with less than no bytes.
+    StoredProgram(std::size_t ranks, std::span<const ListedMessage> messages);
+
+    [[nodiscard]] std::size_t rank_count() const override { return sends_.first.size() - 1; }
+    [[nodiscard]] std::uint64_t step_count() const override { return steps_; }
+    void list_sends(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override {
+        sends_.list(rank, step, messages);
+    }
+    void list_receives(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const override {
+        receives_.list(rank, step, messages);
+    }
+
+   private:
+    struct Entry {
+        std::uint64_t step;
+        ProgramMessage message;
+    };
+    /// By rank, then by step.
+    struct Side {
+        std::vector<std::uint64_t> first;  // [rank]
+        std::vector<Entry> entries;
+
+        void list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const;
+    };
+    template <class Own, class Peer>
+    static Side sorted(std::size_t ranks, std::span<const ListedMessage> messages, Own own, Peer peer);
+
+    std::uint64_t steps_ = 0;
+    Side sends_, receives_;
+};
+
+}  // namespace topoloom

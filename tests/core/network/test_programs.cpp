@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "network/drawn_network.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/network/programs/jobs_program.hpp"
+#include "topoloom/network/programs/run_to_end.hpp"
+#include "topoloom/network/programs/schedule_program.hpp"
+#include "topoloom/network/programs/stored_program.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+struct Ran {
+    std::uint64_t end = 0;
+    std::vector<std::uint64_t> finish{};
+    std::uint64_t packets = 0, flits = 0;
+};
+
+Ran run(const testing::Wired& wired, const Program& program, const std::vector<Node>& nodes,
+        const PacketFormat& format = {}, const MessageCycles& costs = {}, const SwitchOptions& options = {},
+        int threads = 1, std::uint64_t slice = 0) {
+    ProgramRun ranks(program, nodes, wired.machine.node_count(), format, costs);
+    InputQueuedNetwork network(wired.fabric, wired.paths, ranks, options, 1, threads);
+    Ran ran;
+    if (slice == 0) {
+        Meter meter{Budget{}};
+        ran.end = run_to_end(network, ranks, meter);
+    } else {
+        while (!ranks.is_done()) network.run(slice);
+    }
+    network.run(100);
+    network.check();
+    for (const Rank rank : ids<Rank>(program.rank_count())) ran.finish.push_back(ranks.finish(rank));
+    const Received received = network.take_received();
+    ran.packets = received.packets;
+    ran.flits = received.flits;
+    return ran;
+}
+
+std::vector<Node> in_order(std::size_t ranks, std::uint32_t per_node = 1) {
+    std::vector<Node> nodes;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) nodes.push_back(Node{rank / per_node});
+    return nodes;
+}
+
+/// What a packet takes that meets nobody: it comes in, and crosses routers one by one.
+std::uint64_t alone(std::uint64_t routers, std::uint64_t flits, const SwitchOptions& options) {
+    return options.channel + routers * (options.routing + 1 + options.crossing + options.channel) + flits - 1;
+}
+
+}  // namespace
+
+TEST_CASE("a message alone takes its packets' time, and what it costs its ranks") {
+    const testing::Wired wired("torus:8");
+    const PacketFormat format{.flit = 32, .payload = 256, .header = 16};
+    const SwitchOptions options{.vcs = 2, .buffer = 64};
+    for (const std::int64_t bytes : {0, 1, 16, 17, 256, 257, 5000}) {
+        const StoredProgram program(8, std::vector<ListedMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
+        const Ran ran = run(wired, program, in_order(8), format, {.send = 100, .receive = 70}, options);
+        std::uint64_t flits = 0, left = static_cast<std::uint64_t>(bytes);
+        do {
+            const std::uint64_t carried = std::min<std::uint64_t>(left, 256);
+            flits += (carried + 16 + 31) / 32;
+            left -= carried;
+        } while (left > 0);
+        CHECK(ran.flits == flits);
+        // Of several packets the second takes other virtual channels, and follows as fast as the channel takes flits.
+        CHECK(ran.finish[4] == 100 + alone(4, flits, options) + 70);
+        CHECK(ran.end == ran.finish[4]);
+        CHECK(ran.finish[1] == 100 + flits);
+        CHECK(ran.finish[0] == 0);
+    }
+}
+
+TEST_CASE("a rank sends what it has to only after what it waits for") {
+    const testing::Wired wired("torus:8");
+    std::vector<ListedMessage> relay;
+    for (std::uint32_t i = 0; i < 7; ++i) relay.push_back({Rank{i}, Rank{i + 1}, i, Bytes{100}});
+    const Ran ran = run(wired, StoredProgram(8, relay), in_order(8), {}, {.send = 50, .receive = 30});
+    const std::uint64_t hop = 50 + alone(2, 4, {}) + 30;
+    for (std::uint64_t i = 0; i < 7; ++i) CHECK(ran.finish[i] == i * hop + 50 + 4);
+    CHECK(ran.finish[7] == 7 * hop);
+}
+
+TEST_CASE(
+    "schedules end on any machine, with as many bytes as they send, however threads and cycles are divided") {
+    Rng rng(3);
+    const auto machines = testing::small_machines();
+    for (int drawn = 0; drawn < 120; ++drawn) {
+        const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
+        const std::uint32_t per_node = wired.machine.node_count() > 20 ? 1 : 1 + rng.below(3);
+        const auto ranks = static_cast<std::uint32_t>(wired.machine.node_count()) * per_node - rng.below(2);
+        std::vector<const ScheduleEntry*> entries;
+        for (const ScheduleEntry& entry : schedules())
+            if (entry.is_for(ranks)) entries.push_back(&entry);
+        const ScheduleEntry& entry = *entries[rng.below(static_cast<std::uint32_t>(entries.size()))];
+        const Operation operation =
+            entry.operations[rng.below(static_cast<std::uint32_t>(entry.operations.size()))];
+        if (is_many_to_many(operation)) continue;
+        const Call call{operation, ranks, Bytes{operation == Operation::barrier ? 0 : rng.below(500)},
+                        Rank{rng.below(ranks)}};
+        const AnySchedule schedule = make_schedule(call, entry.name);
+        const ScheduleProgram program(schedule);
+        std::vector<Node> nodes = in_order(ranks, per_node);
+        for (std::uint32_t i = ranks - 1; i > 0; --i) std::swap(nodes[i], nodes[rng.below(i + 1)]);
+        const PacketFormat format{
+            .flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
+        const MessageCycles costs{.send = rng.below(300),
+                                  .receive = rng.below(300),
+                                  .memory_rate = rng.below(3) * 7.5,
+                                  .memory = rng.below(10)};
+        const SwitchOptions options{.vcs = wired.paths.class_count() + rng.below(3),
+                                    .buffer = 1 + rng.below(8)};
+        CAPTURE(wired.machine.text());
+        CAPTURE(entry.name);
+        std::uint64_t packets = 0;
+        std::vector<ProgramMessage> messages;
+        for (const Rank rank : ids<Rank>(ranks))
+            for (std::uint64_t step = 0; step < program.step_count(); ++step) {
+                messages.clear();
+                program.list_sends(rank, step, messages);
+                for (const ProgramMessage& message : messages)
+                    if (nodes[message.peer.value] != nodes[rank.value])
+                        packets += format.packets(message.bytes);
+            }
+        const Ran ran = run(wired, program, nodes, format, costs, options);
+        CHECK(ran.packets == packets);
+        const Ran threaded = run(wired, program, nodes, format, costs, options, 3);
+        CHECK(threaded.finish == ran.finish);
+        const Ran sliced = run(wired, program, nodes, format, costs, options, 1, 1 + rng.below(50));
+        CHECK(sliced.finish == ran.finish);
+    }
+}
+
+TEST_CASE("ranks of a node share its card and its memory") {
+    const testing::Wired wired("mesh:2");
+    std::vector<ListedMessage> both;
+    for (std::uint32_t i = 0; i < 4; ++i) both.push_back({Rank{i}, Rank{4 + i}, 0, Bytes{256 * 100}});
+    const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
+    const Ran four = run(wired, StoredProgram(8, both), in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
+    CHECK(four.end >= 4 * 800);
+    CHECK(four.end < 4 * 800 * 1.05);
+    // All in turns, hence about as late.
+    for (std::uint32_t i = 4; i < 8; ++i) CHECK(four.finish[i] > 3.9 * 800);
+
+    std::vector<ListedMessage> inside;
+    for (std::uint32_t i = 0; i < 2; ++i) inside.push_back({Rank{i}, Rank{2 + i}, 0, Bytes{1000}});
+    const Ran shared =
+        run(wired, StoredProgram(4, inside), in_order(4, 4), format, {.memory_rate = 10, .memory = 7});
+    CHECK(shared.packets == 0);
+    CHECK(shared.finish[2] == 107);
+    CHECK(shared.finish[3] == 207);
+}
+
+TEST_CASE("jobs that share nothing take what each takes alone, and others longer") {
+    const testing::Wired wired("mesh:8");
+    const AnySchedule ring = make_schedule({Operation::all_gather, 4, Bytes{4000}}, "ring");
+    const ScheduleProgram job(ring);
+    const JobsProgram two({&job, &job});
+    const std::uint64_t alone_there = run(wired, job, in_order(4)).end;
+    CHECK(run(wired, two, in_order(8)).end == alone_there);
+    const std::vector<Node> mixed{Node{0}, Node{2}, Node{4}, Node{6}, Node{1}, Node{3}, Node{5}, Node{7}};
+    const std::vector<Node> half(mixed.begin(), mixed.begin() + 4);
+    CHECK(run(wired, two, mixed).end > run(wired, job, half).end);
+}
+
+TEST_CASE("a program that waits for what nobody sends is named") {
+    /// Rank 1 waits for rank 0, which sends nothing.
+    class Silent final : public Program {
+       public:
+        [[nodiscard]] std::size_t rank_count() const override { return 3; }
+        [[nodiscard]] std::uint64_t step_count() const override { return 2; }
+        void list_sends(Rank /*rank*/, std::uint64_t /*step*/,
+                        std::vector<ProgramMessage>& /*messages*/) const override {}
+        void list_receives(Rank rank, std::uint64_t step,
+                           std::vector<ProgramMessage>& messages) const override {
+            if (rank.value == 1 && step == 1) messages.push_back({Rank{0}, Bytes{8}});
+        }
+    };
+    const testing::Wired wired("mesh:3");
+    CHECK_THROWS_WITH_AS(run(wired, Silent{}, in_order(3)),
+                         "the program waits for itself: rank 1 waits in step 1 for rank 0", Error);
+    CHECK_THROWS_AS(ProgramRun(Silent{}, in_order(2), 3, {}, {}), Error);
+    CHECK_THROWS_AS(ProgramRun(Silent{}, in_order(3), 2, {}, {}), Error);
+    CHECK_THROWS_AS(ProgramRun(Silent{}, in_order(3), 3, {.flit = 0}, {}), Error);
+}
