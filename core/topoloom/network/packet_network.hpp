@@ -47,6 +47,8 @@ class PacketNetwork {
     [[nodiscard]] virtual Received take_received() = 0;
     /// Flits that have crossed a switch so far.
     [[nodiscard]] virtual std::uint64_t flit_hops() const = 0;
+    /// [channel]: flits that have gone over it so far.
+    [[nodiscard]] virtual std::vector<std::uint64_t> carried() const = 0;
     [[nodiscard]] virtual Usage usage() const { return {}; }
     /// Packets that wait for each other in a circle, in a line; empty: there are none, or it is not known.
     [[nodiscard]] virtual std::string circle_of_waits() const { return {}; }

@@ -33,4 +33,13 @@ void require_switches(const SwitchOptions& options, std::uint32_t longest_packet
              ", as cut-through switching needs; enlarge it, or choose wormhole");
 }
 
+void require_channel_times(std::span<const ChannelTimes> times, std::size_t channels) {
+    if (!times.empty() && times.size() != channels)
+        fail("times are given for ", times.size(), " channels; there are ", channels);
+    for (const ChannelTimes& one : times) {
+        require_within("cycles of a channel", one.delay, 1, 1U << 20);
+        require_within("parts of a cycle that a flit takes", one.period, ChannelTimes::cycle, 1U << 30);
+    }
+}
+
 }  // namespace topoloom

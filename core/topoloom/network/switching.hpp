@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "topoloom/network/arbiter.hpp"
 #include "topoloom/network/matching.hpp"
@@ -39,7 +41,18 @@ struct SwitchOptions {
 
 constexpr std::uint32_t most_vcs = 32;
 
+/// Of a channel, where not all are the same.
+struct ChannelTimes {
+    /// What `period` counts a cycle as.
+    static constexpr std::uint32_t cycle = 1U << 10;
+
+    std::uint32_t delay = 1;       // cycles on it
+    std::uint32_t period = cycle;  // that a flit takes, a cycle at least
+};
+
 /// Throws Error for what cannot be simulated, such as no buffers, or ones that are smaller than a packet which must fit.
 void require_switches(const SwitchOptions& options, std::uint32_t longest_packet);
+/// Throws Error unless there are as many as channels, or none, with delays of a cycle and more.
+void require_channel_times(std::span<const ChannelTimes> times, std::size_t channels);
 
 }  // namespace topoloom

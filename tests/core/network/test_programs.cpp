@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "network/drawn_network.hpp"
@@ -77,6 +78,35 @@ TEST_CASE("a message alone takes its packets' time, and what it costs its ranks"
         CHECK(ran.finish[1] == 100 + flits);
         CHECK(ran.finish[0] == 0);
     }
+}
+
+TEST_CASE("channels take as long as they are said to") {
+    const testing::Wired wired("torus:8");
+    const SwitchOptions options{.vcs = 2, .buffer = 64};
+    const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
+    std::vector<ChannelTimes> times(wired.fabric.channel_count());
+    const auto run_one = [&](std::int64_t bytes) {
+        const StoredProgram program(8, std::vector<ListedMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
+        ProgramRun ranks(program, in_order(8), 8, format, {});
+        InputQueuedNetwork network(wired.fabric, wired.paths, ranks, options, 1, 1, times);
+        Meter meter{Budget{}};
+        (void)run_to_end(network, ranks, meter);
+        return std::pair(ranks.finish(Rank{4}), network.carried());
+    };
+    CHECK(run_one(32).first == alone(4, 1, options));
+    for (std::uint32_t i = 0; i < times.size(); ++i) times[i].delay = 10 + i;
+    std::uint64_t longer = 0;
+    const auto& [late, carried] = run_one(32);
+    for (std::uint32_t i = 0; i < times.size(); ++i) longer += carried[i] * (9 + i);
+    CHECK(late == alone(4, 1, options) + longer);
+
+    times.assign(times.size(), {});
+    const std::uint64_t fast = run_one(32 * 1000).first;
+    for (ChannelTimes& one : times) one.period = ChannelTimes::cycle * 5 / 2;
+    const std::uint64_t slow = run_one(32 * 1000).first;
+    CHECK(static_cast<double>(slow - fast) == doctest::Approx(1.5 * 1000).epsilon(0.01));
+    times.pop_back();
+    CHECK_THROWS_AS(run_one(1), Error);
 }
 
 TEST_CASE("a rank sends what it has to only after what it waits for") {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,10 @@ class InputQueuedNetwork final : public PacketNetwork {
     /// `seed` draws the ways of packets whose routes are split. What happens does not depend on the number of threads (0: one
     /// per core), each of which simulates a part of the routers. Refers to the fabric, the paths and the workload. Throws Error
     /// for options that require_switches() refuses, and fewer virtual channels than classes of paths.
+    /// Without times all channels take `options.channel` cycles, and a flit per cycle.
     InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
-                       const SwitchOptions& options, std::uint64_t seed, int threads = 1);
+                       const SwitchOptions& options, std::uint64_t seed, int threads = 1,
+                       std::span<const ChannelTimes> times = {});
     ~InputQueuedNetwork() override;
 
     void run(std::uint64_t cycles) override;
@@ -36,6 +39,7 @@ class InputQueuedNetwork final : public PacketNetwork {
     [[nodiscard]] std::vector<std::uint64_t> lags() const override;
     [[nodiscard]] Received take_received() override;
     [[nodiscard]] std::uint64_t flit_hops() const override;
+    [[nodiscard]] std::vector<std::uint64_t> carried() const override;
     [[nodiscard]] Usage usage() const override;
     [[nodiscard]] std::string circle_of_waits() const override;
     void check() const override;

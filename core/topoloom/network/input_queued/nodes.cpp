@@ -48,15 +48,16 @@ void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
         if (!begin_packet(worker, node)) return;
     }
     std::uint32_t& credits = credits_[std::size_t{sender.credit_line} * vcs_ + sender.vc];
-    if (credits == 0) return;
+    if (credits == 0 || is_busy(sender.arrival_line, worker.now)) return;
     --credits;
     ++worker.sent;
     ++sender.flits;
     const bool is_head = sender.left == packets_[sender.packet].order.flits;
     const bool is_tail = --sender.left == 0;
-    moving_.put(sender.arrival_line, worker.now + options_.channel,
+    begin_way(sender.arrival_line, worker.now);
+    moving_.put(sender.arrival_line, worker.now + delay_[sender.arrival_line],
                 Flit(sender.packet, sender.vc, is_head, is_tail));
-    announce(sender.entry_router, worker.now + options_.channel);
+    announce(sender.entry_router, worker.now + delay_[sender.arrival_line]);
     if (is_tail) sender.packet = no_index;
 }
 
@@ -111,6 +112,13 @@ std::uint64_t InputQueuedNetwork::Simulation::flit_hops() const {
     std::uint64_t sum = 0;
     for (const Worker& worker : workers_) sum += worker.flit_hops;
     return sum;
+}
+
+std::vector<std::uint64_t> InputQueuedNetwork::Simulation::carried() const {
+    std::vector<std::uint64_t> flits;
+    flits.reserve(arrival_line_.size());
+    for (const std::uint32_t line : arrival_line_) flits.push_back(carried_[line]);
+    return flits;
 }
 
 void InputQueuedNetwork::Simulation::check() const {

@@ -52,7 +52,8 @@ SwitchOptions in_virtual_channels(const Fabric& fabric, const Paths& paths, cons
 }  // namespace
 
 InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths, Workload& workload,
-                                           const SwitchOptions& options, std::uint64_t seed, int threads)
+                                           const SwitchOptions& options, std::uint64_t seed, int threads,
+                                           std::span<const ChannelTimes> times)
     : fabric_(fabric),
       paths_(paths),
       workload_(workload),
@@ -61,23 +62,31 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
       classed_{paths.escape_classes() > 0 ? paths.escape_classes() : options.vcs, !options.allow_circles},
       chosen_(paths.steps() != nullptr ? vc_range(std::min(paths.escape_classes(), vcs_), vcs_) : 0),
       matches_(options.allocator != Allocator::islip || options.iterations > 1),
-      delay_(options.crossing + options.channel),
+      longest_delay_(times.empty() ? options.channel
+                                   : std::ranges::max(times, {}, &ChannelTimes::delay).delay),
+      shortest_delay_(times.empty() ? options.channel
+                                    : std::ranges::min(times, {}, &ChannelTimes::delay).delay),
+      paced_(std::ranges::any_of(times,
+                                 [](const ChannelTimes& one) { return one.period > ChannelTimes::cycle; })),
       room_(options.switching == Switching::cut_through ? workload.longest_packet() : 1),
       shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
-      ahead_(shards_.are_entered_from_others ? options.channel : delay_),
+      ahead_(shortest_delay_ + (shards_.are_entered_from_others ? 0 : options.crossing)),
       // Each holds a flit of a buffer or of a node, or is to be taken back.
       packets_(paths.longest(),
-               fabric.channel_count() * (std::size_t{options.vcs} * options.buffer + 4 * delay_) +
+               fabric.channel_count() *
+                       (std::size_t{options.vcs} * options.buffer + 4 * (options.crossing + longest_delay_)) +
                    fabric.node_count(),
                shards_.parts.size()),
-      moving_(fabric.channel_count(), delay_, ahead_),
-      returning_(fabric.channel_count(), delay_, ahead_),
-      coming_(fabric.router_count() + 1, delay_, ahead_) {
+      moving_(fabric.channel_count(), options.crossing + longest_delay_, ahead_),
+      returning_(fabric.channel_count(), options.crossing + longest_delay_, ahead_),
+      coming_(fabric.router_count() + 1, options.crossing + longest_delay_, ahead_) {
     require_switches(options, workload.longest_packet());
+    require_channel_times(times, fabric.channel_count());
     if (!options.allow_circles) require_classes(fabric, paths, vcs_);
     for (const Node node : ids<Node>(fabric.node_count()))
         senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
     number_lines();
+    set_times(times);
     free_.assign(fabric.output_count(), vc_range(0, vcs_));
     inputs_.resize(fabric.input_count());
     queues_.resize(fabric.input_count() * vcs_);
@@ -130,6 +139,21 @@ void InputQueuedNetwork::Simulation::number_lines() {
         }
         // Nodes take all that comes.
         if (channel.is_exit()) std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, endless);
+    }
+}
+
+void InputQueuedNetwork::Simulation::set_times(std::span<const ChannelTimes> times) {
+    delay_.resize(fabric_.channel_count());
+    period_.resize(fabric_.channel_count());
+    credit_delay_.resize(fabric_.input_count());
+    taken_until_.resize(fabric_.channel_count());
+    carried_.resize(fabric_.channel_count());
+    for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
+        const ChannelTimes own = times.empty() ? ChannelTimes{.delay = options_.channel} : times[id.value];
+        delay_[arrival_line_[id.value]] = own.delay;
+        period_[arrival_line_[id.value]] = own.period;
+        const Channel& channel = fabric_.channel(id);
+        if (!channel.is_exit()) credit_delay_[channel.input] = options_.crossing + own.delay;
     }
 }
 
@@ -319,6 +343,7 @@ void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32
             if (queue.ready > worker.now) continue;
             const std::uint32_t output = first_output + queue.output;
             if (credits_[std::size_t{output} * vcs_ + queue.vc] == 0) continue;
+            if (is_busy(output_arrivals_[output], worker.now)) continue;
             const std::uint32_t distance =
                 in_turns ? output_turn_[output].distance(i, count) * vcs_ +
                                queue_turn_[first + i].distance(vc, vcs_)
@@ -361,6 +386,7 @@ void InputQueuedNetwork::Simulation::match_switch(Worker& worker, std::uint32_t 
             const Queue& queue = this->queue(first + i, vc);
             if (queue.ready > worker.now) continue;
             if (credits_[std::size_t{first_output + queue.output} * vcs_ + queue.vc] == 0) continue;
+            if (is_busy(output_arrivals_[first_output + queue.output], worker.now)) continue;
             std::uint8_t& request = matching.request(i, queue.output);
             const RoundRobin& turn = queue_turn_[first + i];
             if (request == 0 || turn.distance(vc, vcs_) < turn.distance(request - 1U, vcs_))
@@ -393,11 +419,15 @@ void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router,
     queue.begin = static_cast<std::uint16_t>(place(queue.begin + 1U));
     --stored_[router];
     ++worker.flit_hops;
-    worker.quiet_from = worker.now + delay_ + 1;
-    returning_.put(input_credits_[input], worker.now + delay_, static_cast<std::uint8_t>(vc + 1));
-    moving_.put(output_arrivals_[output], worker.now + delay_, flit.on(queue.vc));
-    announce(credited_router_[input], worker.now + delay_);
-    announce(next_router_[output], worker.now + delay_);
+    const std::uint32_t line = output_arrivals_[output];
+    const std::uint64_t arrival = worker.now + options_.crossing + delay_[line];
+    const std::uint64_t return_time = worker.now + credit_delay_[input];
+    worker.quiet_from = std::max(worker.quiet_from, return_time + 1);
+    begin_way(line, worker.now);
+    returning_.put(input_credits_[input], return_time, static_cast<std::uint8_t>(vc + 1));
+    moving_.put(line, arrival, flit.on(queue.vc));
+    announce(credited_router_[input], return_time);
+    announce(next_router_[output], arrival);
     std::uint32_t& credits = credits_[std::size_t{output} * vcs_ + queue.vc];
     if (credits != endless) --credits;
     const VcMask bit = VcMask{1} << vc;
@@ -410,9 +440,10 @@ void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router,
 }
 
 InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
-                                       const SwitchOptions& options, std::uint64_t seed, int threads)
-    : simulation_(std::make_unique<Simulation>(fabric, paths, workload,
-                                               in_virtual_channels(fabric, paths, options), seed, threads)) {}
+                                       const SwitchOptions& options, std::uint64_t seed, int threads,
+                                       std::span<const ChannelTimes> times)
+    : simulation_(std::make_unique<Simulation>(
+          fabric, paths, workload, in_virtual_channels(fabric, paths, options), seed, threads, times)) {}
 InputQueuedNetwork::~InputQueuedNetwork() = default;
 void InputQueuedNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
 std::uint64_t InputQueuedNetwork::cycle() const { return simulation_->cycle(); }
@@ -420,6 +451,7 @@ std::uint64_t InputQueuedNetwork::next_event() const { return simulation_->next_
 std::vector<std::uint64_t> InputQueuedNetwork::lags() const { return simulation_->lags(); }
 Received InputQueuedNetwork::take_received() { return simulation_->take_received(); }
 std::uint64_t InputQueuedNetwork::flit_hops() const { return simulation_->flit_hops(); }
+std::vector<std::uint64_t> InputQueuedNetwork::carried() const { return simulation_->carried(); }
 Usage InputQueuedNetwork::usage() const { return simulation_->usage(); }
 std::string InputQueuedNetwork::circle_of_waits() const { return simulation_->circle_of_waits(); }
 void InputQueuedNetwork::check() const { simulation_->check(); }

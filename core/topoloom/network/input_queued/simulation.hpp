@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ namespace topoloom {
 class InputQueuedNetwork::Simulation {
    public:
     Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
-               std::uint64_t seed, int threads);
+               std::uint64_t seed, int threads, std::span<const ChannelTimes> times);
 
     void run(std::uint64_t cycles);
     [[nodiscard]] std::uint64_t cycle() const { return now_; }
@@ -34,6 +35,7 @@ class InputQueuedNetwork::Simulation {
     [[nodiscard]] std::vector<std::uint64_t> lags() const;
     [[nodiscard]] Received take_received();
     [[nodiscard]] std::uint64_t flit_hops() const;
+    [[nodiscard]] std::vector<std::uint64_t> carried() const;
     [[nodiscard]] Usage usage() const;
     [[nodiscard]] std::string circle_of_waits() const;
     void check() const;
@@ -92,6 +94,7 @@ class InputQueuedNetwork::Simulation {
     };
 
     void number_lines();
+    void set_times(std::span<const ChannelTimes> times);
     void queue_by_output();
     void make_worker(Shard shard);
     void step(Worker& worker);
@@ -111,6 +114,17 @@ class InputQueuedNetwork::Simulation {
     /// Several threads may announce something to a router in the same cycle.
     void announce(std::uint32_t router, std::uint64_t arrival) {
         std::atomic_ref(coming_.at(arrival)[router]).store(1, std::memory_order_relaxed);
+    }
+    /// Whether a slow channel still takes the flit before.
+    [[nodiscard]] bool is_busy(std::uint32_t arrival_line, std::uint64_t now) const {
+        return paced_ && taken_until_[arrival_line] > now * ChannelTimes::cycle + ChannelTimes::cycle - 1;
+    }
+    /// A flit begins its way.
+    void begin_way(std::uint32_t arrival_line, std::uint64_t now) {
+        ++carried_[arrival_line];
+        if (!paced_) return;
+        std::uint64_t& until = taken_until_[arrival_line];
+        until = std::max(until, now * ChannelTimes::cycle) + period_[arrival_line];
     }
     template <bool in_turns>
     void allocate(Worker& worker, std::uint32_t router);
@@ -170,14 +184,18 @@ class InputQueuedNetwork::Simulation {
     const SwitchOptions options_;
     const std::uint32_t vcs_;
     const ClassedVcs classed_;
-    const VcMask chosen_;        // virtual channels of packets that choose at each router
-    const bool matches_;         // whether a switch looks at its requests more than once
-    const std::uint32_t delay_;  // cycles from a switch's decision to the next router
-    const std::uint32_t room_;   // credits that a packet needs to take a virtual channel
+    const VcMask chosen_;  // virtual channels of packets that choose at each router
+    const bool matches_;   // whether a switch looks at its requests more than once
+    const std::uint32_t longest_delay_, shortest_delay_;  // cycles of a channel
+    const bool paced_;                                    // some channels take less than a flit per cycle
+    const std::uint32_t room_;  // credits that a packet needs to take a virtual channel
     std::uint64_t now_ = 0;
     const Shards shards_;
     const std::uint32_t ahead_;  // cycles that a thread may be ahead of another
     std::vector<Worker> workers_;
+    std::vector<std::uint32_t> delay_, period_;         // [line of arrivals]
+    std::vector<std::uint32_t> credit_delay_;           // [input]
+    std::vector<std::uint64_t> taken_until_, carried_;  // [line of arrivals]
     Packets packets_;
     std::vector<Sender> senders_;                            // [node]
     std::vector<std::uint32_t> arrival_line_, credit_line_;  // [channel]
