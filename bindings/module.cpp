@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_network_model(m);
     topoloom::python::bind_process_grid(m);
     topoloom::python::bind_schedule(m);
+    topoloom::python::bind_network_programs(m);
     topoloom::python::bind_values(m);
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);

@@ -6,12 +6,12 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "rooms.hpp"
+#include "switch_wiring.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
 #include "topoloom/network/workloads/load.hpp"
@@ -23,19 +23,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
-
-/// A fabric and its paths, made once for many loads.
-struct SwitchWiring {
-    SwitchWiring(const Machine& machine, std::string_view routing)
-        : fabric(machine), paths(fabric, routing_of(routing)) {}
-    Fabric fabric;
-    Paths paths;
-};
-
-constexpr std::array<Kind, 2> routers{{
-    {"input-queued", "virtual channels with buffers at the inputs, in credits"},
-    {"voq", "a queue for each output at each input (virtual output queues), in credits"},
-}};
 
 void list_kinds(nb::module_& m, const char* name, std::span<const Kind> kinds, const char* help) {
     m.def(

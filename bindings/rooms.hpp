@@ -16,6 +16,7 @@ void bind_machine_text(nanobind::module_& m);
 void bind_metric(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_network_model(nanobind::module_& m);
+void bind_network_programs(nanobind::module_& m);
 void bind_pattern(nanobind::module_& m);
 void bind_place(nanobind::module_& m);
 void bind_process_grid(nanobind::module_& m);

@@ -149,7 +149,7 @@ void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const Progr
 void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets,
                         bool is_last, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
-    if (is_last) cycle = state.busy = std::max(state.busy, cycle) + costs_.receive;
+    if (is_last) cycle = state.busy = std::max(state.busy, cycle + costs_.latency) + costs_.receive;
     state.since = std::max(state.since, cycle);
     if (step != state.step) {
         const auto early = std::ranges::find(state.early, step, [](const auto& seen) { return seen.first; });

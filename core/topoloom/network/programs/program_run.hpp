@@ -19,6 +19,7 @@ namespace topoloom {
 struct MessageCycles {
     std::uint64_t send = 0;     // before the first packet of a message can go
     std::uint64_t receive = 0;  // after its last packet has come
+    std::uint64_t latency = 0;  // before that, while the rank may handle others
     double memory_rate = 0;     // bytes per cycle inside a node, of all its ranks together; 0: no time
     std::uint64_t memory = 0;   // before a message inside a node goes
 };

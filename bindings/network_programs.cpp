@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs of messages in simulated switches, for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "schedules/any_schedule.hpp"
+#include "switch_wiring.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/memory.hpp"
+#include "topoloom/network/input_queued/input_queued.hpp"
+#include "topoloom/network/programs/real_times.hpp"
+#include "topoloom/network/programs/run_to_end.hpp"
+#include "topoloom/network/programs/schedule_program.hpp"
+#include "topoloom/network/programs/stored_program.hpp"
+#include "watch.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+/// How switches are simulated.
+struct SwitchSettings {
+    PacketFormat format;
+    SwitchOptions options;
+    SwitchSpeeds speeds;
+};
+
+/// What a program did.
+struct ProgramMeasure {
+    bool complete = false;
+    double cycle = 0;  // seconds
+    std::uint64_t cycles = 0;
+    std::uint64_t packets = 0;
+    std::uint64_t flit_hops = 0;
+    std::vector<std::uint64_t> finish{};
+    std::vector<std::pair<std::string, double>> busiest{};
+};
+
+/// Of all the time until the end.
+std::vector<std::pair<std::string, double>> busiest_channels(const Fabric& fabric, const RealTimes& times,
+                                                             const std::vector<std::uint64_t>& carried,
+                                                             std::uint64_t cycles, std::size_t count) {
+    std::vector<std::pair<double, ChannelId>> busy;
+    for (const ChannelId id : ids<ChannelId>(carried.size())) {
+        const double taken = static_cast<double>(carried[id.value]) * times.channels[id.value].period;
+        busy.emplace_back(
+            taken / ChannelTimes::cycle / static_cast<double>(std::max<std::uint64_t>(cycles, 1)), id);
+    }
+    count = std::min(count, busy.size());
+    std::ranges::partial_sort(busy, busy.begin() + static_cast<std::ptrdiff_t>(count),
+                              [](const auto& a, const auto& b) {
+                                  return a.first > b.first || (a.first == b.first && a.second < b.second);
+                              });
+    std::vector<std::pair<std::string, double>> named;
+    for (std::size_t i = 0; i < count && busy[i].first > 0; ++i)
+        named.emplace_back(fabric.name(busy[i].second), busy[i].first);
+    return named;
+}
+
+ProgramMeasure measure(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
+                       const SwitchSettings& settings, std::uint64_t seed, int threads, std::size_t busiest,
+                       const std::optional<Progress>& progress) {
+    std::vector<Node> nodes;
+    for (const std::uint32_t node : node_of_rank.values("node_of_rank")) nodes.push_back(Node{node});
+    Watch watch(progress);
+    const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+    Meter meter(budget);
+    return watch.run([&] {
+        const RealTimes times = real_times(wiring.fabric, settings.format, settings.options, settings.speeds);
+        const std::uint64_t needed = memory_of(wiring.fabric, times);
+        if (needed > usable_memory())
+            fail("buffers and channels of ", wiring.fabric.router_count(), " switches take ", needed >> 20,
+                 " MiB, more than there is; choose smaller buffers, fewer virtual channels or larger flits");
+        ProgramRun ranks(program, nodes, wiring.fabric.node_count(), settings.format, times.messages);
+        InputQueuedNetwork network(wiring.fabric, wiring.paths, ranks, times.options, seed,
+                                   checked_threads(threads), times.channels);
+        ProgramMeasure found{.cycle = times.cycle};
+        const std::uint64_t end = run_to_end(network, ranks, meter);
+        found.complete = end != never;
+        found.cycles = found.complete ? end : network.cycle();
+        found.flit_hops = network.flit_hops();
+        found.packets = network.take_received().packets;
+        for (const Rank rank : ids<Rank>(ranks.rank_count())) found.finish.push_back(ranks.finish(rank));
+        found.busiest = busiest_channels(wiring.fabric, times, network.carried(), found.cycles, busiest);
+        return found;
+    });
+}
+
+std::vector<ListedMessage> listed(const Ids& source, const Ids& target, const Integers& bytes) {
+    const auto from = source.values("source"), to = target.values("target");
+    const auto sizes = bytes.values("bytes");
+    if (from.size() != to.size() || from.size() != sizes.size())
+        fail("source, target and bytes must have as many numbers each, not ", from.size(), ", ", to.size(),
+             " and ", sizes.size());
+    std::vector<ListedMessage> messages;
+    messages.reserve(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i)
+        messages.push_back({Rank{from[i]}, Rank{to[i]}, 0, Bytes{sizes[i]}});
+    return messages;
+}
+
+}  // namespace
+
+void bind_network_programs(nb::module_& m) {
+    nb::class_<SwitchSettings>(m, "SwitchSettings", "How switches are simulated, and how messages are cut.")
+        .def(
+            "__init__",
+            [](SwitchSettings* self, std::uint32_t vcs, std::optional<double> buffer, std::uint32_t flit,
+               std::uint32_t payload, std::uint32_t header, std::string_view switching,
+               std::string_view router, std::string_view arbiter, std::string_view allocator,
+               std::uint32_t iterations, std::optional<double> switch_latency,
+               std::optional<double> injection) {
+                new (self)
+                    SwitchSettings{{flit, payload, header},
+                                   {.vcs = vcs,
+                                    .switching = value_of<Switching>("switching", switching, switchings),
+                                    .arbiter = value_of<Arbiter>("arbiter", arbiter, arbiters),
+                                    .allocator = value_of<Allocator>("allocator", allocator, allocators),
+                                    .iterations = iterations,
+                                    .queues = value_of<InputQueues>("router", router, routers)},
+                                   {switch_latency, injection, buffer}};
+            },
+            nb::kw_only(), "vcs"_a, "buffer"_a = nb::none(), "flit"_a = 64, "payload"_a = 1024,
+            "header"_a = 32, "switching"_a = "wormhole", "router"_a = "input-queued",
+            "arbiter"_a = "round-robin", "allocator"_a = "islip", "iterations"_a = 1,
+            "switch_latency"_a = nb::none(), "injection"_a = nb::none(),
+            "Sizes are in bytes, the switch's latency in seconds, injection in bytes per second.\n\n"
+            "buffer is that of a virtual channel; None: what keeps the longest link busy. switch_latency "
+            "None: a\n"
+            "part of the links' latencies. injection, of nodes that are their own switches; None: as much as "
+            "all\n"
+            "links of the node.");
+    nb::class_<ProgramMeasure>(m, "ProgramMeasure", "What messages did in simulated switches.")
+        .def_ro("complete", &ProgramMeasure::complete, "False: it was stopped before.")
+        .def_ro("cycles", &ProgramMeasure::cycles, "Until the last rank was done, or it was stopped.")
+        .def_ro("cycle_seconds", &ProgramMeasure::cycle)
+        .def_prop_ro(
+            "seconds",
+            [](const ProgramMeasure& found) { return static_cast<double>(found.cycles) * found.cycle; })
+        .def_prop_ro(
+            "finish",
+            [](const ProgramMeasure& found) {
+                std::vector<double> seconds;
+                for (const std::uint64_t cycles : found.finish)
+                    seconds.push_back(static_cast<double>(cycles) * found.cycle);
+                return new_array(std::move(seconds));
+            },
+            "[rank]: seconds until it was done.")
+        .def_ro("packets", &ProgramMeasure::packets, "That were received.")
+        .def_ro("flit_hops", &ProgramMeasure::flit_hops, "Flits that crossed a switch, once for each.")
+        .def_ro("busiest", &ProgramMeasure::busiest,
+                "Channels by name, and what share of the time they were sending; the busiest first.");
+    m.def(
+        "simulate_messages",
+        [](const SwitchWiring& wiring, const Ids& node_of_rank, const Ids& source, const Ids& target,
+           const Integers& bytes, const SwitchSettings& settings, std::uint64_t seed, int threads,
+           std::size_t busiest, const std::optional<Progress>& progress) {
+            const StoredProgram program(node_of_rank.values("node_of_rank").size(),
+                                        listed(source, target, bytes));
+            return measure(wiring, program, node_of_rank, settings, seed, threads, busiest, progress);
+        },
+        "wiring"_a, "node_of_rank"_a, "source"_a, "target"_a, "bytes"_a, nb::kw_only(), "settings"_a,
+        "seed"_a = 1, "threads"_a = 1, "busiest"_a = 5, "progress"_a = nb::none(),
+        "Simulate messages that all ranks send at once, each its own in the order given.");
+    m.def(
+        "simulate_schedule",
+        [](const SwitchWiring& wiring, const Ids& node_of_rank, const AnySchedule& schedule,
+           const SwitchSettings& settings, std::uint64_t seed, int threads, std::size_t busiest,
+           const std::optional<Progress>& progress) {
+            const ScheduleProgram program(schedule);
+            return measure(wiring, program, node_of_rank, settings, seed, threads, busiest, progress);
+        },
+        "wiring"_a, "node_of_rank"_a, "schedule"_a, nb::kw_only(), "settings"_a, "seed"_a = 1,
+        "threads"_a = 1, "busiest"_a = 5, "progress"_a = nb::none(),
+        "Simulate a collective: a rank begins a round when it has sent and received what the round before "
+        "has.");
+}
+
+}  // namespace topoloom::python

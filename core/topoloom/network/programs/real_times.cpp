@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/programs/real_times.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/network_view.hpp"
+#include "topoloom/network/flits.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// In seconds and bytes per second.
+struct Speed {
+    double bandwidth = 0;
+    double latency = 0;
+};
+
+std::vector<Speed> speeds_of(const Fabric& fabric, const SwitchSpeeds& given) {
+    const Machine& machine = fabric.machine();
+    const NetworkView view(machine.topology());
+    std::vector<Speed> speeds(fabric.channel_count());
+    std::vector<double> of_router(fabric.router_count());
+    for (const Link link : ids<Link>(view.link_count())) {
+        speeds[link.value] = {view.bandwidth(link).value, view.latency(link).value};
+        if (!(speeds[link.value].bandwidth > 0))
+            fail("'", machine.text(), "' gives no bandwidths, so there is no time to simulate");
+        const std::uint32_t from = fabric.channel(ChannelId{link.value}).from;
+        if (from != no_index) of_router[from] += speeds[link.value].bandwidth;
+    }
+    for (std::size_t c = view.link_count(); c < speeds.size(); ++c) {
+        const Channel& channel = fabric.channel(ChannelId{c});
+        const std::uint32_t router = channel.is_entry() ? channel.to : channel.from;
+        speeds[c].bandwidth = given.injection.value_or(of_router[router]);
+    }
+    return speeds;
+}
+
+std::uint32_t cycles_of(double seconds, double cycle) {
+    const double cycles = std::round(seconds / cycle);
+    constexpr double most = 1U << 20;
+    if (!(cycles >= 0) || cycles > most)
+        fail(seconds, " s are ", cycles, " cycles of ", cycle, " s; at most ", most,
+             " can be simulated: choose larger flits");
+    return static_cast<std::uint32_t>(cycles);
+}
+
+/// As much as comes until the credit for a flit is back, and a packet.
+std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
+                                std::uint32_t packet) {
+    std::uint32_t most = 0;
+    for (const ChannelTimes& one : channels) {
+        const std::uint64_t round_trip = 2 * (std::uint64_t{one.delay} + steps);
+        most = std::max(most, static_cast<std::uint32_t>(round_trip * ChannelTimes::cycle / one.period + 1));
+    }
+    constexpr std::uint32_t largest = 65535;
+    return std::min(most + packet, largest);
+}
+
+}  // namespace
+
+RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOptions options,
+                     const SwitchSpeeds& speeds) {
+    require_packets(format);
+    const std::vector<Speed> all = speeds_of(fabric, speeds);
+    const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
+    const double cycle = format.flit / fastest;
+    if (speeds.switch_latency) options.routing = cycles_of(*speeds.switch_latency, cycle);
+    // A switch takes a cycle for each of its other steps.
+    if (speeds.switch_latency) options.routing -= std::min(options.routing, 1 + options.crossing);
+    const std::uint32_t steps = options.routing + 1 + options.crossing;
+    RealTimes times{.cycle = cycle, .channels = {}, .messages = {}, .options = options};
+    for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
+        const Speed& speed = all[id.value];
+        const std::uint32_t inside = speeds.switch_latency || fabric.channel(id).is_entry() ? 0 : steps;
+        const std::uint32_t cycles = cycles_of(speed.latency, cycle);
+        times.channels.push_back({.delay = std::max(1U, cycles - std::min(cycles, inside)),
+                                  .period = static_cast<std::uint32_t>(
+                                      std::lround(ChannelTimes::cycle * fastest / speed.bandwidth))});
+    }
+    const std::uint32_t packet = format.flits(format.payload);
+    times.options.buffer = speeds.buffer
+                               ? static_cast<std::uint32_t>(std::max(1.0, *speeds.buffer / format.flit))
+                               : full_speed_buffer(times.channels, steps, packet);
+    const auto& inside = fabric.machine().speeds();
+    times.messages = {.send = cycles_of(inside.startup.value, cycle),
+                      .receive = 0,
+                      .latency = cycles_of(inside.latency.value, cycle),
+                      .memory_rate = inside.memory.value * cycle,
+                      .memory = cycles_of(inside.memory_startup.value, cycle)};
+    return times;
+}
+
+std::uint64_t memory_of(const Fabric& fabric, const RealTimes& times) {
+    const std::uint64_t longest = std::ranges::max(times.channels, {}, &ChannelTimes::delay).delay;
+    const std::uint64_t places = std::bit_ceil(2 * longest + times.options.crossing + 1);
+    return fabric.channel_count() * places * (sizeof(Flit) + 1) +
+           fabric.input_count() * times.options.vcs *
+               (std::uint64_t{times.options.buffer} * sizeof(Flit) + 64);
+}
+
+}  // namespace topoloom
