@@ -1289,6 +1289,63 @@ def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph:
 def schedules() -> list[dict[str, object]]:
     """All schedules with their operations and options."""
 
+class SwitchSettings:
+    """How switches are simulated, and how messages are cut."""
+
+    def __init__(self, *, vcs: int, buffer: float | None = None, flit: int = 64, payload: int = 1024, header: int = 32, switching: str = 'wormhole', router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, switch_latency: float | None = None, injection: float | None = None) -> None:
+        """
+        Sizes are in bytes, the switch's latency in seconds, injection in bytes per second.
+
+        buffer is that of a virtual channel; None: what keeps the longest link busy. switch_latency None: a
+        part of the links' latencies. injection, of nodes that are their own switches; None: as much as all
+        links of the node.
+        """
+
+class ProgramMeasure:
+    """What messages did in simulated switches."""
+
+    @property
+    def complete(self) -> bool:
+        """False: it was stopped before."""
+
+    @property
+    def cycles(self) -> int:
+        """Until the last rank was done, or it was stopped."""
+
+    @property
+    def cycle_seconds(self) -> float: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def finish(self) -> object:
+        """[rank]: seconds until it was done."""
+
+    @property
+    def packets(self) -> int:
+        """That were received."""
+
+    @property
+    def flit_hops(self) -> int:
+        """Flits that crossed a switch, once for each."""
+
+    @property
+    def busiest(self) -> list[tuple[str, float]]:
+        """
+        Channels by name, and what share of the time they were sending; the busiest first.
+        """
+
+def simulate_messages(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, settings: SwitchSettings, seed: int = 1, threads: int = 1, busiest: int = 5, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
+    """
+    Simulate messages that all ranks send at once, each its own in the order given.
+    """
+
+def simulate_schedule(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], schedule: Schedule, *, settings: SwitchSettings, seed: int = 1, threads: int = 1, busiest: int = 5, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
+    """
+    Simulate a collective: a rank begins a round when it has sent and received what the round before has.
+    """
+
 class Objective:
     """What a search minimizes, such as `Objective.congestion`."""
 

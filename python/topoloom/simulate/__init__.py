@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network simulators of others, which predict the time that messages take.
+"""Network simulators, which predict the time that messages take.
 
 A simulator is a file here with a function `simulate`, of the type `Simulate`, and a
 line in `SIMULATORS`.
@@ -15,7 +15,10 @@ from topoloom._core import CommGraph, Error, Machine
 from topoloom.support.nearest import unknown_name
 
 #: name -> what it is
-SIMULATORS = {"simgrid": "SMPI of SimGrid: messages are flows that share links fairly"}
+SIMULATORS = {
+    "simgrid": "SMPI of SimGrid: messages are flows that share links fairly",
+    "switches": "our own: packets wait in buffers of switches, cycle by cycle",
+}
 
 
 class Simulate(Protocol):

@@ -16,18 +16,15 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error, Machine
-from topoloom.graphs.phases import Ints, edge_rows
+from topoloom.graphs.phases import Ints
 from topoloom.importers.simgrid.platform import write_routes
+from topoloom.simulate.rounds import Floats, Round, equal_rounds, send_order
 from topoloom.simulate.ways import Pair, one_way_each
 from topoloom.support.children import run_child
-
-Floats = NDArray[np.float64]
 
 #: Messages of a phase; SimGrid's time grows with their square.
 MAX_MESSAGES = 50_000
@@ -53,8 +50,6 @@ SETTINGS = (
 #: fewer. SMPI's header then is next to nothing, and taken from the parts.
 _MAX_BYTES = 2**31 - 64
 _HEADER = 16
-#: Different numbers of rounds that are kept apart.
-_MAX_ROUNDS = 16
 #: SimGrid's clock at its last line, in seconds
 _CLOCK = re.compile(r"^([0-9.]+)\|Simulated time:", re.MULTILINE)
 #: Seconds that all messages take in addition, and which are taken off again. SimGrid
@@ -127,31 +122,6 @@ def _no_time(machine: Machine) -> str:
     )
 
 
-class Round(NamedTuple):
-    """What is sent at once; `sent` has columns source, target and bytes."""
-
-    times: int
-    sent: Floats
-
-
-def equal_rounds(phase: CommGraph) -> list[Round]:
-    """Split a phase into rounds of one message per pair, and count equal ones."""
-    rows = edge_rows(phase)
-    rows = rows[(rows[:, 2] > 0) | (rows[:, 3] > 0)]
-    if not len(rows):
-        return []
-    counts = np.unique(np.maximum(1, rows[:, 3]))
-    while len(counts) > _MAX_ROUNDS:
-        counts = np.delete(counts, np.argmin(counts[1:] / counts[:-1]))
-    messages = counts[np.searchsorted(counts, np.maximum(1, rows[:, 3]))]
-    sent = np.column_stack([rows[:, :2], rows[:, 2] / messages])
-    before = [0, *counts[:-1].tolist()]
-    return [
-        Round(last - first, sent[messages > first])
-        for first, last in zip(before, counts.tolist(), strict=True)
-    ]
-
-
 def ways_of(
     machine: Machine, nodes: Ints, rounds: Sequence[Round]
 ) -> dict[Pair, list[int]]:
@@ -218,7 +188,7 @@ def _run(
         command = [*command, f"--cfg=network/bandwidth-factor:{scale!r}"]
     sizes = np.maximum(0, np.rint(sent[:, 2] * scale) - (_HEADER if scale != 1 else 0))
     startups = np.where(latencies < 0, machine.memory_startup, machine.startup)
-    order = _order(ends[:, 0], latencies)
+    order = send_order(ends[:, 0], latencies)
     trace = _trace(
         index.reshape(ends.shape)[order], sizes[order], startups[order], len(ranks)
     )
@@ -229,19 +199,6 @@ def _run(
     if found is None:
         raise Error(f"SimGrid failed: {_complaint(said)}")
     return float(found[1])
-
-
-def _order(sources: Ints, latencies: Floats) -> Ints:
-    """Choose in which order each rank sends, which patterns do not say.
-
-    It is drawn at random, the same for all placements, but the message with the longest
-    route comes last: whatever the order, the phase need not take longer.
-    """
-    drawn = np.random.default_rng(0).random(len(sources))
-    by_way = np.lexsort((drawn, latencies, sources))
-    is_last = np.r_[np.diff(sources[by_way]) > 0, True]
-    drawn[by_way[is_last]] = 1
-    return np.lexsort((drawn, sources))
 
 
 def _trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str:

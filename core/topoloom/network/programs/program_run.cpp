@@ -70,7 +70,6 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
     for (NodeState& node : nodes_) {
         for (std::uint32_t i = node.first; i < node.end; ++i) {
             const std::uint32_t rank = by_node_[i];
-            ranks_[rank].ready = never;
             if (program.step_count() == 0) continue;
             ranks_[rank].step = 0;
             if (begin_step(node, rank)) node.advancing.push_back(rank);
@@ -110,26 +109,24 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     }
     state.busy = std::max(state.busy, state.since);
     state.sends.clear();
-    state.sending = 0;
+    state.opened = 0;
     program_.list_sends(Rank{rank}, state.step, state.sends);
-    begin_message(node, rank);
+    open_messages(node, rank);
     return is_over(state);
 }
 
-/// Goes on to the next message of a rank that has to go over the network.
-void ProgramRun::begin_message(NodeState& node, std::uint32_t rank) {
+/// Goes on with the messages of a rank that have to go over the network.
+void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
-    for (; state.sending < state.sends.size(); ++state.sending) {
-        const ProgramMessage message = state.sends[state.sending];
-        if (node_of_[message.peer.value] != node_of_[rank]) {
-            state.busy += costs_.send;
-            state.ready = state.busy;
-            state.left = static_cast<std::uint64_t>(message.bytes.value);
-            return;
+    for (; state.opened < state.sends.size() && state.open.size() < most_open; ++state.opened) {
+        const ProgramMessage message = state.sends[state.opened];
+        if (node_of_[message.peer.value] == node_of_[rank]) {
+            deliver_inside(node, rank, message);
+            continue;
         }
-        deliver_inside(node, rank, message);
+        state.busy += costs_.send;
+        state.open.push_back({message.peer, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
     }
-    state.ready = never;
 }
 
 void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message) {
@@ -163,30 +160,38 @@ void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step,
     if (is_over(state)) node.advancing.push_back(rank);
 }
 
-Order ProgramRun::take(Node at, std::uint64_t cycle) {
-    NodeState& node = nodes_[at.value];
+std::uint32_t ProgramRun::open_at(const RankState& rank, std::uint64_t cycle) {
+    const auto count = static_cast<std::uint32_t>(rank.open.size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t at = (rank.turn + i) % count;
+        if (rank.open[at].ready <= cycle) return at;
+    }
+    return no_index;
+}
+
+Order ProgramRun::take(Node from, std::uint64_t cycle) {
+    NodeState& node = nodes_[from.value];
     const std::uint32_t count = node.end - node.first;
-    std::uint32_t rank = no_index;
-    for (std::uint32_t i = 0; i < count && rank == no_index; ++i) {
+    std::uint32_t rank = no_index, at = no_index;
+    for (std::uint32_t i = 0; i < count && at == no_index; ++i) {
         const std::uint32_t place = (node.turn + i) % count;
-        if (ranks_[by_node_[node.first + place]].ready > cycle) continue;
         rank = by_node_[node.first + place];
-        node.turn = (place + 1) % count;
+        at = open_at(ranks_[rank], cycle);
+        if (at != no_index) node.turn = (place + 1) % count;
     }
     RankState& state = ranks_[rank];
-    const ProgramMessage& message = state.sends[state.sending];
-    const std::uint64_t carried = std::min<std::uint64_t>(state.left, format_.payload);
-    const std::uint32_t flits = format_.flits(state.left);
-    const std::uint64_t made = state.ready;
-    state.left -= carried;
-    const bool is_last = state.left == 0;
-    const Label label{state.step, place_[message.peer.value], is_last};
-    const Order order{node_of_[message.peer.value], flits, label.packed(), made};
+    OpenMessage& message = state.open[at];
+    const std::uint32_t flits = format_.flits(message.left);
+    message.left -= std::min<std::uint64_t>(message.left, format_.payload);
+    const bool is_last = message.left == 0;
+    const Label label{state.step, place_[message.to.value], is_last};
+    const Order order{node_of_[message.to.value], flits, label.packed(), message.ready};
+    state.turn = at + 1;
     if (is_last) {
-        state.busy = std::max(state.busy, cycle);
         state.since = std::max(state.since, cycle + flits);
-        ++state.sending;
-        begin_message(node, rank);
+        state.open.erase(state.open.begin() + at);
+        state.turn = at;
+        open_messages(node, rank);
         if (is_over(state)) node.advancing.push_back(rank);
         begin_steps(node);
     }
@@ -205,7 +210,8 @@ void ProgramRun::receive(Node at, const Order& order, std::uint64_t cycle) {
 void ProgramRun::find_next(NodeState& node) const {
     node.next = never;
     for (std::uint32_t i = node.first; i < node.end; ++i)
-        node.next = std::min(node.next, ranks_[by_node_[i]].ready);
+        for (const OpenMessage& message : ranks_[by_node_[i]].open)
+            node.next = std::min(node.next, message.ready);
 }
 
 bool ProgramRun::is_done() const { return steps_done() == steps(); }
@@ -220,8 +226,8 @@ std::string ProgramRun::first_waiting() const {
         const RankState& state = ranks_[rank];
         if (state.step >= program_.step_count()) continue;
         std::string what = "rank " + std::to_string(rank) + " waits in step " + std::to_string(state.step);
-        if (state.sending < state.sends.size())
-            return what + " to send to rank " + std::to_string(state.sends[state.sending].peer.value);
+        if (!state.open.empty())
+            return what + " to send to rank " + std::to_string(state.open.front().to.value);
         std::vector<ProgramMessage> receives;
         program_.list_receives(Rank{rank}, state.step, receives);
         what += " for";

@@ -24,9 +24,9 @@ struct MessageCycles {
     std::uint64_t memory = 0;   // before a message inside a node goes
 };
 
-/// Ranks of a node share its network card, which takes a packet of each in turn. A rank's messages go one after the other, those
-/// inside a node past the network. Times are worked out when what they depend on is known, so that a node has no events but
-/// packets. Memory: a few words for each rank, and its messages of one step.
+/// Ranks of a node share its network card, which takes a packet of each in turn, and of a rank one of each of the first
+/// messages that it has not sent yet. Messages inside a node go past the network. Times are worked out when what they depend on
+/// is known, so that a node has no events but packets. Memory: a few words for each rank, and its messages of one step.
 class ProgramRun final : public Workload {
    public:
     /// Refers to the program. Throws Error for other than one node of the machine for each rank, and formats that
@@ -51,14 +51,22 @@ class ProgramRun final : public Workload {
     [[nodiscard]] std::string first_waiting() const;
 
    private:
+    /// Of a rank; the card takes packets of these in turn.
+    static constexpr std::size_t most_open = 16;
+
+    struct OpenMessage {
+        Rank to;
+        std::uint64_t ready;  // the cycle in which its next packet can go
+        std::uint64_t left;   // bytes
+    };
     struct RankState {
         std::uint64_t step = never;  // it has not begun
         std::uint64_t since = 0;     // the cycle in which all that has happened to the step was over
         std::uint64_t busy = 0;      // the cycle until which the rank handles messages
-        std::uint64_t ready = 0;     // the cycle in which its next packet can go; never: it has none
-        std::uint64_t left = 0;      // bytes of the message that it is sending
         std::uint64_t expected = 0;  // packets of the step that have not come
-        std::uint32_t sending = 0;   // message of the step
+        std::uint32_t opened = 0;    // messages of the step
+        std::uint32_t turn = 0;      // of the open ones
+        std::vector<OpenMessage> open{};
         std::vector<ProgramMessage> sends{};
         std::vector<std::pair<std::uint64_t, std::uint64_t>> early{};  // step, packets of it that have come
     };
@@ -74,13 +82,15 @@ class ProgramRun final : public Workload {
 
     void begin_steps(NodeState& node);
     bool begin_step(NodeState& node, std::uint32_t rank);
-    void begin_message(NodeState& node, std::uint32_t rank);
+    void open_messages(NodeState& node, std::uint32_t rank);
     void deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message);
     void arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets, bool is_last,
                 std::uint64_t cycle);
     void find_next(NodeState& node) const;
+    /// The rank's open message whose turn it is, among those that can send in this cycle; no_index: none can.
+    [[nodiscard]] static std::uint32_t open_at(const RankState& rank, std::uint64_t cycle);
     [[nodiscard]] bool is_over(const RankState& rank) const {
-        return rank.expected == 0 && rank.sending == rank.sends.size();
+        return rank.expected == 0 && rank.open.empty() && rank.opened == rank.sends.size();
     }
 
     const Program& program_;

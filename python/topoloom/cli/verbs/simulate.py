@@ -37,7 +37,7 @@ def command(
             "--with",
             metavar="SIMULATOR",
             help="What simulates: simgrid, SMPI of SimGrid (Debian's package "
-            "libsimgrid-dev).",
+            "libsimgrid-dev); or switches, our own, packet by packet.",
             autocompletion=complete.simulators,
         ),
     ] = "simgrid",
@@ -67,6 +67,7 @@ def command(
     \b
     Examples:
       topoloom simulate p.npz x.json y.json --with simgrid
+      topoloom simulate p.npz x.json --with switches
       topoloom simulate p.npz x.json --json
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages in our switches: times that follow from the machine, and what is refused."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from topoloom import CommGraph, Error, Machine
+from topoloom._core import (
+    Schedule,
+    SwitchSettings,
+    SwitchWiring,
+    simulate_messages,
+    simulate_schedule,
+)
+from topoloom.simulate import load_simulator
+
+FREE = "+node:1,startup=0us,latency=0us"
+TORUS = f"torus:8,bandwidth=1GB/s,latency=1us{FREE}"
+
+
+def graph(ranks: int, messages: list[tuple[int, int, int]]) -> CommGraph:
+    source, target, size = np.array(messages).T
+    ends = source.astype(np.uint32), target.astype(np.uint32)
+    return CommGraph.from_edges(ranks, *ends, size.astype(float))
+
+
+def times(machine: str, nodes: list[int], *phases: CommGraph) -> list[float]:
+    return load_simulator("switches")(Machine(machine), nodes, phases)
+
+
+def test_a_message_takes_its_bytes_and_the_latencies_of_its_links() -> None:
+    # 1 MB in packets of 4096 bytes, each with a header that takes a flit of 256.
+    (found,) = times(TORUS, [0, 3], graph(2, [(0, 1, 1_000_000)]))
+    packets = 1_000_000 / 4096
+    assert found == pytest.approx(1e-3 * (1 + 256 * packets / 1e6) + 3e-6, rel=0.01)
+    (short,) = times(TORUS, [0, 3], graph(2, [(0, 1, 8)]))
+    assert short == pytest.approx(3e-6, rel=0.05)
+    costly = TORUS.replace("startup=0us,latency=0us", "startup=7us,latency=2us")
+    (late,) = times(costly, [0, 3], graph(2, [(0, 1, 8)]))
+    assert late - short == pytest.approx(9e-6, rel=0.02)
+
+
+def test_messages_share_links_and_slower_links_take_longer() -> None:
+    both = graph(4, [(0, 2, 200_000), (1, 3, 200_000)])
+    (apart,) = times(TORUS, [0, 3, 1, 4], both)
+    (meeting,) = times(TORUS, [0, 1, 3, 4], both)
+    assert meeting == pytest.approx(2 * apart, rel=0.1)
+    half = TORUS.replace("1GB/s", "0.5GB/s")
+    (slow,) = times(half, [0, 3, 1, 4], both)
+    assert slow == pytest.approx(2 * apart, rel=0.1)
+
+
+def test_no_time_is_shorter_than_what_the_busiest_link_carries() -> None:
+    rng = random.Random(4)
+    machines = [
+        f"torus:4x4,bandwidth=1GB/s,latency=100ns{FREE}",
+        f"fattree:4:4,bandwidth=2GB/s,latency=100ns{FREE}",
+        f"mesh:4x4,bandwidth=1GB/s,latency=100ns{FREE}",
+    ]
+    for _ in range(12):
+        text = rng.choice(machines)
+        machine = Machine(text)
+        nodes = rng.sample(range(16), 8)
+        messages = {
+            (a, b): rng.randrange(1, 60_000)
+            for a, b in (rng.sample(range(8), 2) for _ in range(20))
+        }
+        (found,) = times(text, nodes, graph(8, [(*e, s) for e, s in messages.items()]))
+        load = np.zeros(machine.link_count)
+        for (a, b), size in messages.items():
+            for link, share in machine.route(nodes[a], nodes[b]):
+                load[link] += share * size
+        bandwidth = np.array([machine.bandwidth(i) for i in range(len(load))])
+        # Split routes are drawn packet by packet.
+        assert found >= 0.9 * (load / bandwidth).max()
+        assert found <= 4 * (load / bandwidth).max() + 5e-5
+
+
+def test_phases_and_rounds_follow_each_other() -> None:
+    one = graph(2, [(0, 1, 100_000)])
+    alone = times(TORUS, [0, 3], one)
+    assert times(TORUS, [0, 3], one, one) == alone * 2
+    ends = np.array([0], np.uint32), np.array([1], np.uint32)
+    thrice = CommGraph.from_edges(2, *ends, np.array([3e5]), np.array([3]))
+    assert times(TORUS, [0, 3], thrice) == pytest.approx([3 * alone[0]])
+
+
+def test_schedules_wait_for_what_they_depend_on() -> None:
+    wiring = SwitchWiring(Machine(TORUS))
+    settings = SwitchSettings(vcs=4)
+    ring = Schedule("ring", "all-gather", 8, 64_000)
+    found = simulate_schedule(wiring, list(range(8)), ring, settings=settings)
+    assert found.complete
+    # Seven rounds of 64 kB over one link each; every packet of 1024 has a header.
+    assert found.seconds == pytest.approx(7 * (64e-6 * 17 / 16 + 1e-6), rel=0.05)
+    assert all(share > 0.8 for _, share in found.busiest)
+    again = simulate_schedule(
+        wiring, list(range(8)), ring, settings=settings, threads=2
+    )
+    assert again.finish.tolist() == found.finish.tolist()
+
+
+def test_a_stopped_simulation_says_so() -> None:
+    wiring = SwitchWiring(Machine(TORUS))
+    message = [0], [1], [1 << 40]
+    found = simulate_messages(
+        wiring, [0, 1], *message, settings=SwitchSettings(vcs=2), progress=lambda _: 0
+    )
+    assert not found.complete
+
+
+@pytest.mark.parametrize(
+    ("machine", "fault"),
+    [
+        ("torus:8", "has no links with bandwidths"),
+        ("torus:8,bandwidth=1GB/s,latency=1s" + FREE, "choose larger flits"),
+    ],
+)
+def test_machines_without_times_are_refused(machine: str, fault: str) -> None:
+    with pytest.raises(Error, match=fault):
+        times(machine, [0, 1], graph(2, [(0, 1, 8)]))
+
+
+def test_wrong_settings_are_refused() -> None:
+    wiring = SwitchWiring(Machine(TORUS))
+    message = [0], [1], [8]
+    for wrong, fault in [
+        (SwitchSettings(vcs=1), "needs 2 virtual channels"),
+        (SwitchSettings(vcs=2, flit=0), "a flit must have a byte"),
+        (SwitchSettings(vcs=2, payload=0), "a packet must carry a byte"),
+        (SwitchSettings(vcs=2, buffer=64, switching="cut-through"), "cannot hold"),
+    ]:
+        with pytest.raises(Error, match=fault):
+            simulate_messages(wiring, [0, 1], *message, settings=wrong)
+    settings = SwitchSettings(vcs=2)
+    with pytest.raises(Error, match="as many numbers each"):
+        simulate_messages(wiring, [0, 1], [0], [1, 0], [8], settings=settings)
+    with pytest.raises(Error, match="a rank is on node 8; the machine has 8"):
+        simulate_messages(wiring, [0, 8], *message, settings=settings)
