@@ -58,7 +58,7 @@ def simulate(
 def _simulate(
     machine: Machine, wiring: SwitchWiring, nodes: Ints, sent: Floats
 ) -> float:
-    ends = sent[:, :2].astype(np.uint32)
+    ends = sent[:, :2].astype(np.int64)
     between = nodes[ends].tolist()
     hops = np.asarray([machine.hops(*pair) for pair in between], float)
     order = send_order(ends[:, 0], hops)
@@ -68,7 +68,7 @@ def _simulate(
     )
     done = simulate_messages(
         wiring,
-        nodes.astype(np.uint32),
+        nodes,
         ends[order, 0],
         ends[order, 1],
         np.ceil(sent[order, 2]).astype(np.int64),
