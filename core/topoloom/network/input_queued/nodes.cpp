@@ -12,9 +12,15 @@ void InputQueuedNetwork::Simulation::serve_nodes(Worker& worker) {
     std::uint8_t* const credits = returning_.at(worker.now);
     for (const std::uint32_t line : worker.entry_lines) take_credit(line, credits[line]);
     Flit* const arrived = moving_.at(worker.now);
+    std::uint8_t* const coming = coming_.at(worker.now) + fabric_.router_count();
     for (const std::uint32_t line : worker.exit_lines)
-        if (Flit& flit = arrived[line]; !flit.is_none()) receive(worker, std::exchange(flit, Flit{}));
-    for (const Node node : worker.shard.nodes) send(worker, node);
+        if (std::exchange(coming[line - fabric_.input_count()], 0) != 0)
+            receive(worker, std::exchange(arrived[line], Flit{}));
+    for (const Node node : worker.shard.nodes) {
+        if (due_[node.value] > worker.now) continue;
+        send(worker, node);
+        set_due(node);
+    }
 }
 
 bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
@@ -43,10 +49,7 @@ bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
 
 void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
-    if (sender.left == 0) {
-        if (sender.packet == no_index && sender.next > worker.now) return;
-        if (!begin_packet(worker, node)) return;
-    }
+    if (sender.left == 0 && !begin_packet(worker, node)) return;
     std::uint32_t& credits = credits_[std::size_t{sender.credit_line} * vcs_ + sender.vc];
     if (credits == 0 || is_busy(sender.arrival_line, worker.now)) return;
     --credits;
@@ -73,6 +76,7 @@ void InputQueuedNetwork::Simulation::receive(Worker& worker, Flit flit) {
     ++received.by_latency[std::min<std::size_t>(latency, Received::most_cycles - 1)];
     workload_.receive(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
+    set_due(order.to);
     packets_.free(worker.number, flit.packet());
 }
 

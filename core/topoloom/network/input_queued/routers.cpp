@@ -27,6 +27,11 @@ void require_classes(const Fabric& fabric, const Paths& paths, std::uint32_t vcs
          paths.class_count(), " virtual channels, not ", vcs);
 }
 
+/// Routers and exits, and nobody: what credits of entries are announced to.
+std::size_t receiver_count(const Fabric& fabric) {
+    return fabric.router_count() + fabric.channel_count() - fabric.input_count() + 1;
+}
+
 std::uint32_t most_outputs(const Fabric& fabric) {
     std::size_t most = 0;
     for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
@@ -79,12 +84,13 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
                shards_.parts.size()),
       moving_(fabric.channel_count(), options.crossing + longest_delay_, ahead_),
       returning_(fabric.channel_count(), options.crossing + longest_delay_, ahead_),
-      coming_(fabric.router_count() + 1, options.crossing + longest_delay_, ahead_) {
+      coming_(receiver_count(fabric), options.crossing + longest_delay_, ahead_) {
     require_switches(options, workload.longest_packet());
     require_channel_times(times, fabric.channel_count());
     if (!options.allow_circles) require_classes(fabric, paths, vcs_);
     for (const Node node : ids<Node>(fabric.node_count()))
         senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
+    for (const Node node : ids<Node>(fabric.node_count())) due_.push_back(senders_[node.value].next);
     number_lines();
     set_times(times);
     free_.assign(fabric.output_count(), vc_range(0, vcs_));
@@ -128,10 +134,13 @@ void InputQueuedNetwork::Simulation::number_lines() {
         const std::uint32_t credits = channel.is_entry() ? entries++ : channel.output;
         arrival_line_.push_back(arrivals);
         credit_line_.push_back(credits);
-        const auto nobody = static_cast<std::uint32_t>(fabric_.router_count());
+        const auto nobody = static_cast<std::uint32_t>(receiver_count(fabric_) - 1);
         if (!channel.is_entry()) {
             output_arrivals_[channel.output] = arrivals;
-            next_router_[channel.output] = channel.is_exit() ? nobody : channel.to;
+            next_router_[channel.output] =
+                channel.is_exit()
+                    ? static_cast<std::uint32_t>(arrivals - fabric_.input_count() + fabric_.router_count())
+                    : channel.to;
         }
         if (!channel.is_exit()) {
             input_credits_[channel.input] = credits;

@@ -102,6 +102,10 @@ class InputQueuedNetwork::Simulation {
     [[nodiscard]] bool is_quiet(std::uint64_t now) const;
     void serve_nodes(Worker& worker);
     void send(Worker& worker, Node node);
+    void set_due(Node node) {
+        const Sender& sender = senders_[node.value];
+        due_[node.value] = sender.packet == no_index ? sender.next : 0;
+    }
     bool begin_packet(Worker& worker, Node node);
     void receive(Worker& worker, Flit flit);
     void take_arrivals(std::uint32_t router, std::uint64_t now);
@@ -197,7 +201,8 @@ class InputQueuedNetwork::Simulation {
     std::vector<std::uint32_t> credit_delay_;           // [input]
     std::vector<std::uint64_t> taken_until_, carried_;  // [line of arrivals]
     Packets packets_;
-    std::vector<Sender> senders_;                            // [node]
+    std::vector<Sender> senders_;     // [node]
+    std::vector<std::uint64_t> due_;  // [node]: the cycle from which on it has a flit to send
     std::vector<std::uint32_t> arrival_line_, credit_line_;  // [channel]
     std::vector<std::uint32_t> output_arrivals_;             // [output]: the line of its channel
     std::vector<std::uint32_t> input_credits_;               // [input]: the line of its channel
@@ -205,8 +210,9 @@ class InputQueuedNetwork::Simulation {
     std::vector<VcMask> free_;                               // [output]: virtual channels that no packet has
     DelayLines<Flit> moving_;
     DelayLines<std::uint8_t> returning_;  // 1 + the virtual channel of a credit
-    DelayLines<std::uint8_t> coming_;  // [router]: whether a flit or a credit arrives; the last one is nobody
-    std::vector<std::uint32_t> next_router_;      // [output]
+    DelayLines<std::uint8_t>
+        coming_;  // [router, then exit]: whether something arrives; the last one is nobody
+    std::vector<std::uint32_t> next_router_;      // [output]: or exit, as `coming_` counts them
     std::vector<std::uint32_t> credited_router_;  // [input]: that gets its credits
     std::vector<Input> inputs_;
     std::vector<Queue> queues_;            // [input][vc]
