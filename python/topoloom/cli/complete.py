@@ -59,6 +59,7 @@ routers = _names("tasks.network.sweep", "router_names")
 routings = _names("tasks.network.sweep", "routing_names")
 schedules = _chained("schedules", "+")
 simulators = _names("simulate", "SIMULATORS")
+switches = _names("simulate.switch_toml", "switch_names")
 switchings = _names("tasks.network.sweep", "SWITCHING")
 traffics = _names("tasks.network.sweep", "traffic_names")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol, cast
 
 from topoloom._core import CommGraph, Error, Machine
@@ -66,3 +67,24 @@ def load_simulator(name: str) -> Simulate:
         raise Error(unknown_name("simulator", name, SIMULATORS))
     module = importlib.import_module(f"{__name__}.{name}")
     return cast(Simulate, module.simulate)
+
+
+def with_switch(
+    simulate: Simulate, name: str, switch: str | None, machine: str | None = None
+) -> Simulate:
+    """Give the simulator its switches: of a name or a file, or of a machine's file.
+
+    Raises
+    ------
+    topoloom.Error
+        If it knows no switches, or there are none of this name.
+    """
+    if name != "switches":
+        if switch is not None:
+            raise Error(f"{name} does not simulate switches, such as '{switch}'")
+        return simulate
+    from topoloom.simulate import switches
+    from topoloom.simulate.switch_toml import load_switch, switch_of_machine
+
+    found = switch_of_machine(machine) if switch is None else load_switch(switch)
+    return partial(switches.simulate, switch=found)

@@ -46,6 +46,24 @@ def test_predicted_and_simulated_times_stand_side_by_side(files: Command) -> Non
     assert float(y[-2]) < -299.7
 
 
+def test_switches_stand_beside_predictions_too(files: Command) -> None:
+    given = ("simulate", "p.npz", "x.json", "--with", "switches")
+    document = files(*given, "--json").json
+    assert document["simulator"] == "switches"
+    for each in document["results"]:
+        # Headers take a flit for every 16.
+        assert each["simulated_seconds"] > 17 / 16 * each["predicted_seconds"]
+        assert each["simulated_seconds"] < 1.5 * each["predicted_seconds"]
+    slower = files(*given, "--switch", "rosetta", "--json").json["results"][0]
+    assert slower["simulated_seconds"] != document["results"][0]["simulated_seconds"]
+    wrong = files(*given, "--switch", "rosette")
+    assert wrong.status == 2
+    assert "no switch 'rosette' (did you mean 'rosetta'?)" in wrong.err
+    wrong = files("simulate", "p.npz", "x.json", "--switch", "rosetta")
+    assert wrong.status == 2
+    assert "simgrid does not simulate switches" in wrong.err
+
+
 def test_json_has_each_placement_and_block(files: Command) -> None:
     document = files("simulate", "p.npz", "x.json", "y.json", "--json").json
     assert document["machine"] == MACHINE

@@ -41,6 +41,16 @@ def command(
             autocompletion=complete.simulators,
         ),
     ] = "simgrid",
+    switch: Annotated[
+        str | None,
+        typer.Option(
+            "--switch",
+            metavar="NAME|FILE",
+            help="How switches are simulated: a name, or a TOML file with a [switch].",
+            show_default="that of --machine",
+            autocompletion=complete.switches,
+        ),
+    ] = None,
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
@@ -67,19 +77,19 @@ def command(
     \b
     Examples:
       topoloom simulate p.npz x.json y.json --with simgrid
-      topoloom simulate p.npz x.json --with switches
+      topoloom simulate p.npz x.json --with switches --switch rosetta
       topoloom simulate p.npz x.json --json
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
     from topoloom.cli.console import print_json, waiting
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.simulate import load_simulator
+    from topoloom.simulate import load_simulator, with_switch
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
-    simulate = load_simulator(simulator)
+    simulate = with_switch(load_simulator(simulator), simulator, switch, machine)
     where = Where(*allowed, seed, limits.order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]

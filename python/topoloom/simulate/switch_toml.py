@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Switches in TOML: a table ``[switch]``, of a file of its own or of a machine's.
+
+For example::
+
+    [switch]
+    latency = "130 ns"          # through a switch; otherwise a part of the links'
+    virtual_channels = 4        # for each class that the routes need
+    buffer = "32 KiB"           # of a virtual channel; otherwise as much as is needed
+    flit = "64 B"
+    payload = "4 KiB"           # of a packet
+    header = "30 B"
+    switching = "cut-through"   # or "wormhole"
+    router = "voq"              # or "input-queued"
+    routing = "own"             # see `topoloom network sweep --help`
+    arbiter = "age"
+    allocator = "islip"
+    iterations = 2
+    injection = "25 GB/s"       # of nodes that are their own switches
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Error, SwitchSettings
+from topoloom.support.files import exists
+from topoloom.support.nearest import nearest
+from topoloom.support.resources import shipped
+from topoloom.support.toml_document import HEAD, check_head, read_toml
+from topoloom.support.toml_values import entry, quantity, refuse_unknown, typed
+from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
+
+FORMAT = "topoloom-switch"
+VERSION = 1
+_ABOUT = ("name", "summary", "source", "date")
+_NAMES = ("switching", "router", "routing", "arbiter", "allocator")
+_COUNTS = ("virtual_channels", "iterations")
+_SIZES = ("flit", "payload", "header")
+_REAL: dict[str, Callable[[str], float]] = {
+    "latency": parse_latency,
+    "buffer": parse_bytes,
+    "injection": parse_bandwidth,
+}
+#: Bytes of a flit, of packets with 16 of them: long messages need not be cut so finely.
+_FLIT, _LONG_FLIT = 64, 256
+_FLITS_A_PACKET = 16
+#: The message, in bytes, from which on flits are the long ones.
+_LONG = 64 * 1024
+
+
+@dataclass(frozen=True)
+class SwitchModel:
+    """How switches are simulated, in bytes, seconds, and bytes per second.
+
+    Attributes
+    ----------
+    latency
+        Through a switch; None: it is a part of the links' latencies.
+    virtual_channels
+        For each class that the routes need.
+    buffer
+        Of a virtual channel; None: what keeps the longest link busy.
+    flit, payload
+        None: 64 bytes, 256 where the largest message has 64 KiB or more, and 16 flits.
+    injection
+        Of nodes that are their own switches; None: what all their links carry.
+    """
+
+    latency: float | None = None
+    virtual_channels: int = 4
+    buffer: float | None = None
+    flit: int | None = None
+    payload: int | None = None
+    header: int = 32
+    switching: str = "wormhole"
+    router: str = "input-queued"
+    routing: str = "own"
+    arbiter: str = "round-robin"
+    allocator: str = "islip"
+    iterations: int = 1
+    injection: float | None = None
+
+    def settings(self, classes: int, largest: float) -> SwitchSettings:
+        """Say it to the core, for routes of so many classes and a largest message."""
+        flit = self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
+        return SwitchSettings(
+            vcs=self.virtual_channels * classes,
+            buffer=self.buffer,
+            flit=flit,
+            payload=self.payload or _FLITS_A_PACKET * flit,
+            header=self.header,
+            switching=self.switching,
+            router=self.router,
+            arbiter=self.arbiter,
+            allocator=self.allocator,
+            iterations=self.iterations,
+            switch_latency=self.latency,
+            injection=self.injection,
+        )
+
+
+def load_switch(text: str | Path) -> SwitchModel:
+    """Read how switches are simulated.
+
+    Parameters
+    ----------
+    text
+        A name from `switch_names`, or the path of a TOML file with a ``[switch]``.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is neither, or the table is wrong.
+    OSError
+        If the file cannot be read.
+    """
+    path, name = Path(text), str(text)
+    files = _files()
+    if name in files:
+        path = files[name]
+    elif not path.suffix and path.name == name and not exists(path):
+        raise Error(
+            f"no switch '{name}'{nearest(name, files)}; there are: "
+            f"{', '.join(files)}; or name a TOML file that has a [switch]"
+        )
+    document = read_toml(path)
+    try:
+        if document.get("format") == FORMAT:
+            check_head(document, FORMAT, VERSION)
+            refuse_unknown(document, (*HEAD, *_ABOUT, "switch"), "")
+        return read_switch(entry(document, "switch", dict, "[switch]"))
+    except Error as error:
+        raise Error(f"{path}: {error}") from None
+
+
+def switch_of_machine(machine: str | None) -> SwitchModel | None:
+    """Read the ``[switch]`` of a machine's TOML file; None if there is none."""
+    path = Path(machine or "")
+    if path.suffix != ".toml" or "switch" not in read_toml(path):
+        return None
+    return load_switch(path)
+
+
+def switch_names() -> list[str]:
+    """Name the switches that ship with Topoloom."""
+    return list(_files())
+
+
+def read_switch(table: dict[str, Any]) -> SwitchModel:
+    """Read a table ``[switch]``.
+
+    Raises
+    ------
+    topoloom.Error
+        Naming the key that is wrong.
+    """
+    refuse_unknown(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        where = f"switch.{key}"
+        if key in _NAMES:
+            found[key] = typed(value, str, where)
+        elif key in _COUNTS:
+            found[key] = typed(value, int, where)
+            if found[key] < 1:
+                raise Error(f"{where} must be 1 or more, not {value}")
+        elif key in _SIZES:
+            found[key] = int(parse_bytes(quantity(value, where, parse_bytes)))
+            if found[key] < 1:
+                raise Error(f"{where} must be a byte or more")
+        else:
+            found[key] = _REAL[key](quantity(value, where, _REAL[key]))
+    model = replace(SwitchModel(), **found)
+    model.settings(1, 0)  # refuses wrong names
+    return model
+
+
+def _files() -> dict[str, Path]:
+    folder = shipped("models") / "switches"
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}

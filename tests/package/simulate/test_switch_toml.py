@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Switches in TOML: what is read, what it changes, and how mistakes are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from topoloom import CommGraph, Error, Machine
+from topoloom.simulate import load_simulator, with_switch
+from topoloom.simulate.switch_toml import (
+    SwitchModel,
+    load_switch,
+    switch_names,
+    switch_of_machine,
+)
+from topoloom.simulate.switches import simulate
+
+MACHINE = "mesh:3,bandwidth=1GB/s,latency=100ns+node:1,startup=0us,latency=0us"
+
+
+def seconds(size: int, switch: SwitchModel) -> float:
+    ends = np.array([0], np.uint32), np.array([1], np.uint32)
+    graph = CommGraph.from_edges(2, *ends, np.array([float(size)]))
+    return simulate(Machine(MACHINE), [0, 2], [graph], switch)[0]
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "own.toml"
+    path.write_text(f'format = "topoloom-switch"\nversion = 1\n[switch]\n{text}\n')
+    return path
+
+
+def test_every_switch_that_ships_can_be_simulated_and_says_where_it_is_from() -> None:
+    assert switch_names() == ["quantum", "rosetta"]
+    for name in switch_names():
+        switch = load_switch(name)
+        assert switch.latency is not None
+        # Two links of 100 ns, and three switches.
+        found = seconds(8, switch)
+        assert found == pytest.approx(200e-9 + 3 * switch.latency, rel=0.2)
+
+
+def test_keys_mean_what_they_say(tmp_path: Path) -> None:
+    switch = load_switch(
+        written(
+            tmp_path,
+            'latency = "1 us"\nvirtual_channels = 2\nbuffer = "64 KiB"\nflit = "32 B"\n'
+            'payload = "2 KiB"\nheader = "32 B"\nswitching = "cut-through"\n'
+            'router = "voq"\nrouting = "minimal-adaptive"\narbiter = "age"\n'
+            'allocator = "islip"\niterations = 1\ninjection = "2 GB/s"',
+        )
+    )
+    assert switch == SwitchModel(
+        1e-6, 2, 65536, 32, 2048, 32, "cut-through", "voq", "minimal-adaptive", "age",
+        "islip", 1, 2e9,
+    )  # fmt: skip
+
+
+def test_headers_and_latencies_take_time() -> None:
+    plain = SwitchModel(flit=64, payload=1024, header=1)
+    half = SwitchModel(flit=64, payload=1024, header=1024)
+    assert seconds(10**6, half) == pytest.approx(
+        seconds(10**6, plain) * 32 / 17, rel=0.02
+    )
+    slow = SwitchModel(flit=64, latency=2e-6)
+    fast = SwitchModel(flit=64, latency=1e-6)
+    assert seconds(8, slow) - seconds(8, fast) == pytest.approx(3e-6, rel=0.01)
+
+
+def test_a_machines_file_may_have_a_switch(tmp_path: Path) -> None:
+    head = 'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "torus"\n'
+    path = tmp_path / "m.toml"
+    path.write_text(head + 'size = [4]\n[switch]\nlatency = "2 us"\n')
+    assert switch_of_machine(str(path)) == SwitchModel(latency=2e-6)
+    path.write_text(head + "size = [4]\n")
+    assert switch_of_machine(str(path)) is None
+    assert switch_of_machine("torus:4") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('latencies = "1 us"', "switch.latencies.*switch.latency"),
+        ("latency = 1", "switch.latency must be a string with a unit"),
+        ("virtual_channels = 0", "switch.virtual_channels must be 1 or more"),
+        ('arbiter = "oldest"', "arbiter 'oldest'"),
+        ('flit = "0 B"', "switch.flit must be a byte or more"),
+        ("payload = true", "switch.payload must be a string"),
+    ],
+)
+def test_mistakes_are_named_with_file_and_key(
+    tmp_path: Path, text: str, fault: str
+) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(Error, match=fault) as caught:
+        load_switch(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_names_that_are_unknown_and_simulators_without_switches(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=r"no switch 'rosette'.*rosetta"):
+        load_switch("rosette")
+    other = tmp_path / "other.toml"
+    other.write_text("name = 'nothing'")
+    with pytest.raises(Error, match=r"\[switch\] is missing"):
+        load_switch(other)
+    other.write_text("")
+    with pytest.raises(Error, match="the file is empty"):
+        load_switch(other)
+    with pytest.raises(Error, match="simgrid does not simulate switches"):
+        with_switch(load_simulator("simgrid"), "simgrid", "rosetta")
