@@ -28,8 +28,7 @@ bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
         const Order order = workload_.take(node, worker.now);
-        sender.packet = packets_.make(worker.number, order,
-                                      paths_.find(node, order.to, sender.ways, worker.path, queued_));
+        sender.packet = packets_.make(worker.number, order, find_path(worker, node, order.to));
         if (paths_.steps() != nullptr) packets_[sender.packet].way = Packets::Way::open;
         sender.next = workload_.next(node);
         const Hop& entry = packets_.hop(sender.packet);
@@ -45,6 +44,17 @@ bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
     sender.vc = static_cast<std::uint8_t>(std::countr_zero(later != 0 ? later : takeable));
     sender.left = packets_[sender.packet].order.flits;
     return true;
+}
+
+std::span<const Hop> InputQueuedNetwork::Simulation::find_path(Worker& worker, Node from, Node to) {
+    Sender& sender = senders_[from.value];
+    if (sender.known == to) return sender.path;
+    const std::span<const Hop> path = paths_.find(from, to, sender.ways, worker.path, queued_);
+    if (worker.path.is_fixed) {
+        sender.known = to;
+        sender.path.assign(path.begin(), path.end());
+    }
+    return path;
 }
 
 void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {

@@ -168,9 +168,11 @@ void Paths::count_classes() {
 }
 
 std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Room& room, const Queued& queued) const {
+    room.is_fixed = false;
     if (steps_) return enter(from, to, room, queued);
     room.path.clear();
     add_route(from, to, rng, room, room.path);
+    room.is_fixed = !detours_ && !is_split(room.ways);
     if (detours_ && detours_->has(from, to)) {
         add_detour(from, to, rng, room);
         /// Of the channels between routers, the first of which is behind the one from the node.

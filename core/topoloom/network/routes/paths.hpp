@@ -75,6 +75,7 @@ class Paths {
         std::vector<Way> ways;
         std::vector<Hop> path;
         std::vector<Hop> detour;
+        bool is_fixed = false;  // the path is the only one between these nodes
     };
     std::span<const Hop> find(Node from, Node to, Rng& rng, Room& room, const Queued& queued = {}) const;
     /// The machine's own route to a node from a router that is not the last one, for packets that escape.
