@@ -89,7 +89,8 @@ ProgramMeasure measure(const SwitchWiring& wiring, const Program& program, const
         InputQueuedNetwork network(wiring.fabric, wiring.paths, ranks, times.options, seed,
                                    checked_threads(threads), times.channels);
         ProgramMeasure found{.cycle = times.cycle};
-        const std::uint64_t end = run_to_end(network, ranks, meter);
+        const std::uint64_t longest = std::ranges::max(times.channels, {}, &ChannelTimes::delay).delay;
+        const std::uint64_t end = run_to_end(network, ranks, meter, longest);
         found.complete = end != never;
         found.cycles = found.complete ? end : network.cycle();
         found.flit_hops = network.flit_hops();

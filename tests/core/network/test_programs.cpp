@@ -169,6 +169,33 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a rank sends on while what has come is still on its way to it") {
+    const testing::Wired wired("torus:8");
+    for (const std::uint32_t count : {15U, 16U, 17U, 40U}) {
+        std::vector<ListedMessage> messages{{Rank{4}, Rank{0}, 0, Bytes{64}}};
+        for (std::uint32_t i = 0; i < count; ++i) messages.push_back({Rank{0}, Rank{1}, 0, Bytes{256}});
+        const auto finish = [&](std::uint64_t latency) {
+            return run(wired, StoredProgram(8, messages), in_order(8), {}, {.latency = latency}).finish;
+        };
+        const std::vector<std::uint64_t> at_once = finish(0), late = finish(20000);
+        CHECK(late[1] == at_once[1] + 20000);
+        CHECK(late[0] > 20000);
+        CHECK(late[0] < 20000 + 100);
+    }
+}
+
+TEST_CASE("what comes for a later step does not hold up the one before") {
+    const testing::Wired wired("mesh:3");
+    // Ranks 0 and 1 are on a node whose memory takes long; what rank 1 sends there is for rank 0's second step.
+    const std::vector<ListedMessage> messages{{Rank{2}, Rank{0}, 0, Bytes{8}},
+                                              {Rank{1}, Rank{0}, 1, Bytes{100000}},
+                                              {Rank{0}, Rank{2}, 1, Bytes{8}}};
+    const std::vector<Node> nodes{Node{0}, Node{0}, Node{1}};
+    const Ran ran = run(wired, StoredProgram(3, messages), nodes, {}, {.memory_rate = 1});
+    CHECK(ran.finish[0] >= 100000);
+    CHECK(ran.finish[2] < 100);
+}
+
 TEST_CASE("ranks of a node share its card and its memory") {
     const testing::Wired wired("mesh:2");
     std::vector<ListedMessage> both;

@@ -67,7 +67,7 @@ def test_headers_and_latencies_take_time() -> None:
     )
     slow = SwitchModel(flit=64, latency=2e-6)
     fast = SwitchModel(flit=64, latency=1e-6)
-    assert seconds(8, slow) - seconds(8, fast) == pytest.approx(3e-6, rel=0.01)
+    assert seconds(8, slow) - seconds(8, fast) == pytest.approx(3e-6, rel=0.03)
 
 
 def test_a_machines_file_may_have_a_switch(tmp_path: Path) -> None:

@@ -141,3 +141,9 @@ def test_wrong_settings_are_refused() -> None:
         simulate_messages(wiring, [0, 1], [0], [1, 0], [8], settings=settings)
     with pytest.raises(Error, match="a rank is on node 8; the machine has 8"):
         simulate_messages(wiring, [0, 8], *message, settings=settings)
+
+
+def test_long_links_and_slow_ones_are_no_deadlock() -> None:
+    far = f"torus:4,bandwidth=25GB/s,latency=200us{FREE}"
+    (found,) = times(far, [0, 1], graph(2, [(0, 1, 1000)]))
+    assert found == pytest.approx(200e-6, rel=0.01)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 
@@ -100,14 +101,14 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     program_.list_receives(Rank{rank}, state.step, node.receives);
     for (const ProgramMessage& message : node.receives)
         state.expected += node_of_[message.peer.value] == node_of_[rank] ? 1 : format_.packets(message.bytes);
-    const auto early =
-        std::ranges::find(state.early, state.step, [](const auto& seen) { return seen.first; });
+    state.busy = std::max(state.busy, state.since);
+    const auto early = std::ranges::find(state.early, state.step, &Early::step);
     if (early != state.early.end()) {
-        state.expected -= early->second;
+        state.expected -= early->packets;
+        state.since = std::max(state.since, early->since);
         *early = state.early.back();
         state.early.pop_back();
     }
-    state.busy = std::max(state.busy, state.since);
     state.sends.clear();
     state.opened = 0;
     program_.list_sends(Rank{rank}, state.step, state.sends);
@@ -146,16 +147,21 @@ void ProgramRun::deliver_inside(NodeState& node, std::uint32_t from, const Progr
 void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets,
                         bool is_last, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
-    if (is_last) cycle = state.busy = std::max(state.busy, cycle + costs_.latency) + costs_.receive;
-    state.since = std::max(state.since, cycle);
+    if (is_last) {
+        state.busy = std::max(state.busy, cycle) + costs_.receive;
+        cycle = state.busy + costs_.latency;
+    }
     if (step != state.step) {
-        const auto early = std::ranges::find(state.early, step, [](const auto& seen) { return seen.first; });
-        if (early != state.early.end())
-            early->second += packets;
-        else
-            state.early.emplace_back(step, packets);
+        const auto early = std::ranges::find(state.early, step, &Early::step);
+        if (early == state.early.end()) {
+            state.early.push_back({step, packets, cycle});
+        } else {
+            early->packets += packets;
+            early->since = std::max(early->since, cycle);
+        }
         return;
     }
+    state.since = std::max(state.since, cycle);
     state.expected -= packets;
     if (is_over(state)) node.advancing.push_back(rank);
 }

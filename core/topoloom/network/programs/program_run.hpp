@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "topoloom/network/programs/packet_format.hpp"
@@ -18,8 +17,8 @@ namespace topoloom {
 /// What a message costs its ranks, in cycles; a rank handles one message at a time.
 struct MessageCycles {
     std::uint64_t send = 0;     // before the first packet of a message can go
-    std::uint64_t receive = 0;  // after its last packet has come
-    std::uint64_t latency = 0;  // before that, while the rank may handle others
+    std::uint64_t receive = 0;  // once its last packet has come
+    std::uint64_t latency = 0;  // after that, while the rank may handle others
     double memory_rate = 0;     // bytes per cycle inside a node, of all its ranks together; 0: no time
     std::uint64_t memory = 0;   // before a message inside a node goes
 };
@@ -59,6 +58,12 @@ class ProgramRun final : public Workload {
         std::uint64_t ready;  // the cycle in which its next packet can go
         std::uint64_t left;   // bytes
     };
+    /// What has come of a step that the rank has not begun.
+    struct Early {
+        std::uint64_t step;
+        std::uint64_t packets;
+        std::uint64_t since;  // cycle
+    };
     struct RankState {
         std::uint64_t step = never;  // it has not begun
         std::uint64_t since = 0;     // the cycle in which all that has happened to the step was over
@@ -68,7 +73,7 @@ class ProgramRun final : public Workload {
         std::uint32_t turn = 0;      // of the open ones
         std::vector<OpenMessage> open{};
         std::vector<ProgramMessage> sends{};
-        std::vector<std::pair<std::uint64_t, std::uint64_t>> early{};  // step, packets of it that have come
+        std::vector<Early> early{};
     };
     struct NodeState {
         std::uint32_t first = 0, end = 0;  // its ranks in by_node_

@@ -68,15 +68,14 @@ RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOpt
     const std::vector<Speed> all = speeds_of(fabric, speeds);
     const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
     const double cycle = format.flit / fastest;
-    if (speeds.switch_latency) options.routing = cycles_of(*speeds.switch_latency, cycle);
-    // A switch takes a cycle for each of its other steps.
-    if (speeds.switch_latency) options.routing -= std::min(options.routing, 1 + options.crossing);
     const std::uint32_t steps = options.routing + 1 + options.crossing;
     RealTimes times{.cycle = cycle, .channels = {}, .messages = {}, .options = options};
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
         const Speed& speed = all[id.value];
-        const std::uint32_t inside = speeds.switch_latency || fabric.channel(id).is_entry() ? 0 : steps;
-        const std::uint32_t cycles = cycles_of(speed.latency, cycle);
+        const bool from_switch = !fabric.channel(id).is_entry();
+        const double latency = speed.latency + (from_switch ? speeds.switch_latency.value_or(0) : 0);
+        const std::uint32_t inside = from_switch ? steps : 0;
+        const std::uint32_t cycles = cycles_of(latency, cycle);
         times.channels.push_back({.delay = std::max(1U, cycles - std::min(cycles, inside)),
                                   .period = static_cast<std::uint32_t>(
                                       std::lround(ChannelTimes::cycle * fastest / speed.bandwidth))});

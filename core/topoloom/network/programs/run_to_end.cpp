@@ -11,12 +11,13 @@ namespace {
 
 /// Between two looks.
 constexpr std::uint64_t cycles_at_once = 1024;
-/// Nothing crosses a switch for as long as this, though flits are in the network: longer than any channel's delay.
+/// Nothing crosses a switch for as long as this, and what channels take, though flits are in the network.
 constexpr std::uint64_t patience = 1 << 16;
 
 }  // namespace
 
-std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter& meter) {
+std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter& meter,
+                         std::uint64_t longest_delay) {
     std::uint64_t moved = network.cycle(), hops = 0, steps = 0;
     while (!ranks.is_done()) {
         network.run(cycles_at_once);
@@ -29,7 +30,7 @@ std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter&
         }
         if (network.next_event() == never && !ranks.is_done())
             fail("the program waits for itself: ", ranks.first_waiting());
-        if (network.cycle() - moved > patience)
+        if (network.cycle() - moved > patience + longest_delay)
             fail("packets wait for each other for ever: ", ranks.first_waiting());
     }
     std::uint64_t end = 0;

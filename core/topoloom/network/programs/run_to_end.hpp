@@ -11,7 +11,9 @@
 namespace topoloom {
 
 /// Runs the network, which is new, and which these ranks send over, until all have done their steps. Returns the cycle in which
-/// the last one had, or `never` if the meter stopped it before. Throws Error where nothing moves any more.
-[[nodiscard]] std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter& meter);
+/// the last one had, or `never` if the meter stopped it before. Throws Error where nothing moves any more, though a channel takes
+/// no more than `longest_delay` cycles.
+[[nodiscard]] std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter& meter,
+                                       std::uint64_t longest_delay = 0);
 
 }  // namespace topoloom
