@@ -85,7 +85,7 @@ class SwitchModel:
     injection: float | None = None
 
     def settings(self, classes: int, largest: float) -> SwitchSettings:
-        """Say it to the core, for routes of so many classes and a largest message."""
+        """Say it to the core, for routes of these classes and a largest message."""
         flit = self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
         return SwitchSettings(
             vcs=self.virtual_channels * classes,
