@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulates programs of many ranks in switches, and prints a table; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from peers.tables import paste
+from programs.cases import CASES
+from topoloom.support.units import format_count, format_seconds
+
+MARKS = "<!-- bench-programs: begin -->", "<!-- bench-programs: end -->"
+HEAD = (
+    "| program | threads | simulated time | flits that cross a switch | takes "
+    "| memory |\n"
+    "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+)
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("programs", description=__doc__)
+    parser.add_argument("--only", default="", help="programs whose names begin so")
+    parser.add_argument("--flit", type=int, default=64, help="bytes of a flit; 64")
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+    )
+    asked = parser.parse_args(given)
+    text = HEAD
+    for name in CASES:
+        if not name.startswith(asked.only):
+            continue
+        for threads in (1, 2):
+            found = _run(name, asked.flit, threads)
+            line = (
+                f"| {name} | {threads} | {format_seconds(found['simulated_seconds'])} "
+                f"| {format_count(found['flit_hops'])} | {found['seconds']:.0f} s "
+                f"| {found['mebibytes']:,.0f} MiB |\n"
+            )
+            print(line, end="", file=sys.stderr, flush=True)
+            text += line
+    print(text)
+    if asked.docs:
+        paste(asked.docs / "reference" / "benchmarks-network.md", text, *MARKS)
+
+
+def _run(name: str, flit: int, threads: int) -> dict[str, Any]:
+    words = [sys.executable, "-m", "programs.cases", name, str(flit), str(threads)]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+if __name__ == "__main__":
+    main()
