@@ -228,6 +228,16 @@ TEST_CASE("jobs that share nothing take what each takes alone, and others longer
     CHECK(run(wired, two, mixed).end > run(wired, job, half).end);
 }
 
+TEST_CASE("ranks whose packets wait for each other in a circle are told so") {
+    const testing::Wired wired("torus:8");
+    std::vector<ListedMessage> round;
+    for (std::uint32_t i = 0; i < 8; ++i) round.push_back({Rank{i}, Rank{(i + 3) % 8}, 0, Bytes{100000}});
+    CHECK_THROWS_WITH_AS(run(wired, StoredProgram(8, round), in_order(8), {}, {},
+                             {.vcs = 1, .buffer = 2, .allow_circles = true}),
+                         doctest::Contains("packets wait for each other for ever: the packet to node"),
+                         Error);
+}
+
 TEST_CASE("a program that waits for what nobody sends is named") {
     /// Rank 1 waits for rank 0, which sends nothing.
     class Silent final : public Program {

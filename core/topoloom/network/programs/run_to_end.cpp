@@ -2,6 +2,7 @@
 #include "topoloom/network/programs/run_to_end.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "topoloom/base/error.hpp"
 
@@ -30,8 +31,9 @@ std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter&
         }
         if (network.next_event() == never && !ranks.is_done())
             fail("the program waits for itself: ", ranks.first_waiting());
-        if (network.cycle() - moved > patience + longest_delay)
-            fail("packets wait for each other for ever: ", ranks.first_waiting());
+        if (network.cycle() - moved <= patience + longest_delay) continue;
+        const std::string circle = network.circle_of_waits();
+        fail("packets wait for each other for ever: ", circle.empty() ? ranks.first_waiting() : circle);
     }
     std::uint64_t end = 0;
     for (const Rank rank : ids<Rank>(ranks.rank_count())) end = std::max(end, ranks.finish(rank));
