@@ -28,6 +28,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("programs", description=__doc__)
     parser.add_argument("--only", default="", help="programs whose names begin so")
     parser.add_argument("--flit", type=int, default=64, help="bytes of a flit; 64")
+    parser.add_argument("--threads", type=int, default=1, help="one, unless given")
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
@@ -36,15 +37,15 @@ def main(given: Sequence[str] | None = None) -> None:
     for name in CASES:
         if not name.startswith(asked.only):
             continue
-        for threads in (1, 2):
-            found = _run(name, asked.flit, threads)
-            line = (
-                f"| {name} | {threads} | {format_seconds(found['simulated_seconds'])} "
-                f"| {format_count(found['flit_hops'])} | {found['seconds']:.0f} s "
-                f"| {found['mebibytes']:,.0f} MiB |\n"
-            )
-            print(line, end="", file=sys.stderr, flush=True)
-            text += line
+        found = _run(name, asked.flit, asked.threads)
+        simulated = format_seconds(found["simulated_seconds"])
+        line = (
+            f"| {name} | {asked.threads} | {simulated} "
+            f"| {format_count(found['flit_hops'])} | {found['seconds']:.0f} s "
+            f"| {found['mebibytes']:,.0f} MiB |\n"
+        )
+        print(line, end="", file=sys.stderr, flush=True)
+        text += line
     print(text)
     if asked.docs:
         paste(asked.docs / "reference" / "benchmarks-network.md", text, *MARKS)
