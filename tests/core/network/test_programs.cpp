@@ -228,7 +228,7 @@ TEST_CASE("jobs that share nothing take what each takes alone, and others longer
     CHECK(run(wired, two, mixed).end > run(wired, job, half).end);
 }
 
-TEST_CASE("ranks whose packets wait for each other in a circle are told so") {
+TEST_CASE("packets of ranks that wait for each other in a circle are named") {
     const testing::Wired wired("torus:8");
     std::vector<ListedMessage> round;
     for (std::uint32_t i = 0; i < 8; ++i) round.push_back({Rank{i}, Rank{(i + 3) % 8}, 0, Bytes{100000}});
