@@ -54,6 +54,14 @@ def test_messages_share_links_and_slower_links_take_longer() -> None:
     assert slow == pytest.approx(2 * apart, rel=0.1)
 
 
+def test_a_node_sends_no_faster_than_its_inside() -> None:
+    away = graph(3, [(0, 1, 500_000), (0, 2, 500_000)])
+    (fast,) = times(TORUS, [0, 1, 7], away)
+    inside = TORUS.replace("startup=0us", "bandwidth=1GB/s,startup=0us")
+    (slow,) = times(inside, [0, 1, 7], away)
+    assert slow == pytest.approx(2 * fast, rel=0.05)
+
+
 def test_no_time_is_shorter_than_what_the_busiest_link_carries() -> None:
     rng = random.Random(4)
     machines = [

@@ -36,6 +36,10 @@ std::vector<Speed> speeds_of(const Fabric& fabric, const SwitchSpeeds& given) {
         const std::uint32_t router = channel.is_entry() ? channel.to : channel.from;
         speeds[c].bandwidth = given.injection.value_or(of_router[router]);
     }
+    const double port = machine.speeds().port.value;
+    for (const ChannelId id : ids<ChannelId>(speeds.size()))
+        if (fabric.channel(id).is_entry() || fabric.channel(id).is_exit())
+            speeds[id.value].bandwidth = std::min(speeds[id.value].bandwidth, port);
     return speeds;
 }
 

@@ -33,7 +33,7 @@ class ScheduleProgram final : public Program {
 
     const AnySchedule& schedule_;
     std::size_t ranks_;
-    std::vector<std::uint64_t> first_step_;  // [round], and how many there are
+    std::vector<std::uint64_t> first_step_;  // [round]; behind the last, the number of steps
 };
 
 }  // namespace topoloom
