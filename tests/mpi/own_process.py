@@ -7,6 +7,8 @@ import os
 import select
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 from several_hosts import SECONDS
 
@@ -32,3 +34,16 @@ def wait_for_end(process: int) -> None:
     ready, _, _ = select.select([process], [], [], SECONDS)
     os.close(process)
     assert ready, "a process outlived what started it"
+
+
+def let_compute(process: subprocess.Popen[str], seconds: float) -> None:
+    """Wait until a process has computed for some seconds more, or has ended."""
+    end = computed(process.pid) + seconds
+    while process.poll() is None and computed(process.pid) < end:
+        time.sleep(0.02)
+
+
+def computed(pid: int) -> float:
+    """Return the processor time of a process in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")

@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -105,15 +105,37 @@ def print_facts(
 
 
 @contextlib.contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Say what is being done, if stderr is a terminal, until it is done."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
+def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how much is done, if stderr is a terminal; call it with that, and with all.
 
-    with Console(stderr=True, highlight=False, markup=False).status(what):
-        yield
+    Ctrl-C is not heard here: it interrupts what runs.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _done, _all: None
+        return
+    bar = _bar()
+    task = bar.add_task(what, total=None, done="")
+
+    def show(done: int, total: int) -> None:
+        text = f"{done:,} of {total:,} {unit}"
+        bar.update(task, completed=done, total=total, done=text)
+
+    with bar:
+        yield show
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[done]}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, highlight=False, markup=False),
+        transient=True,
+    )
 
 
 def _console() -> Any:
@@ -192,19 +214,9 @@ def watching(what: str, search: Search) -> Iterator[Watch]:
         with watch.listening():
             yield watch
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     total = search.seconds if search.seconds is not None else search.work
     start = time.monotonic()
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[done]}"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True, highlight=False, markup=False),
-        transient=True,
-    )
+    bar = _bar()
 
     def show(done: int) -> None:
         passed = time.monotonic() - start

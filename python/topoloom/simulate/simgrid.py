@@ -23,6 +23,7 @@ from topoloom._core import CommGraph, Error, Machine
 from topoloom.graphs.phases import Ints
 from topoloom.importers.simgrid.platform import write_routes
 from topoloom.simulate.rounds import Floats, Round, equal_rounds, send_order
+from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
 from topoloom.simulate.ways import Pair, one_way_each
 from topoloom.support.children import run_child
 
@@ -63,7 +64,9 @@ def simulate(
     node_of_rank: Sequence[int],
     phases: Sequence[CommGraph],
     settings: Sequence[str] = SETTINGS,
-) -> list[float]:
+    *,
+    progress: ReportProgress = unwatched,
+) -> Simulated:
     """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
 
     `settings` are SimGrid's, ``key:value``.
@@ -97,6 +100,8 @@ def simulate(
         command += ["-platform", "platform.xml"]
         far = FAR if CONSTANT_FACTORS in settings else 0.0
         found = []
+        count = sum(map(len, rounds))
+        done = 0
         for phase in rounds:
             ways = ways_of(machine, nodes, phase)
             (home / "platform.xml").write_text(platform(machine, nodes, ways, far))
@@ -105,8 +110,10 @@ def simulate(
                 latencies = _latencies(machine, nodes, sent, ways)
                 end = _run(command, home, sent, latencies, machine)
                 seconds += times * (end - far)
+                done += 1
+                progress(done, count)
             found.append(seconds)
-        return found
+        return Simulated(found)
 
 
 def _no_time(machine: Machine) -> str:

@@ -84,14 +84,21 @@ class SwitchModel:
     iterations: int = 1
     injection: float | None = None
 
+    def flit_for(self, largest: float) -> int:
+        """Bytes of a flit, where the largest message has so many."""
+        return self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
+
+    def payload_for(self, largest: float) -> int:
+        """Bytes of a message in a packet."""
+        return self.payload or _FLITS_A_PACKET * self.flit_for(largest)
+
     def settings(self, classes: int, largest: float) -> SwitchSettings:
         """Say it to the core, for routes of these classes and a largest message."""
-        flit = self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
         return SwitchSettings(
             vcs=self.virtual_channels * classes,
             buffer=self.buffer,
-            flit=flit,
-            payload=self.payload or _FLITS_A_PACKET * flit,
+            flit=self.flit_for(largest),
+            payload=self.payload_for(largest),
             header=self.header,
             switching=self.switching,
             router=self.router,

@@ -7,7 +7,7 @@ where a channel is taken. A cycle is what the fastest channel takes for a flit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,12 +15,23 @@ from topoloom._core import (
     CommGraph,
     Error,
     Machine,
+    ProgramMeasure,
     SwitchWiring,
+    channel_name,
     simulate_messages,
 )
 from topoloom.graphs.phases import Ints
 from topoloom.simulate.rounds import Floats, equal_rounds, send_order
+from topoloom.simulate.simulated import (
+    BusyChannel,
+    ReportProgress,
+    Simulated,
+    unwatched,
+)
 from topoloom.simulate.switch_toml import SwitchModel
+
+#: Channels that are named.
+BUSIEST = 5
 
 
 def simulate(
@@ -28,11 +39,14 @@ def simulate(
     node_of_rank: Sequence[int],
     phases: Sequence[CommGraph],
     switch: SwitchModel | None = None,
-) -> list[float]:
+    *,
+    progress: ReportProgress = unwatched,
+) -> Simulated:
     """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
 
     Several messages from one rank to another are sent in rounds, as SimGrid's are:
     the ranks wait for all of a round before the next. Equal rounds are simulated once.
+    Progress is in packets.
     """
     if not machine.has_bandwidths or not machine.link_count:
         raise Error(
@@ -42,13 +56,27 @@ def simulate(
     switch = switch or SwitchModel()
     wiring = SwitchWiring(machine, switch.routing)
     nodes = np.asarray(node_of_rank)
-    return [
-        sum(
-            times * _simulate(machine, wiring, switch, nodes, sent)
-            for times, sent in equal_rounds(phase)
-        )
-        for phase in phases
-    ]
+    rounds = [equal_rounds(phase) for phase in phases]
+    count = sum(_packets(switch, nodes, sent) for one in rounds for _, sent in one)
+    done = 0
+    seconds = []
+    busy: Floats | float = 0.0
+    for phase in rounds:
+        took = 0.0
+        for times, sent in phase:
+            measure = _simulate(
+                machine,
+                wiring,
+                switch,
+                nodes,
+                sent,
+                _after(done, count, progress),
+            )
+            done += measure.packets
+            took += times * measure.seconds
+            busy = busy + times * np.asarray(measure.busy_seconds, float)
+        seconds.append(took)
+    return Simulated(seconds, _busiest(wiring, np.atleast_1d(busy), sum(seconds)))
 
 
 def _simulate(
@@ -57,17 +85,42 @@ def _simulate(
     switch: SwitchModel,
     nodes: Ints,
     sent: Floats,
-) -> float:
+    progress: Callable[[int], None],
+) -> ProgramMeasure:
     ends = sent[:, :2].astype(np.int64)
     between = nodes[ends].tolist()
     hops = np.asarray([machine.hops(*pair) for pair in between], float)
     order = send_order(ends[:, 0], hops)
-    done = simulate_messages(
+    return simulate_messages(
         wiring,
         nodes,
         ends[order, 0],
         ends[order, 1],
         np.ceil(sent[order, 2]).astype(np.int64),
         settings=switch.settings(wiring.classes, sent[:, 2].max()),
+        progress=progress,
     )
-    return float(done.seconds)
+
+
+def _after(before: int, count: int, progress: ReportProgress) -> Callable[[int], None]:
+    """Report packets of a round on top of those of the rounds before it."""
+    return lambda packets: progress(before + packets, count)
+
+
+def _packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
+    """Count what goes over the network."""
+    ends = nodes[sent[:, :2].astype(np.int64)]
+    away = sent[ends[:, 0] != ends[:, 1], 2]
+    payload = switch.payload_for(sent[:, 2].max())
+    return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
+
+
+def _busiest(
+    wiring: SwitchWiring, busy: Floats, seconds: float
+) -> tuple[BusyChannel, ...]:
+    order = np.argsort(-busy, kind="stable")[:BUSIEST]
+    return tuple(
+        BusyChannel(channel_name(wiring, channel), float(busy[channel] / seconds))
+        for channel in order.tolist()
+        if busy[channel] > 0
+    )

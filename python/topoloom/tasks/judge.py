@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import CommGraph, Judgement, Placement, judge
-from topoloom.machines.link_names import named_link, vertex_names
+from topoloom.machines.link_names import named_link
 from topoloom.placements.measures import measure_values
 from topoloom.tasks.objective import predicted
 from topoloom.tasks.optimality_gap import Gaps, gaps, quick_bounds
@@ -46,17 +46,10 @@ class Judged(NamedTuple):
     gaps: Gaps
     phases: list[dict[str, float]]
 
-    @property
-    def names(self) -> dict[str, str]:
-        """The names of hosts and switches, by what links call them."""
-        allocation, hosts = self.given.allocation, self.given.hosts
-        of_node = dict(zip(allocation.nodes.tolist(), hosts or (), strict=False))
-        return vertex_names(allocation.machine, of_node, self.given.switches)
-
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         judgement, allocation = self.judgement, self.given.allocation
-        names = self.names
+        names = self.given.vertex_names
         return {
             **self.values,
             "machine": allocation.machine.text,

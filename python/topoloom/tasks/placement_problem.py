@@ -8,6 +8,7 @@ from typing import NamedTuple
 from topoloom._core import Allocation, CommGraph, Error, Sharing
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
+from topoloom.machines.link_names import vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.units import counted
@@ -34,6 +35,13 @@ class PlacementProblem(NamedTuple):
     def capacities(self) -> tuple[float, ...]:
         """What each slot may hold, where the placement was given that."""
         return () if self.file is None else self.file.capacities
+
+    @property
+    def vertex_names(self) -> dict[str, str]:
+        """The names of hosts and switches, by what links call them."""
+        nodes, hosts = self.allocation.nodes.tolist(), self.hosts or ()
+        of_node = dict(zip(nodes, hosts, strict=False))
+        return vertex_names(self.allocation.machine, of_node, self.switches)
 
 
 def load_placement_problem(

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +20,23 @@ from topoloom._core import (
     through_proxies,
 )
 from topoloom.graphs.phases import edge_rows
+from topoloom.machines.link_names import named_link
 from topoloom.simulate import Simulate
+from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import launcher_default
 
 DEFAULT = "block"
+
+#: Watches a simulation, given its title.
+Watching = Callable[[str], AbstractContextManager[ReportProgress]]
+
+
+@contextmanager
+def unwatched_simulation(_title: str) -> Iterator[ReportProgress]:
+    """Let a simulation go on until it ends by itself."""
+    yield unwatched
 
 
 class _Case(NamedTuple):
@@ -42,14 +53,16 @@ class _Case(NamedTuple):
         return nodes
 
     def result(
-        self, graph: CommGraph, phases: list[CommGraph], simulated: list[float]
+        self, given: PlacementProblem, phases: list[CommGraph], simulated: Simulated
     ) -> dict[str, Any]:
-        if len(simulated) != len(phases):
+        seconds = simulated.seconds
+        if len(seconds) != len(phases):
             raise Error(
-                f"the simulation gave {counted(len(simulated), 'time')} for "
+                f"the simulation gave {counted(len(seconds), 'time')} for "
                 f"{counted(len(phases), 'phase')}"
             )
-        judgement = judge(graph, self.allocation, self.placement, hottest=0)
+        judgement = judge(given.graph, self.allocation, self.placement, hottest=0)
+        names = given.vertex_names
         on = (self.allocation, self.placement)
         predicted = [predicted_time(phase, *on) for phase in phases]
         return {
@@ -59,10 +72,14 @@ class _Case(NamedTuple):
             "dilation_average": judgement.dilation_average,
             "congestion_seconds": self.congestion(phases),
             "predicted_seconds": sum(predicted),
-            "simulated_seconds": sum(simulated),
+            "simulated_seconds": sum(seconds),
+            "busiest": [
+                {"channel": named_link(name, names), "busy": busy}
+                for name, busy in simulated.busiest
+            ],
             "by_phase": [
                 {"predicted_seconds": ours, "simulated_seconds": theirs}
-                for ours, theirs in zip(predicted, simulated, strict=True)
+                for ours, theirs in zip(predicted, seconds, strict=True)
             ],
         }
 
@@ -94,14 +111,48 @@ def check_same_machine(names: Sequence[str], given: Sequence[PlacementProblem]) 
             )
 
 
+class Simulations(NamedTuple):
+    """What came of each placement, and whether Ctrl-C ended it before the last."""
+
+    results: list[dict[str, Any]]
+    interrupted: bool
+
+
 def simulate_placements(
     names: Sequence[str],
     given: Sequence[PlacementProblem],
     phases: list[CommGraph],
     simulate: Simulate,
-    waiting: Callable[[str], AbstractContextManager[None]],
-) -> list[dict[str, Any]]:
-    """Simulate block order, then the placements; `waiting` surrounds each."""
+    watching: Watching = unwatched_simulation,
+) -> Simulations:
+    """Simulate block order, then the placements; `watching` surrounds each.
+
+    Ctrl-C leaves out the placement that is under way and those after it.
+    """
+    cases = _cases(names, given)
+    first = given[0]
+    results: list[dict[str, Any]] = []
+    for number, case in enumerate(cases, start=1):
+        title = f"{number}/{len(cases)} {case.file or DEFAULT}"
+        sent = [
+            through_proxies(phase, case.placement) if len(phase.proxied) else phase
+            for phase in phases
+        ]
+        try:
+            with watching(title) as progress:
+                found = simulate(
+                    first.allocation.machine,
+                    case.node_of_rank(),
+                    sent,
+                    progress=progress,
+                )
+            results.append(case.result(first, sent, found))
+        except KeyboardInterrupt:
+            return Simulations(results, True)
+    return Simulations(results, False)
+
+
+def _cases(names: Sequence[str], given: Sequence[PlacementProblem]) -> list[_Case]:
     placed = [one for one in given if one.file is not None]
     if not given or len(names) != len(placed):
         raise Error(
@@ -117,13 +168,4 @@ def simulate_placements(
     for name, one in zip(names, placed, strict=True):
         assert one.file is not None
         cases.append(_Case(name, one.file.mapper, one.allocation, one.file.placement))
-    results = []
-    for number, case in enumerate(cases, start=1):
-        with waiting(f"simulating {number}/{len(cases)} {case.file or DEFAULT}"):
-            sent = [
-                through_proxies(phase, case.placement) if len(phase.proxied) else phase
-                for phase in phases
-            ]
-            seconds = simulate(first.allocation.machine, case.node_of_rank(), sent)
-        results.append(case.result(first.graph, sent, seconds))
-    return results
+    return cases

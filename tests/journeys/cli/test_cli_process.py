@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from own_process import let_compute
 
 from topoloom.cli.app import VERBS
 
@@ -119,19 +120,6 @@ def searches(pid: int) -> bool:
                 if int(file.name) > 2 and "socket" in str(file.readlink()):
                     return True
     return False
-
-
-def let_compute(process: subprocess.Popen[str], seconds: float) -> None:
-    """Wait until a process has computed for some seconds more, or has ended."""
-    end = computed(process.pid) + seconds
-    while process.poll() is None and computed(process.pid) < end:
-        time.sleep(0.02)
-
-
-def computed(pid: int) -> float:
-    """Return the processor time of a process in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:

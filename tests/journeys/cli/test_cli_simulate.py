@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from own_process import let_compute
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -50,10 +52,16 @@ def test_switches_stand_beside_predictions_too(files: Command) -> None:
     given = ("simulate", "p.npz", "x.json", "--with", "switches")
     document = files(*given, "--json").json
     assert document["simulator"] == "switches"
+    assert document["complete"] is True
     for each in document["results"]:
         # Headers take a flit for every 16.
         assert each["simulated_seconds"] > 17 / 16 * each["predicted_seconds"]
         assert each["simulated_seconds"] < 1.5 * each["predicted_seconds"]
+        busy = [one["busy"] for one in each["busiest"]]
+        assert 1 >= busy[0] == max(busy) > 0.8
+    told = files(*given).out
+    assert "busiest channels" in told
+    assert document["results"][0]["busiest"][0]["channel"] in told
     slower = files(*given, "--switch", "rosetta", "--json").json["results"][0]
     assert slower["simulated_seconds"] != document["results"][0]["simulated_seconds"]
     wrong = files(*given, "--switch", "rosette")
@@ -211,6 +219,34 @@ def test_signals_end_simgrid_and_leave_nothing_behind(
     while replaying(scratch) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not replaying(scratch)
+
+
+def test_ctrl_c_keeps_the_placements_that_are_simulated(topoloom: Command) -> None:
+    """All of block order is on one node; terabytes go over the network in the other."""
+    topoloom("pattern", "ring", "--ranks", "16", "--bytes", "1TB", "-o", "p.npz")
+    machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:16,memory=10GB/s"
+    words = ["p.npz", "-m", machine, "--mapper", "random", "-o", "x.json"]
+    assert topoloom("map", *words).status == 0
+    command = [TOPOLOOM, "simulate", "p.npz", "x.json", "--with", "switches"]
+    for as_json in (False, True):
+        process = subprocess.Popen(
+            [*command, "--json"] if as_json else command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        let_compute(process, 4)  # to load, and to simulate the first
+        process.send_signal(signal.SIGINT)
+        told, errors = process.communicate(timeout=60)
+        assert errors == "topoloom: interrupted after 1 placement of 2\n"
+        assert process.returncode == 130
+        if as_json:
+            document = json.loads(told)
+            assert document["complete"] is False
+            assert [each["mapper"] for each in document["results"]] == ["block"]
+        else:
+            assert "block (default)" in told
+            assert "x.json" not in told
 
 
 def replaying(scratch: Path) -> list[str]:

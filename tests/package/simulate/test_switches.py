@@ -29,7 +29,7 @@ def graph(ranks: int, messages: list[tuple[int, int, int]]) -> CommGraph:
 
 
 def times(machine: str, nodes: list[int], *phases: CommGraph) -> list[float]:
-    return load_simulator("switches")(Machine(machine), nodes, phases)
+    return load_simulator("switches")(Machine(machine), nodes, phases).seconds
 
 
 def test_a_message_takes_its_bytes_and_the_latencies_of_its_links() -> None:

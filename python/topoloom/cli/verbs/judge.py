@@ -140,7 +140,7 @@ def _print(judged: Judged, written: list[Path]) -> None:
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")
-    names = judged.names
+    names = judged.given.vertex_names
     links = [
         [
             named_link(link, names),

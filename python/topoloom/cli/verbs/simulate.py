@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -72,7 +73,9 @@ def command(
                     card or memory
     simulated time  from the first to the last message
     gain            of the simulated time against 'block'
-    With phases, each is the sum over them.
+    With phases, each is the sum over them. Switches also show their busiest channels,
+    and for what share of the simulated time these were sending. Ctrl-C prints the
+    placements that are done.
 
     \b
     Examples:
@@ -81,10 +84,12 @@ def command(
       topoloom simulate p.npz x.json --json
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
-    from topoloom.cli.console import print_json, waiting
+    from topoloom.cli.console import print_json, progress_bar
+    from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
     from topoloom.simulate import load_simulator, with_switch
+    from topoloom.support.units import counted
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
@@ -100,18 +105,29 @@ def command(
     check_same_machine(names, given)
     phases = load_phases(graph) or [given[0].graph]
     the_machine = given[0].allocation.machine
-    results = simulate_placements(names, given, phases, simulate, waiting)
+    unit = "packets" if simulator == "switches" else "rounds"
+    found = simulate_placements(
+        names, given, phases, simulate, partial(progress_bar, unit=unit)
+    )
     document = {
         "machine": the_machine.text,
         "simulator": simulator,
         "ranks": given[0].graph.rank_count,
         "phases": len(phases),
-        "results": results,
+        "complete": not found.interrupted,
+        "results": found.results,
     }
     if as_json:
         print_json(document)
-        return
-    _print(document, machine_name(the_machine, given[0].node))
+    elif found.results:
+        _print(document, machine_name(the_machine, given[0].node))
+    if found.interrupted:
+        done = counted(len(found.results), "placement")
+        raise Interrupted(
+            f"interrupted after {done} of {len(names) + 1}"
+            if found.results
+            else "interrupted"
+        )
 
 
 def _print(document: dict[str, Any], machine: str) -> None:
@@ -145,3 +161,22 @@ def _print(document: dict[str, Any], machine: str) -> None:
         title += f"; {document['phases']} phases"
     best = min(range(len(results)), key=lambda i: results[i]["simulated_seconds"])
     print_table(columns, rows, title=title, best=best)
+    _print_busiest(results)
+
+
+def _print_busiest(results: list[dict[str, Any]]) -> None:
+    """Print what the simulator knows of channels: the two busiest of each."""
+    from topoloom.cli.console import print_table
+
+    rows = [
+        [
+            "" if place else result["placement"] or "block (default)",
+            channel["channel"],
+            f"{100 * channel['busy']:.0f} %",
+        ]
+        for result in results
+        for place, channel in enumerate(result["busiest"][:2])
+    ]
+    if rows:
+        columns = ["placement", "busiest channels", "sending"]
+        print_table(columns, rows, left=2)
