@@ -85,11 +85,11 @@ class SwitchModel:
     injection: float | None = None
 
     def flit_for(self, largest: float) -> int:
-        """Bytes of a flit, where the largest message has so many."""
+        """Bytes of a flit, by the bytes of the largest message."""
         return self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
 
     def payload_for(self, largest: float) -> int:
-        """Bytes of a message in a packet."""
+        """Bytes of a message in a packet, likewise."""
         return self.payload or _FLITS_A_PACKET * self.flit_for(largest)
 
     def settings(self, classes: int, largest: float) -> SwitchSettings:
