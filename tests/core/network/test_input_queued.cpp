@@ -10,6 +10,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/open_loop.hpp"
 
 using namespace topoloom;
 

@@ -9,6 +9,7 @@
 #include "network/drawn_network.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/programs/jobs_program.hpp"
+#include "topoloom/network/programs/program_run.hpp"
 #include "topoloom/network/programs/run_to_end.hpp"
 #include "topoloom/network/programs/schedule_program.hpp"
 #include "topoloom/network/programs/stored_program.hpp"

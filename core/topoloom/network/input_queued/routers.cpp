@@ -18,15 +18,6 @@ namespace {
 constexpr std::uint64_t cycles_between_looks = 64;
 constexpr std::uint64_t cycles_between_starts = 4096;
 
-/// Throws Error where there are fewer virtual channels than the paths have classes.
-void require_classes(const Fabric& fabric, const Paths& paths, std::uint32_t vcs) {
-    if (vcs >= paths.class_count()) return;
-    std::string names;
-    for (const ChannelId one : paths.circle()) names += (names.empty() ? "" : ", ") + fabric.name(one);
-    fail("packets could wait for each other in a circle: ", names, "; '", fabric.machine().text(), "' needs ",
-         paths.class_count(), " virtual channels, not ", vcs);
-}
-
 /// Routers and exits, and nobody: what credits of entries are announced to.
 std::size_t receiver_count(const Fabric& fabric) {
     return fabric.router_count() + fabric.channel_count() - fabric.input_count() + 1;
@@ -48,7 +39,7 @@ SwitchOptions in_virtual_channels(const Fabric& fabric, const Paths& paths, cons
     if (queues > most_vcs)
         fail("queues for each of ", outputs, " outputs, ", options.vcs, " each, are ", queues,
              "; an input has at most ", most_vcs);
-    require_classes(fabric, paths, options.vcs);
+    paths.require_classes(options.vcs);
     SwitchOptions all = options;
     all.vcs = static_cast<std::uint32_t>(queues);
     return all;
@@ -87,7 +78,7 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
       coming_(receiver_count(fabric), options.crossing + longest_delay_, ahead_) {
     require_switches(options, workload.longest_packet());
     require_channel_times(times, fabric.channel_count());
-    if (!options.allow_circles) require_classes(fabric, paths, vcs_);
+    if (!options.allow_circles) paths.require_classes(vcs_);
     for (const Node node : ids<Node>(fabric.node_count()))
         senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
     for (const Node node : ids<Node>(fabric.node_count())) due_.push_back(senders_[node.value].next);

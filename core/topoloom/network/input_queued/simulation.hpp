@@ -15,8 +15,8 @@
 #include "topoloom/network/delay_lines.hpp"
 #include "topoloom/network/flits.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
-#include "topoloom/network/input_queued/packets.hpp"
-#include "topoloom/network/input_queued/virtual_channels.hpp"
+#include "topoloom/network/routes/packets.hpp"
+#include "topoloom/network/routes/virtual_channels.hpp"
 #include "topoloom/network/shards.hpp"
 
 namespace topoloom {

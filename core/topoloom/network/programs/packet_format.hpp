@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// In bytes. Each packet carries at most `payload` bytes of one message behind its header; an empty message is a header.
+/// In bytes. Each packet carries at most `payload` bytes of one message behind its header; an empty message is a header, or a flit.
 struct PacketFormat {
     std::uint32_t flit = 32;
     std::uint32_t payload = 256;
@@ -22,8 +22,8 @@ struct PacketFormat {
     }
     /// Of a packet that carries the first of the bytes that are left.
     [[nodiscard]] std::uint32_t flits(std::uint64_t left) const {
-        return (static_cast<std::uint32_t>(std::min<std::uint64_t>(left, payload)) + header + flit - 1) /
-               flit;
+        const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, payload)) + header;
+        return std::max((bytes + flit - 1) / flit, 1U);
     }
 };
 

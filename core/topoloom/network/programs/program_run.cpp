@@ -227,6 +227,10 @@ std::uint64_t ProgramRun::steps_done() const {
                            [](std::uint64_t sum, const NodeState& node) { return sum + node.steps_done; });
 }
 
+std::uint64_t ProgramRun::end() const {
+    return ranks_.empty() ? 0 : std::ranges::max(ranks_, {}, &RankState::since).since;
+}
+
 std::string ProgramRun::first_waiting() const {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
         const RankState& state = ranks_[rank];

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "topoloom/network/programs/finite_workload.hpp"
 #include "topoloom/network/programs/packet_format.hpp"
 #include "topoloom/network/programs/program.hpp"
-#include "topoloom/network/workload.hpp"
 
 namespace topoloom {
 
@@ -26,7 +26,7 @@ struct MessageCycles {
 /// Ranks of a node share its network card, which takes a packet of each in turn, and of a rank one of each of the first
 /// messages that it has not sent yet. Messages inside a node go past the network. Times are worked out when what they depend on
 /// is known, so that a node has no events but packets. Memory: a few words for each rank, and its messages of one step.
-class ProgramRun final : public Workload {
+class ProgramRun final : public FiniteWorkload {
    public:
     /// Refers to the program. Throws Error for other than one node of the machine for each rank, and formats that
     /// require_packets() refuses.
@@ -39,15 +39,15 @@ class ProgramRun final : public Workload {
     void receive(Node node, const Order& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
-    /// Whether all ranks have done all steps.
-    [[nodiscard]] bool is_done() const;
     /// The cycle in which a rank had done its last step.
     [[nodiscard]] std::uint64_t finish(Rank rank) const { return ranks_[rank.value].since; }
-    /// How many steps of all ranks are done.
-    [[nodiscard]] std::uint64_t steps_done() const;
-    [[nodiscard]] std::uint64_t steps() const { return program_.step_count() * ranks_.size(); }
-    /// For a person: a rank that is not done, and what it waits for.
-    [[nodiscard]] std::string first_waiting() const;
+    /// Of all ranks.
+    [[nodiscard]] bool is_done() const override;
+    [[nodiscard]] std::uint64_t steps_done() const override;
+    [[nodiscard]] std::uint64_t steps() const override { return program_.step_count() * ranks_.size(); }
+    [[nodiscard]] std::uint64_t end() const override;
+    /// A rank.
+    [[nodiscard]] std::string first_waiting() const override;
 
    private:
     /// Of a rank; the card takes packets of these in turn.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/network/programs/run_to_end.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "topoloom/base/error.hpp"
@@ -17,27 +16,25 @@ constexpr std::uint64_t patience = 1 << 16;
 
 }  // namespace
 
-std::uint64_t run_to_end(PacketNetwork& network, const ProgramRun& ranks, Meter& meter,
+std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, Meter& meter,
                          std::uint64_t longest_delay) {
     std::uint64_t moved = network.cycle(), hops = 0, steps = 0;
-    while (!ranks.is_done()) {
+    while (!senders.is_done()) {
         network.run(cycles_at_once);
         if (!meter.go_on()) return never;
-        if (network.flit_hops() != hops || ranks.steps_done() != steps ||
+        if (network.flit_hops() != hops || senders.steps_done() != steps ||
             network.next_event() != network.cycle()) {
             hops = network.flit_hops();
-            steps = ranks.steps_done();
+            steps = senders.steps_done();
             moved = network.cycle();
         }
-        if (network.next_event() == never && !ranks.is_done())
-            fail("the program waits for itself: ", ranks.first_waiting());
+        if (network.next_event() == never && !senders.is_done())
+            fail("the program waits for itself: ", senders.first_waiting());
         if (network.cycle() - moved <= patience + longest_delay) continue;
         const std::string circle = network.circle_of_waits();
-        fail("packets wait for each other for ever: ", circle.empty() ? ranks.first_waiting() : circle);
+        fail("packets wait for each other for ever: ", circle.empty() ? senders.first_waiting() : circle);
     }
-    std::uint64_t end = 0;
-    for (const Rank rank : ids<Rank>(ranks.rank_count())) end = std::max(end, ranks.finish(rank));
-    return end;
+    return senders.end();
 }
 
 }  // namespace topoloom

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <string>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/routes/datelines.hpp"
@@ -58,6 +59,14 @@ bool Paths::choose_steps() {
                  "leave it "
                  "by; choose the machine's own routing");
     return false;
+}
+
+void Paths::require_classes(std::uint32_t vcs) const {
+    if (vcs >= class_count_) return;
+    std::string names;
+    for (const ChannelId one : circle()) names += (names.empty() ? "" : ", ") + fabric_->name(one);
+    fail("packets could wait for each other in a circle: ", names, "; '", fabric_->machine().text(),
+         "' needs ", class_count_, " virtual channels, not ", vcs);
 }
 
 void Paths::find_ways(Node from, Node to, std::vector<Way>& ways) const {

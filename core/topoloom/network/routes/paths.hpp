@@ -56,6 +56,10 @@ class Paths {
     [[nodiscard]] Routing routing() const { return routing_; }
     /// How many classes packets need in all.
     [[nodiscard]] std::uint32_t class_count() const { return class_count_; }
+    /// Throws Error where there are fewer virtual channels than classes.
+    void require_classes(std::uint32_t vcs) const;
+    /// All that packets may take.
+    [[nodiscard]] Turns turns() const { return steps_ ? steps_->turns() : find_turns(); }
     /// The most channels on a path.
     [[nodiscard]] std::size_t longest() const { return longest_; }
     /// Channels in the order of a circle that one class of virtual channels would leave; empty: there is none.

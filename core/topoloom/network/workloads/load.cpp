@@ -131,20 +131,21 @@ double latency(const Received& received) {
 }
 
 LoadSample sample(const PacketNetwork& network, const Received& received, std::uint64_t hops,
-                  std::uint64_t cycles, const OpenLoop& senders) {
+                  std::uint64_t cycles, const LoadSource& senders) {
     const Usage usage = network.usage();
     const auto over = static_cast<double>(cycles);
-    return {
-        .cycle = network.cycle(),
-        .accepted = static_cast<double>(received.flits) / over / static_cast<double>(senders.sender_count()),
-        .channel_use =
-            usage.outputs == 0 ? 0 : static_cast<double>(hops) / over / static_cast<double>(usage.outputs),
-        .buffer_fill =
-            usage.room == 0 ? 0 : static_cast<double>(usage.stored) / static_cast<double>(usage.room)};
+    return {.cycle = network.cycle(),
+            .accepted = static_cast<double>(received.flits) / over /
+                        (static_cast<double>(senders.sender_count()) * senders.copies()),
+            .channel_use = usage.outputs == 0
+                               ? 0
+                               : static_cast<double>(hops) / over / static_cast<double>(usage.outputs),
+            .buffer_fill =
+                usage.room == 0 ? 0 : static_cast<double>(usage.stored) / static_cast<double>(usage.room)};
 }
 
 /// What has been counted in all, per cycle.
-void set_counts(LoadMeasure& measure, const Received& all, const OpenLoop& senders) {
+void set_counts(LoadMeasure& measure, const Received& all, const LoadSource& senders) {
     measure.by_latency = all.by_latency;
     while (!measure.by_latency.empty() && measure.by_latency.back() == 0) measure.by_latency.pop_back();
     for (std::uint32_t node = 0; node < all.sent.size(); ++node)
@@ -164,7 +165,7 @@ double LoadMeasure::fairness() const {
     return squared == 0 ? 1 : sum * sum / (static_cast<double>(by_source.size()) * squared);
 }
 
-LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders, const LoadEffort& effort,
+LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, const LoadEffort& effort,
                          Meter& meter) {
     LoadMeasure measure;
     measure.offered = senders.load();
@@ -212,7 +213,7 @@ LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders, const 
         static_cast<double>(measure.measured) * static_cast<double>(senders.sender_count());
     set_counts(measure, all, senders);
     measure.packets = all.packets;
-    measure.accepted = static_cast<double>(all.flits) / node_cycles;
+    measure.accepted = static_cast<double>(all.flits) / (node_cycles * senders.copies());
     measure.latency_mean = latency(all);
     measure.latency_p50 = percentile(all, 0.5);
     measure.latency_p99 = percentile(all, 0.99);

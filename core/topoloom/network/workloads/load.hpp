@@ -7,7 +7,7 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/network/packet_network.hpp"
-#include "topoloom/network/workloads/open_loop.hpp"
+#include "topoloom/network/workloads/load_source.hpp"
 
 namespace topoloom {
 
@@ -22,7 +22,7 @@ struct LoadSample {
 /// What a network does under a load. Cycles count from when a packet was made until all of it has been received.
 struct LoadMeasure {
     double offered = 0;       // flits per sending node and cycle
-    double accepted = 0;      // that nodes received
+    double accepted = 0;      // that nodes received, each copy of a multicast as its part
     double latency_mean = 0;  // cycles
     double half_width = 0;    // of the 95 % confidence interval of the mean
     double latency_p50 = 0;
@@ -51,7 +51,7 @@ struct LoadEffort {
 /// rest the steadiest (MSER: K. White, An effective truncation heuristic for bias reduction in simulation output,
 /// Simulation 69, 1997); then batches of cycles are measured, and doubled until their means agree. The meter is asked between
 /// batches. Throws Error for packets that wait for each other in a circle.
-[[nodiscard]] LoadMeasure measure_load(PacketNetwork& network, const OpenLoop& senders,
+[[nodiscard]] LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders,
                                        const LoadEffort& effort, Meter& meter);
 
 }  // namespace topoloom

@@ -5,24 +5,23 @@
 #include <cstdint>
 #include <vector>
 
-#include "topoloom/network/workload.hpp"
+#include "topoloom/network/workloads/load_source.hpp"
 #include "topoloom/network/workloads/sources.hpp"
 #include "topoloom/network/workloads/traffic_pattern.hpp"
 
 namespace topoloom {
 
 /// Each node that the pattern lets send makes packets of the same length at the same rate.
-class OpenLoop final : public Workload {
+class OpenLoop final : public LoadSource {
    public:
     /// `load`: flits that each sending node makes per cycle. Refers to the traffic. Throws Error for loads outside of (0, 1]
     /// and packets without flits.
     OpenLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
              std::uint64_t seed);
 
-    /// Flits per sending node and cycle.
-    [[nodiscard]] double load() const { return load_; }
-    [[nodiscard]] bool sends(Node node) const { return traffic_.sends(node); }
-    [[nodiscard]] std::size_t sender_count() const { return sender_count_; }
+    [[nodiscard]] double load() const override { return load_; }
+    [[nodiscard]] bool sends(Node node) const override { return traffic_.sends(node); }
+    [[nodiscard]] std::size_t sender_count() const override { return sender_count_; }
     [[nodiscard]] std::uint32_t longest_packet() const override { return packet_; }
     [[nodiscard]] std::uint64_t next(Node node) const override {
         return traffic_.sends(node) ? sources_[node.value].next() : never;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Units that combine the packets of reductions.
+#include "topoloom/base/error.hpp"
+#include "topoloom/network/crosspoint/simulation.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Which operation of a group the next packet from there belongs to.
+template <class Vertex, class Packet>
+auto& next_operation(Vertex& vertex, const Packet& packet) {
+    return packet.branch != no_index ? vertex.branches[packet.branch].combined
+                                     : vertex.combiners[packet.combiner].combined;
+}
+
+}  // namespace
+
+/// The combiner that takes a packet in; none: it goes on as it is.
+std::uint32_t CrosspointNetwork::Simulation::taker_of(const TreeVertex& vertex, const Stored& stored) {
+    if (vertex.combiners.empty()) return no_index;
+    return stored.branch != no_index ? vertex.branches[stored.branch].combiner
+                                     : vertex.combiners[stored.combiner].above;
+}
+
+/// Whether its operation has a place in the table.
+bool CrosspointNetwork::Simulation::may_be_taken(const Stored& stored) const {
+    const TreeVertex& vertex = trees_.vertices()[stored.vertex];
+    const Combiner& taker = vertex.combiners[taker_of(vertex, stored)];
+    return next_operation(vertex, stored) < taker.first + taker.table.size();
+}
+
+void CrosspointNetwork::Simulation::take_in(std::uint32_t sink, std::uint32_t packet) {
+    Stored& stored = stored_[packet];
+    stored.operation = next_operation(trees_.vertices()[stored.vertex], stored)++;
+    std::uint64_t& taken_until = sinks_[sink].taken_until;
+    take_time(taken_until, packets_[packet].order.flits, combine_.period);
+    const std::uint64_t end = std::max(taken_until / ChannelTimes::cycle, now_ + 1);
+    put(end, Happening::combined, packet);
+    put(end, Happening::look, sink);
+}
+
+void CrosspointNetwork::Simulation::combine(std::uint32_t packet) {
+    const Stored& stored = stored_[packet];
+    const Order order = packets_[packet].order;
+    const std::uint32_t at = stored.vertex;
+    TreeVertex& vertex = trees_.vertices()[at];
+    const std::uint32_t number = taker_of(vertex, stored);
+    Combiner& taker = vertex.combiners[number];
+    Combiner::Operation& operation = taker.table[stored.operation % taker.table.size()];
+    if (operation.there > 0 && operation.message != order.message)
+        fail("members of group ", vertex.group, " send their messages in different orders");
+    operation.message = order.message;
+    const bool is_whole = ++operation.there == taker.needed;
+    leave(packet, now_);
+    if (!is_whole) return;
+    operation.there = 0;
+    const std::uint32_t result = make_packet(order, {});
+    stored_[result] = {.source = source_of(vertex, taker),
+                       .lane = vertex.lane,
+                       .vertex = at,
+                       .combiner = number,
+                       .tail = now_ + inside_};
+    put(now_ + inside_, Happening::enter, result);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nodes send and receive, and what is known of that.
+#include <algorithm>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/network/crosspoint/simulation.hpp"
+
+namespace topoloom {
+
+std::uint32_t CrosspointNetwork::Simulation::make_packet(const Order& order, std::span<const Hop> path) {
+    const std::uint32_t packet = packets_.make(0, order, path);
+    if (packet >= stored_.size()) stored_.resize(packet + 1);
+    ++made_;
+    return packet;
+}
+
+void CrosspointNetwork::Simulation::end_packet(std::uint32_t packet) {
+    ++ended_;
+    packets_.free(0, packet);
+}
+
+void CrosspointNetwork::Simulation::begin_packet(std::uint32_t node) {
+    Sender& sender = senders_[node];
+    const Order order = workload_.take(Node{node}, now_);
+    sender.next = workload_.next(Node{node});
+    if (!is_group(order.to)) {
+        const std::span<const Hop> path = paths_.find(Node{node}, order.to, sender.ways, path_, queued_);
+        sender.packet = make_packet(order, path);
+        sender.channel = path.front().channel;
+        sender.window = no_index;
+        sender.place = {};
+        sender.open = paths_.steps() != nullptr ? vc_range(0, vcs_) : classed_.open_to(path.front(), 0);
+        return;
+    }
+    const std::uint32_t group = order.to.value - static_cast<std::uint32_t>(fabric_.node_count());
+    if (group >= trees_.group_count()) fail("a packet goes to group ", group, ", which does not exist");
+    const TreeEntry& entry = trees_.entry(group, Node{node});
+    const TreeVertex& vertex = trees_.vertices()[entry.vertex];
+    if (trees_.collective(group) == SwitchCollective::reduce && vertex.up == entry.branch)
+        fail("node ", node, " sends to group ", group, ", whose results it is to receive");
+    sender.packet = make_packet(order, {});
+    sender.channel = entry.channel;
+    sender.window = entry.window;
+    sender.place = {entry.vertex, entry.branch};
+    sender.open = vc_range(0, vcs_);
+}
+
+void CrosspointNetwork::Simulation::send_from(std::uint32_t node) {
+    Sender& sender = senders_[node];
+    if (sender.packet == no_index) {
+        if (sender.next > now_) {
+            if (sender.next != never) later_.emplace(sender.next, node);
+            return;
+        }
+        begin_packet(node);
+    }
+    std::uint64_t& taken_until = taken_until_[sender.channel.value];
+    if (is_busy(taken_until)) return;
+    const std::uint32_t own = sender.window;
+    const std::uint32_t window = own == no_index     ? roomiest(sender.channel, sender.open)
+                                 : credits_[own] > 0 ? own
+                                                     : no_index;
+    if (window == no_index) return;
+    const std::uint32_t flits = packets_[sender.packet].order.flits;
+    const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[sender.channel.value]);
+    put(taken_until / ChannelTimes::cycle, Happening::send, node);
+    go(std::exchange(sender.packet, no_index), {}, sender.place, sender.channel, window, gone);
+    sender.flits += flits;
+}
+
+void CrosspointNetwork::Simulation::receive(std::uint32_t packet, std::uint32_t node) {
+    const Order order = packets_[packet].order;
+    const std::uint64_t latency = now_ - order.made;
+    ++received_.packets;
+    received_.flits += order.flits;
+    received_.latency += latency;
+    ++received_.by_latency[std::min<std::size_t>(latency, Received::most_cycles - 1)];
+    end_packet(packet);
+    workload_.receive(Node{node}, order, now_);
+    senders_[node].next = workload_.next(Node{node});
+    look_to_send(node);
+}
+
+std::vector<std::uint64_t> CrosspointNetwork::Simulation::lags() const {
+    std::vector<std::uint64_t> lags;
+    for (const Sender& sender : senders_) {
+        const std::uint64_t made =
+            sender.packet != no_index ? packets_[sender.packet].order.made : sender.next;
+        lags.push_back(now_ - std::min(made, now_));
+    }
+    return lags;
+}
+
+Received CrosspointNetwork::Simulation::take_received() {
+    Received all = std::exchange(received_, Received{});
+    received_.by_latency.assign(Received::most_cycles, 0);
+    for (Sender& sender : senders_) all.sent.push_back(std::exchange(sender.flits, 0));
+    return all;
+}
+
+Usage CrosspointNetwork::Simulation::usage() const {
+    return {.stored = flits_stored_, .room = flits_room_, .outputs = fabric_.output_count()};
+}
+
+void CrosspointNetwork::Simulation::check() const {
+    std::vector<bool> is_there(stored_.size());
+    for (const Queue& queue : queues_)
+        for (std::uint32_t copy = queue.first; copy != no_index; copy = copies_[copy].next)
+            is_there[copies_[copy].packet] = true;
+    std::vector<std::uint32_t> seen(credits_);
+    std::uint64_t alive = 0;
+    calendar_.each([&](const Event& event) {
+        if (event.what == Happening::enter || event.what == Happening::combined) is_there[event.whose] = true;
+        if (event.what == Happening::credit) ++seen[event.whose];
+        if (event.what == Happening::receive) ++alive;
+    });
+    for (std::uint32_t packet = 0; packet < stored_.size(); ++packet) {
+        if (!is_there[packet]) continue;
+        ++alive;
+        if (stored_[packet].window != no_index) ++seen[stored_[packet].window];
+    }
+    for (const Sender& sender : senders_) alive += sender.packet != no_index ? 1 : 0;
+    for (std::size_t window = 0; window < seen.size(); ++window)
+        if (seen[window] != room_)
+            fail("a buffer behind ", fabric_.name(channel_of_[window]), " has ", seen[window],
+                 " packets and credits for room of ", room_);
+    if (made_ != ended_ + alive)
+        fail(made_, " packets have been made, but ", ended_, " have ended and ", alive, " are on their way");
+}
+
+}  // namespace topoloom

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets in the buffers of crosspoints, and how outputs send them.
+#include <bit>
+#include <limits>
+
+#include "topoloom/network/crosspoint/simulation.hpp"
+
+namespace topoloom {
+
+void CrosspointNetwork::Simulation::enter(std::uint32_t packet) {
+    const Stored& stored = stored_[packet];
+    flits_stored_ += packets_[packet].order.flits;
+    if (stored.vertex != no_index) return enter_tree(packet);
+    const std::uint32_t router = router_of(stored.source);
+    const ChannelId next =
+        paths_.steps() != nullptr ? choose(router, packets_[packet].order.to) : packets_.step(packet).channel;
+    wait(packet, output_of(next), no_index);
+}
+
+/// The channel on a shortest route with the fewest flits waiting for it, and behind it; ties by lot.
+ChannelId CrosspointNetwork::Simulation::choose(std::uint32_t router, Node to) {
+    ChannelId best;
+    std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;
+    paths_.steps()->each(router, to, [&](ChannelId next) {
+        const std::uint32_t load = queued(next);
+        if (load > least) return;
+        ties = load < least ? 1 : ties + 1;
+        least = load;
+        if (ties == 1 || choices_.below(ties) == 0) best = next;
+    });
+    return best;
+}
+
+void CrosspointNetwork::Simulation::enter_tree(std::uint32_t packet) {
+    const Stored stored = stored_[packet];
+    const TreeVertex& vertex = trees_.vertices()[stored.vertex];
+    const bool is_result = stored.branch == no_index;
+    const bool combines = trees_.collective(vertex.group) != SwitchCollective::multicast;
+    if (combines && (is_result || stored.branch != vertex.up)) {
+        if (const std::uint32_t taker = taker_of(vertex, stored); taker != no_index)
+            return wait(packet, unit_of(vertex, vertex.combiners[taker]), no_index);
+        if (vertex.up != no_index) return wait(packet, output_of(vertex.branches[vertex.up].out), vertex.up);
+    }
+    for (std::uint32_t b = 0; b < vertex.branches.size(); ++b)
+        if (b != stored.branch) wait(packet, output_of(vertex.branches[b].out), b);
+}
+
+/// In the queue for an output, or a unit, which takes whole packets. A packet that comes in slower than it could leave waits until
+/// its last flit will not be missed.
+void CrosspointNetwork::Simulation::wait(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch) {
+    Stored& stored = stored_[packet];
+    const std::uint32_t flits = packets_[packet].order.flits;
+    const std::uint64_t leaving = is_unit(sink) ? 0 : cycles(flits, period_[fabric_.at_output(sink).value]);
+    const Copy copy{packet, branch, no_index, std::max(now_ + leaving, stored.tail) - leaving};
+    std::uint32_t number = unused_copy_;
+    if (number == no_index) {
+        number = static_cast<std::uint32_t>(copies_.size());
+        copies_.push_back(copy);
+    } else {
+        unused_copy_ = copies_[number].next;
+        copies_[number] = copy;
+    }
+    ++stored.copies;
+    Sink& at = sinks_[sink];
+    at.waiting += flits;
+    const std::uint32_t place = place_of(stored.source, at.router) * ports_[at.router].lanes + stored.lane;
+    Queue& queue = queues_[at.first_queue + place];
+    if (queue.first == no_index) {
+        queue.first = number;
+        filled_[at.first_word + place / 64] |= std::uint64_t{1} << (place % 64);
+    } else {
+        copies_[queue.last].next = number;
+    }
+    queue.last = number;
+    if (copy.ready > now_) return put(copy.ready, Happening::look, sink);
+    look(sink);
+}
+
+/// Has the queue that comes first go, of those whose front may.
+void CrosspointNetwork::Simulation::serve(std::uint32_t sink) {
+    Sink& at = sinks_[sink];
+    if (is_busy(at.taken_until)) return;
+    Grant grant;
+    const bool in_turns = options_.arbiter == Arbiter::round_robin;
+    for (std::uint32_t base = 0; base < at.requesters; base += 64)
+        for (std::uint64_t filled = filled_[at.first_word + base / 64]; filled != 0; filled &= filled - 1) {
+            const std::uint32_t place = base + static_cast<std::uint32_t>(std::countr_zero(filled));
+            const Copy& copy = copies_[queues_[at.first_queue + place].first];
+            if (copy.ready > now_ || !may_leave(sink, copy)) continue;
+            grant.offer(place, in_turns ? at.turn.distance(place, at.requesters) : lateness(copy.packet));
+        }
+    if (grant.requester == no_index) return;
+    at.turn.served(grant.requester, at.requesters);
+    Queue& queue = queues_[at.first_queue + grant.requester];
+    const std::uint32_t number = queue.first;
+    const Copy copy = copies_[number];
+    queue.first = copy.next;
+    if (queue.first == no_index)
+        filled_[at.first_word + grant.requester / 64] &= ~(std::uint64_t{1} << (grant.requester % 64));
+    copies_[number].next = unused_copy_;
+    unused_copy_ = number;
+    at.waiting -= packets_[copy.packet].order.flits;
+    is_unit(sink) ? take_in(sink, copy.packet) : send(sink, copy);
+}
+
+std::uint32_t CrosspointNetwork::Simulation::lateness(std::uint32_t packet) {
+    if (options_.arbiter == Arbiter::random) return choices_.next() >> 1;
+    constexpr std::uint64_t oldest = (1U << 31) - 1;
+    return static_cast<std::uint32_t>(oldest - std::min(now_ - packets_[packet].order.made, oldest));
+}
+
+bool CrosspointNetwork::Simulation::may_leave(std::uint32_t sink, const Copy& copy) const {
+    if (is_unit(sink)) return may_be_taken(stored_[copy.packet]);
+    const ChannelId channel = fabric_.at_output(sink);
+    return fabric_.channel(channel).is_exit() || window_for(copy, channel) != no_index;
+}
+
+/// That of the packet's group, or of the virtual channel with the most room among those that it may take; none: there is no room.
+std::uint32_t CrosspointNetwork::Simulation::window_for(const Copy& copy, ChannelId channel) const {
+    const Stored& stored = stored_[copy.packet];
+    if (stored.vertex == no_index) {
+        const bool chooses = paths_.steps() != nullptr;
+        return roomiest(
+            channel, chooses ? vc_range(0, vcs_) : classed_.open_to(packets_.hop(copy.packet), stored.lane));
+    }
+    const std::uint32_t own = trees_.vertices()[stored.vertex].branches[copy.branch].window;
+    if (own == no_index) return roomiest(channel, vc_range(0, vcs_));
+    return credits_[own] > 0 ? own : no_index;
+}
+
+std::uint32_t CrosspointNetwork::Simulation::roomiest(ChannelId channel, VcMask open) const {
+    std::uint32_t best = no_index, most = 0;
+    for (; open != 0; open &= open - 1) {
+        const std::uint32_t window =
+            channel.value * vcs_ + static_cast<std::uint32_t>(std::countr_zero(open));
+        if (credits_[window] <= most) continue;
+        best = window;
+        most = credits_[window];
+    }
+    return best;
+}
+
+void CrosspointNetwork::Simulation::send(std::uint32_t sink, const Copy& copy) {
+    const ChannelId channel = fabric_.at_output(sink);
+    const std::uint32_t flits = packets_[copy.packet].order.flits;
+    const std::uint32_t window = fabric_.channel(channel).is_exit() ? no_index : window_for(copy, channel);
+    std::uint64_t& taken_until = sinks_[sink].taken_until;
+    const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[channel.value]);
+    put(taken_until / ChannelTimes::cycle, Happening::look, sink);
+    flit_hops_ += flits;
+    const Stored before = stored_[copy.packet];
+    if (before.vertex == no_index) {
+        give_back(before, flits, gone);
+        return go(copy.packet, packets_[copy.packet].order.to, {}, channel, window, gone);
+    }
+    const std::uint32_t twin = make_packet(packets_[copy.packet].order, {});
+    const TreeBranch& branch = trees_.vertices()[before.vertex].branches[copy.branch];
+    leave(copy.packet, gone);
+    go(twin, branch.member, {branch.next, branch.back}, channel, window, gone);
+}
+
+/// One of the copies of a packet.
+void CrosspointNetwork::Simulation::leave(std::uint32_t packet, std::uint64_t gone) {
+    Stored& stored = stored_[packet];
+    stored.gone = std::max(stored.gone, gone);
+    if (--stored.copies > 0) return;
+    give_back(stored, packets_[packet].order.flits, stored.gone);
+    end_packet(packet);
+}
+
+/// The buffer of a packet that has left.
+void CrosspointNetwork::Simulation::give_back(const Stored& stored, std::uint32_t flits, std::uint64_t gone) {
+    flits_stored_ -= flits;
+    if (stored.window != no_index)
+        return put(gone + delay_[channel_of_[stored.window].value], Happening::credit, stored.window);
+    put(std::max(gone, now_ + 1), Happening::left, stored.vertex, stored.combiner);
+}
+
+/// Over a channel, to a vertex of its tree, or to a node.
+void CrosspointNetwork::Simulation::go(std::uint32_t packet, Node to, TreePlace place, ChannelId id,
+                                       std::uint32_t window, std::uint64_t gone) {
+    const Channel& channel = fabric_.channel(id);
+    carried_[id.value] += packets_[packet].order.flits;
+    const std::uint64_t there = now_ + delay_[id.value], all_there = gone + delay_[id.value];
+    if (channel.is_exit()) return put(all_there, Happening::receive, packet, to.value);
+    --credits_[window];
+    const bool has_own = window >= fabric_.channel_count() * vcs_;
+    stored_[packet] = {.source = channel.input,
+                       .window = window,
+                       .lane = has_own ? trees_.vertices()[place.vertex].lane : window - id.value * vcs_,
+                       .vertex = place.vertex,
+                       .branch = place.branch,
+                       .tail = all_there + inside_};
+    put(there + inside_, Happening::enter, packet);
+}
+
+}  // namespace topoloom

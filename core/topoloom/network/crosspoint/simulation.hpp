@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a network of crosspoint switches consists of, for its files: outputs, units that combine, and nodes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/network/arbiter.hpp"
+#include "topoloom/network/crosspoint/calendar.hpp"
+#include "topoloom/network/crosspoint/crosspoint.hpp"
+#include "topoloom/network/crosspoint/group_trees.hpp"
+#include "topoloom/network/routes/doors.hpp"
+#include "topoloom/network/routes/packets.hpp"
+#include "topoloom/network/routes/virtual_channels.hpp"
+
+namespace topoloom {
+
+/// In a cycle all that arrives is taken first, then outputs, units and nodes that something has happened to look for what to send,
+/// which arrives in later cycles: so the order of events in a cycle does not count. Units are numbered behind outputs, as
+/// what packets leave a buffer for, and behind inputs, as where their results come from.
+class CrosspointNetwork::Simulation {
+   public:
+    Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
+               std::uint64_t seed, std::span<const ChannelTimes> times, std::span<const SwitchGroup> groups,
+               const CombineOptions& combine);
+
+    void run(std::uint64_t cycles);
+    [[nodiscard]] std::uint64_t cycle() const { return now_; }
+    [[nodiscard]] std::uint64_t next_event() const;
+    [[nodiscard]] std::vector<std::uint64_t> lags() const;
+    [[nodiscard]] Received take_received();
+    [[nodiscard]] std::uint64_t flit_hops() const { return flit_hops_; }
+    [[nodiscard]] std::vector<std::uint64_t> carried() const { return carried_; }
+    [[nodiscard]] Usage usage() const;
+    void check() const;
+
+   private:
+    enum class Happening : std::uint8_t {
+        enter,  // the head of a packet has come to the buffers of its input, or a result to those of its unit
+        receive,   // all of a packet has come to a node
+        credit,    // of a window
+        look,      // an output may send again
+        send,      // a node may
+        combined,  // a unit has taken a packet in
+        left,      // a unit's result has left the switch
+    };
+    struct Event {
+        Happening what;
+        std::uint32_t whose;      // packet, window, output or unit, node, vertex
+        std::uint32_t place = 0;  // node that receives, combiner of the vertex
+    };
+    /// Where a packet comes to in the tree of its group; by default it has none.
+    struct TreePlace {
+        std::uint32_t vertex = no_index;
+        std::uint32_t branch = no_index;  // by which it comes
+    };
+    /// A packet on its way to a switch, or in its buffers.
+    struct Stored {
+        std::uint32_t source = no_index;    // input, or unit
+        std::uint32_t window = no_index;    // that it takes; none: it comes from a unit
+        std::uint32_t lane = 0;             // of the queues that it waits in
+        std::uint32_t vertex = no_index;    // of a group's tree; none: it goes to one node
+        std::uint32_t branch = no_index;    // by which it has come to the vertex; none: from a unit
+        std::uint32_t combiner = no_index;  // whose result it is
+        std::uint32_t copies = 0;           // that have not begun to leave
+        std::uint64_t tail = 0;             // the cycle in which all of it is there
+        std::uint64_t gone = 0;             // and has left
+        std::uint64_t operation = 0;        // that a unit combines it with
+    };
+    /// A packet, or one of its copies, in a queue.
+    struct Copy {
+        std::uint32_t packet;
+        std::uint32_t branch;  // by which a packet of a group leaves
+        std::uint32_t next;    // in the queue, or among those that are not used
+        std::uint64_t ready;   // cycle
+    };
+    struct Queue {
+        std::uint32_t first = no_index, last = no_index;
+    };
+    /// An output, or a unit. Its queues are requesters: for each source of the switch one for each lane.
+    struct Sink {
+        std::size_t first_queue = 0;
+        std::size_t first_word = 0;  // of the bits that say which queues have packets
+        std::uint32_t requesters = 0;
+        std::uint32_t router = 0;
+        RoundRobin turn{};
+        std::uint64_t taken_until = 0;  // parts of a cycle
+        std::uint32_t waiting = 0;      // flits
+        bool looks = false;             // it is to look for what to send in this cycle
+    };
+    /// Of a router.
+    struct Ports {
+        std::uint32_t lanes = 0;  // virtual channels, then groups with windows of their own
+        std::uint32_t units = 0;
+        std::uint32_t first_unit = 0;
+    };
+    struct Sender {
+        Rng ways;
+        std::uint64_t next;  // cycle of its next packet
+        std::uint32_t packet = no_index;
+        ChannelId channel{};
+        std::uint32_t window = no_index;  // its group's own
+        VcMask open = 0;                  // otherwise virtual channels that it may take
+        TreePlace place{};
+        bool looks = false;
+        std::uint64_t flits = 0;  // sent since they were last asked for
+    };
+
+    void set_times(std::span<const ChannelTimes> times);
+    void number_windows(bool shares);
+    void number_ports();
+    void set_combiners(TreeVertex& vertex);
+    void number_queues();
+
+    void step();
+    void happen(const Event& event);
+    void put(std::uint64_t cycle, Happening what, std::uint32_t whose, std::uint32_t place = 0) {
+        calendar_.put(cycle, {what, whose, place});
+    }
+    void look(std::uint32_t sink) {
+        if (!std::exchange(sinks_[sink].looks, true)) looking_sinks_.push_back(sink);
+    }
+    void look_to_send(std::uint32_t node) {
+        if (!std::exchange(senders_[node].looks, true)) looking_nodes_.push_back(node);
+    }
+
+    void enter(std::uint32_t packet);
+    [[nodiscard]] ChannelId choose(std::uint32_t router, Node to);
+    void enter_tree(std::uint32_t packet);
+    void wait(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch);
+    void serve(std::uint32_t sink);
+    [[nodiscard]] bool may_leave(std::uint32_t sink, const Copy& copy) const;
+    [[nodiscard]] std::uint32_t lateness(std::uint32_t packet);
+    [[nodiscard]] std::uint32_t window_for(const Copy& copy, ChannelId channel) const;
+    [[nodiscard]] std::uint32_t roomiest(ChannelId channel, VcMask open) const;
+    void send(std::uint32_t sink, const Copy& copy);
+    void leave(std::uint32_t packet, std::uint64_t gone);
+    void give_back(const Stored& stored, std::uint32_t flits, std::uint64_t gone);
+    void go(std::uint32_t packet, Node to, TreePlace place, ChannelId id, std::uint32_t window,
+            std::uint64_t gone);
+
+    [[nodiscard]] static std::uint32_t taker_of(const TreeVertex& vertex, const Stored& stored);
+    [[nodiscard]] bool may_be_taken(const Stored& stored) const;
+    void take_in(std::uint32_t sink, std::uint32_t packet);
+    void combine(std::uint32_t packet);
+
+    [[nodiscard]] std::uint32_t make_packet(const Order& order, std::span<const Hop> path);
+    void end_packet(std::uint32_t packet);
+    void begin_packet(std::uint32_t node);
+    void send_from(std::uint32_t node);
+    void receive(std::uint32_t packet, std::uint32_t node);
+
+    [[nodiscard]] bool is_group(Node to) const { return to.value >= fabric_.node_count(); }
+    [[nodiscard]] bool is_unit(std::uint32_t sink) const { return sink >= fabric_.output_count(); }
+    [[nodiscard]] std::uint32_t router_of(std::uint32_t source) const {
+        const auto inputs = static_cast<std::uint32_t>(fabric_.input_count());
+        return source < inputs ? fabric_.channel(fabric_.at_input(source)).to
+                               : router_of_unit_[source - inputs];
+    }
+    /// Among the sources of its router.
+    [[nodiscard]] std::uint32_t place_of(std::uint32_t source, std::uint32_t router) const {
+        const auto inputs = static_cast<std::uint32_t>(fabric_.input_count());
+        if (source < inputs) return source - fabric_.first_input(router);
+        const auto here = static_cast<std::uint32_t>(fabric_.into(router).size());
+        return here + source - inputs - ports_[router].first_unit;
+    }
+    [[nodiscard]] std::uint32_t unit_of(const TreeVertex& vertex, const Combiner& combiner) const {
+        return static_cast<std::uint32_t>(fabric_.output_count()) + ports_[vertex.router].first_unit +
+               combiner.unit;
+    }
+    [[nodiscard]] std::uint32_t source_of(const TreeVertex& vertex, const Combiner& combiner) const {
+        return static_cast<std::uint32_t>(fabric_.input_count()) + ports_[vertex.router].first_unit +
+               combiner.unit;
+    }
+    [[nodiscard]] std::uint32_t output_of(ChannelId channel) const { return fabric_.channel(channel).output; }
+    [[nodiscard]] std::uint32_t credits_on(ChannelId channel) const {
+        std::uint32_t sum = 0;
+        for (std::uint32_t vc = 0; vc < vcs_; ++vc) sum += credits_[channel.value * vcs_ + vc];
+        return sum;
+    }
+    /// Flits that wait for a channel, and packets behind it, as long as the longest, for which no credit has come back.
+    [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
+        const Channel& one = fabric_.channel(channel);
+        const std::uint32_t here = one.is_entry() ? 0 : sinks_[one.output].waiting;
+        return here + (one.is_exit() ? 0 : (vcs_ * room_ - credits_on(channel)) * longest_packet_);
+    }
+    [[nodiscard]] bool is_busy(std::uint64_t taken_until) const {
+        return taken_until > now_ * ChannelTimes::cycle + ChannelTimes::cycle - 1;
+    }
+    /// Begins to move flits over something that takes a period for each. Returns the cycles from the first to the last.
+    std::uint64_t take_time(std::uint64_t& taken_until, std::uint32_t flits, std::uint32_t period) const {
+        taken_until = std::max(taken_until, now_ * ChannelTimes::cycle) + std::uint64_t{flits} * period;
+        return cycles(flits, period);
+    }
+    /// From the first flit to the last.
+    [[nodiscard]] static std::uint64_t cycles(std::uint32_t flits, std::uint32_t period) {
+        return std::uint64_t{flits - 1} * period / ChannelTimes::cycle;
+    }
+
+    const Fabric& fabric_;
+    const Paths& paths_;
+    Workload& workload_;
+    const SwitchOptions options_;
+    const CombineOptions combine_;
+    const std::uint32_t vcs_;
+    const std::uint32_t longest_packet_;
+    const std::uint32_t room_;    // packets of a buffer
+    const std::uint32_t inside_;  // cycles from an input, or a unit, to an output
+    const ClassedVcs classed_;
+    std::uint64_t now_ = 0;
+    GroupTrees trees_;
+    std::vector<std::uint32_t> delay_, period_;         // [channel]
+    std::vector<std::uint64_t> taken_until_, carried_;  // [channel]; until: of entries
+    std::vector<std::uint32_t> credits_;                // [window]: first those of [channel][vc]
+    std::vector<ChannelId> channel_of_;                 // [window]
+    std::vector<Node> node_of_;                         // [entry channel]
+    std::vector<Ports> ports_;                          // [router]
+    std::vector<Sink> sinks_;
+    std::vector<std::uint32_t> router_of_unit_;
+    std::vector<Queue> queues_;
+    std::vector<std::uint64_t> filled_;  // a bit for each queue, by sinks
+    std::vector<Copy> copies_;
+    std::uint32_t unused_copy_ = no_index;
+    Packets packets_;
+    std::vector<Stored> stored_;  // [packet]
+    std::vector<Sender> senders_;
+    Rng choices_;
+    Paths::Room path_;
+    const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
+    Calendar<Event> calendar_;
+    /// Of nodes that have nothing to send before: (cycle, node). Those that have changed their mind are there twice.
+    std::priority_queue<std::pair<std::uint64_t, std::uint32_t>,
+                        std::vector<std::pair<std::uint64_t, std::uint32_t>>, std::greater<>>
+        later_;
+    std::vector<Event> today_;
+    std::vector<std::uint32_t> looking_sinks_, looking_nodes_;
+    std::uint64_t flit_hops_ = 0;
+    std::uint64_t made_ = 0, ended_ = 0;  // packets, copies among them
+    std::uint64_t flits_stored_ = 0;
+    std::uint64_t flits_room_ = 0;  // of all buffers
+    Received received_;
+};
+
+}  // namespace topoloom

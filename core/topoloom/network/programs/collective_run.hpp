@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives that switches do, as a workload.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/unit.hpp"
+#include "topoloom/network/crosspoint/switch_group.hpp"
+#include "topoloom/network/programs/finite_workload.hpp"
+#include "topoloom/network/programs/packet_format.hpp"
+#include "topoloom/network/programs/program_run.hpp"
+
+namespace topoloom {
+
+/// Each group does its collective once, with a message of the same size: a multicast from the root of its tree, a reduction to it,
+/// or an all-reduce; a message of no bytes is a barrier's. A member cuts its message into packets and sends the first of each
+/// group, then the second of each, so that all members of several groups send in the same order.
+class CollectiveRun final : public FiniteWorkload {
+   public:
+    /// Groups as the network has them. What a message costs counts once for each member: before its first packet, and after
+    /// the last that it receives. Throws Error for formats that require_packets() refuses and messages of less than no bytes.
+    CollectiveRun(std::span<const SwitchGroup> groups, std::size_t nodes, Bytes bytes,
+                  const PacketFormat& format, const MessageCycles& costs);
+
+    [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
+    [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
+    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
+    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+
+    [[nodiscard]] bool is_done() const override { return steps_done() == steps_; }
+    [[nodiscard]] std::uint64_t steps_done() const override;
+    [[nodiscard]] std::uint64_t steps() const override { return steps_; }
+    [[nodiscard]] std::uint64_t end() const override;
+    [[nodiscard]] std::string first_waiting() const override;
+    /// The cycle in which a node had sent and received all; 0: it is in no group.
+    [[nodiscard]] std::uint64_t finish(Node node) const { return nodes_[node.value].finish; }
+
+   private:
+    struct NodeState {
+        std::uint64_t next = never;
+        std::vector<std::uint32_t> sends{};  // groups
+        std::uint64_t sent = 0;              // packets
+        std::uint64_t expected = 0;          // packets
+        std::uint64_t received = 0;
+        std::uint64_t finish = 0;
+    };
+    void add_member(const SwitchGroup& group, std::uint32_t number, Node member);
+
+    std::size_t node_count_;
+    PacketFormat format_;
+    MessageCycles costs_;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t packets_ = 0;  // of a message
+    std::vector<NodeState> nodes_;
+    std::uint64_t steps_ = 0;  // packets that are to be received
+};
+
+}  // namespace topoloom

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nodes send until they are done.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "topoloom/network/workload.hpp"
+
+namespace topoloom {
+
+/// A workload that ends.
+class FiniteWorkload : public Workload {
+   public:
+    [[nodiscard]] virtual bool is_done() const = 0;
+    /// How many of its steps are done, and how many there are.
+    [[nodiscard]] virtual std::uint64_t steps_done() const = 0;
+    [[nodiscard]] virtual std::uint64_t steps() const = 0;
+    /// The cycle in which the last step was done, once all are.
+    [[nodiscard]] virtual std::uint64_t end() const = 0;
+    /// For a person: who is not done, and waits for what.
+    [[nodiscard]] virtual std::string first_waiting() const = 0;
+};
+
+}  // namespace topoloom

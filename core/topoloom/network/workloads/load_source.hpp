@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a measure of a load asks of those who send.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "topoloom/network/workload.hpp"
+
+namespace topoloom {
+
+/// Nodes that make packets at a rate, whether or not the network takes them.
+class LoadSource : public Workload {
+   public:
+    /// Flits per sending node and cycle.
+    [[nodiscard]] virtual double load() const = 0;
+    [[nodiscard]] virtual bool sends(Node node) const = 0;
+    [[nodiscard]] virtual std::size_t sender_count() const = 0;
+    /// Packets that nodes receive for each that is made, on average.
+    [[nodiscard]] virtual double copies() const { return 1; }
+};
+
+/// Throws Error for loads outside of (0, 1] and packets without flits.
+void require_load(double load, std::uint32_t packet);
+
+}  // namespace topoloom

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "network/drawn_network.hpp"
+#include "topoloom/base/budget.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/network_view.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/network/crosspoint/crosspoint.hpp"
+#include "topoloom/network/programs/collective_run.hpp"
+#include "topoloom/network/programs/run_to_end.hpp"
+#include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/multicast_load.hpp"
+#include "topoloom/network/workloads/open_loop.hpp"
+#include "topoloom/network/workloads/traffic_pattern.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// Switches, and a load that they are under.
+struct Loaded {
+    Machine machine;
+    Fabric fabric{machine};
+    Paths paths;
+    TrafficPattern traffic;
+    OpenLoop senders;
+    CrosspointNetwork network;
+
+    Loaded(const std::string& text, const std::string& to, std::uint32_t packet, const SwitchOptions& options,
+           double load, Routing routing = Routing::own)
+        : machine(make_machine(text)),
+          paths(fabric, routing),
+          traffic(to, machine.node_count(), 1),
+          senders(traffic, machine.node_count(), packet, load, 1),
+          network(fabric, paths, senders, options, 1) {}
+
+    double accepted(std::uint64_t cycles) {
+        network.run(2000);
+        (void)network.take_received();
+        network.run(cycles);
+        return static_cast<double>(network.take_received().flits) / static_cast<double>(cycles) /
+               static_cast<double>(machine.node_count());
+    }
+};
+
+SpanningTree tree_of(const Machine& machine, const Multicast& multicast) {
+    return with_topology(machine, [&]<class T>(const T& topology) {
+        if constexpr (std::is_same_v<T, FatTree>)
+            return switch_trees(topology, std::vector<Multicast>{multicast}).front();
+        return route_tree(machine, multicast);
+    });
+}
+
+std::vector<Node> all_nodes(const Machine& machine) {
+    std::vector<Node> nodes;
+    for (const Node node : ids<Node>(machine.node_count())) nodes.push_back(node);
+    return nodes;
+}
+
+SwitchGroup group_of(const Machine& machine, SwitchCollective collective, Node root,
+                     std::vector<Node> members) {
+    return {collective, tree_of(machine, {root, members}), std::move(members)};
+}
+
+/// What a collective takes, and what its channels carried.
+struct Done {
+    std::uint64_t end = 0;
+    std::vector<std::uint64_t> carried{};
+    std::vector<std::uint64_t> finish{};
+};
+
+struct Setting {
+    SwitchOptions options{.vcs = 1, .buffer = 32};
+    PacketFormat format{.flit = 32, .payload = 256, .header = 0};
+    MessageCycles costs{};
+    CombineOptions combine{};
+    std::vector<ChannelTimes> times{};
+};
+
+Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& groups, std::int64_t bytes,
+                    Setting setting = {}) {
+    const Fabric fabric(machine);
+    const Paths paths(fabric);
+    setting.options.vcs = paths.class_count();
+    CollectiveRun members(groups, machine.node_count(), Bytes{bytes}, setting.format, setting.costs);
+    CrosspointNetwork network(fabric, paths, members, setting.options, 1, setting.times, groups,
+                              setting.combine);
+    const Budget budget;
+    Meter meter(budget);
+    Done done{.end = run_to_end(network, members, meter)};
+    network.run(1000);
+    network.check();
+    CHECK(network.usage().stored == 0);
+    done.carried = network.carried();
+    for (const Node node : ids<Node>(machine.node_count())) done.finish.push_back(members.finish(node));
+    return done;
+}
+
+const char* const machines[] = {"fattree:3:3", "fattree:4:4:2", "torus:4x3",
+                                "torus:3x3x2", "mesh:3x3",      "dragonfly:4x2x2,routing=minimal",
+                                "hyperx:3x3",  "fattree:8"};
+
+}  // namespace
+
+TEST_CASE("a packet that meets nobody takes what crosspoints and channels take") {
+    for (const std::uint32_t flits : {1U, 4U})
+        for (const std::uint32_t routing : {0U, 1U, 3U})
+            for (const std::uint32_t channel : {1U, 5U}) {
+                const SwitchOptions options{.routing = routing, .crossing = 2, .channel = channel};
+                Loaded one("torus:8", "shift(by=3)", flits, options, 0.0002);
+                one.network.run(200000);
+                const Received received = one.network.take_received();
+                REQUIRE(received.packets > 10);
+                const std::uint64_t expected = channel + 4 * (routing + 2 + channel) + flits - 1;
+                CHECK(received.by_latency[expected] >= received.packets * 95 / 100);
+                for (std::uint64_t less = 0; less < expected; ++less) CHECK(received.by_latency[less] == 0);
+            }
+}
+
+TEST_CASE("packets wait at outputs as in queues of their own") {
+    // Karol, Hluchyj, Morgan 1987: N inputs with chance p per slot; the mean wait is (N - 1) / N p / (2 (1 - p)).
+    for (const double load : {0.5, 0.8}) {
+        const SwitchOptions options{.vcs = 1, .buffer = 256, .routing = 0};
+        Loaded one("fattree:16", "uniform", 1, options, load);
+        one.network.run(5000);
+        (void)one.network.take_received();
+        one.network.run(400000);
+        const Received received = one.network.take_received();
+        // Of 15 others, each sends to an output with chance p / 15 per cycle.
+        const double wait = 14.0 / 15 * load / (2 * (1 - load));
+        const double alone = 1 + 1 + 1;
+        CHECK(static_cast<double>(received.latency) / static_cast<double>(received.packets) - alone ==
+              doctest::Approx(wait).epsilon(0.01));
+    }
+}
+
+TEST_CASE("all of a full load of complements passes a fat tree, and most of a uniform one") {
+    const SwitchOptions options{.vcs = 1, .buffer = 16};
+    CHECK(Loaded("fattree:4:4:4", "complement", 4, options, 1).accepted(20000) > 0.99);
+    CHECK(Loaded("fattree:16:16", "uniform", 4, options, 1, Routing::minimal_adaptive).accepted(5000) > 0.75);
+}
+
+TEST_CASE("packets and credits add up with any groups, and all that is sent arrives") {
+    Rng rng(3);
+    const auto wired = testing::small_machines();
+    for (int drawn = 0; drawn < 200; ++drawn) {
+        const testing::Wired& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
+        const std::uint32_t longest = 1 + rng.below(5);
+        const SwitchOptions options{.vcs = one.paths.class_count() + rng.below(3),
+                                    .buffer = longest * (1 + rng.below(3)),
+                                    .routing = rng.below(3),
+                                    .crossing = 1 + rng.below(3),
+                                    .channel = 1 + rng.below(4),
+                                    .arbiter = static_cast<Arbiter>(rng.below(3))};
+        testing::Exchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
+                                   rng);
+        CrosspointNetwork network(one.fabric, one.paths, exchange, options, drawn);
+        while (exchange.left() > 0) {
+            network.run(1);
+            network.check();
+            REQUIRE(network.cycle() < 100000);
+        }
+    }
+}
+
+TEST_CASE("a multicast goes once over each link of its tree, whoever of the members sends") {
+    Rng rng(5);
+    for (const char* const text : machines) {
+        const Machine machine = make_machine(text);
+        for (int drawn = 0; drawn < 5; ++drawn) {
+            std::vector<Node> members;
+            for (const Node node : ids<Node>(machine.node_count()))
+                if (rng.below(2) == 0) members.push_back(node);
+            if (members.size() < 2) continue;
+            const Node root = members[rng.below(static_cast<std::uint32_t>(members.size()))];
+            const SwitchGroup group = group_of(machine, SwitchCollective::multicast, root, members);
+            const Done done = run_collective(machine, {group}, 1000);
+            const TreeLoads loads = tree_loads(machine, std::vector<SpanningTree>{group.tree});
+            // Four packets, 3 of 8 flits and one of 232 bytes.
+            for (const Link link : ids<Link>(machine.link_count()))
+                CHECK(done.carried[link.value] == 32 * std::uint64_t{loads.on_link[link.value]});
+            for (const Node member : members) CHECK(done.finish[member.value] > 0);
+        }
+    }
+}
+
+TEST_CASE("a reduction goes once over each link of its tree, towards the root") {
+    for (const char* const text : machines) {
+        const Machine machine = make_machine(text);
+        for (const std::uint32_t units : {1U, 3U}) {
+            const SwitchGroup group =
+                group_of(machine, SwitchCollective::reduce, Node{2}, all_nodes(machine));
+            Setting setting;
+            setting.combine.units = units;
+            const Done done = run_collective(machine, {group}, 1000, setting);
+            const std::uint64_t flits =
+                std::accumulate(done.carried.begin(), done.carried.end(), std::uint64_t{0});
+            const Fabric fabric(machine);
+            // Nodes that are their own routers have a channel to it, and the root one from it.
+            std::uint64_t own = 0;
+            for (const Node node : ids<Node>(machine.node_count())) own += fabric.is_own_router(node) ? 1 : 0;
+            CHECK(flits == 32 * (group.tree.links.size() + own));
+        }
+    }
+}
+
+TEST_CASE("all members get the result of an all-reduce, and none before all have sent") {
+    for (const char* const text : machines) {
+        const Machine machine = make_machine(text);
+        const SwitchGroup group = group_of(machine, SwitchCollective::allreduce, Node{0}, all_nodes(machine));
+        for (const std::int64_t bytes : {0, 8, 5000}) {
+            const Done done = run_collective(machine, {group}, bytes);
+            for (const std::uint64_t finish : done.finish) CHECK(finish > 0);
+            CHECK(done.end == std::ranges::max(done.finish));
+        }
+    }
+}
+
+TEST_CASE("a switch reduces in the time of its channels and of its unit") {
+    const Machine machine = make_machine("fattree:8");
+    Setting setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
+    setting.costs = {.send = 100, .receive = 70};
+    const SwitchGroup group = group_of(machine, SwitchCollective::reduce, Node{3}, all_nodes(machine));
+    for (const std::uint32_t flits : {1U, 4U}) {
+        for (const std::uint32_t period : {1U, 3U}) {
+            setting.combine = {.units = 1, .period = period * ChannelTimes::cycle};
+            const Done done = run_collective(machine, {group}, 32 * flits, setting);
+            const std::uint64_t to_unit = 5 + 3 + flits - 1, from_unit = 3 + 5 + flits - 1;
+            CHECK(done.end == 100 + to_unit + 7 * flits * period + from_unit + 70);
+        }
+    }
+    // Of three units, two leaves take four of eight inputs each, one of which is the root's.
+    setting.combine = {.units = 3, .period = ChannelTimes::cycle};
+    CHECK(run_collective(machine, {group}, 32, setting).end == 100 + 8 + 4 + 3 + 1 + 3 + 5 + 70);
+}
+
+TEST_CASE("trees without a common link multiply the bandwidth of a broadcast") {
+    const Machine machine = make_machine("torus:4x4");
+    const Fabric fabric(machine);
+    const std::vector<Node> members = all_nodes(machine);
+    Setting setting;
+    // Nodes feed all four links of their router.
+    for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
+        const Channel& channel = fabric.channel(id);
+        const bool is_node = channel.is_entry() || channel.is_exit();
+        setting.times.push_back({.delay = 1, .period = (is_node ? 1U : 4U) * ChannelTimes::cycle});
+    }
+    std::vector<SwitchGroup> disjoint;
+    with_topology(machine, [&](const auto& topology) {
+        if constexpr (requires { disjoint_trees(topology, Multicast{}); })
+            for (const SpanningTree& tree : disjoint_trees(topology, {Node{0}, members}))
+                disjoint.push_back({SwitchCollective::multicast, tree, members});
+    });
+    REQUIRE(disjoint.size() == 4);
+    const std::int64_t bytes = 1 << 20;
+    const SwitchGroup one = group_of(machine, SwitchCollective::multicast, Node{0}, members);
+    const double alone = static_cast<double>(run_collective(machine, {one}, bytes, setting).end);
+    const double together = static_cast<double>(run_collective(machine, disjoint, bytes / 4, setting).end);
+    CHECK(alone / together >= 0.9 * 4);
+}
+
+TEST_CASE("several groups at once do all that each would do alone") {
+    Rng rng(11);
+    for (const char* const text : machines) {
+        const Machine machine = make_machine(text);
+        std::vector<SwitchGroup> groups;
+        for (std::uint32_t group = 0; group < 6; ++group)
+            groups.push_back(group_of(machine, static_cast<SwitchCollective>(group % 3),
+                                      Node{rng.below(static_cast<std::uint32_t>(machine.node_count()))},
+                                      all_nodes(machine)));
+        Setting setting{.options = {.buffer = 8}};
+        setting.combine.units = 1 + rng.below(4);
+        const Done done = run_collective(machine, groups, 3000, setting);
+        CHECK(done.end > 0);
+    }
+}
+
+TEST_CASE("multicasts of four copies on average fill the outputs of a switch at a quarter of their rate") {
+    const Machine machine = make_machine("fattree:8");
+    const Fabric fabric(machine);
+    const Paths paths(fabric);
+    const MulticastSets sets("multicast(fanout=4,sets=64)", 8, 1);
+    const std::vector<SwitchGroup> groups = multicast_groups(machine, sets);
+    const auto measure = [&](double load) {
+        MulticastLoad senders(sets, 8, 4, load, true, 1);
+        CrosspointNetwork network(fabric, paths, senders, {.vcs = 1, .buffer = 16}, 1, {}, groups);
+        const Budget budget;
+        Meter meter(budget);
+        return measure_load(network, senders, {}, meter);
+    };
+    CHECK_FALSE(measure(0.22).saturated);
+    CHECK(measure(0.28).saturated);
+}
+
+TEST_CASE("what crosspoints cannot do is refused in a line") {
+    const auto refused = [](const SwitchOptions& options, const char* text, const char* why,
+                            Routing routing = Routing::own) {
+        CHECK_THROWS_WITH_AS(Loaded(text, "uniform", 4, options, 0.1, routing), why, Error);
+    };
+    refused({.vcs = 1, .buffer = 3}, "fattree:4",
+            "the buffer of a crosspoint, 3 flits, cannot hold a packet of 4; enlarge it");
+    refused({.vcs = 3, .buffer = 8}, "torus:4x4",
+            "packets that choose their channels on 'torus:4x4' need channels to escape by, which crosspoint "
+            "switches do not have; choose the machine's own routing",
+            Routing::minimal_adaptive);
+    const Machine machine = make_machine("fattree:4");
+    const SwitchGroup alone{SwitchCollective::multicast, {Node{0}, {}}, {Node{0}}};
+    CHECK_THROWS_WITH_AS(run_collective(machine, {alone}, 8),
+                         "a group of one node has nobody to send to; name two members or more", Error);
+    SwitchGroup missing = group_of(machine, SwitchCollective::reduce, Node{0}, {Node{0}, Node{1}});
+    missing.members.push_back(Node{2});
+    CHECK_THROWS_WITH_AS(run_collective(machine, {missing}, 8),
+                         "the tree of node 0 does not lead to node 2, a member", Error);
+}
