@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,13 @@ def run(*words: object) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def build(source: Path, compiler: str, folder: Path) -> Path:
-    """Compile a program with an MPI's compiler, and the libraries for it."""
+def build(
+    source: Path, compiler: str, folder: Path, shared: Sequence[str] = ()
+) -> Path:
+    """Compile a program with an MPI's compiler, and the libraries for it.
+
+    `shared` files of ``mpi`` are compiled into the program.
+    """
     library, program = folder / "collective", folder / source.stem
     options = [
         f"-DMPI_C_COMPILER={compiler}",
@@ -67,10 +72,11 @@ def build(source: Path, compiler: str, folder: Path) -> Path:
     rooms = ("collective", "exchange", "grid", "reorder")
     headers = [f"-I{MPI / room}" for room in rooms]
     headers.append(f"-I{Path(__file__).parent}")
+    headers += [f"-I{(MPI / name).parent}" for name in shared]
     run(
         compiler,
         *("-std=gnu11", "-O2", *headers, f"-Wl,-rpath,{CORE.parent}"),
-        *(source, "-o", program, *linked),
+        *(source, *(MPI / name for name in shared), "-o", program, *linked),
     )
     return program
 

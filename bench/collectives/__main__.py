@@ -24,6 +24,8 @@ from peers.tables import paste
 
 HERE = Path(__file__).parent
 SAVED = HERE.parent / "results" / "collectives.jsonl"
+#: Collectives by name, which `topoloom collective --run` times, too.
+SHARED = ("timing/operations.c", "measure/our_operations.c")
 #: Ranks, and bytes of a pair, of the all-to-alls that are hidden behind computing.
 OVERLAPPED = 256
 HIDDEN = (4096,)
@@ -66,7 +68,8 @@ def _fit(page: Path | None) -> None:
 
 
 def _program(folder: Path) -> Path:
-    return smpi.build(HERE / "measure.c", smpi.find("smpicc", "libsimgrid-dev"), folder)
+    compiler = smpi.find("smpicc", "libsimgrid-dev")
+    return smpi.build(HERE / "measure.c", compiler, folder, SHARED)
 
 
 def _simulate(

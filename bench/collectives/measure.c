@@ -14,77 +14,42 @@
 #include <string.h>
 
 #include "common_start.h"
+#include "our_operations.h"
 #include "topoloom_collective.h"
 
 enum { computed_calls = 4, tests = 400 };
 
-struct call {
-    bool ours;
-    int bytes;
-    char *in, *out;
-    MPI_Comm comm;
-    topoloom_request request;
-};
+typedef int make_call(const struct buffers*, topoloom_request*);
 
-static int all_to_all(const struct call* c) {
-    return (c->ours ? topoloom_alltoall : MPI_Alltoall)(c->in, c->bytes, MPI_BYTE, c->out, c->bytes, MPI_BYTE,
-                                                        c->comm);
+static int make_all_to_all(const struct buffers* b, topoloom_request* request) {
+    return topoloom_alltoall_init(b->in, b->count, b->type, b->out, b->count, b->type, b->comm, MPI_INFO_NULL,
+                                  request);
 }
 
-static int make_all_to_all(struct call* c) {
-    return topoloom_alltoall_init(c->in, c->bytes, MPI_BYTE, c->out, c->bytes, MPI_BYTE, c->comm,
-                                  MPI_INFO_NULL, &c->request);
+static int make_all_gather(const struct buffers* b, topoloom_request* request) {
+    return topoloom_allgather_init(b->in, b->count, b->type, b->out, b->count, b->type, b->comm,
+                                   MPI_INFO_NULL, request);
 }
 
-static int all_gather(const struct call* c) {
-    return (c->ours ? topoloom_allgather : MPI_Allgather)(c->in, c->bytes, MPI_BYTE, c->out, c->bytes,
-                                                          MPI_BYTE, c->comm);
+static int make_all_reduce(const struct buffers* b, topoloom_request* request) {
+    return topoloom_allreduce_init(b->in, b->out, b->count, b->type, b->op, b->comm, MPI_INFO_NULL, request);
 }
 
-static int make_all_gather(struct call* c) {
-    return topoloom_allgather_init(c->in, c->bytes, MPI_BYTE, c->out, c->bytes, MPI_BYTE, c->comm,
-                                   MPI_INFO_NULL, &c->request);
+static int make_broadcast(const struct buffers* b, topoloom_request* request) {
+    return topoloom_bcast_init(b->out, b->count, b->type, b->root, b->comm, MPI_INFO_NULL, request);
 }
 
-static int all_reduce(const struct call* c) {
-    return (c->ours ? topoloom_allreduce : MPI_Allreduce)(c->in, c->out, c->bytes / (int)sizeof(double),
-                                                          MPI_DOUBLE, MPI_SUM, c->comm);
+static int make_reduce(const struct buffers* b, topoloom_request* request) {
+    return topoloom_reduce_init(b->in, b->out, b->count, b->type, b->op, b->root, b->comm, MPI_INFO_NULL,
+                                request);
 }
 
-static int make_all_reduce(struct call* c) {
-    return topoloom_allreduce_init(c->in, c->out, c->bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM,
-                                   c->comm, MPI_INFO_NULL, &c->request);
-}
-
-static int broadcast(const struct call* c) {
-    return (c->ours ? topoloom_bcast : MPI_Bcast)(c->in, c->bytes, MPI_BYTE, 0, c->comm);
-}
-
-static int make_broadcast(struct call* c) {
-    return topoloom_bcast_init(c->in, c->bytes, MPI_BYTE, 0, c->comm, MPI_INFO_NULL, &c->request);
-}
-
-static int reduce(const struct call* c) {
-    return (c->ours ? topoloom_reduce : MPI_Reduce)(c->in, c->out, c->bytes / (int)sizeof(double), MPI_DOUBLE,
-                                                    MPI_SUM, 0, c->comm);
-}
-
-static int make_reduce(struct call* c) {
-    return topoloom_reduce_init(c->in, c->out, c->bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0,
-                                c->comm, MPI_INFO_NULL, &c->request);
-}
-
-static const struct operation {
+static const struct made {
     const char* name;
-    int (*run)(const struct call*);
-    int (*make)(struct call*);
-    bool in_by_rank, out_by_rank;  // whether a buffer has a block for each rank
-} operations[] = {
-    {"all-to-all", all_to_all, make_all_to_all, true, true},
-    {"all-gather", all_gather, make_all_gather, false, true},
-    {"all-reduce", all_reduce, make_all_reduce, false, false},
-    {"broadcast", broadcast, make_broadcast, false, false},
-    {"reduce", reduce, make_reduce, false, false},
+    make_call* make;
+} made[] = {
+    {"all-to-all", make_all_to_all}, {"all-gather", make_all_gather}, {"all-reduce", make_all_reduce},
+    {"broadcast", make_broadcast},   {"reduce", make_reduce},
 };
 
 static void give_up(const char* what, const char* name) {
@@ -92,29 +57,34 @@ static void give_up(const char* what, const char* name) {
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-static const struct operation* find(const char* name) {
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i)
-        if (strcmp(operations[i].name, name) == 0) return &operations[i];
-    give_up("operation", name);
+static make_call* find_made(const char* name) {
+    for (size_t i = 0; i < sizeof made / sizeof *made; ++i)
+        if (strcmp(made[i].name, name) == 0) return made[i].make;
+    give_up("persistent", name);
     return NULL;
 }
 
-static double blocking(const struct operation* operation, struct call* call) {
+struct call {
+    collective_call* run;
+    struct buffers buffers;
+    topoloom_request request;
+};
+
+static double blocking(struct call* call) {
     const double start = common_start();
-    operation->run(call);
+    call->run(&call->buffers);
     return latest(MPI_Wtime()) - start;
 }
 
-static double persistent(const struct operation* operation, struct call* call) {
-    (void)operation;
+static double persistent(struct call* call) {
     const double start = common_start();
     topoloom_start(&call->request);
     topoloom_wait(&call->request, MPI_STATUS_IGNORE);
     return latest(MPI_Wtime()) - start;
 }
 
-static double overlapped(const struct operation* operation, struct call* call) {
-    const double span = computed_calls * blocking(operation, call), start = common_start();
+static double overlapped(struct call* call) {
+    const double span = computed_calls * blocking(call), start = common_start();
     int done = 0;
     topoloom_start(&call->request);
     for (int i = 0; i < tests; ++i) {
@@ -125,7 +95,7 @@ static double overlapped(const struct operation* operation, struct call* call) {
     return latest(MPI_Wtime()) - start - span;
 }
 
-typedef double measure_form(const struct operation* operation, struct call* call);
+typedef double measure_form(struct call* call);
 static measure_form* find_form(const char* name) {
     if (strcmp(name, "blocking") == 0) return blocking;
     if (strcmp(name, "persistent") == 0) return persistent;
@@ -134,28 +104,50 @@ static measure_form* find_form(const char* name) {
     return NULL;
 }
 
-static void measure(const char* form, const char* name, const char* setting, int repeats, struct call call) {
-    const struct operation* operation = find(name);
-    measure_form* run = find_form(form);
+struct one_case {
+    char form[32], name[32], setting[4096];
+    int bytes;
+};
+
+static bool read_case(FILE* file, struct one_case* read) {
+    return fscanf(file, "%31s %31s %d %4095s", read->form, read->name, &read->bytes, read->setting) == 4;
+}
+
+static bool is_ours(const char* setting) { return strcmp(setting, "mpi") != 0; }
+
+static void measure(const struct one_case* one, int repeats, MPI_Comm comm) {
+    const struct operation* operation = find_operation(one->name);
+    if (operation == NULL) give_up("operation", one->name);
+    measure_form* seconds_of = find_form(one->form);
     int rank, ranks;
-    MPI_Comm_rank(call.comm, &rank);
-    MPI_Comm_size(call.comm, &ranks);
-    const size_t size = (size_t)call.bytes, all = size * (size_t)ranks;
-    call.in = calloc(1, operation->in_by_rank ? all : size);
-    call.out = malloc(operation->out_by_rank ? all : size);
-    if (run != blocking) operation->make(&call);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    struct call call = {.run = is_ours(one->setting) ? find_ours(one->name) : operation->run};
+    if (!make_buffers(&call.buffers, operation, (size_t)one->bytes, ranks)) give_up("memory for", one->name);
+    set_block(&call.buffers, operation, one->bytes);
+    call.buffers.comm = comm;
+    if (seconds_of != blocking) find_made(one->name)(&call.buffers, &call.request);
     if (rank == 0)
         printf("{\"form\": \"%s\", \"operation\": \"%s\", \"bytes\": %d, \"setting\": \"%s\", \"seconds\": [",
-               form, name, call.bytes, setting);
+               one->form, one->name, one->bytes, one->setting);
     for (int i = 0; i < repeats; ++i) {
-        const double seconds = run(operation, &call);
+        const double seconds = seconds_of(&call);
         if (rank == 0) printf("%s%.9g", i > 0 ? ", " : "", seconds);
     }
     if (rank == 0) puts("]}");
     fflush(stdout);
-    if (run != blocking) topoloom_request_free(&call.request);
-    free(call.in);
-    free(call.out);
+    if (seconds_of != blocking) topoloom_request_free(&call.request);
+    free_buffers(&call.buffers);
+}
+
+/// A communicator of its own for each setting, which is read at the first call of ours.
+static void change_setting(MPI_Comm* comm, const char* setting) {
+    if (*comm != MPI_COMM_WORLD) MPI_Comm_free(comm);
+    *comm = MPI_COMM_WORLD;
+    if (!is_ours(setting)) return;
+    MPI_Comm_dup(MPI_COMM_WORLD, comm);
+    setenv("TOPOLOOM_COLLECTIVES", setting, 1);
+    topoloom_barrier(*comm);
 }
 
 int main(int argc, char** argv) {
@@ -166,23 +158,13 @@ int main(int argc, char** argv) {
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
-    char form[32], name[32], setting[4096], last[4096] = "mpi";
-    int bytes;
+    struct one_case one;
+    char last[sizeof one.setting] = "mpi";
     MPI_Comm comm = MPI_COMM_WORLD;
-    while (fscanf(file, "%31s %31s %d %4095s", form, name, &bytes, setting) == 4) {
-        const bool ours = strcmp(setting, "mpi") != 0;
-        if (strcmp(setting, last) != 0) {
-            if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
-            comm = MPI_COMM_WORLD;
-            if (ours) {
-                MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-                setenv("TOPOLOOM_COLLECTIVES", setting, 1);
-                topoloom_barrier(comm);  // the first call sets up
-            }
-            strcpy(last, setting);
-        }
-        measure(form, name, setting, atoi(argv[1]),
-                (struct call){.ours = ours, .bytes = bytes, .comm = comm});
+    while (read_case(file, &one)) {
+        if (strcmp(one.setting, last) != 0) change_setting(&comm, one.setting);
+        strcpy(last, one.setting);
+        measure(&one, atoi(argv[1]), comm);
     }
     fclose(file);
     if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);

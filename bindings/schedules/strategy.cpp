@@ -13,7 +13,11 @@
 #include "rooms.hpp"
 #include "schedules/any_schedule.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/strategy/candidates.hpp"
+#include "topoloom/strategy/decision_table.hpp"
+#include "topoloom/strategy/machine_file.hpp"
+#include "topoloom/strategy/placement_file.hpp"
 #include "topoloom/strategy/strategy.hpp"
 #include "topoloom/strategy/usual.hpp"
 
@@ -72,6 +76,23 @@ void bind_strategy(nb::module_& m) {
             "operation"_a, "bytes"_a,
             "One of 16 sizes between two powers of two that stands for this one: calls of both take the "
             "same schedule.");
+    m.def(
+        "check_decision_table", [](std::string_view text) { (void)DecisionTable(text); }, "text"_a,
+        "Raises Error, which names the line, for what libtopoloom-collective would not read as one.");
+    m.def(
+        "check_machine_file",
+        [](std::string_view text) {
+            const MachineFile file = read_machine_file(text);
+            if (!file.machine.empty()) (void)make_machine(file.machine);
+        },
+        "text"_a, "As check_decision_table.");
+    m.def(
+        "check_placement_file", [](std::string_view text) { (void)read_placement_file(text); }, "text"_a,
+        "As check_decision_table.");
+    m.def(
+        "check_schedule_text", &check_schedule_text, "text"_a,
+        "Raises Error for the name of a schedule, or options, that are never right, whatever the number of\n"
+        "ranks.");
     m.def(
         "usual_schedule",
         [](std::string_view operation, std::size_t ranks, std::int64_t bytes, bool in_all) {

@@ -37,6 +37,9 @@ static bool read_file(const char* name, struct text* text, char* why, size_t why
     } else if (ferror(file) || memchr(text->data, '\0', text->length) != NULL) {
         snprintf(why, why_size, "'%s' cannot be read, or is not a text", name);
         right = false;
+    } else if (text->length == 0) {
+        snprintf(why, why_size, "'%s', which TOPOLOOM_COLLECTIVES names, is empty", name);
+        right = false;
     } else {
         text->data[text->length] = '\0';
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The clocks of ranks beside each other: MPI_Wtime starts anywhere on each, and may run faster on one than on another.
-#ifndef TOPOLOOM_TRACE_CLOCK_H
-#define TOPOLOOM_TRACE_CLOCK_H
+#ifndef TOPOLOOM_TIMING_CLOCK_H
+#define TOPOLOOM_TIMING_CLOCK_H
 
 #include <mpi.h>
 #include <stdbool.h>

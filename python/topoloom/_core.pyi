@@ -2103,6 +2103,23 @@ class Strategy:
         One of 16 sizes between two powers of two that stands for this one: calls of both take the same schedule.
         """
 
+def check_decision_table(text: str) -> None:
+    """
+    Raises Error, which names the line, for what libtopoloom-collective would not read as one.
+    """
+
+def check_machine_file(text: str) -> None:
+    """As check_decision_table."""
+
+def check_placement_file(text: str) -> None:
+    """As check_decision_table."""
+
+def check_schedule_text(text: str) -> None:
+    """
+    Raises Error for the name of a schedule, or options, that are never right, whatever the number of
+    ranks.
+    """
+
 def usual_schedule(operation: str, ranks: int, bytes: int, in_all: bool = False) -> str:
     """What MPICH takes by default, with options; bytes as Schedule has them."""
 

@@ -98,3 +98,14 @@ def test_an_interrupt_of_ours_alone_ends_the_program(
     for rank in sleeping:
         wait_for_end(rank)
     assert not list(tmp_path.glob(".topoloom*"))
+
+
+def test_a_host_that_its_launcher_calls_otherwise_is_named(tmp_path: Path) -> None:
+    launcher = tmp_path / "mpirun"
+    said = "The hostfile contained a node (localhost) that is not in your allocation."
+    launcher.write_text(f"#!/bin/sh\necho '{said}' >&2; exit 1\n")
+    launcher.chmod(0o755)
+    with pytest.raises(Error) as error:
+        trial.check_launch(Launch([str(launcher)]))
+    known = f"It knows localhost as {socket.gethostname()}: give --hosts that name."
+    assert str(error.value).endswith(f"{said} {known}")

@@ -43,7 +43,11 @@ DecisionTable::DecisionTable(std::string_view text) {
         if (std::ranges::any_of(decisions_, [&](const Decision& d) { return d.operation == operation; }))
             fail_at_line(table.line(), "a second table of ", operation_name(operation));
         std::optional<Key> before;
-        for (const Json& line : table.at("decisions").list("\"decisions\"")) {
+        const Json& lines = table.at("decisions");
+        if (lines.list("\"decisions\"").empty())
+            fail_at_line(lines.line(), "the table of ", operation_name(operation),
+                         " has no decisions; add some, or remove the table");
+        for (const Json& line : lines.list("\"decisions\"")) {
             Key key{line.at("ranks").whole("\"ranks\"", 1, most_ranks), 0,
                     line.at("bytes").whole("\"bytes\"", 0, most_bytes)};
             if (is_many_to_many(operation)) key.degree = line.at("degree").whole("\"degree\"", 1, most_ranks);

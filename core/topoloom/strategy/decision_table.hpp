@@ -19,8 +19,8 @@ class DecisionTable {
    public:
     /// Without an entry.
     DecisionTable() = default;
-    /// Reads one table, or several after each other. Throws Error that names the line for anything else, keys that
-    /// do not ascend, two tables of one operation, and schedules that make_schedule() does not know.
+    /// Reads one table, or several after each other. Throws Error that names the line for anything else, tables without
+    /// decisions, keys that do not ascend, two tables of one operation, and schedules that make_schedule() does not know.
     explicit DecisionTable(std::string_view text);
 
     /// Of the lines with the most ranks up to these, and of those of a many-to-many the highest degree, the last whose bytes

@@ -116,6 +116,7 @@ class Reader {
         for (;;) {
             if (rest_.empty()) fail_expected("'\"'");
             const char c = rest_.front();
+            if (c == '\n' || c == '\r') fail_at_line(line_, "expected '\"', but the line ends");
             if (static_cast<unsigned char>(c) < 0x20) fail_expected("'\"' before a control character");
             rest_.remove_prefix(1);
             if (c == '"') return read;

@@ -68,22 +68,6 @@ std::size_t ranks_for(const NamedOptions& named) {
     return std::min<std::uint64_t>(cell_count(extents), Seats::most);
 }
 
-/// Throws Error for a name or options that are never right, whatever the number of ranks.
-void check_schedule_text(const std::string& text) {
-    const NamedOptions named = read_named_options("schedule", text);
-    const std::size_t ranks = ranks_for(named);
-    std::vector<std::string> names;
-    for (const ScheduleEntry& entry : schedules()) {
-        names.emplace_back(entry.name);
-        if (entry.name != named.name) continue;
-        if (std::ranges::any_of(entry.operations,
-                                [&](Operation operation) { return does(text, operation, ranks); }))
-            return;
-        (void)make_schedule(call_of(entry.operations.front(), ranks), text);
-    }
-    throw Error(unknown_name("schedule", std::string(named.name), names));
-}
-
 std::uint64_t count_blocks(const AnySchedule& schedule) {
     return with_schedule(schedule, [](const auto& s) { return s.collective().block_count(); });
 }
@@ -121,6 +105,21 @@ std::string plural(std::size_t count, std::string_view noun) {
 }
 
 }  // namespace
+
+void check_schedule_text(const std::string& text) {
+    const NamedOptions named = read_named_options("schedule", text);
+    const std::size_t ranks = ranks_for(named);
+    std::vector<std::string> names;
+    for (const ScheduleEntry& entry : schedules()) {
+        names.emplace_back(entry.name);
+        if (entry.name != named.name) continue;
+        if (std::ranges::any_of(entry.operations,
+                                [&](Operation operation) { return does(text, operation, ranks); }))
+            return;
+        (void)make_schedule(call_of(entry.operations.front(), ranks), text);
+    }
+    throw Error(unknown_name("schedule", std::string(named.name), names));
+}
 
 Strategy::Strategy(std::size_t ranks, CostBasis basis)
     : calls_(1), ranks_(ranks), basis_(std::move(basis)), fitted_(fitted_to(basis_, ranks_)) {}

@@ -28,6 +28,9 @@ struct TimedSchedule {
     ScheduleParts parts;
 };
 
+/// Throws Error for the name of a schedule, or options, that are never right, whatever the number of ranks.
+void check_schedule_text(const std::string& text);
+
 /// A schedule that the setting names wins where it does the operation for these ranks, then the decision table, then the
 /// fastest by what messages cost. Sizes from one power of two to the next take the schedule that is the fastest at both;
 /// where two are, that at the largest of 16 steps between them that is not above the size. Calls may run at the same time.

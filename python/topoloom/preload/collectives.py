@@ -8,13 +8,23 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from topoloom._core import Error, schedules
+from topoloom._core import (
+    Error,
+    check_decision_table,
+    check_machine_file,
+    check_placement_file,
+    check_schedule_text,
+)
 from topoloom.preload.shim import build_program, build_shim
-from topoloom.support.files import check_writable
+from topoloom.support.files import check_writable, named, read_text
 from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
-_FILES = ("machine", "placement", "decisions")
+_FILES = {
+    "machine": check_machine_file,
+    "placement": check_placement_file,
+    "decisions": check_decision_table,
+}
 _SWITCHES = ("report", "learn", "progress")
 _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
@@ -69,7 +79,7 @@ def read_setting(setting: str) -> dict[str, str]:
     ------
     topoloom.Error
         If an option is unknown, given twice or without what it can be, a file cannot be
-        read, or there is no such schedule.
+        read or is not what the library reads, or there is no such schedule.
     """
     found: dict[str, str] = {}
     # Options end at a semicolon outside of parentheses.
@@ -90,11 +100,11 @@ def read_setting(setting: str) -> dict[str, str]:
             raise Error(f"--replace-collectives: '{name}' is 0 or 1, not '{value}'")
         found[name] = value
         if name in _FILES:
-            found[name] = _checked_file(value)
+            found[name] = _checked_file(name, value)
         elif name == "trace":
             found[name] = _written_file(value)
     if "schedule" in found:
-        _check_schedule(found["schedule"])
+        check_schedule_text(found["schedule"])
     return found
 
 
@@ -103,10 +113,15 @@ def write_setting(options: Mapping[str, str]) -> str:
     return ";".join(f"{name}={value}" for name, value in options.items())
 
 
-def _checked_file(name: str) -> str:
+def _checked_file(option: str, name: str) -> str:
     file = Path(name).absolute()
     if not file.is_file() or not os.access(file, os.R_OK):
         raise Error(f"--replace-collectives: cannot read '{name}'")
+    text = read_text(file)
+    with named(name):
+        if not text:
+            raise Error(f"the file is empty; '{option}' needs one with content")
+        _FILES[option](text)
     return _nameable(file)
 
 
@@ -122,12 +137,3 @@ def _nameable(file: Path) -> str:
             "another file"
         )
     return str(file)
-
-
-def _check_schedule(text: str) -> None:
-    name = text.partition("(")[0]
-    known = [str(schedule["name"]) for schedule in schedules()]
-    if name not in known:
-        raise Error(
-            f"--replace-collectives: no schedule '{name}'; see: topoloom list schedules"
-        )

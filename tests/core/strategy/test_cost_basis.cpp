@@ -160,6 +160,11 @@ TEST_CASE("what is wrong with a placement is said in a line") {
 }
 
 TEST_CASE("what is wrong with a decision table is said in a line that names its line") {
+    refuses_decisions("\n", "the decision table: line 2: expected a value, but the text ends");
+    refuses_decisions(
+        decisions("barrier", ""),
+        "the decision table: line 3: the table of barrier has no decisions; add some, or remove "
+        "the table");
     refuses_decisions("[]", "the decision table: line 1: expected an object, {...}, with the key \"format\"");
     refuses_decisions(
         decisions("all-togather", ""),

@@ -45,6 +45,7 @@ TEST_CASE("what is not JSON is refused with its line") {
     refuses("{1: 2}", "line 1: expected a key in quotes at '1: 2}'");
     refuses("{\"a\" 2}", "line 1: expected ':' at '2}'");
     refuses("{\"a\": 1, \"a\": 2}", "line 1: the key \"a\" is given twice");
+    refuses("{\"ab\n", "line 1: expected '\"', but the line ends");
     for (const char* number : {"01", "1.", ".5", "+1", "1e", "NaN", "Infinity", "0x10", "1e999", "-"}) {
         CAPTURE(number);
         CHECK_THROWS_AS((void)read_json(number), Error);

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import socket
 import subprocess
 import threading
 from collections.abc import Sequence
@@ -35,6 +36,8 @@ _LOOK = (
     'for file do test -r "$file" || echo "topoloom: host $(uname -n) lacks $file" >&2; '
     f"done; exec {' '.join(EMPTY_PROGRAM)}"
 )
+#: Of Open MPI 4 and 5.
+_NOT_ALLOCATED = re.compile(r"contained a node \(([^\s)]+)\) that is not in")
 _LACKS = re.compile(r"topoloom: (host \S+) lacks (.+)")
 
 
@@ -61,6 +64,7 @@ def check_launch(launch: Launch) -> str | None:
         raise Error(
             f"{launch.command[0]} refuses the placement, so nothing was started: "
             + (message(tried.stderr) or f"status {tried.returncode} {WITHOUT_A_WORD}")
+            + _how_to_name_this_host(tried.stderr)
         )
     return _lacking(tried.stderr)
 
@@ -99,6 +103,14 @@ def _stays_here(read: ReadCommand) -> bool:
 def _may_name_hosts(option: Option) -> bool:
     """Such as a rankfile, a file of options, or daemons that run already."""
     return "file" in option.text.lower() or option.name in _NAMING
+
+
+def _how_to_name_this_host(text: str) -> str:
+    """Open MPI 4 knows the host that it is on by its own name alone."""
+    found = _NOT_ALLOCATED.search(text)
+    if found is None or not is_this_host(found[1]) or found[1] == socket.gethostname():
+        return ""
+    return f" It knows {found[1]} as {socket.gethostname()}: give --hosts that name."
 
 
 def _tried(launch: Launch) -> subprocess.CompletedProcess[str]:

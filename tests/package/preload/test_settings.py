@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What collectives are to follow is read before a program starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error
+from topoloom.preload.collectives import read_setting, write_setting
+
+TABLE = """{"format": "topoloom-decisions", "version": 1,
+"operation": "all-gather", "decisions": [
+{"ranks": 2, "bytes": 1, "schedule": "ring"}]}
+"""
+#: Files that are wrong, by the option that names them, and what is said of them.
+WRONG = [
+    ("decisions", "", "x: the file is empty; 'decisions' needs one with content"),
+    ("decisions", TABLE[:70], "x:2: expected '\"', but the text ends"),
+    ("decisions", TABLE.replace("ring", "rung"), "x:3: no all-gather schedule 'rung'"),
+    (
+        "decisions",
+        TABLE.replace('{"ranks": 2, "bytes": 1, "schedule": "ring"}', ""),
+        "x:2: the table of all-gather has no decisions; add some, or remove the table",
+    ),
+    ("machine", "", "x: the file is empty; 'machine' needs one with content"),
+    ("machine", "\nmachines torus:4\n", "x:2: 'machines' is none of: machine"),
+    ("machine", "machine donut:4\n", "x: no topology 'donut'"),
+    ("placement", "{\n", "x:2: expected a key in quotes, but the text ends"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_setting_is_written_as_it_was_read() -> None:
+    Path("x").write_text(TABLE)
+    read = read_setting("x;schedule=chain(segment=64);report=1")
+    file = str(Path("x").absolute())
+    assert read == {
+        "decisions": file,
+        "schedule": "chain(segment=64)",
+        "report": "1",
+    }
+    assert read_setting(write_setting(read)) == read
+
+
+@pytest.mark.parametrize(("option", "text", "said"), WRONG)
+def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
+    option: str, text: str, said: str
+) -> None:
+    Path("x").write_text(text)
+    with pytest.raises(Error) as error:
+        read_setting(f"{option}=x")
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("schedule=rung", "no schedule 'rung' (did you mean 'ring'?)"),
+        ("schedule=chain(segment=0)", "chain: option segment is '0'"),
+        ("there-is-none", "--replace-collectives: cannot read 'there-is-none'"),
+        ("report=2", "--replace-collectives: 'report' is 0 or 1, not '2'"),
+    ],
+)
+def test_other_mistakes_are_said_in_a_line(setting: str, said: str) -> None:
+    with pytest.raises(Error) as error:
+        read_setting(setting)
+    assert str(error.value).startswith(said)
