@@ -47,33 +47,27 @@ struct ProgramMeasure {
     std::uint64_t packets = 0;
     std::uint64_t flit_hops = 0;
     std::vector<std::uint64_t> finish{};
-    std::vector<double> busy{};  // [channel]: seconds
     std::vector<std::pair<std::string, double>> busiest{};
 };
 
-/// [channel]: cycles that it was sending.
-std::vector<double> busy_cycles(const RealTimes& times, const std::vector<std::uint64_t>& carried) {
-    std::vector<double> busy(carried.size());
-    for (std::size_t c = 0; c < busy.size(); ++c)
-        busy[c] = static_cast<double>(carried[c]) * times.channels[c].period / ChannelTimes::cycle;
-    return busy;
-}
-
-/// By name, and as a share of all cycles.
-std::vector<std::pair<std::string, double>> busiest_channels(const Fabric& fabric,
-                                                             const std::vector<double>& busy,
+/// Of all the time until the end.
+std::vector<std::pair<std::string, double>> busiest_channels(const Fabric& fabric, const RealTimes& times,
+                                                             const std::vector<std::uint64_t>& carried,
                                                              std::uint64_t cycles, std::size_t count) {
-    std::vector<ChannelId> order;
-    for (const ChannelId id : ids<ChannelId>(busy.size())) order.push_back(id);
+    std::vector<std::pair<double, ChannelId>> busy;
+    for (const ChannelId id : ids<ChannelId>(carried.size())) {
+        const double taken = static_cast<double>(carried[id.value]) * times.channels[id.value].period;
+        busy.emplace_back(
+            taken / ChannelTimes::cycle / static_cast<double>(std::max<std::uint64_t>(cycles, 1)), id);
+    }
     count = std::min(count, busy.size());
-    std::ranges::partial_sort(
-        order, order.begin() + static_cast<std::ptrdiff_t>(count), [&](ChannelId a, ChannelId b) {
-            return busy[a.value] > busy[b.value] || (busy[a.value] == busy[b.value] && a < b);
-        });
+    std::ranges::partial_sort(busy, busy.begin() + static_cast<std::ptrdiff_t>(count),
+                              [](const auto& a, const auto& b) {
+                                  return a.first > b.first || (a.first == b.first && a.second < b.second);
+                              });
     std::vector<std::pair<std::string, double>> named;
-    const auto all = static_cast<double>(std::max<std::uint64_t>(cycles, 1));
-    for (std::size_t i = 0; i < count && busy[order[i].value] > 0; ++i)
-        named.emplace_back(fabric.name(order[i]), busy[order[i].value] / all);
+    for (std::size_t i = 0; i < count && busy[i].first > 0; ++i)
+        named.emplace_back(fabric.name(busy[i].second), busy[i].first);
     return named;
 }
 
@@ -83,6 +77,8 @@ ProgramMeasure measure(const SwitchWiring& wiring, const Program& program, const
     std::vector<Node> nodes;
     for (const std::uint32_t node : node_of_rank.values("node_of_rank")) nodes.push_back(Node{node});
     Watch watch(progress);
+    const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+    Meter meter(budget);
     return watch.run([&] {
         const RealTimes times = real_times(wiring.fabric, settings.format, settings.options, settings.speeds);
         const std::uint64_t needed = memory_of(wiring.fabric, times);
@@ -93,22 +89,14 @@ ProgramMeasure measure(const SwitchWiring& wiring, const Program& program, const
         InputQueuedNetwork network(wiring.fabric, wiring.paths, ranks, times.options, seed,
                                    checked_threads(threads), times.channels);
         ProgramMeasure found{.cycle = times.cycle};
-        Budget budget;
-        budget.keep_going = [&](std::uint64_t) {
-            found.packets += network.take_received().packets;
-            return watch(found.packets);
-        };
-        Meter meter(budget);
         const std::uint64_t longest = std::ranges::max(times.channels, {}, &ChannelTimes::delay).delay;
         const std::uint64_t end = run_to_end(network, ranks, meter, longest);
         found.complete = end != never;
         found.cycles = found.complete ? end : network.cycle();
         found.flit_hops = network.flit_hops();
-        found.packets += network.take_received().packets;
+        found.packets = network.take_received().packets;
         for (const Rank rank : ids<Rank>(ranks.rank_count())) found.finish.push_back(ranks.finish(rank));
-        found.busy = busy_cycles(times, network.carried());
-        found.busiest = busiest_channels(wiring.fabric, found.busy, found.cycles, busiest);
-        for (double& cycles : found.busy) cycles *= found.cycle;
+        found.busiest = busiest_channels(wiring.fabric, times, network.carried(), found.cycles, busiest);
         return found;
     });
 }
@@ -175,20 +163,8 @@ void bind_network_programs(nb::module_& m) {
             "[rank]: seconds until it was done.")
         .def_ro("packets", &ProgramMeasure::packets, "That were received.")
         .def_ro("flit_hops", &ProgramMeasure::flit_hops, "Flits that crossed a switch, once for each.")
-        .def_prop_ro(
-            "busy_seconds", [](const ProgramMeasure& found) { return new_array(std::vector(found.busy)); },
-            "[channel]: seconds that it was sending.")
         .def_ro("busiest", &ProgramMeasure::busiest,
                 "Channels by name, and what share of the time they were sending; the busiest first.");
-    m.def(
-        "channel_name",
-        [](const SwitchWiring& wiring, std::size_t channel) {
-            if (channel >= wiring.fabric.channel_count())
-                fail("channel ", channel, "; there are ", wiring.fabric.channel_count());
-            return wiring.fabric.name(ChannelId{channel});
-        },
-        "wiring"_a, "channel"_a,
-        "Name a channel: a link of the machine, by its number, or, after all links, from or to a node.");
     m.def(
         "simulate_messages",
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const Ids& source, const Ids& target,

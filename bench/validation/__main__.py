@@ -15,12 +15,14 @@ from pathlib import Path
 
 from peers.instances import ROOT
 from peers.tables import paste
-from validation import figure, tables
+from validation import figure, packets, tables
 from validation.cases import MACHINES, PATTERNS
 from validation.measure import Run, correlation, measure
+from validation.packets import PacketRun, measure_packets
 
 OUT = ROOT / "build" / "bench-validation"
 MARKS = "<!-- bench-validation: begin -->", "<!-- bench-validation: end -->"
+PACKET_MARKS = "<!-- bench-packets: begin -->", "<!-- bench-packets: end -->"
 
 
 def options(given: Sequence[str] | None = None) -> argparse.Namespace:
@@ -29,6 +31,9 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--machines", default="", help="whose names begin so; all")
     parser.add_argument("--patterns", default="", help="whose names begin so; all")
     parser.add_argument("--jobs", type=int, default=cpu_count(), help="cases at a time")
+    parser.add_argument(
+        "--switches", action="store_true", help="packet by packet, in our switches"
+    )
     parser.add_argument(
         "--report", action="store_true", help="run nothing; tables of earlier results"
     )
@@ -50,6 +55,9 @@ def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     asked = options(given)
     OUT.mkdir(parents=True, exist_ok=True)
+    if asked.switches:
+        _switches(asked)
+        return
     file = OUT / "results.jsonl"
     if not asked.report:
         with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
@@ -65,6 +73,24 @@ def main(given: Sequence[str] | None = None) -> None:
     if asked.docs:
         paste(asked.docs / "validation.md", tables.report(found), *MARKS)
         figure.draw(found, asked.docs / "validation.svg")
+
+
+def _switches(asked: argparse.Namespace) -> None:
+    file = OUT / "packets.jsonl"
+    if not asked.report:
+        with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
+            found = pool.map(measure_packets, *zip(*asked.cases, strict=True))
+            for case, runs in zip(asked.cases, found, strict=True):
+                log.write("".join(json.dumps(asdict(run)) + "\n" for run in runs))
+                log.flush()
+                what = f"{len(runs)} placements" if runs else "took too long"
+                print(f"{', '.join(case)}: {what}", file=sys.stderr, flush=True)
+    table = packets.report(
+        [PacketRun(**json.loads(text)) for text in file.read_text().splitlines()]
+    )
+    print(table)
+    if asked.docs:
+        paste(asked.docs / "validation.md", table, *PACKET_MARKS)
 
 
 def line(runs: Sequence[Run]) -> str:

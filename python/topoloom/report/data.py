@@ -6,7 +6,7 @@ Everything is measured by `judge`; nothing here routes a message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,9 @@ class Report:
         Names of the machine's switches; empty where they have none.
     node
         What is inside the machine's nodes.
+    simulator, simulated
+        What simulated the first of the views, and what came of each, as
+        `topoloom.tasks.simulate_placements` has it; "" and none if nothing did.
     """
 
     graph: CommGraph
@@ -94,6 +97,8 @@ class Report:
     proof: str = ""
     switches: tuple[str, ...] = ()
     node: NodeParts = NO_PARTS
+    simulator: str = ""
+    simulated: Sequence[Mapping[str, Any]] = ()
 
     @property
     def machine(self) -> Machine:

@@ -18,6 +18,7 @@ from topoloom.support.gain import gain
 from topoloom.support.units import (
     counted,
     format_bytes,
+    format_seconds,
 )
 from topoloom.support.version import __version__
 
@@ -75,6 +76,8 @@ def facts(report: Report) -> dict[str, Any]:
         "bounds": _bounds(report),
         "histogram": _histogram(before, after, by),
         "busy_means": by.what,
+        "simulator": report.simulator,
+        "simulated": _simulated(report),
         "pairs": heaviest_pairs(report),
         "sources": [_source(view) for view in report.views if view.made is not None],
         "inputs": _inputs(report),
@@ -124,6 +127,30 @@ def _measures(views: list[View], best: int, machine: Machine) -> list[dict[str, 
             }
         )
     return rows
+
+
+class Simulated(NamedTuple):
+    """What a simulator found for a view."""
+
+    view: str
+    predicted: str
+    seconds: str
+    gain: float | None  # against the launcher's own order
+    busiest: list[tuple[str, float]]  # channels, and per cent of the time
+
+
+def _simulated(report: Report) -> list[Simulated]:
+    name = "simulated_seconds"
+    return [
+        Simulated(
+            view.name,
+            format_seconds(one["predicted_seconds"]),
+            format_seconds(one[name]),
+            gain(report.simulated[0][name], one[name]),
+            [(each["channel"], 100 * each["busy"]) for each in one["busiest"]],
+        )
+        for view, one in zip(report.views, report.simulated, strict=False)
+    ]
 
 
 def _bounds(report: Report) -> list[dict[str, Any]]:

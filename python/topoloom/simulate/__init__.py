@@ -21,6 +21,8 @@ SIMULATORS = {
     "simgrid": "SMPI of SimGrid: messages are flows that share links fairly",
     "switches": "our own: packets wait in buffers of switches, cycle by cycle",
 }
+#: What they count as they go on.
+UNITS = {"simgrid": "rounds", "switches": "packets"}
 
 
 class Simulate(Protocol):

@@ -157,6 +157,11 @@ def switch_names() -> list[str]:
     return list(_files())
 
 
+def switch_documents() -> dict[str, dict[str, Any]]:
+    """Read their files, by name."""
+    return {name: read_toml(path) for name, path in _files().items()}
+
+
 def read_switch(table: dict[str, Any]) -> SwitchModel:
     """Read a table ``[switch]``.
 

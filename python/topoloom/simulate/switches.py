@@ -7,7 +7,8 @@ where a channel is taken. A cycle is what the fastest channel takes for a flit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from topoloom._core import (
     Machine,
     ProgramMeasure,
     SwitchWiring,
-    channel_name,
     simulate_messages,
 )
 from topoloom.graphs.phases import Ints
@@ -32,6 +32,8 @@ from topoloom.simulate.switch_toml import SwitchModel
 
 #: Channels that are named.
 BUSIEST = 5
+#: The busiest of each round, which are added up.
+_ADDED = 4096
 
 
 def simulate(
@@ -60,23 +62,18 @@ def simulate(
     count = sum(_packets(switch, nodes, sent) for one in rounds for _, sent in one)
     done = 0
     seconds = []
-    busy: Floats | float = 0.0
+    busy: dict[str, float] = defaultdict(float)
     for phase in rounds:
         took = 0.0
         for times, sent in phase:
-            measure = _simulate(
-                machine,
-                wiring,
-                switch,
-                nodes,
-                sent,
-                _after(done, count, progress),
-            )
+            measure = _simulate(machine, wiring, switch, nodes, sent)
             done += measure.packets
+            progress(done, count)
             took += times * measure.seconds
-            busy = busy + times * np.asarray(measure.busy_seconds, float)
+            for name, share in measure.busiest:
+                busy[name] += times * share * measure.seconds
         seconds.append(took)
-    return Simulated(seconds, _busiest(wiring, np.atleast_1d(busy), sum(seconds)))
+    return Simulated(seconds, _busiest(busy, sum(seconds)))
 
 
 def _simulate(
@@ -85,7 +82,6 @@ def _simulate(
     switch: SwitchModel,
     nodes: Ints,
     sent: Floats,
-    progress: Callable[[int], None],
 ) -> ProgramMeasure:
     ends = sent[:, :2].astype(np.int64)
     between = nodes[ends].tolist()
@@ -98,13 +94,8 @@ def _simulate(
         ends[order, 1],
         np.ceil(sent[order, 2]).astype(np.int64),
         settings=switch.settings(wiring.classes, sent[:, 2].max()),
-        progress=progress,
+        busiest=_ADDED,
     )
-
-
-def _after(before: int, count: int, progress: ReportProgress) -> Callable[[int], None]:
-    """Report packets of a round on top of those of the rounds before it."""
-    return lambda packets: progress(before + packets, count)
 
 
 def _packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
@@ -115,12 +106,6 @@ def _packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
     return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
 
 
-def _busiest(
-    wiring: SwitchWiring, busy: Floats, seconds: float
-) -> tuple[BusyChannel, ...]:
-    order = np.argsort(-busy, kind="stable")[:BUSIEST]
-    return tuple(
-        BusyChannel(channel_name(wiring, channel), float(busy[channel] / seconds))
-        for channel in order.tolist()
-        if busy[channel] > 0
-    )
+def _busiest(busy: dict[str, float], seconds: float) -> tuple[BusyChannel, ...]:
+    order = sorted(busy, key=lambda name: -busy[name])[:BUSIEST]
+    return tuple(BusyChannel(name, busy[name] / seconds) for name in order)

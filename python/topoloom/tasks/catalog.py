@@ -91,6 +91,17 @@ def model_entries() -> list[dict[str, Any]]:
     ]
 
 
+def switch_entries() -> list[dict[str, Any]]:
+    """List the switches that are included."""
+    from topoloom.simulate.switch_toml import switch_documents
+
+    keys = ("summary", "source", "date")
+    return [
+        {"name": name, "title": document["name"], **{k: document[k] for k in keys}}
+        for name, document in switch_documents().items()
+    ]
+
+
 def format_entries() -> list[dict[str, Any]]:
     """List the files that are read, and the suffix with which they are written."""
     from topoloom.graphs.graph_file import FORMATS
@@ -153,6 +164,7 @@ CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "topologies": topology_entries,
     "machines": machine_entries,
     "models": model_entries,
+    "switches": switch_entries,
     "traffic": traffic_entries,
     "formats": format_entries,
     "exports": export_entries,

@@ -4,29 +4,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from topoloom._core import Error
+from topoloom._core import CommGraph, Error
 from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.phases import load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.data import Report, View
+from topoloom.simulate import load_simulator, with_switch
 from topoloom.support.units import counted
+from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.report import Made, report_of
+from topoloom.tasks.simulate import (
+    Simulations,
+    Watching,
+    simulate_placements,
+    unwatched_simulation,
+)
 
 MAX_PLACEMENTS = 7
+#: Of a simulation, what the page's document repeats.
+_SIMULATED = ("simulated_seconds", "busiest")
+
+
+class Simulator(NamedTuple):
+    """What simulates placements, its switches, and who watches."""
+
+    name: str
+    switch: str | None = None
+    watching: Watching = unwatched_simulation
 
 
 class WrittenReport(NamedTuple):
-    """The page, what it says in a sentence, and what is odd about its files."""
+    """The page, what it says in a sentence, and what is odd about its files.
+
+    `interrupted` says whether Ctrl-C ended the simulations.
+    """
 
     path: Path
     report: Report
     headline: str
     warnings: list[str]
+    interrupted: bool = False
 
     @property
     def size(self) -> int:
@@ -35,16 +58,19 @@ class WrittenReport(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
-        views = self.report.views
+        report = self.report
+        views: list[dict[str, Any]] = [
+            {"name": view.name, "file": view.file or None, **view.values}
+            for view in report.views
+        ]
+        for view, found in zip(views, report.simulated, strict=False):
+            view |= {key: found[key] for key in _SIMULATED}
         return {
             "output": str(self.path),
             "bytes": self.size,
             "headline": self.headline,
-            "best": views[self.report.best].name,
-            "views": [
-                {"name": view.name, "file": view.file or None, **view.values}
-                for view in views
-            ],
+            "best": report.views[report.best].name,
+            "views": views,
         }
 
 
@@ -53,6 +79,7 @@ def write_report(
     output: Path,
     graph_file: str | None = None,
     command: tuple[str, ...] = (),
+    simulator: Simulator | None = None,
 ) -> WrittenReport:
     """Write placements of one job on a page, with the launcher's own order.
 
@@ -66,6 +93,8 @@ def write_report(
         What they are judged by; by default the graph that the first is made for.
     command
         The words to make the page again.
+    simulator
+        What simulates each placement; None: they are not simulated.
 
     Raises
     ------
@@ -100,10 +129,38 @@ def write_report(
     inputs = [*placements, Path(graph_file)]
     if output.exists() and any(output.samefile(path) for path in inputs):
         raise Error(f"{output} is read for the page; name another file for it")
+    interrupted = False
+    if simulator is not None:
+        found = _simulated(simulator, files, placements, graph, phases)
+        interrupted = found.interrupted
+        report = replace(report, simulator=simulator.name, simulated=found.results)
     save_report(output, report)
     headline = title_of(report.views[0], report.views[report.best])
     changed = (_if_changed(view, graph_file) for view in report.views[1:])
-    return WrittenReport(output, report, headline, [line for line in changed if line])
+    warnings = [line for line in changed if line]
+    return WrittenReport(output, report, headline, warnings, interrupted)
+
+
+def _simulated(
+    simulator: Simulator,
+    files: list[PlacementFile],
+    paths: Sequence[Path],
+    graph: CommGraph,
+    phases: Sequence[CommGraph],
+) -> Simulations:
+    simulate = with_switch(
+        load_simulator(simulator.name), simulator.name, simulator.switch
+    )
+    given = [
+        PlacementProblem(
+            graph, file.allocation, file, file.hosts, file.switches, file.node
+        )
+        for file in files
+    ]
+    names = [str(path) for path in paths]
+    return simulate_placements(
+        names, given, list(phases) or [graph], simulate, simulator.watching
+    )
 
 
 def _check_same_job(paths: Sequence[Path], files: list[PlacementFile]) -> None:

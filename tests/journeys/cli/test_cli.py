@@ -237,6 +237,7 @@ KINDS = [
     "topologies",
     "machines",
     "models",
+    "switches",
     "traffic",
     "formats",
     "exports",

@@ -137,6 +137,28 @@ def test_ranks_may_share_slots(topoloom: Command) -> None:
         )
 
 
+def test_a_report_shows_simulated_times_and_the_busiest_channels(
+    files: Command,
+) -> None:
+    simulated = files("simulate", "p.npz", "x.json", "--with", "switches", "--json")
+    words = ("report", "x.json", "-o", "r.html", "--json")
+    plain = files(*words).json
+    assert "busiest" not in plain["views"][0]
+    assert 'id="simulated"' not in Path("r.html").read_text()
+    document = files(*words, "--with", "switches").json
+    page = Path("r.html").read_text()
+    assert "Simulated by switches" in page
+    for view, one in zip(document["views"], simulated.json["results"], strict=True):
+        assert view["simulated_seconds"] == one["simulated_seconds"]
+        assert view["busiest"] == one["busiest"]
+        assert one["busiest"][0]["channel"] in page
+    wrong = files(*words, "--switch", "rosetta")
+    assert (wrong.status, wrong.err) == (
+        2,
+        "topoloom: --switch is for --with switches\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

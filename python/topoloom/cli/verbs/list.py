@@ -17,7 +17,7 @@ def command(
         typer.Argument(
             metavar="KIND",
             help="mappers, schedules, patterns, affinities, topologies, machines, "
-            "models, traffic, formats or exports.",
+            "models, switches, traffic, formats or exports.",
             autocompletion=complete.kinds,
         ),
     ] = None,
@@ -56,6 +56,7 @@ def _columns(kind: str) -> list[str]:
         "topologies": ["name", "summary", "example"],
         "machines": ["name", "summary", "text"],
         "models": ["name", "summary", "date"],
+        "switches": ["name", "title", "summary", "date"],
         "traffic": ["name", "summary"],
         "formats": ["name", "of", "summary", "files", "written"],
         "exports": ["name", "summary"],

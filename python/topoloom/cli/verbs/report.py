@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Pattern, output_option
+from topoloom.cli.options.network import SIMULATOR_HELP, SwitchName
 
 
 def command(
@@ -20,6 +23,17 @@ def command(
     ],
     output: Annotated[Path, output_option("Write the page, such as report.html.")],
     pattern: Pattern = None,
+    simulator: Annotated[
+        str | None,
+        typer.Option(
+            "--with",
+            metavar="SIMULATOR",
+            help=SIMULATOR_HELP,
+            show_default="nothing is simulated",
+            autocompletion=complete.simulators,
+        ),
+    ] = None,
+    switch: SwitchName = None,
     as_json: AsJson = False,
 ) -> None:
     """Show placements on one page, and what the launcher would do by default.
@@ -28,22 +42,35 @@ def command(
     the communication matrix before and after, the machine with its links by load and
     who loads them, a table of nodes, what is proven of all placements, and how each
     file was made. Without --pattern the graph is the one that the placement was made
-    for.
+    for. With --with each placement is also simulated: the page has simulated times and,
+    of switches, the busiest channels.
 
     \b
     Examples:
       topoloom report x.json -o report.html
       topoloom report hop-bytes.json congestion.json -g p.npz -o report.html
+      topoloom report x.json -o report.html --with switches --switch quantum2
     """
+    from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import note, print_facts, print_json
-    from topoloom.tasks.report_page import write_report
+    from topoloom.cli.console import note, print_facts, print_json, progress_bar
+    from topoloom.cli.exit_status import Interrupted
+    from topoloom.simulate import UNITS
+    from topoloom.tasks.report_page import Simulator, write_report
 
-    written = write_report(placements, output, pattern, command_line.get())
+    if simulator is None and switch is not None:
+        raise Error("--switch is for --with switches")
+    asked = None
+    if simulator is not None:
+        watching = partial(progress_bar, unit=UNITS.get(simulator, ""))
+        asked = Simulator(simulator, switch, watching)
+    written = write_report(placements, output, pattern, command_line.get(), asked)
     for warning in written.warnings:
         note(f"topoloom: {warning}")
     if as_json:
         print_json(written.document())
-        return
-    size = f"{written.size / 1e6:.2f} MB"
-    print_facts([("gain", written.headline), ("written", f"{output} ({size})")])
+    else:
+        size = f"{written.size / 1e6:.2f} MB"
+        print_facts([("gain", written.headline), ("written", f"{output} ({size})")])
+    if written.interrupted:
+        raise Interrupted("interrupted; the page lacks what was not simulated yet")

@@ -17,6 +17,7 @@ from topoloom.cli.options.machines import (
     LimitOptions,
     MaybeMachineText,
 )
+from topoloom.cli.options.network import SIMULATOR_HELP, SwitchName
 from topoloom.cli.options.searches import Seed
 
 
@@ -37,21 +38,11 @@ def command(
         typer.Option(
             "--with",
             metavar="SIMULATOR",
-            help="What simulates: simgrid, SMPI of SimGrid (Debian's package "
-            "libsimgrid-dev); or switches, our own, packet by packet.",
+            help=SIMULATOR_HELP,
             autocompletion=complete.simulators,
         ),
     ] = "simgrid",
-    switch: Annotated[
-        str | None,
-        typer.Option(
-            "--switch",
-            metavar="NAME|FILE",
-            help="How switches are simulated: a name, or a TOML file with a [switch].",
-            show_default="that of --machine",
-            autocompletion=complete.switches,
-        ),
-    ] = None,
+    switch: SwitchName = None,
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
@@ -88,7 +79,7 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.simulate import load_simulator, with_switch
+    from topoloom.simulate import UNITS, load_simulator, with_switch
     from topoloom.support.units import counted
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
@@ -105,9 +96,8 @@ def command(
     check_same_machine(names, given)
     phases = load_phases(graph) or [given[0].graph]
     the_machine = given[0].allocation.machine
-    unit = "packets" if simulator == "switches" else "rounds"
     found = simulate_placements(
-        names, given, phases, simulate, partial(progress_bar, unit=unit)
+        names, given, phases, simulate, partial(progress_bar, unit=UNITS[simulator])
     )
     document = {
         "machine": the_machine.text,
