@@ -16,7 +16,10 @@ from topoloom._core import (
     simulate_messages,
     simulate_schedule,
 )
+from topoloom.graphs import stencil
 from topoloom.simulate import load_simulator
+from topoloom.simulate.switch_toml import SwitchModel
+from topoloom.simulate.switches import simulate
 
 FREE = "+node:1,startup=0us,latency=0us"
 TORUS = f"torus:8,bandwidth=1GB/s,latency=1us{FREE}"
@@ -95,6 +98,22 @@ def test_phases_and_rounds_follow_each_other() -> None:
     ends = np.array([0], np.uint32), np.array([1], np.uint32)
     thrice = CommGraph.from_edges(2, *ends, np.array([3e5]), np.array([3]))
     assert times(TORUS, [0, 3], thrice) == pytest.approx([3 * alone[0]])
+
+
+def test_packets_are_as_old_as_their_time_in_the_network() -> None:
+    """Not as their messages, which all begin at once: the later ones would starve."""
+    machine = Machine("torus:4x4,bandwidth=10GB/s,latency=100ns+node:4")
+    halo = stencil([8, 8], 5, bytes=31_250)
+    nodes = [rank // 4 for rank in range(64)]
+    least = 18 * 31_250 / 10e9 * 17 / 16  # messages on the busiest link
+    found = {
+        arbiter: simulate(
+            machine, nodes, [halo], SwitchModel(flit=256, arbiter=arbiter)
+        ).seconds[0]
+        for arbiter in ("age", "round-robin")
+    }
+    assert least < found["age"] < 1.2 * least
+    assert found["age"] < 0.85 * found["round-robin"]
 
 
 def test_schedules_wait_for_what_they_depend_on() -> None:

@@ -191,7 +191,7 @@ Order ProgramRun::take(Node from, std::uint64_t cycle) {
     message.left -= std::min<std::uint64_t>(message.left, format_.payload);
     const bool is_last = message.left == 0;
     const Label label{state.step, place_[message.to.value], is_last};
-    const Order order{node_of_[message.to.value], flits, label.packed(), message.ready};
+    const Order order{node_of_[message.to.value], flits, label.packed(), cycle};
     state.turn = at + 1;
     if (is_last) {
         state.since = std::max(state.since, cycle + flits);
