@@ -13,7 +13,6 @@ from functools import partial
 from typing import Protocol, cast
 
 from topoloom._core import CommGraph, Error, Machine
-from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
 from topoloom.support.nearest import unknown_name
 
 #: name -> what it is
@@ -21,8 +20,6 @@ SIMULATORS = {
     "simgrid": "SMPI of SimGrid: messages are flows that share links fairly",
     "switches": "our own: packets wait in buffers of switches, cycle by cycle",
 }
-#: What they count as they go on.
-UNITS = {"simgrid": "rounds", "switches": "packets"}
 
 
 class Simulate(Protocol):
@@ -37,14 +34,11 @@ class Simulate(Protocol):
     phases
         What is sent, all ranks in each. Where a rank has several messages for another,
         there are as many rounds, one message of each pair in each.
-    progress
-        Called now and then with how much is done, and of how much; not all do.
 
     Returns
     -------
-    Simulated
-        Seconds from the first to the last message of each phase, and which channels
-        were busiest, where the simulator knows.
+    list[float]
+        Seconds from the first to the last message of each phase.
 
     Raises
     ------
@@ -57,9 +51,7 @@ class Simulate(Protocol):
         machine: Machine,
         node_of_rank: Sequence[int],
         phases: Sequence[CommGraph],
-        *,
-        progress: ReportProgress = unwatched,
-    ) -> Simulated:
+    ) -> list[float]:
         """Simulate; see the class."""
 
 

@@ -64,12 +64,23 @@ def simulate(
     node_of_rank: Sequence[int],
     phases: Sequence[CommGraph],
     settings: Sequence[str] = SETTINGS,
-    *,
-    progress: ReportProgress = unwatched,
-) -> Simulated:
+) -> list[float]:
     """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
 
     `settings` are SimGrid's, ``key:value``.
+    """
+    return simulate_placed(machine, node_of_rank, phases, settings).seconds
+
+
+def simulate_placed(
+    machine: Machine,
+    node_of_rank: Sequence[int],
+    phases: Sequence[CommGraph],
+    settings: Sequence[str] = SETTINGS,
+    *,
+    progress: ReportProgress = unwatched,
+) -> Simulated:
+    """Simulate, and report messages as they are done.
 
     Several messages from one rank to another are sent one after the other, in rounds:
     the ranks wait for all of a round before the next. Equal rounds are simulated once.
@@ -100,7 +111,7 @@ def simulate(
         command += ["-platform", "platform.xml"]
         far = FAR if CONSTANT_FACTORS in settings else 0.0
         found = []
-        count = sum(map(len, rounds))
+        count = sum(len(sent) for phase in rounds for _, sent in phase)
         done = 0
         for phase in rounds:
             ways = ways_of(machine, nodes, phase)
@@ -110,7 +121,7 @@ def simulate(
                 latencies = _latencies(machine, nodes, sent, ways)
                 end = _run(command, home, sent, latencies, machine)
                 seconds += times * (end - far)
-                done += 1
+                done += len(sent)
                 progress(done, count)
             found.append(seconds)
         return Simulated(found)

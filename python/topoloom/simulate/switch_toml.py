@@ -84,21 +84,14 @@ class SwitchModel:
     iterations: int = 1
     injection: float | None = None
 
-    def flit_for(self, largest: float) -> int:
-        """Bytes of a flit, by the bytes of the largest message."""
-        return self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
-
-    def payload_for(self, largest: float) -> int:
-        """Bytes of a message in a packet, likewise."""
-        return self.payload or _FLITS_A_PACKET * self.flit_for(largest)
-
     def settings(self, classes: int, largest: float) -> SwitchSettings:
         """Say it to the core, for routes of these classes and a largest message."""
+        flit = self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
         return SwitchSettings(
             vcs=self.virtual_channels * classes,
             buffer=self.buffer,
-            flit=self.flit_for(largest),
-            payload=self.payload_for(largest),
+            flit=flit,
+            payload=self.payload or _FLITS_A_PACKET * flit,
             header=self.header,
             switching=self.switching,
             router=self.router,
@@ -155,11 +148,6 @@ def switch_of_machine(machine: str | None) -> SwitchModel | None:
 def switch_names() -> list[str]:
     """Name the switches that ship with Topoloom."""
     return list(_files())
-
-
-def switch_documents() -> dict[str, dict[str, Any]]:
-    """Read their files, by name."""
-    return {name: read_toml(path) for name, path in _files().items()}
 
 
 def read_switch(table: dict[str, Any]) -> SwitchModel:

@@ -17,10 +17,12 @@ from topoloom._core import (
     Error,
     Machine,
     ProgramMeasure,
+    Schedule,
     SwitchWiring,
     simulate_messages,
+    simulate_schedule,
 )
-from topoloom.graphs.phases import Ints
+from topoloom.graphs.phases import Ints, edge_rows
 from topoloom.simulate.rounds import Floats, equal_rounds, send_order
 from topoloom.simulate.simulated import (
     BusyChannel,
@@ -41,25 +43,30 @@ def simulate(
     node_of_rank: Sequence[int],
     phases: Sequence[CommGraph],
     switch: SwitchModel | None = None,
+) -> list[float]:
+    """Simulate phases one after the other; see `topoloom.simulate.Simulate`."""
+    return simulate_placed(machine, node_of_rank, phases, switch).seconds
+
+
+def simulate_placed(
+    machine: Machine,
+    node_of_rank: Sequence[int],
+    phases: Sequence[CommGraph],
+    switch: SwitchModel | None = None,
     *,
     progress: ReportProgress = unwatched,
 ) -> Simulated:
-    """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
+    """Simulate, name the busiest channels, and report messages as they are done.
 
     Several messages from one rank to another are sent in rounds, as SimGrid's are:
     the ranks wait for all of a round before the next. Equal rounds are simulated once.
-    Progress is in packets.
     """
-    if not machine.has_bandwidths or not machine.link_count:
-        raise Error(
-            f"{machine.name} has no links with bandwidths, so there are no packets to "
-            "simulate; describe them, such as 'bandwidth=10GB/s,latency=1us'"
-        )
+    _check_links(machine)
     switch = switch or SwitchModel()
     wiring = SwitchWiring(machine, switch.routing)
     nodes = np.asarray(node_of_rank)
     rounds = [equal_rounds(phase) for phase in phases]
-    count = sum(_packets(switch, nodes, sent) for one in rounds for _, sent in one)
+    count = sum(len(sent) for phase in rounds for _, sent in phase)
     done = 0
     seconds = []
     busy: dict[str, float] = defaultdict(float)
@@ -67,13 +74,53 @@ def simulate(
         took = 0.0
         for times, sent in phase:
             measure = _simulate(machine, wiring, switch, nodes, sent)
-            done += measure.packets
+            done += len(sent)
             progress(done, count)
             took += times * measure.seconds
             for name, share in measure.busiest:
                 busy[name] += times * share * measure.seconds
         seconds.append(took)
     return Simulated(seconds, _busiest(busy, sum(seconds)))
+
+
+def simulate_collective(
+    machine: Machine,
+    node_of_rank: Sequence[int],
+    schedule: Schedule,
+    switch: SwitchModel | None = None,
+) -> Simulated:
+    """Simulate a collective, of which each rank begins a round when it can.
+
+    That is when it has sent and received what the round before has.
+
+    Raises
+    ------
+    topoloom.Error
+        If the machine has no links with bandwidths.
+    """
+    _check_links(machine)
+    switch = switch or SwitchModel()
+    wiring = SwitchWiring(machine, switch.routing)
+    ends = {0, schedule.rounds - 1} if schedule.rounds else set()
+    sizes = [edge_rows(schedule.phase(number))[:, 2] for number in ends]
+    largest = max((size.max() for size in sizes if len(size)), default=0.0)
+    measure = simulate_schedule(
+        wiring,
+        node_of_rank,
+        schedule,
+        settings=switch.settings(wiring.classes, largest),
+        busiest=BUSIEST,
+    )
+    busiest = tuple(BusyChannel(*channel) for channel in measure.busiest)
+    return Simulated([float(measure.seconds)], busiest)
+
+
+def _check_links(machine: Machine) -> None:
+    if not machine.has_bandwidths or not machine.link_count:
+        raise Error(
+            f"{machine.name} has no links with bandwidths, so there are no packets to "
+            "simulate; describe them, such as 'bandwidth=10GB/s,latency=1us'"
+        )
 
 
 def _simulate(
@@ -96,14 +143,6 @@ def _simulate(
         settings=switch.settings(wiring.classes, sent[:, 2].max()),
         busiest=_ADDED,
     )
-
-
-def _packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
-    """Count what goes over the network."""
-    ends = nodes[sent[:, :2].astype(np.int64)]
-    away = sent[ends[:, 0] != ends[:, 1], 2]
-    payload = switch.payload_for(sent[:, 2].max())
-    return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
 
 
 def _busiest(busy: dict[str, float], seconds: float) -> tuple[BusyChannel, ...]:

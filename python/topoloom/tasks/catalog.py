@@ -93,12 +93,16 @@ def model_entries() -> list[dict[str, Any]]:
 
 def switch_entries() -> list[dict[str, Any]]:
     """List the switches that are included."""
-    from topoloom.simulate.switch_toml import switch_documents
+    from topoloom.simulate.switch_toml import switch_names
+    from topoloom.support.resources import shipped
+    from topoloom.support.toml_document import read_toml
 
     keys = ("summary", "source", "date")
+    folder = shipped("models") / "switches"
+    files = {name: read_toml(folder / f"{name}.toml") for name in switch_names()}
     return [
-        {"name": name, "title": document["name"], **{k: document[k] for k in keys}}
-        for name, document in switch_documents().items()
+        {"name": name, "title": file["name"], **{key: file[key] for key in keys}}
+        for name, file in files.items()
     ]
 
 

@@ -15,7 +15,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.phases import load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.data import Report, View
-from topoloom.simulate import load_simulator, with_switch
+from topoloom.simulate.simulated import placed_simulator
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.report import Made, report_of
@@ -148,9 +148,7 @@ def _simulated(
     graph: CommGraph,
     phases: Sequence[CommGraph],
 ) -> Simulations:
-    simulate = with_switch(
-        load_simulator(simulator.name), simulator.name, simulator.switch
-    )
+    simulate = placed_simulator(simulator.name, simulator.switch)
     given = [
         PlacementProblem(
             graph, file.allocation, file, file.hosts, file.switches, file.node

@@ -21,8 +21,12 @@ from topoloom._core import (
 )
 from topoloom.graphs.phases import edge_rows
 from topoloom.machines.link_names import named_link
-from topoloom.simulate import Simulate
-from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
+from topoloom.simulate.simulated import (
+    ReportProgress,
+    Simulated,
+    SimulatePlaced,
+    unwatched,
+)
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.problem import launcher_default
@@ -122,7 +126,7 @@ def simulate_placements(
     names: Sequence[str],
     given: Sequence[PlacementProblem],
     phases: list[CommGraph],
-    simulate: Simulate,
+    simulate: SimulatePlaced,
     watching: Watching = unwatched_simulation,
 ) -> Simulations:
     """Simulate block order, then the placements; `watching` surrounds each.

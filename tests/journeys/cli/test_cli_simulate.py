@@ -159,6 +159,44 @@ def test_a_report_shows_simulated_times_and_the_busiest_channels(
     )
 
 
+def test_schedules_of_a_collective_are_simulated_in_switches(
+    topoloom: Command,
+) -> None:
+    machine = f"{MACHINE.partition('+')[0]}+node:1,startup=1us"
+    words = ["collective", "allgather", "-n", "16", "--bytes", "64KiB", "-m", machine]
+    words += ["--schedule", "ring+bruck", "--with", "switches"]
+    document = topoloom(*words, "--json").json
+    found = {each["name"]: each for each in document["schedules"]}
+    assert set(found) == {"ring", "bruck"}
+    # 15 rounds of 64 KiB over 1 GB/s, with headers.
+    assert found["ring"]["simulated"] > 15 * 65536 / 1e9 * 17 / 16
+    for each in found.values():
+        assert 0.5 * each["time"] < each["simulated"] < 4 * each["time"]
+        assert 0 < each["busiest"][0]["busy"] <= 1
+    assert "simulated" in topoloom(*words).out
+    assert "busiest" not in topoloom(*words[:-2], "--json").json["schedules"][0]
+    fastest = topoloom(*words[:-4], "--with", "switches", "--json").json["schedules"]
+    assert ["simulated" in each for each in fastest[:6]] == [True] * 5 + [False]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["-m", "torus:4x4,bandwidth=1GB/s"], "what a message takes to start"),
+        (["--model", "hdr"], "packets cross a machine; name one"),
+        (["--model", "hdr", "--with", "simgrid"], "with switches, not with 'simgrid'"),
+    ],
+)
+def test_collectives_that_cannot_be_simulated_are_refused_in_one_line(
+    topoloom: Command, wrong: list[str], message: str
+) -> None:
+    words = ["collective", "allgather", "-n", "16", "--with", "switches"]
+    refused = topoloom(*words, *wrong)
+    assert (refused.status, refused.out) == (2, "")
+    assert message in refused.err
+    assert refused.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -17,7 +17,6 @@ from topoloom._core import (
     simulate_schedule,
 )
 from topoloom.graphs import stencil
-from topoloom.simulate import load_simulator
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate
 
@@ -32,7 +31,7 @@ def graph(ranks: int, messages: list[tuple[int, int, int]]) -> CommGraph:
 
 
 def times(machine: str, nodes: list[int], *phases: CommGraph) -> list[float]:
-    return load_simulator("switches")(Machine(machine), nodes, phases).seconds
+    return simulate(Machine(machine), nodes, phases)
 
 
 def test_a_message_takes_its_bytes_and_the_latencies_of_its_links() -> None:
@@ -109,7 +108,7 @@ def test_packets_are_as_old_as_their_time_in_the_network() -> None:
     found = {
         arbiter: simulate(
             machine, nodes, [halo], SwitchModel(flit=256, arbiter=arbiter)
-        ).seconds[0]
+        )[0]
         for arbiter in ("age", "round-robin")
     }
     assert least < found["age"] < 1.2 * least

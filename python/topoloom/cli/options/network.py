@@ -52,18 +52,3 @@ Iterations = Annotated[
     int,
     typer.Option("--iterations", metavar="N", help="Iterations of islip in a cycle."),
 ]
-SIMULATOR_HELP = (
-    "What simulates: simgrid, SMPI of SimGrid (Debian's package libsimgrid-dev); or "
-    "switches, our own, packet by packet."
-)
-SwitchName = Annotated[
-    str | None,
-    typer.Option(
-        "--switch",
-        metavar="NAME|FILE",
-        help="How switches are simulated: a name from 'topoloom list switches', or "
-        "a TOML file with a [switch].",
-        show_default="that of the machine's file",
-        autocompletion=complete.switches,
-    ),
-]

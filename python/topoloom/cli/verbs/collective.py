@@ -27,8 +27,10 @@ from topoloom.cli.options.machines import (
 from topoloom.cli.options.messages import MaybeBytes, Model, Ranks, Root
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seed, Threads
+from topoloom.cli.options.simulators import SwitchName
 
 if TYPE_CHECKING:
+    from topoloom.simulate.simulated import Simulated
     from topoloom.tasks.collectives.collective import RankedCollective
 
 
@@ -121,6 +123,17 @@ def command(
             "--decisions",
         ),
     ] = None,
+    simulator: Annotated[
+        str | None,
+        typer.Option(
+            "--with",
+            metavar="switches",
+            help="Also simulate the five fastest, or those of --schedule, in switches, "
+            "packet by packet.",
+            show_default="nothing is simulated",
+        ),
+    ] = None,
+    switch: SwitchName = None,
     run: Annotated[
         bool,
         typer.Option(
@@ -171,6 +184,9 @@ def command(
     CPU         seconds that the busiest rank sends, receives and copies; only where
                 the model says what receivers need
     congestion  seconds that the busiest link of every round needs
+    simulated   with --with switches: seconds until the last rank has ended, where
+                packets wait for each other in switches; messages cost what the machine
+                says
 
     With --run they are measured: a launcher without a program, written after --, starts
     the ranks, which run each schedule and the MPI library's own collective in turns.
@@ -190,14 +206,17 @@ def command(
       topoloom collective bcast -n 8 --model hdr --rounds binomial.svg
       topoloom collective allreduce -n 1024 --model hdr --to open-mpi -o rules.txt
       topoloom collective alltoall+bcast -n 64 --model hdr --to mpich -o rules.json
+      topoloom collective allreduce -n 64 --bytes 1MiB --with switches \\
+          -m torus:4x4x4,bandwidth=10GB/s,latency=100ns+node:1,startup=1us
       topoloom collective alltoall -n 64 --bytes 64+4KiB --run --decisions table.json \\
           -- mpirun -n 64
     """
     import json
+    from functools import partial
 
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import print_json, progress_bar, watching
     from topoloom.cli.exit_status import Interrupted
     from topoloom.cli.measured_output import Files, write_measured
     from topoloom.cli.shell import naming_file
@@ -208,15 +227,17 @@ def command(
     from topoloom.graphs.phases import phase_array
     from topoloom.placements.placement_file import save_placement
     from topoloom.schedules.exports.registry import find_format
+    from topoloom.simulate.switch_toml import load_switch, switch_of_machine
     from topoloom.support.checks import at_least
     from topoloom.support.files import write_text
-    from topoloom.support.units import parse_bytes
+    from topoloom.support.units import counted, parse_bytes
     from topoloom.tasks.collectives.collective import (
         export_collectives,
         rank_collective,
         read_call,
         read_setting,
     )
+    from topoloom.tasks.collectives.in_switches import FASTEST, simulate_schedules
     from topoloom.tasks.collectives.measure import measure_collective
     from topoloom.tasks.problem import Where
 
@@ -228,6 +249,12 @@ def command(
             "several collectives are for the rules of an MPI library: add --to, and no "
             "--order-ranks or --demand; or name one"
         )
+    if simulator not in (None, "switches"):
+        raise Error(f"collectives are simulated with switches, not with '{simulator}'")
+    if switch is not None and simulator is None:
+        raise Error("--switch is for --with switches")
+    if simulator is not None and (run or others):
+        raise Error("--with simulates one collective; leave out --run, and name one")
     if run:
         if order_ranks or to or write_pattern or rounds or demand or over != "bytes":
             raise Error(
@@ -288,7 +315,20 @@ def command(
         rank_collective(read_call(other, ranks, size, root), setting, names)
         for other in others
     ]
+    in_switches = None
+    if simulator is not None and not found.interrupted:
+        in_switches = simulate_schedules(
+            found,
+            switch_of_machine(machine) if switch is None else load_switch(switch),
+            len(found.ranked) if names else FASTEST,
+            partial(progress_bar, unit="messages"),
+        )
     document = found.document()
+    simulated = {} if in_switches is None else in_switches.simulated
+    for each in document["schedules"]:
+        if one := simulated.get(each["name"]):
+            each["simulated"] = sum(one.seconds)
+            each["busiest"] = [channel._asdict() for channel in one.busiest]
     if also:
         document["also"] = [each.document() for each in also]
     if output is not None and order_ranks:
@@ -312,12 +352,15 @@ def command(
         print_json(document)
     else:
         for each in also:
-            _print(each, [], "")
+            _print(each, [], "", {})
         files = [output]
         if not found.interrupted:
             files += [write_pattern, decisions, figure, rounds]
         use = "" if form is None or output is None else naming_file(output, form.USE)
-        _print(found, files, use)
+        _print(found, files, use, simulated)
+    if in_switches is not None and in_switches.interrupted:
+        done = counted(len(simulated), "schedule")
+        raise Interrupted(f"interrupted after {done} in switches")
     if found.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
@@ -337,7 +380,12 @@ def _check_output(output: Path | None, order_ranks: bool, to: str | None) -> Non
         raise Error(f"--to {to} needs a file to write; add -o FILE")
 
 
-def _print(found: RankedCollective, written: list[Path | None], use: str) -> None:
+def _print(
+    found: RankedCollective,
+    written: list[Path | None],
+    use: str,
+    simulated: dict[str, Simulated],
+) -> None:
     """Print the table, the fastest first, and what ordering brought."""
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import (
@@ -377,10 +425,15 @@ def _print(found: RankedCollective, written: list[Path | None], use: str) -> Non
             row.append(format_seconds(cost.cpu))
         if setting.slots is not None:
             row.append(format_seconds(cost.congestion))
+        if simulated:
+            packets = simulated.get(one.name)
+            row.append("" if packets is None else format_seconds(sum(packets.seconds)))
         rows.append(row)
     if found.knows_cpu:
         columns.append("CPU")
     if setting.slots is not None:
         columns.append("congestion")
+    if simulated:
+        columns.append("simulated")
     print_table(columns, rows, best=0, left=2)
     print_facts([("use it", use)] if use else [], written=written)

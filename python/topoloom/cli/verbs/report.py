@@ -11,7 +11,7 @@ import typer
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Pattern, output_option
-from topoloom.cli.options.network import SIMULATOR_HELP, SwitchName
+from topoloom.cli.options.simulators import SIMULATOR_HELP, SwitchName
 
 
 def command(
@@ -55,14 +55,13 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note, print_facts, print_json, progress_bar
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.simulate import UNITS
     from topoloom.tasks.report_page import Simulator, write_report
 
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
     asked = None
     if simulator is not None:
-        watching = partial(progress_bar, unit=UNITS.get(simulator, ""))
+        watching = partial(progress_bar, unit="messages")
         asked = Simulator(simulator, switch, watching)
     written = write_report(placements, output, pattern, command_line.get(), asked)
     for warning in written.warnings:

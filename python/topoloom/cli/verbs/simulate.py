@@ -17,8 +17,8 @@ from topoloom.cli.options.machines import (
     LimitOptions,
     MaybeMachineText,
 )
-from topoloom.cli.options.network import SIMULATOR_HELP, SwitchName
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.options.simulators import SIMULATOR_HELP, SwitchName
 
 
 @with_groups
@@ -79,13 +79,13 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.simulate import UNITS, load_simulator, with_switch
+    from topoloom.simulate.simulated import placed_simulator
     from topoloom.support.units import counted
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
-    simulate = with_switch(load_simulator(simulator), simulator, switch, machine)
+    simulate = placed_simulator(simulator, switch, machine)
     where = Where(*allowed, seed, limits.order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
@@ -97,7 +97,7 @@ def command(
     phases = load_phases(graph) or [given[0].graph]
     the_machine = given[0].allocation.machine
     found = simulate_placements(
-        names, given, phases, simulate, partial(progress_bar, unit=UNITS[simulator])
+        names, given, phases, simulate, partial(progress_bar, unit="messages")
     )
     document = {
         "machine": the_machine.text,

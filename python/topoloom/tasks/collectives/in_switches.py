@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fastest schedules of a collective, simulated in switches, packet by packet."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.simulate.simulated import Simulated
+from topoloom.simulate.switch_toml import SwitchModel
+from topoloom.simulate.switches import simulate_collective
+from topoloom.tasks.collectives.collective import RankedCollective
+from topoloom.tasks.simulate import Watching, unwatched_simulation
+
+#: Schedules that are simulated unless they are named.
+FASTEST = 5
+
+
+class InSwitches(NamedTuple):
+    """What was simulated, by the name of the schedule.
+
+    `interrupted` says whether Ctrl-C ended it before the last.
+    """
+
+    simulated: dict[str, Simulated]
+    interrupted: bool
+
+
+def simulate_schedules(
+    found: RankedCollective,
+    switch: SwitchModel | None = None,
+    fastest: int = FASTEST,
+    watching: Watching = unwatched_simulation,
+) -> InSwitches:
+    """Simulate the schedules that are predicted to be the fastest, the first first.
+
+    Messages cost what the machine says, whatever model they were ranked by. Ctrl-C
+    leaves out the schedule that is under way and those after it.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is not known where the ranks are, or the machine has no links.
+    """
+    if found.setting.slots is None:
+        raise Error("packets cross a machine; name one")
+    allocation, placement = found.setting.slots
+    machine = allocation.machine
+    nodes = (placement.slots // machine.slots_per_node).tolist()
+    chosen = [one.name for one in found.ranked[:fastest]]
+    simulated: dict[str, Simulated] = {}
+    for number, name in enumerate(chosen, start=1):
+        try:
+            with watching(f"{number}/{len(chosen)} {name}"):
+                schedule = found.call.schedule(name)
+                simulated[name] = simulate_collective(machine, nodes, schedule, switch)
+        except KeyboardInterrupt:
+            return InSwitches(simulated, True)
+    return InSwitches(simulated, False)
