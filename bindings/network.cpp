@@ -15,7 +15,6 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
 #include "topoloom/network/workloads/load.hpp"
-#include "topoloom/network/workloads/open_loop.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {
