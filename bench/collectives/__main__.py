@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from collectives import fitted, orders, tables
 from collectives.platforms import PLATFORMS
 from collectives.simulated import (
     RANKS,
+    Job,
     jobs,
     load,
     overlap,
@@ -76,23 +78,29 @@ def _simulate(
     platforms: Sequence[str], ranks: Sequence[int], page: Path | None
 ) -> None:
     saved = load(SAVED)
-    known = {(cell.platform, cell.placement, cell.ranks) for cell in saved}
+    done: dict[Job, set[str]] = defaultdict(set)
+    for cell in saved:
+        done[cell.platform, cell.placement, cell.ranks].add(cell.by)
     hidden = []
     with tempfile.TemporaryDirectory() as folder:
         program = _program(Path(folder))
         for job in jobs(platforms, ranks):
-            if job not in known:
-                print(*job, file=sys.stderr, flush=True)
-                cells = simulate_job(program, *job)
+            for cells in simulate_job(program, job, done[job]):
+                print(*job, cells[0].by, file=sys.stderr, flush=True)
                 save(cells, SAVED)
                 saved += cells
         for platform in platforms:
             hidden += [overlap(program, platform, OVERLAPPED, size) for size in HIDDEN]
     groups = tables.group(saved)
-    _show(page, "-calls", tables.calls_table(groups))
-    _show(page, "-gains", tables.gains_table(groups))
-    _show(page, "-predictions", tables.predictions_table(groups))
-    _show(page, "-overlap", tables.overlap_table(hidden))
+    calls = tables.calls_table(groups)
+    summaries = page
+    if page and not tables.has_rows(calls, _shown(page, "-calls"), tables.CALL_KEY):
+        print("bench: means need all calls of the page, so those stay", file=sys.stderr)
+        summaries = None
+    _show(page, "-calls", calls, tables.CALL_KEY, tables.call_order)
+    _show(summaries, "-gains", tables.gains_table(groups))
+    _show(summaries, "-predictions", tables.predictions_table(groups))
+    _show(page, "-overlap", tables.overlap_table(hidden), tables.OVERLAP_KEY)
 
 
 def marks(part: str) -> tuple[str, str]:
@@ -101,9 +109,24 @@ def marks(part: str) -> tuple[str, str]:
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 
 
-def _show(page: Path | None, part: str, table: str) -> None:
+def _shown(page: Path, part: str) -> str:
+    """Read a table of a page."""
+    begin, end = marks(part)
+    return page.read_text().partition(begin)[2].partition(end)[0].strip()
+
+
+def _show(
+    page: Path | None,
+    part: str,
+    table: str,
+    key: int = 0,
+    order: tables.RowOrder | None = None,
+) -> None:
+    """Print a table, and put it on a page; with a key, the page keeps other rows."""
     print(table, end="\n\n", flush=True)
     if page:
+        if key:
+            table = tables.merged(table, _shown(page, part), key, order)
         paste(page, table, *marks(part))
 
 

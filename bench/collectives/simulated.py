@@ -70,9 +70,11 @@ class Cell:
     predicted: float = 0.0
 
 
-def jobs(
-    platforms: Sequence[str], ranks: Sequence[int]
-) -> Iterator[tuple[str, str, int]]:
+#: Platform, placement and number of ranks.
+Job = tuple[str, str, int]
+
+
+def jobs(platforms: Sequence[str], ranks: Sequence[int]) -> Iterator[Job]:
     """List platforms, placements and ranks; on flat ones all places are equal."""
     for number in ranks:
         for platform in platforms:
@@ -80,19 +82,29 @@ def jobs(
                 yield platform, placement, number
 
 
-def simulate_job(
-    program: Path, platform: str, placement: str, ranks: int
-) -> list[Cell]:
-    """Simulate all calls of a job by all who choose, and by schedules."""
-    seated = seat(platform, placement, ranks, program.parent)
-    where = (platform, placement, ranks)
-    calls = list(_calls(ranks))
-    cells = []
+def simulate_job(program: Path, job: Job, done: set[str]) -> Iterator[list[Cell]]:
+    """Simulate all calls of a job by all who choose, and by schedules.
+
+    Gives those of each selector, then ours, except by those who are `done`.
+    """
+    if {*SELECTORS, AUTO} <= done:
+        return
+    seated = seat(*job, program.parent)
+    calls = list(_calls(job[2]))
     for selector in SELECTORS:
-        cases = [(call, "mpi") for call in calls]
-        settings = {"smpi/coll-selector": selector}
-        for call, seconds in run_cases(program, seated, settings, cases):
-            cells.append(_cell(where, call, selector, seconds))
+        if selector not in done:
+            cases = [(call, "mpi") for call in calls]
+            settings = {"smpi/coll-selector": selector}
+            found = run_cases(program, seated, settings, cases)
+            yield [_cell(job, call, selector, seconds) for call, seconds in found]
+    if AUTO not in done:
+        yield _simulate_ours(program, job, seated, calls)
+
+
+def _simulate_ours(
+    program: Path, job: Job, seated: Seated, calls: Sequence[Call]
+) -> list[Cell]:
+    """Simulate our choice and schedules of ours, in one run."""
     candidates = {call: _candidates(call, seated) for call in calls}
     names = {name for found in candidates.values() for name, _ in found}
     machine = f"machine={seated.machine}"
@@ -106,9 +118,10 @@ def simulate_job(
                 by.append(name)
                 predicted.append(dict(found)[name])
     done = run_cases(program, seated, smpi.QUICK, ours)
-    for (call, seconds), who, expected in zip(done, by, predicted, strict=True):
-        cells.append(_cell(where, call, who, seconds, expected))
-    return cells
+    return [
+        _cell(job, call, who, seconds, expected)
+        for (call, seconds), who, expected in zip(done, by, predicted, strict=True)
+    ]
 
 
 def _calls(ranks: int) -> Iterator[Call]:
@@ -128,7 +141,7 @@ def _candidates(call: Call, seated: Seated) -> list[tuple[str, float]]:
 
 
 def _cell(
-    where: tuple[str, str, int],
+    where: Job,
     call: Call,
     by: str,
     seconds: float,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import geometric_mean, median
 
@@ -21,6 +21,10 @@ from collectives.simulated import (
 
 #: All sizes, and those of which the literature speaks.
 CLASSES = {"8 to 64 B": (8, 64), "512 B and 4 KiB": (512, 4096), "32 KiB": (32768,)}
+
+
+#: How many of the first cells say what a row is about.
+CALL_KEY, OVERLAP_KEY = 4, 3
 
 
 @dataclass
@@ -62,7 +66,7 @@ Key = tuple[str, str, int, str, int]
 
 
 def group(cells: Iterable[Cell]) -> dict[Key, Group]:
-    """Bring together what belongs to the same call."""
+    """Bring together what belongs to the same call, where all who choose have it."""
     groups: dict[Key, Group] = defaultdict(Group)
     for cell in cells:
         key = (cell.platform, cell.placement, cell.ranks, cell.operation, cell.bytes)
@@ -72,7 +76,12 @@ def group(cells: Iterable[Cell]) -> dict[Key, Group]:
             groups[key].ours = cell.seconds
         else:
             groups[key].schedules.append((cell.seconds, cell.predicted))
-    return dict(groups)
+    whole = set(SELECTORS)
+    return {
+        key: one
+        for key, one in groups.items()
+        if one.ours > 0 and one.chosen.keys() == whole
+    }
 
 
 def calls_table(groups: dict[Key, Group]) -> str:
@@ -93,6 +102,39 @@ def calls_table(groups: dict[Key, Group]) -> str:
         *(f"{size:,} B" for size in SIZES),
     )
     return _table(head, ((*map(str, key), *cells) for key, cells in order), left=4)
+
+
+Row = list[str]
+RowOrder = Callable[[Row], tuple[int, int, str, str]]
+
+
+def call_order(row: Row) -> tuple[int, int, str, str]:
+    """Give a row of `calls_table` its place."""
+    return _place((row[0], int(row[1]), row[2], row[3]))
+
+
+def has_rows(table: str, other: str, key: int) -> bool:
+    """Return whether a table has all rows of another one, by their first cells."""
+    return _rows(other, key).keys() <= _rows(table, key).keys()
+
+
+def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str:
+    """Add the rows of an old table that have other first cells, in their order."""
+    rows = list((_rows(old, key) | _rows(table, key)).values())
+    if order is not None:
+        rows.sort(key=order)
+    head, rule = table.splitlines()[:2]
+    return "\n".join([head, rule, *(_line(row) for row in rows)])
+
+
+def _rows(table: str, key: int) -> dict[tuple[str, ...], Row]:
+    lines = table.splitlines()[2:]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    return {tuple(row[:key]): row for row in rows}
+
+
+def _line(cells: Iterable[object]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def _place(key: tuple[str, int, str, str]) -> tuple[int, int, str, str]:
@@ -171,5 +213,4 @@ def overlap_table(overlaps: Iterable[Overlap]) -> str:
 
 def _table(head: Sequence[object], rows: Iterable[Sequence[object]], left: int) -> str:
     rule = ["---"] * left + ["---:"] * (len(head) - left)
-    lines = [head, rule, *rows]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    return "\n".join(map(_line, [head, rule, *rows]))

@@ -86,6 +86,7 @@ static void measure(const struct job* job) {
                 seconds_of(job, &buffers, &job->cases[i], comms[job->cases[i].way], &start);
             if (job->answer != NULL) fprintf(job->answer, "sample %d %.9e\n", i, seconds);
         }
+        if (job->answer != NULL) fflush(job->answer);  // what is there if the job is interrupted
     }
     if (job->trace != NULL) trace_all(job, &buffers, &start);
     if (job->answer != NULL) fputs("end\n", job->answer);

@@ -45,7 +45,8 @@ def write_measured(found: MeasuredCollective, files: Files, as_json: bool) -> No
         return
     for measured in found.sizes:
         _print(found, measured)
-    print_facts(_facts(found), written=list(files))
+    drawn = files if found.trace is not None else files._replace(timeline=None)
+    print_facts(_facts(found), written=list(drawn))
 
 
 def _facts(found: MeasuredCollective) -> list[tuple[str, str]]:

@@ -27,10 +27,19 @@ class Cases(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """The samples of each case in seconds, and the text of traces."""
+    """What was found out.
+
+    Attributes
+    ----------
+    samples
+        Seconds of each case; those of whole turns, if it was interrupted.
+    traces
+        The text of traces; empty if it was interrupted.
+    """
 
     samples: list[list[float]]
     traces: str
+    interrupted: bool = False
 
 
 def time_cases(
@@ -44,6 +53,7 @@ def time_cases(
 
     A sample is from a common start of all ranks to the end of the last one. With
     `traced`, schedules are traced once at the first size, after the measurement.
+    Ctrl-C ends it with what it has, if that is a turn of all cases.
 
     Raises
     ------
@@ -59,7 +69,13 @@ def time_cases(
     with shared_directory("measure") as directory:
         folder = Path(directory)
         write_text(folder / "cases", _text(asked, repeats, folder if traced else None))
-        done = run_child([*words, str(program), str(folder)])
+        try:
+            done = run_child([*words, str(program), str(folder)])
+        except KeyboardInterrupt:
+            turns = _turns(_samples(folder / "samples", len(asked.cases))[0])
+            if not turns[0]:
+                raise
+            return Timed(turns, "", interrupted=True)
         if done.returncode != 0:
             raise Error(
                 f"'{words[0]}' ended with status {done.returncode}: "
@@ -98,17 +114,33 @@ def _reason(said: str) -> str:
     return "it does not say why"
 
 
-def _read(file: Path, cases: int, launcher: str) -> list[list[float]]:
-    lines = file.read_text().splitlines() if file.exists() else []
+def _samples(file: Path, cases: int) -> tuple[list[list[float]], str]:
+    """Read the samples that are there, and the last line."""
+    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
     found: list[list[float]] = [[] for _ in range(cases)]
+    last = ""
     for line in lines:
-        kind, _, rest = line.partition(" ")
+        if not line.endswith("\n"):  # cut off
+            break
+        last = line.rstrip("\n")
+        kind, _, rest = last.partition(" ")
         if kind == "problem":
             raise Error(rest)
         if kind == "sample":
             number, seconds = rest.split()
             found[int(number)].append(float(seconds))
-    if lines[-1:] != ["end"]:
+    return found, last
+
+
+def _turns(samples: list[list[float]]) -> list[list[float]]:
+    """Keep the turns that all cases have made."""
+    count = min(map(len, samples))
+    return [each[:count] for each in samples]
+
+
+def _read(file: Path, cases: int, launcher: str) -> list[list[float]]:
+    found, last = _samples(file, cases)
+    if last != "end":
         raise Error(
             f"'{launcher}' has not run the measurement to its end; its rank 0 must see "
             "the working directory, and its MPI be that of the compiler (--mpicc)"

@@ -207,17 +207,31 @@ def test_the_launcher_starts_as_many_ranks(
     refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
 
 
-def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
+#: What rank 0 writes: two turns of two cases, and a part of a third one.
+SAMPLES = "sample 0 2e-6 sample 1 1e-6 sample 0 4e-6 sample 1 3e-6 sample 0 9e-6"
+
+
+@pytest.mark.parametrize("turns", [0, 2])
+def test_an_interrupt_gives_the_turns_that_are_complete(
+    turns: int, tmp_path: Path
+) -> None:
     launcher = tmp_path / "slow"
-    launcher.write_text("#!/bin/sh\ntouch started\nexec sleep 60\n")
+    words = SAMPLES.split()[: 12 if turns else 3]
+    lines = " ".join(["printf '%s %s %s\\n'", *words, "sample 1 1e"])
+    launcher.write_text(
+        f'#!/bin/sh\nfor folder; do :; done\n{lines} | head -c -1 > "$folder/samples"\n'
+        "touch started\nexec sleep 60\n"
+    )
     launcher.chmod(0o755)
     folder = tmp_path / "work"
     folder.mkdir()
     compiler = need(MPICH.compilers[".c"], MPICH.install)
     words = ["collective", "alltoall", "-n", "4", "--run", "-o", "samples"]
+    words += ["--schedule", "bruck", "--json"]
     process = subprocess.Popen(
         [*TOPOLOOM, *words, "--mpicc", compiler, "--", str(launcher)],
         cwd=folder,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -225,7 +239,15 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     while not (folder / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=SECONDS)
+    printed, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     assert len(said.splitlines()) == 1
-    assert [file.name for file in folder.iterdir()] == ["started"]
+    if not turns:
+        assert not printed
+        assert [file.name for file in folder.iterdir()] == ["started"]
+        return
+    assert "interrupted after 2 of 30 calls" in said
+    (size,) = json.loads(printed)["sizes"]
+    medians = {one["name"]: one["median"] for one in size["schedules"]}
+    assert medians == pytest.approx({OWN: 3e-6, "bruck": 2e-6})
+    assert len((folder / "samples").read_text().splitlines()) == 4

@@ -3,19 +3,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from collectives import fitted
+from collectives import fitted, simulated
 from collectives.__main__ import marks
 from collectives.orders import MACHINES, RANKS, Result, network_model, table
-from collectives.platforms import PLATFORMS, SMALL, seat, seat_on
-from collectives.simulated import SELECTORS, Cell, Overlap, load, save
-from collectives.tables import gains_table, group, predictions_table
+from collectives.platforms import PLATFORMS, SMALL, Seated, seat, seat_on
+from collectives.simulated import SELECTORS, Cell, Overlap, load, save, simulate_job
+from collectives.tables import (
+    call_order,
+    calls_table,
+    gains_table,
+    group,
+    has_rows,
+    merged,
+    predictions_table,
+)
 from topoloom.machines.machine_file import load_machine
 from topoloom.schedules import Call, fitted_schedules
 
+Cases = Sequence[tuple[Call, str]]
 ROOT = Path(__file__).parents[3]
 
 
@@ -88,6 +99,47 @@ def test_a_call_is_held_against_the_best_of_all(tmp_path: Path) -> None:
     groups = group(cells)
     assert "| 2.00 | 3.00 | 10.00 | 4.00 | 2.00 |" in gains_table(groups)
     assert "| 4 | 2.5 % | 75 % | 1.00 | 0 % | 1.10 |" in predictions_table(groups)
+
+
+def test_calls_without_all_who_choose_are_in_no_table() -> None:
+    cells = _cells(3.3, 6.6, 9.9, 33.0, 13.2)
+    assert not group(cells[1:])
+    assert not group([cell for cell in cells if cell.by != "auto"])
+
+
+def test_a_page_keeps_the_rows_that_were_not_simulated() -> None:
+    new = calls_table(group(_cells(2e-6, 4e-6, 9e-6, 5e-6, 6e-6)))
+    rest = " | ".join([""] * 5)
+    other, old = (
+        f"| all-to-all | {n} | torus | block | 1.0 (1.00){rest} |" for n in (8, 64)
+    )
+    both = merged(new, "\n".join([*new.splitlines()[:2], other, old]), 4, call_order)
+    lines = both.splitlines()
+    assert len(lines) == 4
+    assert "| 8 | torus | block | 1.0 (1.00)" in lines[2]
+    assert "| 64 | torus | block |  | 2.0 (2.00) |" in lines[3]
+    assert has_rows(both, new, 4)
+    assert not has_rows(new, both, 4)
+
+
+def test_a_job_is_simulated_by_those_who_were_not_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def seconds(
+        _program: Path, _seated: Seated, _settings: object, cases: Cases
+    ) -> Any:
+        return ((call, 1e-6) for call, _ in cases)
+
+    monkeypatch.setattr(simulated, "run_cases", seconds)
+    monkeypatch.setattr(simulated, "_candidates", lambda *_: [("bruck", 2e-6)])
+    job, done = ("flat", "block", 64), {"ompi", "impi"}
+    found = [
+        {cell.by for cell in cells}
+        for cells in simulate_job(tmp_path / "program", job, done)
+    ]
+    assert found == [{"mpich"}, {"mvapich2"}, {"auto", "bruck"}]
+    everybody = {*SELECTORS, "auto"}
+    assert not list(simulate_job(tmp_path / "program", job, everybody))
 
 
 def test_what_is_left_of_a_call_is_not_hidden() -> None:

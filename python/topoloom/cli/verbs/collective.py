@@ -270,17 +270,20 @@ def command(
         if timeline is not None:
             check_timeline(ranks)
         texts = [] if asked.operation == "barrier" else (amount or "1KiB").split("+")
+        turns = 30 if repeats is None else repeats
         measured = measure_collective(
             asked,
             [parse_bytes(text) for text in texts],
             launcher_command or [],
             setting,
             names,
-            repeats=30 if repeats is None else repeats,
+            repeats=turns,
             mpicc=mpicc,
             traced=timeline is not None,
         )
         write_measured(measured, Files(output, decisions, figure, timeline), as_json)
+        if measured.interrupted:
+            raise Interrupted(f"interrupted after {measured.repeats} of {turns} calls")
         return
     if launcher_command:
         raise Error(

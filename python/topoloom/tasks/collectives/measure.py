@@ -55,13 +55,24 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasuredCollective:
-    """All schedules at all sizes, and the call that was traced."""
+    """All schedules at all sizes, and the call that was traced.
+
+    Attributes
+    ----------
+    repeats
+        How many calls of each there are: fewer than asked for, if it was interrupted.
+    sizes
+        By size, the fastest schedule first.
+    trace
+        None if none was asked for, or it was interrupted.
+    """
 
     call: Call
     setting: Setting | None
     repeats: int
-    sizes: list[list[Measured]]  # by size, the fastest schedule first
+    sizes: list[list[Measured]]
     trace: CallTrace | None
+    interrupted: bool = False
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -73,6 +84,7 @@ class MeasuredCollective:
             "model": None if setting is None else setting.model_name,
             "machine": None if setting is None else setting.machine_name or None,
             "repeats": self.repeats,
+            "interrupted": self.interrupted,
             "sizes": [
                 {
                     "bytes": measured[0].bytes,
@@ -154,6 +166,8 @@ def measure_collective(
 ) -> MeasuredCollective:
     """Time schedules of a collective in one job, all or those that are named.
 
+    Ctrl-C ends it with what it has, if that is a call of each.
+
     Parameters
     ----------
     call
@@ -202,11 +216,12 @@ def measure_collective(
         found.setdefault(one.bytes, []).append(measured)
     by_size = [sorted(each, key=lambda one: one.median) for each in found.values()]
     trace = None
-    if traced:
+    if traced and not timed.interrupted:
         best = fastest(by_size[0]).schedule
         texts = read_traces(timed.traces, "the trace")
         trace = [each for each in texts if each.schedule == best][-1]
-    return MeasuredCollective(call, setting, repeats, by_size, trace)
+    count = len(timed.samples[0])
+    return MeasuredCollective(call, setting, count, by_size, trace, timed.interrupted)
 
 
 def _predicted(call: Call, name: str, setting: Setting | None) -> float | None:
