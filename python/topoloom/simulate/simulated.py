@@ -3,13 +3,8 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import NamedTuple, Protocol, cast
-
-from topoloom._core import CommGraph, Machine
-from topoloom.simulate import load_simulator, with_switch
+from collections.abc import Callable
+from typing import NamedTuple
 
 #: Called with what is done so far, and with all that there is to do.
 ReportProgress = Callable[[int, int], None]
@@ -39,35 +34,3 @@ class Simulated(NamedTuple):
 
     seconds: list[float]
     busiest: tuple[BusyChannel, ...] = ()
-
-
-class SimulatePlaced(Protocol):
-    """Simulates as `topoloom.simulate.Simulate`, and reports messages as they are done.
-
-    Returns what it found.
-    """
-
-    def __call__(
-        self,
-        machine: Machine,
-        node_of_rank: Sequence[int],
-        phases: Sequence[CommGraph],
-        *,
-        progress: ReportProgress = unwatched,
-    ) -> Simulated:
-        """Simulate; see the class."""
-
-
-def placed_simulator(
-    name: str, switch: str | None, machine: str | None = None
-) -> SimulatePlaced:
-    """Load a simulator with its switches, of a name or a file, or of a machine's file.
-
-    Raises
-    ------
-    topoloom.Error
-        If there is none of this name, or it knows no switches.
-    """
-    bound = with_switch(load_simulator(name), name, switch, machine)
-    found = importlib.import_module(f"topoloom.simulate.{name}").simulate_placed
-    return cast(SimulatePlaced, partial(found, **getattr(bound, "keywords", {})))

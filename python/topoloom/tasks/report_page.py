@@ -15,7 +15,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.phases import load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.data import Report, View
-from topoloom.simulate.simulated import placed_simulator
+from topoloom.simulate.placed import placed_simulator
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.report import Made, report_of

@@ -21,10 +21,10 @@ from topoloom._core import (
 )
 from topoloom.graphs.phases import edge_rows
 from topoloom.machines.link_names import named_link
+from topoloom.simulate.placed import SimulatePlaced
 from topoloom.simulate.simulated import (
     ReportProgress,
     Simulated,
-    SimulatePlaced,
     unwatched,
 )
 from topoloom.support.units import counted

@@ -27,7 +27,7 @@ from topoloom.cli.options.machines import (
 from topoloom.cli.options.messages import MaybeBytes, Model, Ranks, Root
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seed, Threads
-from topoloom.cli.options.simulators import SwitchName
+from topoloom.cli.options.simulators import SIMULATOR_HELP, SwitchName
 
 if TYPE_CHECKING:
     from topoloom.simulate.simulated import Simulated
@@ -127,10 +127,10 @@ def command(
         str | None,
         typer.Option(
             "--with",
-            metavar="switches",
-            help="Also simulate the five fastest, or those of --schedule, in switches, "
-            "packet by packet.",
+            metavar="SIMULATOR",
+            help=SIMULATOR_HELP,
             show_default="nothing is simulated",
+            autocompletion=complete.simulators,
         ),
     ] = None,
     switch: SwitchName = None,
@@ -184,9 +184,9 @@ def command(
     CPU         seconds that the busiest rank sends, receives and copies; only where
                 the model says what receivers need
     congestion  seconds that the busiest link of every round needs
-    simulated   with --with switches: seconds until the last rank has ended, where
-                packets wait for each other in switches; messages cost what the machine
-                says
+    simulated   with --with switches, of the five fastest or those of --schedule:
+                seconds until the last rank has ended, where packets wait for each other
+                in switches; messages cost what the machine says
 
     With --run they are measured: a launcher without a program, written after --, starts
     the ranks, which run each schedule and the MPI library's own collective in turns.

@@ -79,7 +79,7 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.simulate.simulated import placed_simulator
+    from topoloom.simulate.placed import placed_simulator
     from topoloom.support.units import counted
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
