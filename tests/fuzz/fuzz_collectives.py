@@ -24,7 +24,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "mpi"))
 
 #: Numbers of ranks, and of every 100 cases how many have that number.
-SHARES = {1: 4, 2: 20, 3: 15, 4: 15, 5: 12, 7: 10, 8: 10, 9: 6, 13: 4, 16: 2, 17: 2}
+SHARES = {
+    **{1: 3, 2: 20, 3: 15, 4: 15, 5: 12, 7: 10, 8: 10, 9: 6, 13: 3, 16: 2, 17: 2},
+    **{24: 1, 31: 1},
+}
 #: Cases of one run of the program.
 AT_ONCE = 400
 
