@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-remap bench-learning bench-network bench-programs bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -94,6 +94,9 @@ bench-network: build         ## switches beside BookSim 2 and CAMINOS; BOOKSIM=F
 
 bench-programs: build         ## programs of 4,096 and 65,536 ranks in our switches; ARGS='--docs docs' renews the table
 	PYTHONPATH=bench python -m programs $(ARGS)
+
+bench-switches: build        ## multicasts and reductions in our switches beside published ones; ARGS='--docs docs' renews the tables
+	PYTHONPATH=bench python -m switches $(ARGS)
 
 bench-validation: build      ## objectives beside times that SimGrid simulates; ARGS='--docs docs' renews the page
 	tools/setup.sh validation

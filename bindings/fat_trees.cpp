@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "machine_tree.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
@@ -51,12 +52,6 @@ std::vector<NodeMessage> node_messages(const RepeatedStep& step, const Ids& node
         messages.push_back({node_of_rank[from.value], node_of_rank[to.value]});
     return messages;
 }
-
-/// A tree, and the text of the machine that it is made of.
-struct MachineTree {
-    SpanningTree tree;
-    std::shared_ptr<const std::string> machine;
-};
 
 std::vector<Multicast> multicasts_of(const Roots& roots) {
     std::vector<Multicast> multicasts;

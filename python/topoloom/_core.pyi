@@ -910,11 +910,12 @@ class SwitchWiring:
     def routing(self) -> str:
         """What `own` comes to."""
 
-    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
+    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, crossing: int = 1, router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
         """
         Measure latencies of packets while each node makes `load` flits per cycle.
 
-        Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles.
+        Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, and
+        crossing a switch that many after one for routing.
         The result does not depend on the threads; 0: one per core.
         """
 
@@ -1292,13 +1293,14 @@ def schedules() -> list[dict[str, object]]:
 class SwitchSettings:
     """How switches are simulated, and how messages are cut."""
 
-    def __init__(self, *, vcs: int, buffer: float | None = None, flit: int = 64, payload: int = 1024, header: int = 32, switching: str = 'wormhole', router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, switch_latency: float | None = None, injection: float | None = None) -> None:
+    def __init__(self, *, vcs: int, buffer: float | None = None, flit: int = 64, payload: int = 1024, header: int = 32, switching: str = 'wormhole', router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, switch_latency: float | None = None, injection: float | None = None, units: int = 1, combining: float | None = None) -> None:
         """
         Sizes are in bytes, the switch's latency in seconds, injection in bytes per second.
 
         buffer is that of a virtual channel; None: what keeps the longest link busy. switch_latency None: a
         part of the links' latencies. injection, of nodes that are their own switches; None: as much as all
-        links of the node.
+        links of the node. units combine in an output-queued switch, `combining` bytes per second each; None: as
+        fast as the fastest channel.
         """
 
 class ProgramMeasure:
@@ -1345,6 +1347,15 @@ def simulate_schedule(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[n
     """
     Simulate a collective: a rank begins a round when it has sent and received what the round before has.
     """
+
+def simulate_in_switches(wiring: SwitchWiring, collective: str, trees: Sequence[SpanningTree], members: Sequence[numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]], bytes: int, *, settings: SwitchSettings, seed: int = 1, busiest: int = 5, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
+    """
+    Simulate a collective that output-queued switches do: along each tree its members, nodes, send a message
+    of these bytes, or the root does; 0: a barrier. finish is by node, 0 where it is not a member.
+    """
+
+def switch_collectives() -> list[tuple[str, str]]:
+    """What switches can do: names, and what they mean."""
 
 class Objective:
     """What a search minimizes, such as `Objective.congestion`."""

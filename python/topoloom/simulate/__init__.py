@@ -84,7 +84,6 @@ def with_switch(
             raise Error(f"{name} does not simulate switches, such as '{switch}'")
         return simulate
     from topoloom.simulate import switches
-    from topoloom.simulate.switch_toml import load_switch, switch_of_machine
+    from topoloom.simulate.switch_toml import switch_of
 
-    found = switch_of_machine(machine) if switch is None else load_switch(switch)
-    return partial(switches.simulate, switch=found)
+    return partial(switches.simulate, switch=switch_of(switch, machine))

@@ -11,12 +11,14 @@ For example::
     payload = "4 KiB"           # of a packet
     header = "30 B"
     switching = "cut-through"   # or "wormhole"
-    router = "voq"              # or "input-queued"
+    router = "voq"              # or "input-queued", "output-queued"
     routing = "own"             # see `topoloom network sweep --help`
     arbiter = "age"
     allocator = "islip"
     iterations = 2
     injection = "25 GB/s"       # of nodes that are their own switches
+    units = 5                   # that combine, in each output-queued switch
+    combining = "2 GB/s"        # of each; otherwise as fast as the fastest link
 """
 
 from __future__ import annotations
@@ -38,12 +40,13 @@ FORMAT = "topoloom-switch"
 VERSION = 1
 _ABOUT = ("name", "summary", "source", "date")
 _NAMES = ("switching", "router", "routing", "arbiter", "allocator")
-_COUNTS = ("virtual_channels", "iterations")
+_COUNTS = ("virtual_channels", "iterations", "units")
 _SIZES = ("flit", "payload", "header")
 _REAL: dict[str, Callable[[str], float]] = {
     "latency": parse_latency,
     "buffer": parse_bytes,
     "injection": parse_bandwidth,
+    "combining": parse_bandwidth,
 }
 #: Bytes of a flit, of packets with 16 of them: long messages need not be cut so finely.
 _FLIT, _LONG_FLIT = 64, 256
@@ -68,6 +71,9 @@ class SwitchModel:
         None: 64 bytes, 256 where the largest message has 64 KiB or more, and 16 flits.
     injection
         Of nodes that are their own switches; None: what all their links carry.
+    units, combining
+        Of an output-queued switch, for reductions, and how fast each is; None: as fast
+        as the fastest link.
     """
 
     latency: float | None = None
@@ -83,6 +89,8 @@ class SwitchModel:
     allocator: str = "islip"
     iterations: int = 1
     injection: float | None = None
+    units: int = 1
+    combining: float | None = None
 
     def settings(self, classes: int, largest: float) -> SwitchSettings:
         """Say it to the core, for routes of these classes and a largest message."""
@@ -100,6 +108,8 @@ class SwitchModel:
             iterations=self.iterations,
             switch_latency=self.latency,
             injection=self.injection,
+            units=self.units,
+            combining=self.combining,
         )
 
 
@@ -145,6 +155,11 @@ def switch_of_machine(machine: str | None) -> SwitchModel | None:
     return load_switch(path)
 
 
+def switch_of(switch: str | None, machine: str | None) -> SwitchModel | None:
+    """Load the switch of this name or file, or that of a machine's file."""
+    return switch_of_machine(machine) if switch is None else load_switch(switch)
+
+
 def switch_names() -> list[str]:
     """Name the switches that ship with Topoloom."""
     return list(_files())
@@ -170,7 +185,7 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
                 raise Error(f"{where} must be 1 or more, not {value}")
         elif key in _SIZES:
             found[key] = int(parse_bytes(quantity(value, where, parse_bytes)))
-            if found[key] < 1:
+            if found[key] < 1 and key != "header":
                 raise Error(f"{where} must be a byte or more")
         else:
             found[key] = _REAL[key](quantity(value, where, _REAL[key]))

@@ -290,7 +290,7 @@ TEST_CASE("multicasts of four copies on average fill the outputs of a switch at 
     const MulticastSets sets("multicast(fanout=4,sets=64)", 8, 1);
     const std::vector<SwitchGroup> groups = multicast_groups(machine, sets);
     const auto measure = [&](double load) {
-        MulticastLoad senders(sets, 8, 4, load, true, 1);
+        MulticastLoad senders(sets, 8, 4, load, 1);
         CrosspointNetwork network(fabric, paths, senders, {.vcs = 1, .buffer = 16}, 1, {}, groups);
         const Budget budget;
         Meter meter(budget);

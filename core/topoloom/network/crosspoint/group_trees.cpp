@@ -10,10 +10,8 @@
 
 namespace topoloom {
 
-namespace {
-
 /// The link back of each link: of parallel ones that of the same number.
-class Backs {
+class GroupTrees::Backs {
    public:
     explicit Backs(const NetworkView& view) : view_(view) {
         for (const Link link : ids<Link>(view.link_count())) {
@@ -37,8 +35,6 @@ class Backs {
     std::unordered_map<std::uint64_t, std::vector<Link>> between_;
     std::vector<std::uint32_t> number_;  // [link]
 };
-
-}  // namespace
 
 /// Makes the vertices of one group after the other.
 class GroupTrees::Builder {

@@ -78,6 +78,7 @@ class GroupTrees {
     void add_turns(Turns& turns) const;
 
    private:
+    class Backs;
     class Builder;
 
     std::vector<SwitchCollective> collectives_;    // [group]

@@ -11,13 +11,14 @@ void CrosspointNetwork::Simulation::enter(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
     flits_stored_ += packets_[packet].order.flits;
     if (stored.vertex != no_index) return enter_tree(packet);
-    const std::uint32_t router = router_of(stored.source);
-    const ChannelId next =
-        paths_.steps() != nullptr ? choose(router, packets_[packet].order.to) : packets_.step(packet).channel;
+    const ChannelId next = paths_.steps() != nullptr
+                               ? choose(router_of(stored.source), packets_[packet].order.to)
+                               : packets_.step(packet).channel;
     wait(packet, output_of(next), no_index);
 }
 
-/// The channel on a shortest route with the fewest flits waiting for it, and behind it; ties by lot.
+/// The channel on a shortest route with the fewest flits waiting for it, and behind it; ties by lot. (Ties by the input's place
+/// make complements meet nowhere, and all of a transpose meet behind a switch, where it is seen too late.)
 ChannelId CrosspointNetwork::Simulation::choose(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;

@@ -67,13 +67,19 @@ std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::
 }  // namespace
 
 RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOptions options,
-                     const SwitchSpeeds& speeds) {
+                     const SwitchSpeeds& speeds, std::uint32_t units) {
     require_packets(format);
     const std::vector<Speed> all = speeds_of(fabric, speeds);
     const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
     const double cycle = format.flit / fastest;
     const std::uint32_t steps = options.routing + 1 + options.crossing;
-    RealTimes times{.cycle = cycle, .channels = {}, .messages = {}, .options = options};
+    RealTimes times{.cycle = cycle, .channels = {}, .messages = {}, .options = options, .combine = {units}};
+    if (speeds.combining) {
+        if (!(*speeds.combining > 0))
+            fail("a unit combines more than 0 bytes per second, not ", *speeds.combining);
+        times.combine.period =
+            static_cast<std::uint32_t>(std::lround(ChannelTimes::cycle * fastest / *speeds.combining));
+    }
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
         const Speed& speed = all[id.value];
         const bool from_switch = !fabric.channel(id).is_entry();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "topoloom/network/crosspoint/switch_group.hpp"
 #include "topoloom/network/fabric.hpp"
 #include "topoloom/network/programs/packet_format.hpp"
 #include "topoloom/network/programs/program_run.hpp"
@@ -19,6 +20,7 @@ struct SwitchSpeeds {
     std::optional<double>
         injection{};                 // into and out of a node that is its own router; otherwise all its links
     std::optional<double> buffer{};  // of a virtual channel; otherwise as much as keeps the longest link busy
+    std::optional<double> combining{};  // of a unit that combines; otherwise that of the fastest channel
 };
 
 /// A cycle is what the fastest channel takes for a flit; slower ones take longer. A link's latency counts from switch to switch:
@@ -28,11 +30,12 @@ struct RealTimes {
     std::vector<ChannelTimes> channels;
     MessageCycles messages;
     SwitchOptions options;
+    CombineOptions combine;
 };
 
 /// Throws Error for a machine without bandwidths, and times that cannot be counted in cycles of its links.
 [[nodiscard]] RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOptions options,
-                                   const SwitchSpeeds& speeds);
+                                   const SwitchSpeeds& speeds, std::uint32_t units = 1);
 
 /// Bytes that channels and buffers take.
 [[nodiscard]] std::uint64_t memory_of(const Fabric& fabric, const RealTimes& times);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/network/workloads/multicast_load.hpp"
 
+#include <string>
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
@@ -25,9 +26,11 @@ struct MulticastOptions {
 
 MulticastSets::MulticastSets(std::string_view text, std::size_t nodes, std::uint64_t seed) {
     const auto [name, options] = read_named_options("traffic", text);
-    const auto asked = read_options<MulticastOptions>("traffic 'multicast'", options);
+    const std::string what = "traffic '" + std::string(name) + "'";
+    const auto asked = read_options<MulticastOptions>(what, options);
+    in_switches = name == "multicast";
     const std::size_t count = asked.senders == 0 ? nodes : asked.senders;
-    if (count > nodes) fail("traffic 'multicast': ", count, " senders of ", nodes, " nodes");
+    if (count > nodes) fail(what, ": ", count, " senders of ", nodes, " nodes");
     const bool all_send = count == nodes;
     std::vector<bool> sends(nodes, all_send);
     for (std::size_t i = 0; i < count; ++i) {
@@ -36,7 +39,7 @@ MulticastSets::MulticastSets(std::string_view text, std::size_t nodes, std::uint
     }
     const std::size_t receivers = all_send ? nodes - 1 : nodes - count;
     if (asked.fanout > receivers)
-        fail("traffic 'multicast': a fanout of ", asked.fanout, ", but there are ", receivers, " receivers");
+        fail(what, ": a fanout of ", asked.fanout, ", but there are ", receivers, " receivers");
     sets_per_sender = asked.sets;
     for (const Node sender : senders) {
         Rng rng(seed, nodes + sender.value);
@@ -68,13 +71,8 @@ std::vector<SwitchGroup> multicast_groups(const Machine& machine, const Multicas
 }
 
 MulticastLoad::MulticastLoad(const MulticastSets& sets, std::size_t nodes, std::uint32_t packet, double load,
-                             bool in_switches, std::uint64_t seed)
-    : sets_(sets),
-      packet_(packet),
-      load_(load),
-      in_switches_(in_switches),
-      number_(nodes, no_index),
-      begun_(sets.senders.size()) {
+                             std::uint64_t seed)
+    : sets_(sets), packet_(packet), load_(load), number_(nodes, no_index), begun_(sets.senders.size()) {
     require_load(load, packet);
     for (const Node sender : sets.senders) {
         number_[sender.value] = static_cast<std::uint32_t>(sources_.size());
@@ -97,7 +95,7 @@ Order MulticastLoad::take(Node node, std::uint64_t /*cycle*/) {
         begun.set = number * sets_.sets_per_sender + drawn;
         begun.made = source.next();
         source.take();
-        if (in_switches_) return {Node{number_.size() + begun.set}, packet_, 0, begun.made};
+        if (sets_.in_switches) return {Node{number_.size() + begun.set}, packet_, 0, begun.made};
         begun.left = sets_.sets[begun.set].members.size() - 1;
     }
     const std::vector<Node>& members = sets_.sets[begun.set].members;

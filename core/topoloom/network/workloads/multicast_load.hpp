@@ -17,10 +17,16 @@ namespace topoloom {
 struct MulticastSets {
     /// multicast(fanout=4,sets=8,senders=0)  sets of this many receivers on average, each other node with the same chance;
     ///                                       `senders` nodes, equally spaced, send to those that do not; 0: all send to all
+    /// copies(...)                           likewise, but cards send a packet to each receiver
     /// Throws Error for fanouts above the number of receivers.
     MulticastSets(std::string_view text, std::size_t nodes, std::uint64_t seed);
-    [[nodiscard]] static bool is_named(std::string_view text) { return text.starts_with("multicast"); }
+    /// Whether a text is one of these.
+    [[nodiscard]] static bool is_named(std::string_view text) {
+        const std::string_view name = text.substr(0, text.find('('));
+        return name == "multicast" || name == "copies";
+    }
 
+    bool in_switches = true;  // packets are copied
     std::vector<Node> senders;
     std::vector<Multicast> sets;  // of the first sender, then of the next
     std::size_t sets_per_sender = 0;
@@ -37,7 +43,7 @@ class MulticastLoad final : public LoadSource {
     /// `load`: flits that each sender makes per cycle. Refers to the sets. Throws Error for loads outside of (0, 1] and
     /// packets without flits.
     MulticastLoad(const MulticastSets& sets, std::size_t nodes, std::uint32_t packet, double load,
-                  bool in_switches, std::uint64_t seed);
+                  std::uint64_t seed);
 
     [[nodiscard]] double load() const override { return load_; }
     [[nodiscard]] bool sends(Node node) const override { return number_[node.value] != no_index; }
@@ -58,7 +64,6 @@ class MulticastLoad final : public LoadSource {
     const MulticastSets& sets_;
     std::uint32_t packet_;
     double load_;
-    bool in_switches_;
     std::vector<std::uint32_t> number_;  // [node]: among the senders; no_index: it does not send
     std::vector<Source> sources_;        // [sender]
     std::vector<Begun> begun_;           // [sender]

@@ -69,6 +69,8 @@ const std::vector<TrafficKind>& traffic_kinds() {
         {"shift(by=1)", "the node that many further on, round the end"},
         {"permutation", "one that is drawn for each node"},
         {"hot-spot(node=0,percent=10)", "this share to one node, the rest to any"},
+        {"multicast(fanout=4,sets=8,senders=0)", "to drawn sets of nodes, copied by output-queued switches"},
+        {"copies(fanout=4,sets=8,senders=0)", "to such sets, a packet to each node from the sender's card"},
     };
     return kinds;
 }

@@ -14,9 +14,19 @@ Router = Annotated[
     typer.Option(
         "--router",
         metavar="KIND",
-        help="How switches queue: input-queued, or voq (virtual output queues: one for "
-        "each output at each input).",
+        help="How switches queue: input-queued, voq (virtual output queues: one for "
+        "each output at each input), or output-queued (a buffer for each such pair).",
         autocompletion=complete.routers,
+    ),
+]
+SwitchName = Annotated[
+    str | None,
+    typer.Option(
+        "--switch",
+        metavar="NAME|FILE",
+        help="How switches are simulated: a name, or a TOML file with a [switch].",
+        show_default="the machine's [switch]",
+        autocompletion=complete.switches,
     ),
 ]
 RoutingName = Annotated[

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.trees import Multicasts
+    from topoloom.tasks.network.tree_times import TreeTimes
 
 
 @with_groups
@@ -36,6 +39,25 @@ def command(
         ),
     ] = None,
     *,
+    simulate: Annotated[
+        str | None,
+        typer.Option(
+            "--simulate",
+            metavar="OPERATION",
+            help="Simulate it in the switches, along all trees of a kind at once: "
+            "broadcast, reduce, all-reduce or barrier.",
+            autocompletion=complete.switch_operations,
+        ),
+    ] = None,
+    sizes: Annotated[
+        str,
+        typer.Option(
+            "--bytes",
+            metavar="SIZE,...",
+            help="With --simulate: sizes of messages, such as 8,1KiB.",
+        ),
+    ] = "8,256,4KiB,64KiB,1MiB",
+    switch: SwitchName = None,
     allowed: AllocationOptions,
     seed: Seed = 1,
     as_json: AsJson = False,
@@ -55,21 +77,47 @@ def command(
                     where each root sends one
     max per switch  trees through the busiest switch, or router
 
+    With --simulate, output-queued switches copy the packets of each root on their way,
+    or combine those of its members, which the root is one of; beside it, network cards
+    send the same as messages through the same switches: for one root by the schedule
+    that is predicted to be the fastest, for several from each root to each member, or
+    back. The machine needs bandwidths; units that combine are those of the [switch].
+
     \b
     Examples:
       topoloom trees --machine fattree:4:4:4:4 --roots 16 --members 16
       topoloom trees --machine torus:8x8x8
+      topoloom trees -m fattree:8:8,bandwidth=25GB/s,latency=20ns --simulate reduce
     """
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.exit_status import Interrupted
+    from topoloom.simulate.switch_toml import switch_of
+    from topoloom.support.units import counted, parse_bytes
     from topoloom.tasks.collectives.trees import build_trees
+    from topoloom.tasks.network.tree_times import time_trees
     from topoloom.tasks.problem import Where, load_nodes
 
     given, _ = load_nodes(machine, Where(*allowed, seed))
     found = build_trees(given.allocation, roots, members, seed)
+    times = None
+    if simulate is not None:
+        times = time_trees(
+            given.allocation,
+            found,
+            simulate,
+            [int(parse_bytes(size)) for size in sizes.split(",")],
+            switch_of(switch, machine),
+            watching=watching,
+        )
     if as_json:
-        print_json(found.document())
+        simulated = {} if times is None else {"simulated": times.document()}
+        print_json({**found.document(), **simulated})
     else:
         _print(found)
+        if times is not None:
+            _print_times(times)
+    if times is not None and times.interrupted:
+        raise Interrupted(f"interrupted after {counted(len(times.sizes), 'size')}")
 
 
 def _print(found: Multicasts) -> None:
@@ -94,3 +142,21 @@ def _print(found: Multicasts) -> None:
     columns = ["", "trees", "links", "depth", "max per link", "max per switch"]
     print_facts([], title)
     print_table(columns, rows)
+
+
+def _print_times(times: TreeTimes) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.support.units import format_bytes, format_seconds
+
+    kinds = list(times.sizes[0].in_switches) if times.sizes else []
+    rows = [
+        [
+            format_bytes(size.bytes),
+            *(format_seconds(size.in_switches[kind]) for kind in kinds),
+            "" if size.messages is None else format_seconds(size.messages),
+            size.how,
+        ]
+        for size in times.sizes
+    ]
+    title = f"{times.operation} in output-queued switches, simulated"
+    print_table(["", *kinds, "messages", "by"], rows, title=title)

@@ -43,11 +43,17 @@ class Multicasts:
     roots: list[int]
     members: int
     trees: dict[str, TreeLoads]
+    groups: list[tuple[int, list[int]]]  # each root, and its members
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         trees = {kind: vars(loads) for kind, loads in self.trees.items()}
-        return {**vars(self), "machine": self.machine.text, "trees": trees}
+        return {
+            "machine": self.machine.text,
+            "roots": self.roots,
+            "members": self.members,
+            "trees": trees,
+        }
 
 
 def build_trees(
@@ -76,6 +82,7 @@ def build_trees(
         chosen,
         members or len(nodes),
         {kind: _loads(machine, kind, multicasts) for kind in tree_kinds(machine)},
+        multicasts,
     )
 
 

@@ -36,9 +36,10 @@ class Switches:
         How they queue; see `router_names`.
     vcs
         Virtual channels of each channel, for virtual output queues those of each
-        output; None: two for each class that routes need, or one.
+        output; None: two for each class that routes need; other routers: one.
     buffer
-        Flits that one of them holds at its input.
+        Flits that one of them holds at its input, of output-queued routers for each
+        output.
     packet
         Flits.
     switching
@@ -187,7 +188,7 @@ def sweep_loads(
     wiring = SwitchWiring(machine, options.routing)
     vcs = options.vcs
     if vcs is None:
-        vcs = wiring.classes * (1 if options.router == "voq" else 2)
+        vcs = wiring.classes * (2 if options.router == "input-queued" else 1)
     options = replace(options, vcs=vcs, routing=wiring.routing)
     points: list[LoadMeasure] = []
     interrupted = False

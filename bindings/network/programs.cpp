@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "machine_tree.hpp"
+#include "network/switch_wiring.hpp"
 #include "rooms.hpp"
 #include "schedules/any_schedule.hpp"
-#include "switch_wiring.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
-#include "topoloom/network/input_queued/input_queued.hpp"
+#include "topoloom/network/programs/collective_run.hpp"
+#include "topoloom/network/programs/program_run.hpp"
 #include "topoloom/network/programs/real_times.hpp"
 #include "topoloom/network/programs/run_to_end.hpp"
 #include "topoloom/network/programs/schedule_program.hpp"
@@ -35,8 +37,9 @@ namespace {
 /// How switches are simulated.
 struct SwitchSettings {
     PacketFormat format;
-    SwitchOptions options;
+    NamedSwitch how;
     SwitchSpeeds speeds;
+    std::uint32_t units = 1;
 };
 
 /// What a program did.
@@ -48,6 +51,14 @@ struct ProgramMeasure {
     std::uint64_t flit_hops = 0;
     std::vector<std::uint64_t> finish{};
     std::vector<std::pair<std::string, double>> busiest{};
+};
+
+/// How it is run.
+struct Run {
+    std::uint64_t seed;
+    int threads;
+    std::size_t busiest;
+    const std::optional<Progress>& progress;
 };
 
 /// Of all the time until the end.
@@ -71,34 +82,77 @@ std::vector<std::pair<std::string, double>> busiest_channels(const Fabric& fabri
     return named;
 }
 
-ProgramMeasure measure(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
-                       const SwitchSettings& settings, std::uint64_t seed, int threads, std::size_t busiest,
-                       const std::optional<Progress>& progress) {
-    std::vector<Node> nodes;
-    for (const std::uint32_t node : node_of_rank.values("node_of_rank")) nodes.push_back(Node{node});
-    Watch watch(progress);
+/// In switches: runs what make(times) makes, and says what it and its channels did.
+template <class Make, class Finish>
+ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& settings, const Run& run,
+                       std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {
+    Watch watch(run.progress);
     const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
     Meter meter(budget);
     return watch.run([&] {
-        const RealTimes times = real_times(wiring.fabric, settings.format, settings.options, settings.speeds);
+        RealTimes times =
+            real_times(wiring.fabric, settings.format, settings.how.options, settings.speeds, settings.units);
         const std::uint64_t needed = memory_of(wiring.fabric, times);
         if (needed > usable_memory())
             fail("buffers and channels of ", wiring.fabric.router_count(), " switches take ", needed >> 20,
                  " MiB, more than there is; choose smaller buffers, fewer virtual channels or larger flits");
-        ProgramRun ranks(program, nodes, wiring.fabric.node_count(), settings.format, times.messages);
-        InputQueuedNetwork network(wiring.fabric, wiring.paths, ranks, times.options, seed,
-                                   checked_threads(threads), times.channels);
+        const auto senders = make(times.messages);
+        const auto network =
+            make_network(wiring, *senders, {settings.how.router, times.options}, run.seed,
+                         checked_threads(run.threads), times.channels, groups, times.combine);
         ProgramMeasure found{.cycle = times.cycle};
         const std::uint64_t longest = std::ranges::max(times.channels, {}, &ChannelTimes::delay).delay;
-        const std::uint64_t end = run_to_end(network, ranks, meter, longest);
+        const std::uint64_t end = run_to_end(*network, *senders, meter, longest);
         found.complete = end != never;
-        found.cycles = found.complete ? end : network.cycle();
-        found.flit_hops = network.flit_hops();
-        found.packets = network.take_received().packets;
-        for (const Rank rank : ids<Rank>(ranks.rank_count())) found.finish.push_back(ranks.finish(rank));
-        found.busiest = busiest_channels(wiring.fabric, times, network.carried(), found.cycles, busiest);
+        found.cycles = found.complete ? end : network->cycle();
+        found.flit_hops = network->flit_hops();
+        found.packets = network->take_received().packets;
+        finish(*senders, found.finish);
+        found.busiest = busiest_channels(wiring.fabric, times, network->carried(), found.cycles, run.busiest);
         return found;
     });
+}
+
+ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
+                               const SwitchSettings& settings, const Run& run) {
+    std::vector<Node> nodes;
+    for (const std::uint32_t node : node_of_rank.values("node_of_rank")) nodes.push_back(Node{node});
+    return measure(
+        wiring, settings, run, {},
+        [&](const MessageCycles& costs) {
+            return std::make_unique<ProgramRun>(program, nodes, wiring.fabric.node_count(), settings.format,
+                                                costs);
+        },
+        [](const ProgramRun& ranks, std::vector<std::uint64_t>& finish) {
+            for (const Rank rank : ids<Rank>(ranks.rank_count())) finish.push_back(ranks.finish(rank));
+        });
+}
+
+ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view collective,
+                                  const std::vector<const MachineTree*>& trees,
+                                  const std::vector<Ids>& members, std::int64_t bytes,
+                                  const SwitchSettings& settings, const Run& run) {
+    if (trees.size() != members.size())
+        fail("each tree needs its members: there are ", trees.size(), " trees and ", members.size(),
+             " lists of members");
+    std::vector<SwitchGroup> groups;
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+        if (trees[i] == nullptr) throw nb::type_error("trees must hold a SpanningTree each, not None");
+        require_made_for(wiring.fabric.machine(), trees[i]->machine, "a tree");
+        SwitchGroup& group = groups.emplace_back(SwitchGroup{
+            value_of<SwitchCollective>("collective", collective, switch_collectives), trees[i]->tree, {}});
+        for (const std::uint32_t member : members[i].values("members")) group.members.push_back(Node{member});
+    }
+    return measure(
+        wiring, settings, run, groups,
+        [&](const MessageCycles& costs) {
+            return std::make_unique<CollectiveRun>(groups, wiring.fabric.node_count(), Bytes{bytes},
+                                                   settings.format, costs);
+        },
+        [&](const CollectiveRun& nodes, std::vector<std::uint64_t>& finish) {
+            for (const Node node : ids<Node>(wiring.fabric.node_count()))
+                finish.push_back(nodes.finish(node));
+        });
 }
 
 std::vector<ListedMessage> listed(const Ids& source, const Ids& target, const Integers& bytes) {
@@ -124,27 +178,26 @@ void bind_network_programs(nb::module_& m) {
                std::uint32_t payload, std::uint32_t header, std::string_view switching,
                std::string_view router, std::string_view arbiter, std::string_view allocator,
                std::uint32_t iterations, std::optional<double> switch_latency,
-               std::optional<double> injection) {
-                new (self)
-                    SwitchSettings{{flit, payload, header},
-                                   {.vcs = vcs,
-                                    .switching = value_of<Switching>("switching", switching, switchings),
-                                    .arbiter = value_of<Arbiter>("arbiter", arbiter, arbiters),
-                                    .allocator = value_of<Allocator>("allocator", allocator, allocators),
-                                    .iterations = iterations,
-                                    .queues = value_of<InputQueues>("router", router, routers)},
-                                   {switch_latency, injection, buffer}};
+               std::optional<double> injection, std::uint32_t units, std::optional<double> combining) {
+                new (self) SwitchSettings{{flit, payload, header},
+                                          named_switch({router, switching, arbiter, allocator},
+                                                       {.vcs = vcs, .iterations = iterations}),
+                                          {switch_latency, injection, buffer, combining},
+                                          units};
             },
             nb::kw_only(), "vcs"_a, "buffer"_a = nb::none(), "flit"_a = 64, "payload"_a = 1024,
             "header"_a = 32, "switching"_a = "wormhole", "router"_a = "input-queued",
             "arbiter"_a = "round-robin", "allocator"_a = "islip", "iterations"_a = 1,
-            "switch_latency"_a = nb::none(), "injection"_a = nb::none(),
+            "switch_latency"_a = nb::none(), "injection"_a = nb::none(), "units"_a = 1,
+            "combining"_a = nb::none(),
             "Sizes are in bytes, the switch's latency in seconds, injection in bytes per second.\n\n"
             "buffer is that of a virtual channel; None: what keeps the longest link busy. switch_latency "
             "None: a\n"
             "part of the links' latencies. injection, of nodes that are their own switches; None: as much as "
             "all\n"
-            "links of the node.");
+            "links of the node. units combine in an output-queued switch, `combining` bytes per second each; "
+            "None: as\n"
+            "fast as the fastest channel.");
     nb::class_<ProgramMeasure>(m, "ProgramMeasure", "What messages did in simulated switches.")
         .def_ro("complete", &ProgramMeasure::complete, "False: it was stopped before.")
         .def_ro("cycles", &ProgramMeasure::cycles, "Until the last rank was done, or it was stopped.")
@@ -172,7 +225,8 @@ void bind_network_programs(nb::module_& m) {
            std::size_t busiest, const std::optional<Progress>& progress) {
             const StoredProgram program(node_of_rank.values("node_of_rank").size(),
                                         listed(source, target, bytes));
-            return measure(wiring, program, node_of_rank, settings, seed, threads, busiest, progress);
+            return measure_program(wiring, program, node_of_rank, settings,
+                                   {seed, threads, busiest, progress});
         },
         "wiring"_a, "node_of_rank"_a, "source"_a, "target"_a, "bytes"_a, nb::kw_only(), "settings"_a,
         "seed"_a = 1, "threads"_a = 1, "busiest"_a = 5, "progress"_a = nb::none(),
@@ -183,12 +237,35 @@ void bind_network_programs(nb::module_& m) {
            const SwitchSettings& settings, std::uint64_t seed, int threads, std::size_t busiest,
            const std::optional<Progress>& progress) {
             const ScheduleProgram program(schedule);
-            return measure(wiring, program, node_of_rank, settings, seed, threads, busiest, progress);
+            return measure_program(wiring, program, node_of_rank, settings,
+                                   {seed, threads, busiest, progress});
         },
         "wiring"_a, "node_of_rank"_a, "schedule"_a, nb::kw_only(), "settings"_a, "seed"_a = 1,
         "threads"_a = 1, "busiest"_a = 5, "progress"_a = nb::none(),
         "Simulate a collective: a rank begins a round when it has sent and received what the round before "
         "has.");
+    m.def(
+        "simulate_in_switches",
+        [](const SwitchWiring& wiring, std::string_view collective,
+           const std::vector<const MachineTree*>& trees, const std::vector<Ids>& members, std::int64_t bytes,
+           const SwitchSettings& settings, std::uint64_t seed, std::size_t busiest,
+           const std::optional<Progress>& progress) {
+            return measure_collective(wiring, collective, trees, members, bytes, settings,
+                                      {seed, 1, busiest, progress});
+        },
+        "wiring"_a, "collective"_a, "trees"_a, "members"_a, "bytes"_a, nb::kw_only(), "settings"_a,
+        "seed"_a = 1, "busiest"_a = 5, "progress"_a = nb::none(),
+        "Simulate a collective that output-queued switches do: along each tree its members, nodes, send a "
+        "message\n"
+        "of these bytes, or the root does; 0: a barrier. finish is by node, 0 where it is not a member.");
+    m.def(
+        "switch_collectives",
+        [] {
+            std::vector<std::pair<std::string, std::string>> named;
+            for (const Kind& kind : switch_collectives) named.emplace_back(kind.name, kind.help);
+            return named;
+        },
+        "What switches can do: names, and what they mean.");
 }
 
 }  // namespace topoloom::python

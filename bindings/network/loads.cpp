@@ -10,11 +10,12 @@
 #include <optional>
 #include <span>
 
+#include "network/switch_wiring.hpp"
 #include "rooms.hpp"
-#include "switch_wiring.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/input_queued/input_queued.hpp"
 #include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/multicast_load.hpp"
+#include "topoloom/network/workloads/open_loop.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {
@@ -34,6 +35,26 @@ void list_kinds(nb::module_& m, const char* name, std::span<const Kind> kinds, c
         },
         help);
 }
+
+/// Nodes that send at random, to one node at a time or to several.
+struct Senders {
+    Senders(const SwitchWiring& wiring, std::string_view traffic, std::uint32_t packet, double load,
+            std::uint64_t seed) {
+        const std::size_t nodes = wiring.fabric.node_count();
+        if (MulticastSets::is_named(traffic)) {
+            sets.emplace(traffic, nodes, seed);
+            if (sets->in_switches) groups = multicast_groups(wiring.fabric.machine(), *sets);
+            source = std::make_unique<MulticastLoad>(*sets, nodes, packet, load, seed);
+        } else {
+            pattern.emplace(traffic, nodes, seed);
+            source = std::make_unique<OpenLoop>(*pattern, nodes, packet, load, seed);
+        }
+    }
+    std::optional<TrafficPattern> pattern{};
+    std::optional<MulticastSets> sets{};
+    std::vector<SwitchGroup> groups{};
+    std::unique_ptr<LoadSource> source{};
+};
 
 }  // namespace
 
@@ -76,32 +97,33 @@ void bind_network(nb::module_& m) {
             "measure_load",
             [](const SwitchWiring& wiring, std::string_view traffic, double load, std::uint32_t vcs,
                std::uint32_t buffer, std::uint32_t packet, std::string_view switching, std::uint32_t channel,
-               std::string_view router, std::string_view arbiter, std::string_view allocator,
-               std::uint32_t iterations, std::uint64_t seed, int threads,
+               std::uint32_t crossing, std::string_view router, std::string_view arbiter,
+               std::string_view allocator, std::uint32_t iterations, std::uint64_t seed, int threads,
                const std::optional<Progress>& progress) {
-                const SwitchOptions options{
-                    .vcs = vcs,
-                    .buffer = buffer,
-                    .channel = channel,
-                    .switching = value_of<Switching>("switching", switching, switchings),
-                    .arbiter = value_of<Arbiter>("arbiter", arbiter, arbiters),
-                    .allocator = value_of<Allocator>("allocator", allocator, allocators),
-                    .iterations = iterations,
-                    .queues = value_of<InputQueues>("router", router, routers)};
-                const TrafficPattern to(traffic, wiring.fabric.node_count(), seed);
-                OpenLoop senders(to, wiring.fabric.node_count(), packet, load, seed);
-                InputQueuedNetwork network(wiring.fabric, wiring.paths, senders, options, seed, threads);
+                const NamedSwitch how =
+                    named_switch({router, switching, arbiter, allocator}, {.vcs = vcs,
+                                                                           .buffer = buffer,
+                                                                           .crossing = crossing,
+                                                                           .channel = channel,
+                                                                           .iterations = iterations});
+                const Senders senders(wiring, traffic, packet, load, seed);
                 Watch watch(progress);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
                 Meter meter(budget);
-                return watch.run([&] { return measure_load(network, senders, {}, meter); });
+                return watch.run([&] {
+                    const auto network =
+                        make_network(wiring, *senders.source, how, seed, threads, {}, senders.groups);
+                    return measure_load(*network, *senders.source, {}, meter);
+                });
             },
             "traffic"_a, "load"_a, nb::kw_only(), "vcs"_a, "buffer"_a = 8, "packet"_a = 4,
-            "switching"_a = "wormhole", "channel"_a = 1, "router"_a = "input-queued",
+            "switching"_a = "wormhole", "channel"_a = 1, "crossing"_a = 1, "router"_a = "input-queued",
             "arbiter"_a = "round-robin", "allocator"_a = "islip", "iterations"_a = 1, "seed"_a = 1,
             "threads"_a = 1, "progress"_a = nb::none(),
             "Measure latencies of packets while each node makes `load` flits per cycle.\n\n"
-            "Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles.\n"
+            "Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, "
+            "and\n"
+            "crossing a switch that many after one for routing.\n"
             "The result does not depend on the threads; 0: one per core.");
     list_kinds(m, "routings", routings, "By what packets choose among routes: names, and what they mean.");
     list_kinds(m, "routers", routers, "How switches queue.");

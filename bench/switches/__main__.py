@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulates chapter 8 of Kumar 2005, and prints tables beside it; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from peers.tables import paste
+from switches.studies import (
+    NETWORKS,
+    TRAFFICS,
+    Curve,
+    measure,
+    multicasts,
+    reductions,
+)
+from topoloom.support.units import format_bytes, format_seconds
+
+MARKS = "<!-- bench-switches: begin -->", "<!-- bench-switches: end -->"
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("switches", description=__doc__)
+    parser.add_argument("--only", choices=STUDIES, help="one of the studies")
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put the tables there"
+    )
+    asked = parser.parse_args(given)
+    if asked.only and asked.docs:
+        parser.error("--docs needs all studies; leave out --only")
+    text = ""
+    for name, study in STUDIES.items():
+        if asked.only in (None, name):
+            for line in study():
+                print(line, file=sys.stderr, flush=True)
+                text += line + "\n"
+            text += "\n"
+    print(text)
+    if asked.docs:
+        paste(asked.docs / "reference" / "benchmarks-switches.md", text, *MARKS)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _head(*cells: str) -> Iterator[str]:
+    yield _row(*cells)
+    yield _row("---", *("---:" for _ in cells[1:]))
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else format_seconds(seconds)
+
+
+def _loads() -> Iterator[str]:
+    """F8.8-8.15: single packets on 256 nodes."""
+    yield from _head(
+        "256 nodes", "highest stable load", "throughput", "at 0.5", "0.8", "0.9"
+    )
+    for ports, network in NETWORKS.items():
+        for packets in (2, 4):
+            for traffic in TRAFFICS:
+                loads = (0.5, 0.8, 0.9, 0.95, 1.0)
+                curve = measure(network, traffic, packets, loads)
+                yield _row(
+                    f"{ports} ports, {packets} packets, {traffic}",
+                    f"{curve.highest:g}",
+                    f"{curve.throughput:.2f}",
+                    *(_time(curve.latency(load)) for load in (0.5, 0.8, 0.9)),
+                )
+
+
+def _fanouts() -> Iterator[str]:
+    """F8.16-8.18: multicasts at random."""
+    yield from _head(
+        "multicasts", "published", "highest stable load", "throughput", "at half of it"
+    )
+    eighth = [0.1, 0.2, 0.22, 0.24, 0.26]
+    half = [0.4, 0.7, 0.75, 0.8, 0.85, 0.9]
+
+    def line(name: str, published: str, curve: Curve) -> str:
+        lower = min(curve.points, key=lambda load: abs(load - curve.highest / 2))
+        return _row(
+            name,
+            published,
+            f"{curve.highest:g}",
+            f"{curve.throughput:.3f}",
+            _time(curve.latency(lower)),
+        )
+
+    for packets in (2, 4):
+        to_four = "multicast(fanout=4,sets=512)"
+        yield line(
+            f"8x8, fanout 4, {packets} packets",
+            "0.25",
+            measure("fattree:8", to_four, packets, eighth),
+        )
+        two = "multicast(fanout=4,sets=512,senders=2)"
+        yield line(
+            f"2x8, fanout 4, {packets} packets",
+            "0.8",
+            measure("fattree:10", two, packets, half),
+        )
+        for ports, network in NETWORKS.items():
+            fine = [0.05, 0.09, 0.1, 0.11, 0.12, 0.13]
+            yield line(
+                f"256 nodes, {ports} ports, fanout 8, {packets} packets",
+                "below 0.125",
+                measure(network, "multicast(fanout=8,sets=4)", packets, fine),
+            )
+    copies = measure(
+        "fattree:8",
+        "copies(fanout=4,sets=512)",
+        16,
+        eighth,
+        router="voq",
+        routing="own",
+        packet=1,
+        iterations=4,
+    )
+    yield line(
+        "8x8, fanout 4, copied by cards into virtual output queues", "0.22", copies
+    )
+
+
+def _reductions() -> Iterator[str]:
+    """F8.19."""
+    sizes = (8, 32, 64, 96, 112, 128, 256, 1024)
+    yield from _head("reduction", *map(format_bytes, sizes))
+    for name, times in reductions(sizes):
+        yield _row(name, *(_time(one.in_switches["least-loaded"]) for one in times))
+
+
+def _multicasts() -> Iterator[str]:
+    """F8.20-8.21."""
+    yield from _head("16 nodes to 16 each", "bytes", "in switches", "by cards", "ratio")
+    for ports, times in multicasts((256, 1024, 4096, 16384)):
+        for one in times:
+            fastest = one.in_switches["least-loaded"]
+            messages = one.messages or 0.0
+            yield _row(
+                f"{ports} ports",
+                format_bytes(one.bytes),
+                _time(fastest),
+                _time(messages),
+                f"{messages / fastest:.2f}",
+            )
+
+
+STUDIES: dict[str, Callable[[], Iterator[str]]] = {
+    "loads": _loads,
+    "fanouts": _fanouts,
+    "reductions": _reductions,
+    "multicasts": _multicasts,
+}
+
+
+if __name__ == "__main__":
+    main()

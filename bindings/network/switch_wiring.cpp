@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "network/switch_wiring.hpp"
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/network/crosspoint/crosspoint.hpp"
+#include "topoloom/network/input_queued/input_queued.hpp"
+
+namespace topoloom::python {
+
+NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options) {
+    const auto router = value_of<SwitchRouter>("router", names.router, routers);
+    options.switching = value_of<Switching>("switching", names.switching, switchings);
+    options.arbiter = value_of<Arbiter>("arbiter", names.arbiter, arbiters);
+    options.allocator = value_of<Allocator>("allocator", names.allocator, allocators);
+    options.queues = router == SwitchRouter::voq ? InputQueues::by_output : InputQueues::shared;
+    return {router, options};
+}
+
+std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload& workload,
+                                            const NamedSwitch& how, std::uint64_t seed, int threads,
+                                            std::span<const ChannelTimes> times,
+                                            std::span<const SwitchGroup> groups,
+                                            const CombineOptions& combine) {
+    if (how.router == SwitchRouter::output_queued)
+        return std::make_unique<CrosspointNetwork>(wiring.fabric, wiring.paths, workload, how.options, seed,
+                                                   times, groups, combine);
+    if (!groups.empty())
+        fail("input-queued switches neither copy nor combine packets; choose output-queued ones");
+    return std::make_unique<InputQueuedNetwork>(wiring.fabric, wiring.paths, workload, how.options, seed,
+                                                threads, times);
+}
+
+}  // namespace topoloom::python

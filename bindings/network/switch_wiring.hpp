@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine's switches for Python.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "topoloom/network/crosspoint/switch_group.hpp"
+#include "topoloom/network/kinds.hpp"
+#include "topoloom/network/packet_network.hpp"
+#include "topoloom/network/routes/paths.hpp"
+#include "topoloom/network/switching.hpp"
+#include "topoloom/network/workload.hpp"
+
+namespace topoloom::python {
+
+/// A fabric and its paths, made once for many simulations.
+struct SwitchWiring {
+    SwitchWiring(const Machine& machine, std::string_view routing)
+        : fabric(machine), paths(fabric, routing_of(routing)) {}
+    Fabric fabric;
+    Paths paths;
+};
+
+enum class SwitchRouter { input_queued, voq, output_queued };
+inline constexpr std::array<Kind, 3> routers{{
+    {"input-queued", "virtual channels with buffers at the inputs, in credits"},
+    {"voq", "a queue for each output at each input (virtual output queues), in credits"},
+    {"output-queued", "a buffer for each pair of an input and an output (crosspoint), in credits"},
+}};
+
+/// How switches work, by the names of its parts. Throws Error for unknown ones.
+struct SwitchNames {
+    std::string_view router, switching, arbiter, allocator;
+};
+struct NamedSwitch {
+    SwitchRouter router;
+    SwitchOptions options;
+};
+[[nodiscard]] NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options);
+
+/// Refers to all but groups and times. Throws Error for groups in switches that do not copy or combine.
+[[nodiscard]] std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload& workload,
+                                                          const NamedSwitch& how, std::uint64_t seed,
+                                                          int threads,
+                                                          std::span<const ChannelTimes> times = {},
+                                                          std::span<const SwitchGroup> groups = {},
+                                                          const CombineOptions& combine = {});
+
+}  // namespace topoloom::python

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What collectives in switches take, beside messages through the same switches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from topoloom._core import (
+    Allocation,
+    Error,
+    Placement,
+    ProgramMeasure,
+    SwitchWiring,
+    simulate_in_switches,
+    simulate_messages,
+    simulate_schedule,
+    spanning_trees,
+)
+from topoloom.schedules.choose import (
+    Call,
+    RankSlots,
+    rank_schedules,
+    read_operation,
+)
+from topoloom.simulate.switch_toml import SwitchModel
+from topoloom.support.nearest import unknown_name
+from topoloom.tasks.collectives.trees import Multicasts
+from topoloom.tasks.search import UNLIMITED, Watching, unwatched
+
+#: Operations, and what switches do for them.
+IN_SWITCHES = {
+    "broadcast": "multicast",
+    "reduce": "reduce",
+    "all-reduce": "allreduce",
+    "barrier": "allreduce",
+}
+
+
+@dataclass(frozen=True)
+class SizeTimes:
+    """What all trees take at once for messages of one size, in seconds."""
+
+    bytes: int
+    in_switches: dict[str, float]  # by the kind of trees
+    messages: (
+        float | None
+    )  # None: of several groups, an operation that needs a schedule
+    how: str  # the schedule, or that roots send to each member or hear from it
+
+
+@dataclass(frozen=True)
+class TreeTimes:
+    """Times by size, in the order asked for."""
+
+    operation: str
+    sizes: list[SizeTimes]
+    interrupted: bool
+
+    def document(self) -> dict[str, Any]:
+        """Make a part of what ``--json`` prints."""
+        sizes = [
+            {
+                "bytes": size.bytes,
+                "in_switches_s": size.in_switches,
+                "messages_s": size.messages,
+                "messages_by": size.how,
+            }
+            for size in self.sizes
+        ]
+        return {"operation": self.operation, "sizes": sizes}
+
+
+def time_trees(
+    allocation: Allocation,
+    found: Multicasts,
+    operation: str,
+    sizes: Sequence[int],
+    switch: SwitchModel | None = None,
+    *,
+    watching: Watching = unwatched,
+) -> TreeTimes:
+    """Simulate an operation along all trees at once, in output-queued switches.
+
+    Each root is a member of its group. Several trees of a root share its message.
+    Beside it, cards send the same as messages: for one group by the schedule that is
+    predicted to be the fastest, for several from each root to each member, or back.
+
+    Raises
+    ------
+    Error
+        For operations that switches do not do, groups of one node, and machines without
+        bandwidths.
+    """
+    operation = read_operation(operation)
+    if operation not in IN_SWITCHES:
+        raise Error(unknown_name("operation in switches", operation, list(IN_SWITCHES)))
+    if operation == "barrier":
+        sizes = (0,)
+    machine = found.machine
+    if not machine.has_bandwidths or not machine.link_count:
+        raise Error(
+            f"{machine.name} has no links with bandwidths, so there are no packets to "
+            "simulate; describe them, such as 'bandwidth=10GB/s,latency=1us'"
+        )
+    study = _Study(allocation, found, operation, switch or SwitchModel())
+    times: list[SizeTimes] = []
+    interrupted = False
+    for number, size in enumerate(sizes, start=1):
+        title = f"{number}/{len(sizes)} {operation} of {size} B"
+        with watching(title, UNLIMITED) as progress:
+            one = study.times(size, progress)
+            interrupted = not progress(0)
+        if interrupted:
+            break
+        times.append(one)
+    return TreeTimes(operation, times, interrupted)
+
+
+class _Study:
+    """One operation of some groups."""
+
+    def __init__(
+        self,
+        allocation: Allocation,
+        found: Multicasts,
+        operation: str,
+        switch: SwitchModel,
+    ) -> None:
+        self._allocation = allocation
+        self._operation = operation
+        self._model = replace(switch, router="output-queued")
+        self._wiring = SwitchWiring(found.machine, switch.routing)
+        self._groups = [
+            (root, list(dict.fromkeys([root, *members])))
+            for root, members in found.groups
+        ]
+        self._trees = {
+            kind: spanning_trees(found.machine, kind, self._groups)
+            for kind in found.trees
+        }
+
+    def times(self, size: int, progress: Any) -> SizeTimes:
+        """Simulate messages of a size by all means."""
+        in_switches = {
+            kind: self._in_switches(kind, size, progress).seconds
+            for kind in self._trees
+        }
+        if len(self._groups) == 1:
+            done, how = self._by_schedule(size, progress)
+            return SizeTimes(size, in_switches, done.seconds, how)
+        if IN_SWITCHES[self._operation] == "allreduce":
+            return SizeTimes(size, in_switches, None, "")
+        return SizeTimes(
+            size, in_switches, self._directly(size, progress).seconds, "each member"
+        )
+
+    def _settings(self, size: int) -> Any:
+        return self._model.settings(self._wiring.classes, size)
+
+    def _in_switches(self, kind: str, size: int, progress: Any) -> ProgramMeasure:
+        trees = self._trees[kind]
+        share = len(trees) // len(self._groups)
+        return simulate_in_switches(
+            self._wiring,
+            IN_SWITCHES[self._operation],
+            trees,
+            [members for _, members in self._groups for _ in range(share)],
+            -(-size // share),
+            settings=self._settings(size),
+            progress=progress,
+        )
+
+    def _by_schedule(self, size: int, progress: Any) -> tuple[ProgramMeasure, str]:
+        """Ranks are the members, the root first, one on each node."""
+        members = self._groups[0][1]
+        a_node = self._allocation.machine.slots_per_node
+        first: dict[int, int] = {}
+        for slot in self._allocation.slots.tolist():
+            first.setdefault(slot // a_node, slot)
+        slots = [first[node] for node in members]
+        where = RankSlots(self._allocation, Placement(self._allocation, slots))
+        call = Call(self._operation, len(members), size)
+        best = rank_schedules(call, None, where)[0]
+        done = simulate_schedule(
+            self._wiring,
+            members,
+            call.schedule(best.name),
+            settings=self._settings(size),
+            progress=progress,
+        )
+        return done, best.name
+
+    def _directly(self, size: int, progress: Any) -> ProgramMeasure:
+        pairs = [
+            (root, member)
+            for root, members in self._groups
+            for member in members
+            if member != root
+        ]
+        if self._operation == "reduce":
+            pairs = [(member, root) for root, member in pairs]
+        nodes = list(range(self._allocation.machine.node_count))
+        return simulate_messages(
+            self._wiring,
+            nodes,
+            [sender for sender, _ in pairs],
+            [receiver for _, receiver in pairs],
+            [size] * len(pairs),
+            settings=self._settings(size),
+            progress=progress,
+        )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives in switches, beside messages through the same switches."""
+
+import json
+
+import pytest
+
+from topoloom import Allocation, Error, Machine
+from topoloom.simulate.switch_toml import load_switch
+from topoloom.tasks.collectives.trees import build_trees
+from topoloom.tasks.network.tree_times import IN_SWITCHES, time_trees
+
+SPEEDS = ",bandwidth=1.25GB/s,latency=20ns+node:1,startup=0us,latency=0us"
+
+
+def times(machine: str, operation: str, *sizes: int, roots: str = "1", **more: int):
+    """Simulate it on all nodes, in the switches of the published model."""
+    allocation = Allocation.whole(Machine(machine + SPEEDS))
+    trees = build_trees(allocation, roots, **more)
+    return time_trees(
+        allocation, trees, operation, sizes, load_switch("kumar-2005")
+    ).sizes
+
+
+@pytest.mark.parametrize("operation", IN_SWITCHES)
+@pytest.mark.parametrize("machine", ["fattree:4:4", "fattree:16"])
+def test_switches_need_less_time_for_small_messages(machine, operation) -> None:
+    for one in times(machine, operation, 64):
+        assert one.messages is not None
+        for seconds in one.in_switches.values():
+            assert 0 < seconds < one.messages
+
+
+def test_a_barrier_has_no_size() -> None:
+    assert [one.bytes for one in times("fattree:4:4", "barrier", 8, 64)] == [0]
+
+
+def test_a_reduction_takes_its_channels_switches_and_units() -> None:
+    [one] = times("fattree:8", "reduce", 64)
+    # To the switch, to the unit, seven times through it, and out again.
+    cycle, channel, switch, flits = 6.4e-9, 20e-9, 90e-9, 8
+    unit = 7 * 64 / 2e9
+    expected = 2 * (channel + (flits - 1) * cycle) + 2 * switch + unit
+    assert one.in_switches["routes"] == pytest.approx(expected, rel=0.1)
+
+
+def test_several_groups_share_the_network() -> None:
+    [alone] = times("fattree:4:4", "broadcast", 4096, members=4)
+    [all_] = times("fattree:4:4", "broadcast", 4096, roots="16", members=4)
+    assert all_.in_switches["least-loaded"] > alone.in_switches["least-loaded"]
+    assert all_.how == "each member"
+    [several] = times("fattree:4:4", "all-reduce", 64, roots="2", members=4)
+    assert several.messages is None
+
+
+def test_what_switches_do_not_do_is_refused() -> None:
+    with pytest.raises(Error, match="no operation in switches 'gather'"):
+        times("fattree:4:4", "gather", 64)
+    allocation = Allocation.whole(Machine("fattree:4:4"))
+    with pytest.raises(Error, match="has no links with bandwidths"):
+        time_trees(allocation, build_trees(allocation), "reduce", (8,))
+
+
+def test_the_document_has_times_by_size() -> None:
+    allocation = Allocation.whole(Machine("torus:4x4" + SPEEDS))
+    found = time_trees(allocation, build_trees(allocation), "broadcast", (8, 1024))
+    document = json.loads(json.dumps(found.document()))
+    assert [size["bytes"] for size in document["sizes"]] == [8, 1024]
+    assert set(document["sizes"][0]["in_switches_s"]) == {"routes", "disjoint"}
