@@ -25,9 +25,10 @@ from topoloom.cli.options.machines import (
     MaybeMachineText,
 )
 from topoloom.cli.options.messages import MaybeBytes, Model, Ranks, Root
+from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seed, Threads
-from topoloom.cli.options.simulators import SIMULATOR_HELP, SwitchName
+from topoloom.cli.options.simulators import SIMULATOR_HELP
 
 if TYPE_CHECKING:
     from topoloom.simulate.simulated import Simulated
@@ -227,7 +228,7 @@ def command(
     from topoloom.graphs.phases import phase_array
     from topoloom.placements.placement_file import save_placement
     from topoloom.schedules.exports.registry import find_format
-    from topoloom.simulate.switch_toml import load_switch, switch_of_machine
+    from topoloom.simulate.switch_toml import switch_of
     from topoloom.support.checks import at_least
     from topoloom.support.files import write_text
     from topoloom.support.units import counted, parse_bytes
@@ -322,7 +323,7 @@ def command(
     if simulator is not None and not found.interrupted:
         in_switches = simulate_schedules(
             found,
-            switch_of_machine(machine) if switch is None else load_switch(switch),
+            switch_of(switch, machine),
             len(found.ranked) if names else FASTEST,
             partial(progress_bar, unit="messages"),
         )

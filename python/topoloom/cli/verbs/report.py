@@ -11,7 +11,8 @@ import typer
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Pattern, output_option
-from topoloom.cli.options.simulators import SIMULATOR_HELP, SwitchName
+from topoloom.cli.options.network import SwitchName
+from topoloom.cli.options.simulators import SIMULATOR_HELP
 
 
 def command(

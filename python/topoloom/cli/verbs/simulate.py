@@ -17,8 +17,9 @@ from topoloom.cli.options.machines import (
     LimitOptions,
     MaybeMachineText,
 )
+from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
-from topoloom.cli.options.simulators import SIMULATOR_HELP, SwitchName
+from topoloom.cli.options.simulators import SIMULATOR_HELP
 
 
 @with_groups
