@@ -71,11 +71,12 @@ def command(
                     where each root sends one
     max per switch  trees through the busiest switch, or router
 
-    With --simulate, for one size of --bytes or several with commas, output-queued switches copy the packets of each root on their way,
-    or combine those of its members, which the root is one of; beside it, network cards
-    send the same as messages through the same switches: for one root by the schedule
-    that is predicted to be the fastest, for several from each root to each member, or
-    back. The machine needs bandwidths; units that combine are those of the [switch].
+    With --simulate, for one size of --bytes or several with commas, output-queued
+    switches copy the packets of each root on their way, or combine those of its
+    members, which the root is one of; beside it, network cards send the same as
+    messages through the same switches: for one root by the schedule that is predicted
+    to be the fastest, for several from each root to each member, or back. The machine
+    needs bandwidths; units that combine are those of the [switch].
 
     \b
     Examples:
