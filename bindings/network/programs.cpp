@@ -179,10 +179,16 @@ void bind_network_programs(nb::module_& m) {
                std::string_view router, std::string_view arbiter, std::string_view allocator,
                std::uint32_t iterations, std::optional<double> switch_latency,
                std::optional<double> injection, std::uint32_t units, std::optional<double> combining) {
+                const NamedSwitch how = named_switch({router, switching, arbiter, allocator},
+                                                     {.vcs = vcs, .iterations = iterations});
+                const bool crosspoints = how.router == SwitchRouter::output_queued;
                 new (self) SwitchSettings{{flit, payload, header},
-                                          named_switch({router, switching, arbiter, allocator},
-                                                       {.vcs = vcs, .iterations = iterations}),
-                                          {switch_latency, injection, buffer, combining},
+                                          how,
+                                          {.switch_latency = switch_latency,
+                                           .injection = injection,
+                                           .buffer = buffer,
+                                           .crosspoints = crosspoints,
+                                           .combining = combining},
                                           units};
             },
             nb::kw_only(), "vcs"_a, "buffer"_a = nb::none(), "flit"_a = 64, "payload"_a = 1024,

@@ -20,7 +20,7 @@ void require_switches(const SwitchOptions& options, std::uint32_t longest_packet
     require_within("flits of a buffer", options.buffer, 1, 65535);
     require_within("flits of a packet", longest_packet, 1, 1U << 20);
     require_within("cycles of routing", options.routing, 0, 1000);
-    require_within("cycles of crossing a switch", options.crossing, 1, 1000);
+    require_within("cycles of crossing a switch", options.crossing, 1, 1U << 16);
     require_within("cycles of a channel", options.channel, 1, 1000);
     require_within("iterations of an allocator", options.iterations, 1, 64);
     if (options.arbiter != Arbiter::round_robin &&

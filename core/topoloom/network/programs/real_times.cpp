@@ -72,7 +72,11 @@ RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOpt
     const std::vector<Speed> all = speeds_of(fabric, speeds);
     const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
     const double cycle = format.flit / fastest;
-    const std::uint32_t steps = options.routing + 1 + options.crossing;
+    const bool is_inside = speeds.crosspoints && speeds.switch_latency;
+    if (is_inside)
+        options.crossing = std::max(
+            1U, std::max(cycles_of(*speeds.switch_latency, cycle), options.routing) - options.routing);
+    const std::uint32_t steps = options.routing + options.crossing + (speeds.crosspoints ? 0 : 1);
     RealTimes times{.cycle = cycle, .channels = {}, .messages = {}, .options = options, .combine = {units}};
     if (speeds.combining) {
         if (!(*speeds.combining > 0))
@@ -83,8 +87,9 @@ RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOpt
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
         const Speed& speed = all[id.value];
         const bool from_switch = !fabric.channel(id).is_entry();
-        const double latency = speed.latency + (from_switch ? speeds.switch_latency.value_or(0) : 0);
-        const std::uint32_t inside = from_switch ? steps : 0;
+        const double latency =
+            speed.latency + (from_switch && !is_inside ? speeds.switch_latency.value_or(0) : 0);
+        const std::uint32_t inside = from_switch && !is_inside ? steps : 0;
         const std::uint32_t cycles = cycles_of(latency, cycle);
         times.channels.push_back({.delay = std::max(1U, cycles - std::min(cycles, inside)),
                                   .period = static_cast<std::uint32_t>(

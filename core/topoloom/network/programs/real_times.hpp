@@ -20,6 +20,8 @@ struct SwitchSpeeds {
     std::optional<double>
         injection{};                 // into and out of a node that is its own router; otherwise all its links
     std::optional<double> buffer{};  // of a virtual channel; otherwise as much as keeps the longest link busy
+    bool crosspoints =
+        false;  // switches of this kind; their own latency is inside, where results of units cross again
     std::optional<double> combining{};  // of a unit that combines; otherwise that of the fastest channel
 };
 
