@@ -11,7 +11,6 @@ from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
-from topoloom.cli.options.messages import Bytes
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
 
@@ -50,7 +49,14 @@ def command(
             autocompletion=complete.switch_operations,
         ),
     ] = None,
-    sizes: Bytes = "8,256,4KiB,64KiB,1MiB",
+    sizes: Annotated[
+        str,
+        typer.Option(
+            "--bytes",
+            metavar="SIZE,...",
+            help="With --simulate: sizes of messages, such as 8,1KiB.",
+        ),
+    ] = "8,256,4KiB,64KiB,1MiB",
     switch: SwitchName = None,
     allowed: AllocationOptions,
     seed: Seed = 1,
@@ -71,12 +77,11 @@ def command(
                     where each root sends one
     max per switch  trees through the busiest switch, or router
 
-    With --simulate, for one size of --bytes or several with commas, output-queued
-    switches copy the packets of each root on their way, or combine those of its
-    members, which the root is one of; beside it, network cards send the same as
-    messages through the same switches: for one root by the schedule that is predicted
-    to be the fastest, for several from each root to each member, or back. The machine
-    needs bandwidths; units that combine are those of the [switch].
+    With --simulate, output-queued switches copy the packets of each root on their way,
+    or combine those of its members, which the root is one of; beside it, network cards
+    send the same as messages through the same switches: for one root by the schedule
+    that is predicted to be the fastest, for several from each root to each member, or
+    back. The machine needs bandwidths; units that combine are those of the [switch].
 
     \b
     Examples:
