@@ -52,7 +52,7 @@ def command(
     sizes: Annotated[
         str,
         typer.Option(
-            "--bytes",
+            "--message-sizes",
             metavar="SIZE,...",
             help="With --simulate: sizes of messages, such as 8,1KiB.",
         ),
