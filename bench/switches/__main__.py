@@ -65,7 +65,7 @@ def _loads() -> Iterator[str]:
     for ports, network in NETWORKS.items():
         for packets in (2, 4):
             for traffic in TRAFFICS:
-                loads = (0.5, 0.8, 0.9, 0.95, 1.0)
+                loads = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
                 curve = measure(network, traffic, packets, loads)
                 yield _row(
                     f"{ports} ports, {packets} packets, {traffic}",
@@ -107,11 +107,11 @@ def _fanouts() -> Iterator[str]:
             measure("fattree:10", two, packets, half),
         )
         for ports, network in NETWORKS.items():
-            fine = [0.05, 0.09, 0.1, 0.11, 0.12, 0.13]
+            fine = [0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.11, 0.12]
             yield line(
                 f"256 nodes, {ports} ports, fanout 8, {packets} packets",
                 "below 0.125",
-                measure(network, "multicast(fanout=8,sets=4)", packets, fine),
+                measure(network, "multicast(fanout=8,sets=64)", packets, fine),
             )
     copies = measure(
         "fattree:8",
@@ -130,7 +130,7 @@ def _fanouts() -> Iterator[str]:
 
 def _reductions() -> Iterator[str]:
     """F8.19."""
-    sizes = (8, 32, 64, 96, 112, 128, 256, 1024)
+    sizes = (8, 32, 64, 128, 192, 256, 512, 1024)
     yield from _head("reduction", *map(format_bytes, sizes))
     for name, times in reductions(sizes):
         yield _row(name, *(_time(one.in_switches["least-loaded"]) for one in times))
