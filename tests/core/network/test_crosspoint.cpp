@@ -104,6 +104,33 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
     return done;
 }
 
+/// Two workloads, each of which sends when it is its turn.
+class Both final : public Workload {
+   public:
+    Both(Workload& single, Workload& groups, std::size_t nodes)
+        : single_(single), groups_(groups), nodes_(nodes) {}
+    [[nodiscard]] std::uint32_t longest_packet() const override {
+        return std::max(single_.longest_packet(), groups_.longest_packet());
+    }
+    [[nodiscard]] std::uint64_t next(Node node) const override {
+        return std::min(single_.next(node), groups_.next(node));
+    }
+    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override {
+        groups_turn_ = !groups_turn_;
+        const bool of_groups = groups_.next(node) <= cycle && (groups_turn_ || single_.next(node) > cycle);
+        return (of_groups ? groups_ : single_).take(node, cycle);
+    }
+    void receive(Node node, const Order& order, std::uint64_t cycle) override {
+        (order.to.value >= nodes_ ? groups_ : single_).receive(node, order, cycle);
+    }
+
+   private:
+    Workload& single_;
+    Workload& groups_;
+    std::size_t nodes_;
+    bool groups_turn_ = false;
+};
+
 const char* const machines[] = {"fattree:3:3", "fattree:4:4:2", "torus:4x3",
                                 "torus:3x3x2", "mesh:3x3",      "dragonfly:4x2x2,routing=minimal",
                                 "hyperx:3x3",  "fattree:8"};
@@ -148,7 +175,7 @@ TEST_CASE("all of a full load of complements passes a fat tree, and most of a un
     CHECK(Loaded("fattree:16:16", "uniform", 4, options, 1, Routing::minimal_adaptive).accepted(5000) > 0.75);
 }
 
-TEST_CASE("packets and credits add up with any groups, and all that is sent arrives") {
+TEST_CASE("packets and credits add up in any configuration, and all that is sent arrives") {
     Rng rng(3);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 200; ++drawn) {
@@ -164,6 +191,33 @@ TEST_CASE("packets and credits add up with any groups, and all that is sent arri
                                    rng);
         CrosspointNetwork network(one.fabric, one.paths, exchange, options, drawn);
         while (exchange.left() > 0) {
+            network.run(1);
+            network.check();
+            REQUIRE(network.cycle() < 100000);
+        }
+    }
+}
+
+TEST_CASE("groups and single packets keep out of each other's way") {
+    Rng rng(17);
+    const auto wired = testing::small_machines();
+    for (int drawn = 0; drawn < 100; ++drawn) {
+        const testing::Wired& one = *wired[rng.below(static_cast<std::uint32_t>(wired.size()))];
+        const std::vector<Node> nodes = all_nodes(one.machine);
+        std::vector<SwitchGroup> groups;
+        const bool multicasts_only = rng.below(2) == 0;
+        for (std::uint32_t group = 0; group < 1 + rng.below(5); ++group)
+            groups.push_back(group_of(
+                one.machine,
+                multicasts_only ? SwitchCollective::multicast : static_cast<SwitchCollective>(rng.below(3)),
+                nodes[rng.below(static_cast<std::uint32_t>(nodes.size()))], nodes));
+        CollectiveRun members(groups, nodes.size(), Bytes{rng.below(2000)}, {32, 128, 0}, {});
+        testing::Exchange exchange(nodes.size(), 4, 1 + rng.below(8), rng.below(2) == 0, rng);
+        Both both(exchange, members, nodes.size());
+        const SwitchOptions options{.vcs = one.paths.class_count(), .buffer = 4 * (1 + rng.below(3))};
+        CrosspointNetwork network(one.fabric, one.paths, both, options, drawn, {}, groups,
+                                  {.units = 1 + rng.below(4)});
+        while (exchange.left() > 0 || !members.is_done()) {
             network.run(1);
             network.check();
             REQUIRE(network.cycle() < 100000);

@@ -50,7 +50,7 @@ void CrosspointNetwork::Simulation::send_from(std::uint32_t node) {
     Sender& sender = senders_[node];
     if (sender.packet == no_index) {
         if (sender.next > now_) {
-            if (sender.next != never) later_.emplace(sender.next, node);
+            if (sender.next < sender.woken) later_.emplace(sender.woken = sender.next, node);
             return;
         }
         begin_packet(node);

@@ -218,7 +218,10 @@ void CrosspointNetwork::Simulation::run(std::uint64_t cycles) {
 void CrosspointNetwork::Simulation::step() {
     calendar_.take(now_, today_);
     for (const Event& event : today_) happen(event);
-    for (; !later_.empty() && later_.top().first <= now_; later_.pop()) look_to_send(later_.top().second);
+    for (; !later_.empty() && later_.top().first <= now_; later_.pop()) {
+        senders_[later_.top().second].woken = never;
+        look_to_send(later_.top().second);
+    }
     for (const std::uint32_t sink : looking_sinks_) {
         sinks_[sink].looks = false;
         serve(sink);

@@ -22,8 +22,8 @@
 namespace topoloom {
 
 /// In a cycle all that arrives is taken first, then outputs, units and nodes that something has happened to look for what to send,
-/// which arrives in later cycles: so the order of events in a cycle does not count. Units are numbered behind outputs, as
-/// what packets leave a buffer for, and behind inputs, as where their results come from.
+/// which arrives in later cycles. Units are numbered behind outputs, as what packets leave a buffer for, and behind inputs, as
+/// where their results come from.
 class CrosspointNetwork::Simulation {
    public:
     Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
@@ -102,7 +102,8 @@ class CrosspointNetwork::Simulation {
     };
     struct Sender {
         Rng ways;
-        std::uint64_t next;  // cycle of its next packet
+        std::uint64_t next;           // cycle of its next packet
+        std::uint64_t woken = never;  // the first cycle in which it will look for one
         std::uint32_t packet = no_index;
         ChannelId channel{};
         std::uint32_t window = no_index;  // its group's own
@@ -234,7 +235,7 @@ class CrosspointNetwork::Simulation {
     Paths::Room path_;
     const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
     Calendar<Event> calendar_;
-    /// Of nodes that have nothing to send before: (cycle, node). Those that have changed their mind are there twice.
+    /// Of nodes that have nothing to send before: (cycle, node). Those that are woken earlier than they thought are there twice.
     std::priority_queue<std::pair<std::uint64_t, std::uint32_t>,
                         std::vector<std::pair<std::uint64_t, std::uint32_t>>, std::greater<>>
         later_;

@@ -185,6 +185,13 @@ def sweep_loads(
     options = switches or Switches()
     if len(loads) == 0:
         raise Error("no loads are given; name some, such as 0.1,0.2")
+    if options.router == "output-queued":
+        if options.allocator != "islip" or options.iterations != 1:
+            raise Error(
+                "output-queued switches have no allocator: each output serves its own "
+                "buffers; leave out allocator and iterations"
+            )
+        options = replace(options, switching="cut-through")
     wiring = SwitchWiring(machine, options.routing)
     vcs = options.vcs
     if vcs is None:
