@@ -80,8 +80,8 @@ def _fanouts() -> Iterator[str]:
     yield from _head(
         "multicasts", "published", "highest stable load", "throughput", "at half of it"
     )
-    eighth = [0.1, 0.2, 0.22, 0.24, 0.26]
-    half = [0.4, 0.7, 0.75, 0.8, 0.85, 0.9]
+    eighth = [0.1, 0.15, 0.2, 0.22, 0.24, 0.26]
+    half = [0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]
 
     def line(name: str, published: str, curve: Curve) -> str:
         lower = min(curve.points, key=lambda load: abs(load - curve.highest / 2))
@@ -93,14 +93,14 @@ def _fanouts() -> Iterator[str]:
             _time(curve.latency(lower)),
         )
 
+    to_four = "multicast(fanout=4,sets=512)"
+    two = "multicast(fanout=4,sets=512,senders=2)"
     for packets in (2, 4):
-        to_four = "multicast(fanout=4,sets=512)"
         yield line(
             f"8x8, fanout 4, {packets} packets",
             "0.25",
             measure("fattree:8", to_four, packets, eighth),
         )
-        two = "multicast(fanout=4,sets=512,senders=2)"
         yield line(
             f"2x8, fanout 4, {packets} packets",
             "0.8",
@@ -113,19 +113,28 @@ def _fanouts() -> Iterator[str]:
                 "below 0.125",
                 measure(network, "multicast(fanout=8,sets=64)", packets, fine),
             )
-    copies = measure(
-        "fattree:8",
-        "copies(fanout=4,sets=512)",
-        16,
-        eighth,
-        router="voq",
-        routing="own",
-        packet=1,
-        iterations=4,
-    )
-    yield line(
-        "8x8, fanout 4, copied by cards into virtual output queues", "0.22", copies
-    )
+    # Cells of a flit, as in the literature on switches with queues at inputs.
+    for name, machine, traffic, published, loads in (
+        ("8x8", "fattree:8", to_four, "0.22", eighth),
+        ("2x8", "fattree:10", two, "0.65", half),
+    ):
+        for router, published_of in (
+            ("voq", published if name == "8x8" else ""),
+            ("split-fanout", published if name == "2x8" else ""),
+            ("whole-fanout", ""),
+        ):
+            by_cards = router == "voq"
+            curve = measure(
+                machine,
+                traffic.replace("multicast", "copies") if by_cards else traffic,
+                16,
+                loads,
+                router=router,
+                routing="own",
+                packet=1,
+                iterations=4 if by_cards else 1,
+            )
+            yield line(f"{name}, fanout 4, {router}", published_of, curve)
 
 
 def _reductions() -> Iterator[str]:

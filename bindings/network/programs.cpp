@@ -181,7 +181,7 @@ void bind_network_programs(nb::module_& m) {
                std::optional<double> injection, std::uint32_t units, std::optional<double> combining) {
                 const NamedSwitch how = named_switch({router, switching, arbiter, allocator},
                                                      {.vcs = vcs, .iterations = iterations});
-                const bool crosspoints = how.router == SwitchRouter::output_queued;
+                const bool crosspoints = copies(how.router);
                 new (self) SwitchSettings{{flit, payload, header},
                                           how,
                                           {.switch_latency = switch_latency,

@@ -13,6 +13,8 @@ NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options) {
     options.arbiter = value_of<Arbiter>("arbiter", names.arbiter, arbiters);
     options.allocator = value_of<Allocator>("allocator", names.allocator, allocators);
     options.queues = router == SwitchRouter::voq ? InputQueues::by_output : InputQueues::shared;
+    if (router == SwitchRouter::split_fanout) options.fanout = Fanout::split;
+    if (router == SwitchRouter::whole_fanout) options.fanout = Fanout::whole;
     return {router, options};
 }
 
@@ -21,7 +23,7 @@ std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload
                                             std::span<const ChannelTimes> times,
                                             std::span<const SwitchGroup> groups,
                                             const CombineOptions& combine) {
-    if (how.router == SwitchRouter::output_queued)
+    if (copies(how.router))
         return std::make_unique<CrosspointNetwork>(wiring.fabric, wiring.paths, workload, how.options, seed,
                                                    times, groups, combine);
     if (!groups.empty())

@@ -25,12 +25,17 @@ struct SwitchWiring {
     Paths paths;
 };
 
-enum class SwitchRouter { input_queued, voq, output_queued };
-inline constexpr std::array<Kind, 3> routers{{
+enum class SwitchRouter { input_queued, voq, output_queued, split_fanout, whole_fanout };
+inline constexpr std::array<Kind, 5> routers{{
     {"input-queued", "virtual channels with buffers at the inputs, in credits"},
     {"voq", "a queue for each output at each input (virtual output queues), in credits"},
     {"output-queued", "a buffer for each pair of an input and an output (crosspoint), in credits"},
+    {"split-fanout", "a queue at each input, whose first packet is copied to outputs as they come free"},
+    {"whole-fanout", "a queue at each input, whose first packet is copied to all its outputs at once"},
 }};
+
+/// Whether switches of this kind copy packets.
+[[nodiscard]] inline bool copies(SwitchRouter router) { return router >= SwitchRouter::output_queued; }
 
 /// How switches work, by the names of its parts. Throws Error for unknown ones.
 struct SwitchNames {

@@ -23,6 +23,10 @@ inline constexpr std::array<Kind, 2> switchings{{
 /// another (virtual output queues).
 enum class InputQueues { shared, by_output };
 
+/// Where packets that go to several outputs wait: at crosspoints, where none is behind one for another output; or behind each
+/// other at their input, the first of which is copied to outputs as they come free (fanout splitting), or to all at once.
+enum class Fanout { crosspoints, split, whole };
+
 /// Buffers and times of all routers. A flit is what a channel moves per cycle.
 struct SwitchOptions {
     std::uint32_t vcs = 2;       // virtual channels of each channel
@@ -35,6 +39,7 @@ struct SwitchOptions {
     Allocator allocator = Allocator::islip;
     std::uint32_t iterations = 1;              // of iSLIP
     InputQueues queues = InputQueues::shared;  // by_output: `vcs` are those of each output
+    Fanout fanout = Fanout::crosspoints;       // of switches that copy
     bool allow_circles =
         false;  // packets take any virtual channel, even if they could wait for each other in a circle
 };

@@ -2,6 +2,7 @@
 #include <doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -186,7 +187,8 @@ TEST_CASE("packets and credits add up in any configuration, and all that is sent
                                     .routing = rng.below(3),
                                     .crossing = 1 + rng.below(3),
                                     .channel = 1 + rng.below(4),
-                                    .arbiter = static_cast<Arbiter>(rng.below(3))};
+                                    .arbiter = static_cast<Arbiter>(rng.below(3)),
+                                    .fanout = static_cast<Fanout>(rng.below(3))};
         testing::Exchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
                                    rng);
         CrosspointNetwork network(one.fabric, one.paths, exchange, options, drawn);
@@ -352,6 +354,39 @@ TEST_CASE("multicasts of four copies on average fill the outputs of a switch at 
     };
     CHECK_FALSE(measure(0.22).saturated);
     CHECK(measure(0.28).saturated);
+}
+
+TEST_CASE(
+    "packets behind each other at inputs pass less than crosspoints, and least if all copies go at once") {
+    const Machine machine = make_machine("fattree:10");
+    const Fabric fabric(machine);
+    const Paths paths(fabric);
+    const MulticastSets sets("multicast(fanout=4,sets=512,senders=2)", 10, 1);
+    const std::vector<SwitchGroup> groups = multicast_groups(machine, sets);
+    const auto accepted = [&](Fanout fanout) {
+        MulticastLoad senders(sets, 10, 1, 1, 1);
+        CrosspointNetwork network(fabric, paths, senders, {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {},
+                                  groups);
+        network.run(1000);
+        network.check();
+        (void)network.take_received();
+        network.run(20000);
+        network.check();
+        return static_cast<double>(network.take_received().flits) / 20000 / (2 * sets.fanout);
+    };
+    const double split = accepted(Fanout::split), whole = accepted(Fanout::whole);
+    CHECK(whole < split);
+    CHECK(split < accepted(Fanout::crosspoints));
+    // Two senders meet unless their sets have nothing in common, and then one of them waits.
+    CHECK(whole > 0.5);
+}
+
+TEST_CASE("single packets behind each other pass 2 - sqrt 2 of what comes to a large switch") {
+    for (const Fanout fanout : {Fanout::split, Fanout::whole}) {
+        const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0, .fanout = fanout};
+        CHECK(Loaded("fattree:256", "uniform", 1, options, 1).accepted(4000) ==
+              doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
+    }
 }
 
 TEST_CASE("what crosspoints cannot do is refused in a line") {

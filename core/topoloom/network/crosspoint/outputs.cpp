@@ -10,6 +10,7 @@ namespace topoloom {
 void CrosspointNetwork::Simulation::enter(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
     flits_stored_ += packets_[packet].order.flits;
+    if (waits_in_line()) stand_in_line(packet);
     if (stored.vertex != no_index) return enter_tree(packet);
     const ChannelId next = paths_.steps() != nullptr
                                ? choose(router_of(stored.source), packets_[packet].order.to)
@@ -64,7 +65,7 @@ void CrosspointNetwork::Simulation::wait(std::uint32_t packet, std::uint32_t sin
     ++stored.copies;
     Sink& at = sinks_[sink];
     at.waiting += flits;
-    const std::uint32_t place = place_of(stored.source, at.router) * ports_[at.router].lanes + stored.lane;
+    const std::uint32_t place = place_in(stored, at.router);
     Queue& queue = queues_[at.first_queue + place];
     if (queue.first == no_index) {
         queue.first = number;
@@ -92,16 +93,25 @@ void CrosspointNetwork::Simulation::serve(std::uint32_t sink) {
         }
     if (grant.requester == no_index) return;
     at.turn.served(grant.requester, at.requesters);
-    Queue& queue = queues_[at.first_queue + grant.requester];
+    if (options_.fanout == Fanout::whole)
+        return send_all(copies_[queues_[at.first_queue + grant.requester].first].packet);
+    const Copy copy = take_copy(sink, grant.requester);
+    is_unit(sink) ? take_in(sink, copy.packet) : send(sink, copy);
+}
+
+/// The first one of a queue.
+CrosspointNetwork::Simulation::Copy CrosspointNetwork::Simulation::take_copy(std::uint32_t sink,
+                                                                             std::uint32_t place) {
+    Sink& at = sinks_[sink];
+    Queue& queue = queues_[at.first_queue + place];
     const std::uint32_t number = queue.first;
     const Copy copy = copies_[number];
     queue.first = copy.next;
-    if (queue.first == no_index)
-        filled_[at.first_word + grant.requester / 64] &= ~(std::uint64_t{1} << (grant.requester % 64));
+    if (queue.first == no_index) filled_[at.first_word + place / 64] &= ~(std::uint64_t{1} << (place % 64));
     copies_[number].next = unused_copy_;
     unused_copy_ = number;
     at.waiting -= packets_[copy.packet].order.flits;
-    is_unit(sink) ? take_in(sink, copy.packet) : send(sink, copy);
+    return copy;
 }
 
 std::uint32_t CrosspointNetwork::Simulation::lateness(std::uint32_t packet) {
@@ -110,9 +120,14 @@ std::uint32_t CrosspointNetwork::Simulation::lateness(std::uint32_t packet) {
     return static_cast<std::uint32_t>(oldest - std::min(now_ - packets_[packet].order.made, oldest));
 }
 
-bool CrosspointNetwork::Simulation::may_leave(std::uint32_t sink, const Copy& copy) const {
+bool CrosspointNetwork::Simulation::may_leave(std::uint32_t sink, const Copy& copy) {
     if (is_unit(sink)) return may_be_taken(stored_[copy.packet]);
-    const ChannelId channel = fabric_.at_output(sink);
+    if (waits_in_line() && !is_its_turn(copy.packet)) return false;
+    if (options_.fanout == Fanout::whole) return may_all_leave(copy.packet);
+    return has_room(copy, fabric_.at_output(sink));
+}
+
+bool CrosspointNetwork::Simulation::has_room(const Copy& copy, ChannelId channel) const {
     return fabric_.channel(channel).is_exit() || window_for(copy, channel) != no_index;
 }
 
@@ -149,6 +164,7 @@ void CrosspointNetwork::Simulation::send(std::uint32_t sink, const Copy& copy) {
     const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[channel.value]);
     put(taken_until / ChannelTimes::cycle, Happening::look, sink);
     flit_hops_ += flits;
+    if (waits_in_line()) begin_to_leave(copy.packet, sink);
     const Stored before = stored_[copy.packet];
     if (before.vertex == no_index) {
         give_back(before, flits, gone);

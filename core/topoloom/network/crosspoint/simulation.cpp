@@ -82,6 +82,11 @@ CrosspointNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pat
              "' need channels to escape by, which crosspoint switches do not have; choose the machine's own "
              "routing");
     paths.require_classes(vcs_);
+    const auto combines = [](const SwitchGroup& group) {
+        return group.collective != SwitchCollective::multicast;
+    };
+    if (waits_in_line() && (std::ranges::any_of(groups, combines) || paths.steps() != nullptr))
+        fail("switches whose packets wait behind each other neither combine them nor choose their channels");
     require_channel_times(times, fabric.channel_count());
     set_times(times);
     number_windows(can_share(paths, trees_, groups));
@@ -195,7 +200,17 @@ void CrosspointNetwork::Simulation::number_queues() {
         fail("the crosspoints of ", fabric_.router_count(), " switches take ", needed >> 20,
              " MiB, more than there is; choose switches with fewer ports, or fewer groups");
     queues_.resize(queues);
+    if (waits_in_line()) number_lines();
     filled_.resize(words);
+}
+
+void CrosspointNetwork::Simulation::number_lines() {
+    std::uint32_t lines = 0;
+    for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
+        ports_[router].first_line = lines;
+        lines += static_cast<std::uint32_t>(fabric_.into(router).size()) * ports_[router].lanes;
+    }
+    lines_.resize(lines);
 }
 
 std::uint64_t CrosspointNetwork::Simulation::next_event() const {
@@ -250,6 +265,8 @@ void CrosspointNetwork::Simulation::happen(const Event& event) {
             return look(event.whose);
         case Happening::send:
             return look_to_send(event.whose);
+        case Happening::begin:
+            return look_for_front(event.whose);
         case Happening::combined:
             return combine(event.whose);
         case Happening::left: {

@@ -47,6 +47,7 @@ class CrosspointNetwork::Simulation {
         credit,    // of a window
         look,      // an output may send again
         send,      // a node may
+        begin,     // an input is free for the packet that has come to the front
         combined,  // a unit has taken a packet in
         left,      // a unit's result has left the switch
     };
@@ -69,6 +70,7 @@ class CrosspointNetwork::Simulation {
         std::uint32_t branch = no_index;    // by which it has come to the vertex; none: from a unit
         std::uint32_t combiner = no_index;  // whose result it is
         std::uint32_t copies = 0;           // that have not begun to leave
+        std::uint32_t behind = no_index;    // the next packet at its input, where they wait behind each other
         std::uint64_t tail = 0;             // the cycle in which all of it is there
         std::uint64_t gone = 0;             // and has left
         std::uint64_t operation = 0;        // that a unit combines it with
@@ -82,6 +84,12 @@ class CrosspointNetwork::Simulation {
     };
     struct Queue {
         std::uint32_t first = no_index, last = no_index;
+    };
+    /// Packets of a lane of an input, where they wait behind each other.
+    struct Line {
+        std::uint32_t first = no_index, last = no_index;
+        std::uint64_t taken_until = 0;  // parts of a cycle: the input sends
+        std::uint64_t begun = never;    // the cycle in which copies of the first began to leave
     };
     /// An output, or a unit. Its queues are requesters: for each source of the switch one for each lane.
     struct Sink {
@@ -99,6 +107,7 @@ class CrosspointNetwork::Simulation {
         std::uint32_t lanes = 0;  // virtual channels, then groups with windows of their own
         std::uint32_t units = 0;
         std::uint32_t first_unit = 0;
+        std::uint32_t first_line = 0;
     };
     struct Sender {
         Rng ways;
@@ -118,6 +127,7 @@ class CrosspointNetwork::Simulation {
     void number_ports();
     void set_combiners(TreeVertex& vertex);
     void number_queues();
+    void number_lines();
 
     void step();
     void happen(const Event& event);
@@ -136,11 +146,28 @@ class CrosspointNetwork::Simulation {
     void enter_tree(std::uint32_t packet);
     void wait(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch);
     void serve(std::uint32_t sink);
-    [[nodiscard]] bool may_leave(std::uint32_t sink, const Copy& copy) const;
+    [[nodiscard]] bool may_leave(std::uint32_t sink, const Copy& copy);
+    [[nodiscard]] bool has_room(const Copy& copy, ChannelId channel) const;
     [[nodiscard]] std::uint32_t lateness(std::uint32_t packet);
     [[nodiscard]] std::uint32_t window_for(const Copy& copy, ChannelId channel) const;
     [[nodiscard]] std::uint32_t roomiest(ChannelId channel, VcMask open) const;
+    [[nodiscard]] Copy take_copy(std::uint32_t sink, std::uint32_t place);
     void send(std::uint32_t sink, const Copy& copy);
+
+    [[nodiscard]] bool waits_in_line() const { return options_.fanout != Fanout::crosspoints; }
+    [[nodiscard]] std::uint32_t place_in(const Stored& stored, std::uint32_t router) const {
+        return place_of(stored.source, router) * ports_[router].lanes + stored.lane;
+    }
+    [[nodiscard]] Line& line_of(const Stored& stored) {
+        const std::uint32_t router = router_of(stored.source);
+        return lines_[ports_[router].first_line + place_in(stored, router)];
+    }
+    void stand_in_line(std::uint32_t packet);
+    [[nodiscard]] bool is_its_turn(std::uint32_t packet);
+    [[nodiscard]] bool may_all_leave(std::uint32_t packet);
+    void send_all(std::uint32_t packet);
+    void begin_to_leave(std::uint32_t packet, std::uint32_t sink);
+    void look_for_front(std::uint32_t number);
     void leave(std::uint32_t packet, std::uint64_t gone);
     void give_back(const Stored& stored, std::uint32_t flits, std::uint64_t gone);
     void go(std::uint32_t packet, Node to, TreePlace place, ChannelId id, std::uint32_t window,
@@ -225,6 +252,7 @@ class CrosspointNetwork::Simulation {
     std::vector<Sink> sinks_;
     std::vector<std::uint32_t> router_of_unit_;
     std::vector<Queue> queues_;
+    std::vector<Line> lines_;            // [router][input][lane]
     std::vector<std::uint64_t> filled_;  // a bit for each queue, by sinks
     std::vector<Copy> copies_;
     std::uint32_t unused_copy_ = no_index;

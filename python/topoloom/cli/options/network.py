@@ -15,7 +15,9 @@ Router = Annotated[
         "--router",
         metavar="KIND",
         help="How switches queue: input-queued, voq (virtual output queues: one for "
-        "each output at each input), or output-queued (a buffer for each such pair).",
+        "each output at each input), output-queued (a buffer for each such pair), or "
+        "split-fanout and whole-fanout (a queue at each input, whose first packet is "
+        "copied to outputs as they come free, or to all at once).",
         autocompletion=complete.routers,
     ),
 ]

@@ -185,11 +185,11 @@ def sweep_loads(
     options = switches or Switches()
     if len(loads) == 0:
         raise Error("no loads are given; name some, such as 0.1,0.2")
-    if options.router == "output-queued":
+    if options.router in ("output-queued", "split-fanout", "whole-fanout"):
         if options.allocator != "islip" or options.iterations != 1:
             raise Error(
-                "output-queued switches have no allocator: each output serves its own "
-                "buffers; leave out allocator and iterations"
+                f"{options.router} switches have no allocator: each output serves what "
+                "waits for it; leave out allocator and iterations"
             )
         options = replace(options, switching="cut-through")
     wiring = SwitchWiring(machine, options.routing)
