@@ -50,6 +50,7 @@ struct ProgramMeasure {
     std::uint64_t packets = 0;
     std::uint64_t flit_hops = 0;
     std::vector<std::uint64_t> finish{};
+    std::vector<double> busy{};  // [channel]: seconds
     std::vector<std::pair<std::string, double>> busiest{};
 };
 
@@ -61,24 +62,29 @@ struct Run {
     const std::optional<Progress>& progress;
 };
 
-/// Of all the time until the end.
-std::vector<std::pair<std::string, double>> busiest_channels(const Fabric& fabric, const RealTimes& times,
-                                                             const std::vector<std::uint64_t>& carried,
+/// [channel]: cycles that it was sending.
+std::vector<double> busy_cycles(const RealTimes& times, const std::vector<std::uint64_t>& carried) {
+    std::vector<double> busy(carried.size());
+    for (std::size_t c = 0; c < busy.size(); ++c)
+        busy[c] = static_cast<double>(carried[c]) * times.channels[c].period / ChannelTimes::cycle;
+    return busy;
+}
+
+/// By name, and as a share of all cycles.
+std::vector<std::pair<std::string, double>> busiest_channels(const Fabric& fabric,
+                                                             const std::vector<double>& busy,
                                                              std::uint64_t cycles, std::size_t count) {
-    std::vector<std::pair<double, ChannelId>> busy;
-    for (const ChannelId id : ids<ChannelId>(carried.size())) {
-        const double taken = static_cast<double>(carried[id.value]) * times.channels[id.value].period;
-        busy.emplace_back(
-            taken / ChannelTimes::cycle / static_cast<double>(std::max<std::uint64_t>(cycles, 1)), id);
-    }
+    std::vector<ChannelId> order;
+    for (const ChannelId id : ids<ChannelId>(busy.size())) order.push_back(id);
     count = std::min(count, busy.size());
-    std::ranges::partial_sort(busy, busy.begin() + static_cast<std::ptrdiff_t>(count),
-                              [](const auto& a, const auto& b) {
-                                  return a.first > b.first || (a.first == b.first && a.second < b.second);
-                              });
+    std::ranges::partial_sort(
+        order, order.begin() + static_cast<std::ptrdiff_t>(count), [&](ChannelId a, ChannelId b) {
+            return busy[a.value] > busy[b.value] || (busy[a.value] == busy[b.value] && a < b);
+        });
     std::vector<std::pair<std::string, double>> named;
-    for (std::size_t i = 0; i < count && busy[i].first > 0; ++i)
-        named.emplace_back(fabric.name(busy[i].second), busy[i].first);
+    const auto all = static_cast<double>(std::max<std::uint64_t>(cycles, 1));
+    for (std::size_t i = 0; i < count && busy[order[i].value] > 0; ++i)
+        named.emplace_back(fabric.name(order[i]), busy[order[i].value] / all);
     return named;
 }
 
@@ -87,10 +93,8 @@ template <class Make, class Finish>
 ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& settings, const Run& run,
                        std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {
     Watch watch(run.progress);
-    const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
-    Meter meter(budget);
     return watch.run([&] {
-        RealTimes times =
+        const RealTimes times =
             real_times(wiring.fabric, settings.format, settings.how.options, settings.speeds, settings.units);
         const std::uint64_t needed = memory_of(wiring.fabric, times);
         if (needed > usable_memory())
@@ -101,14 +105,22 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
             make_network(wiring, *senders, {settings.how.router, times.options}, run.seed,
                          checked_threads(run.threads), times.channels, groups, times.combine);
         ProgramMeasure found{.cycle = times.cycle};
+        Budget budget;
+        budget.keep_going = [&](std::uint64_t) {
+            found.packets += network->take_received().packets;
+            return watch(found.packets);
+        };
+        Meter meter(budget);
         const std::uint64_t longest = std::ranges::max(times.channels, {}, &ChannelTimes::delay).delay;
         const std::uint64_t end = run_to_end(*network, *senders, meter, longest);
         found.complete = end != never;
         found.cycles = found.complete ? end : network->cycle();
         found.flit_hops = network->flit_hops();
-        found.packets = network->take_received().packets;
+        found.packets += network->take_received().packets;
         finish(*senders, found.finish);
-        found.busiest = busiest_channels(wiring.fabric, times, network->carried(), found.cycles, run.busiest);
+        found.busy = busy_cycles(times, network->carried());
+        found.busiest = busiest_channels(wiring.fabric, found.busy, found.cycles, run.busiest);
+        for (double& cycles : found.busy) cycles *= found.cycle;
         return found;
     });
 }
@@ -222,8 +234,20 @@ void bind_network_programs(nb::module_& m) {
             "[rank]: seconds until it was done.")
         .def_ro("packets", &ProgramMeasure::packets, "That were received.")
         .def_ro("flit_hops", &ProgramMeasure::flit_hops, "Flits that crossed a switch, once for each.")
+        .def_prop_ro(
+            "busy_seconds", [](const ProgramMeasure& found) { return new_array(std::vector(found.busy)); },
+            "[channel]: seconds that it was sending.")
         .def_ro("busiest", &ProgramMeasure::busiest,
                 "Channels by name, and what share of the time they were sending; the busiest first.");
+    m.def(
+        "channel_name",
+        [](const SwitchWiring& wiring, std::size_t channel) {
+            if (channel >= wiring.fabric.channel_count())
+                fail("channel ", channel, "; there are ", wiring.fabric.channel_count());
+            return wiring.fabric.name(ChannelId{channel});
+        },
+        "wiring"_a, "channel"_a,
+        "Name a channel: a link of the machine, by its number, or, after all links, from or to a node.");
     m.def(
         "simulate_messages",
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const Ids& source, const Ids& target,

@@ -1333,10 +1333,19 @@ class ProgramMeasure:
         """Flits that crossed a switch, once for each."""
 
     @property
+    def busy_seconds(self) -> object:
+        """[channel]: seconds that it was sending."""
+
+    @property
     def busiest(self) -> list[tuple[str, float]]:
         """
         Channels by name, and what share of the time they were sending; the busiest first.
         """
+
+def channel_name(wiring: SwitchWiring, channel: int) -> str:
+    """
+    Name a channel: a link of the machine, by its number, or, after all links, from or to a node.
+    """
 
 def simulate_messages(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, settings: SwitchSettings, seed: int = 1, threads: int = 1, busiest: int = 5, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
     """

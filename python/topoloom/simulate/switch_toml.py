@@ -92,14 +92,21 @@ class SwitchModel:
     units: int = 1
     combining: float | None = None
 
+    def payload_for(self, largest: float) -> int:
+        """Bytes of a packet where the largest message is this one."""
+        return self.payload or _FLITS_A_PACKET * self._flit_for(largest)
+
+    def _flit_for(self, largest: float) -> int:
+        return self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
+
     def settings(self, classes: int, largest: float) -> SwitchSettings:
         """Say it to the core, for routes of these classes and a largest message."""
-        flit = self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
+        flit = self._flit_for(largest)
         return SwitchSettings(
             vcs=self.virtual_channels * classes,
             buffer=self.buffer,
             flit=flit,
-            payload=self.payload or _FLITS_A_PACKET * flit,
+            payload=self.payload_for(largest),
             header=self.header,
             switching=self.switching,
             router=self.router,

@@ -7,8 +7,7 @@ where a channel is taken. A cycle is what the fastest channel takes for a flit.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from topoloom._core import (
     ProgramMeasure,
     Schedule,
     SwitchWiring,
+    channel_name,
     simulate_messages,
     simulate_schedule,
 )
@@ -34,8 +34,6 @@ from topoloom.simulate.switch_toml import SwitchModel
 
 #: Channels that are named.
 BUSIEST = 5
-#: The busiest of each round, which are added up.
-_ADDED = 4096
 
 
 def simulate(
@@ -56,7 +54,7 @@ def simulate_placed(
     *,
     progress: ReportProgress = unwatched,
 ) -> Simulated:
-    """Simulate, name the busiest channels, and report messages as they are done.
+    """Simulate, name the busiest channels, and report packets as they arrive.
 
     Several messages from one rank to another are sent in rounds, as SimGrid's are:
     the ranks wait for all of a round before the next. Equal rounds are simulated once.
@@ -66,21 +64,21 @@ def simulate_placed(
     wiring = SwitchWiring(machine, switch.routing)
     nodes = np.asarray(node_of_rank)
     rounds = [equal_rounds(phase) for phase in phases]
-    count = sum(len(sent) for phase in rounds for _, sent in phase)
+    count = sum(_packets(switch, nodes, sent) for phase in rounds for _, sent in phase)
     done = 0
     seconds = []
-    busy: dict[str, float] = defaultdict(float)
+    busy: Floats = np.zeros(1)
     for phase in rounds:
         took = 0.0
         for times, sent in phase:
-            measure = _simulate(machine, wiring, switch, nodes, sent)
-            done += len(sent)
+            report = _after(done, count, progress)
+            measure = _simulate(machine, wiring, switch, nodes, sent, report)
+            done += measure.packets
             progress(done, count)
             took += times * measure.seconds
-            for name, share in measure.busiest:
-                busy[name] += times * share * measure.seconds
+            busy = busy + times * np.asarray(measure.busy_seconds, float)
         seconds.append(took)
-    return Simulated(seconds, _busiest(busy, sum(seconds)))
+    return Simulated(seconds, _busiest(wiring, busy, sum(seconds)))
 
 
 def simulate_collective(
@@ -129,6 +127,7 @@ def _simulate(
     switch: SwitchModel,
     nodes: Ints,
     sent: Floats,
+    report: Callable[[int], object],
 ) -> ProgramMeasure:
     ends = sent[:, :2].astype(np.int64)
     between = nodes[ends].tolist()
@@ -141,10 +140,31 @@ def _simulate(
         ends[order, 1],
         np.ceil(sent[order, 2]).astype(np.int64),
         settings=switch.settings(wiring.classes, sent[:, 2].max()),
-        busiest=_ADDED,
+        progress=report,
     )
 
 
-def _busiest(busy: dict[str, float], seconds: float) -> tuple[BusyChannel, ...]:
-    order = sorted(busy, key=lambda name: -busy[name])[:BUSIEST]
-    return tuple(BusyChannel(name, busy[name] / seconds) for name in order)
+def _after(
+    before: int, count: int, progress: ReportProgress
+) -> Callable[[int], object]:
+    """Report packets of a round on top of those of the rounds before it."""
+    return lambda packets: progress(before + packets, count)
+
+
+def _packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
+    """Count what goes over the network."""
+    ends = nodes[sent[:, :2].astype(np.int64)]
+    away = sent[ends[:, 0] != ends[:, 1], 2]
+    payload = switch.payload_for(sent[:, 2].max())
+    return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
+
+
+def _busiest(
+    wiring: SwitchWiring, busy: Floats, seconds: float
+) -> tuple[BusyChannel, ...]:
+    order = np.argsort(-busy, kind="stable")[:BUSIEST]
+    return tuple(
+        BusyChannel(channel_name(wiring, channel), float(busy[channel] / seconds))
+        for channel in order.tolist()
+        if busy[channel] > 0
+    )
