@@ -10,6 +10,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/network/crosspoint/crosspoint.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
 
 namespace topoloom::testing {
@@ -63,6 +64,16 @@ struct Wired {
     Paths paths;
 };
 
+/// Of crosspoints, where they can do what is asked, in one of four drawn cases.
+inline std::unique_ptr<PacketNetwork> drawn_switches(const Wired& wired, Workload& workload,
+                                                     SwitchOptions options, std::uint64_t seed, Rng& rng) {
+    const bool fits = options.buffer >= workload.longest_packet() && wired.paths.escape_classes() == 0;
+    if (!fits || rng.below(4) > 0)
+        return std::make_unique<InputQueuedNetwork>(wired.fabric, wired.paths, workload, options, seed);
+    if (wired.paths.steps() == nullptr) options.fanout = static_cast<Fanout>(rng.below(3));
+    return std::make_unique<CrosspointNetwork>(wired.fabric, wired.paths, workload, options, seed);
+}
+
 /// Runs one; the books are checked every `check_every` cycles. Throws Error if anything is lost, or stands still.
 inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::uint64_t seed,
                       std::uint64_t check_every) {
@@ -87,11 +98,11 @@ inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::
     }
     if (options.buffer >= longest && rng.below(2) == 0) options.switching = Switching::cut_through;
     Exchange exchange(wired.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0, rng);
-    InputQueuedNetwork network(wired.fabric, wired.paths, exchange, options, seed);
+    const auto network = drawn_switches(wired, exchange, options, seed, rng);
     while (exchange.left() > 0) {
-        network.run(check_every);
-        network.check();
-        if (network.cycle() > patience)
+        network->run(check_every);
+        network->check();
+        if (network->cycle() > patience)
             fail(exchange.left(), " packets stand still on ", wired.machine.text(), ", seed ", seed);
     }
 }
