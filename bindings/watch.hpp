@@ -51,6 +51,12 @@ class Watch {
     bool raised_ = false;
 };
 
+/// Lets Python handle signals, from a thread without its lock; throws what comes of it, such as KeyboardInterrupt.
+inline void check_signals() {
+    const nanobind::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
+
 /// Throws Error unless this is a number of threads; 0: one per core.
 inline int checked_threads(int threads) {
     constexpr int most = 4096;

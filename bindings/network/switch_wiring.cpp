@@ -4,8 +4,12 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/crosspoint/crosspoint.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
+#include "watch.hpp"
 
 namespace topoloom::python {
+
+SwitchWiring::SwitchWiring(const Machine& machine, std::string_view routing)
+    : fabric(machine), paths(fabric, routing_of(routing), check_signals) {}
 
 NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options) {
     const auto router = value_of<SwitchRouter>("router", names.router, routers);
@@ -27,7 +31,9 @@ std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload
         return std::make_unique<CrosspointNetwork>(wiring.fabric, wiring.paths, workload, how.options, seed,
                                                    times, groups, combine);
     if (!groups.empty())
-        fail("input-queued switches neither copy nor combine packets; choose output-queued ones");
+        fail(
+            "switches of this kind neither copy nor combine packets; output-queued ones do, and split-fanout "
+            "and whole-fanout ones copy");
     return std::make_unique<InputQueuedNetwork>(wiring.fabric, wiring.paths, workload, how.options, seed,
                                                 threads, times);
 }

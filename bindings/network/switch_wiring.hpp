@@ -19,8 +19,8 @@ namespace topoloom::python {
 
 /// A fabric and its paths, made once for many simulations.
 struct SwitchWiring {
-    SwitchWiring(const Machine& machine, std::string_view routing)
-        : fabric(machine), paths(fabric, routing_of(routing)) {}
+    /// Hears Ctrl-C.
+    SwitchWiring(const Machine& machine, std::string_view routing);
     Fabric fabric;
     Paths paths;
 };

@@ -70,6 +70,8 @@ inline std::unique_ptr<PacketNetwork> drawn_switches(const Wired& wired, Workloa
     const bool fits = options.buffer >= workload.longest_packet() && wired.paths.escape_classes() == 0;
     if (!fits || rng.below(4) > 0)
         return std::make_unique<InputQueuedNetwork>(wired.fabric, wired.paths, workload, options, seed);
+    options.allocator = Allocator::islip;
+    options.iterations = 1;
     if (wired.paths.steps() == nullptr) options.fanout = static_cast<Fanout>(rng.below(3));
     return std::make_unique<CrosspointNetwork>(wired.fabric, wired.paths, workload, options, seed);
 }

@@ -23,14 +23,17 @@ std::uint32_t longest_period(std::span<const ChannelTimes> times, const CombineO
 
 const SwitchOptions& require_crosspoints(const SwitchOptions& options, const CombineOptions& combine,
                                          std::uint32_t longest_packet) {
-    require_switches(options, longest_packet);
     if (options.buffer < longest_packet)
         fail("the buffer of a crosspoint, ", options.buffer, " flits, cannot hold a packet of ",
              longest_packet, "; enlarge it");
+    require_switches(options, longest_packet);
+    if (options.allocator != Allocator::islip || options.iterations > 1)
+        fail(
+            "switches whose outputs each serve what waits for them have no allocator, nor iterations of one");
     if (combine.units < 1 || combine.units > 64)
         fail("units that combine must be 1 to 64 in a switch, not ", combine.units);
-    if (combine.period < 1 || combine.period > 1U << 20)
-        fail("what a unit takes for a flit must be 1 to ", 1U << 20, " parts of a cycle, not ",
+    if (combine.period < 1 || combine.period > CombineOptions::longest)
+        fail("what a unit takes for a flit must be 1 to ", CombineOptions::longest, " parts of a cycle, not ",
              combine.period);
     return options;
 }
@@ -86,7 +89,10 @@ CrosspointNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pat
         return group.collective != SwitchCollective::multicast;
     };
     if (waits_in_line() && (std::ranges::any_of(groups, combines) || paths.steps() != nullptr))
-        fail("switches whose packets wait behind each other neither combine them nor choose their channels");
+        fail(
+            "switches that copy the first packet of an input do not combine packets, nor do packets choose "
+            "their "
+            "channels there; choose switches with crosspoints, or the machine's own routing");
     require_channel_times(times, fabric.channel_count());
     set_times(times);
     number_windows(can_share(paths, trees_, groups));

@@ -29,6 +29,8 @@ struct SwitchGroup {
 
 /// How switches combine. A unit takes whole packets, one after the other.
 struct CombineOptions {
+    static constexpr std::uint32_t longest = 1U << 20;  // period
+
     std::uint32_t units = 1;  // of a switch: one, or a root above others that each serve as many inputs
     std::uint32_t period = ChannelTimes::cycle;  // that a flit takes, in parts of a cycle
 };

@@ -38,7 +38,7 @@ SwitchOptions in_virtual_channels(const Fabric& fabric, const Paths& paths, cons
     const std::uint64_t outputs = most_outputs(fabric), queues = outputs * options.vcs;
     if (queues > most_vcs)
         fail("queues for each of ", outputs, " outputs, ", options.vcs, " each, are ", queues,
-             "; an input has at most ", most_vcs);
+             "; an input has at most ", most_vcs, outputs <= most_vcs ? ": choose fewer" : "");
     paths.require_classes(options.vcs);
     SwitchOptions all = options;
     all.vcs = static_cast<std::uint32_t>(queues);

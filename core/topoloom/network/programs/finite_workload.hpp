@@ -13,7 +13,7 @@ namespace topoloom {
 class FiniteWorkload : public Workload {
    public:
     [[nodiscard]] virtual bool is_done() const = 0;
-    /// How many of its steps are done, and how many there are.
+    /// Steps so far, of steps() in all.
     [[nodiscard]] virtual std::uint64_t steps_done() const = 0;
     [[nodiscard]] virtual std::uint64_t steps() const = 0;
     /// The cycle in which the last step was done, once all are.

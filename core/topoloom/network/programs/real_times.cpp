@@ -52,16 +52,19 @@ std::uint32_t cycles_of(double seconds, double cycle) {
     return static_cast<std::uint32_t>(cycles);
 }
 
-/// As much as comes until the credit for a flit is back, and a packet.
+/// As much as comes until the credit for a flit is back, and a packet; of crosspoints, which give back whole packets, that many
+/// of them.
 std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
-                                std::uint32_t packet) {
+                                std::uint32_t packet, bool whole) {
     std::uint32_t most = 0;
     for (const ChannelTimes& one : channels) {
         const std::uint64_t round_trip = 2 * (std::uint64_t{one.delay} + steps);
         most = std::max(most, static_cast<std::uint32_t>(round_trip * ChannelTimes::cycle / one.period + 1));
     }
     constexpr std::uint32_t largest = 65535;
-    return std::min(most + packet, largest);
+    most += packet;
+    if (whole) most = (most + packet - 1) / packet * packet;
+    return std::min(most, largest);
 }
 
 }  // namespace
@@ -81,8 +84,12 @@ RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOpt
     if (speeds.combining) {
         if (!(*speeds.combining > 0))
             fail("a unit combines more than 0 bytes per second, not ", *speeds.combining);
-        times.combine.period =
-            static_cast<std::uint32_t>(std::lround(ChannelTimes::cycle * fastest / *speeds.combining));
+        const double period = std::round(ChannelTimes::cycle * fastest / *speeds.combining);
+        if (!(period >= 1 && period <= CombineOptions::longest))
+            fail("a unit that combines ", *speeds.combining, " bytes per second does not fit to links of ",
+                 fastest, "; choose one that is at most ", CombineOptions::longest / ChannelTimes::cycle,
+                 " times slower or faster");
+        times.combine.period = static_cast<std::uint32_t>(period);
     }
     for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
         const Speed& speed = all[id.value];
@@ -98,7 +105,7 @@ RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOpt
     const std::uint32_t packet = format.flits(format.payload);
     times.options.buffer = speeds.buffer
                                ? static_cast<std::uint32_t>(std::max(1.0, *speeds.buffer / format.flit))
-                               : full_speed_buffer(times.channels, steps, packet);
+                               : full_speed_buffer(times.channels, steps, packet, speeds.crosspoints);
     const auto& inside = fabric.machine().speeds();
     times.messages = {.send = cycles_of(inside.startup.value, cycle),
                       .receive = 0,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/routes/datelines.hpp"
@@ -30,7 +31,7 @@ const Fabric& require_routes(const Fabric& fabric) {
 
 }  // namespace
 
-Paths::Paths(const Fabric& fabric, Routing routing)
+Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
     : fabric_(&require_routes(fabric)),
       view_(fabric.machine().topology()),
       routing_(routing == Routing::own ? own_routing(fabric.machine()) : routing),
@@ -40,7 +41,7 @@ Paths::Paths(const Fabric& fabric, Routing routing)
              "' routes messages by the load, which is not simulated in switches; choose minimal-adaptive");
     if (routing_ == Routing::valiant || routing_ == Routing::ugal) detours_.emplace(fabric);
     if (routing_ == Routing::minimal_adaptive && choose_steps()) return;
-    class_routes();
+    class_routes(poll);
     if (!steps_) return;
     escape_classes_ = class_count_;
     ++class_count_;
@@ -99,31 +100,65 @@ void Paths::require_no_detours(Node from, Node to, const std::vector<Way>& ways)
              "' routes messages over detours, which are not simulated in switches; choose a minimal routing");
 }
 
-void Paths::each_ways(const Visit& visit) const {
+/// Finds them by the routers that ways leave.
+class Paths::Successions {
+   public:
+    explicit Successions(const Fabric& fabric) : fabric_(fabric), first_(fabric.router_count(), no_index) {}
+
+    /// In the order of the second, unless ways are split: then each way may follow several.
+    const std::vector<Succession>& of(const std::vector<Way>& ways) {
+        found_.clear();
+        if (!is_split(ways)) {
+            for (std::uint32_t after = 1; after < ways.size(); ++after) found_.push_back({after - 1, after});
+            return found_;
+        }
+        next_.assign(ways.size(), no_index);
+        for (std::uint32_t way = 0; way < ways.size(); ++way)
+            if (const std::uint32_t from = fabric_.channel(ways[way].channel).from; from != no_index)
+                next_[way] = std::exchange(first_[from], way);
+        for (std::uint32_t before = 0; before < ways.size(); ++before)
+            if (const std::uint32_t to = fabric_.channel(ways[before].channel).to; to != no_index)
+                for (std::uint32_t after = first_[to]; after != no_index; after = next_[after])
+                    found_.push_back({before, after});
+        for (const Way& way : ways)
+            if (const std::uint32_t from = fabric_.channel(way.channel).from; from != no_index)
+                first_[from] = no_index;
+        return found_;
+    }
+
+   private:
+    const Fabric& fabric_;
+    std::vector<std::uint32_t> first_;  // [router]: a way that leaves it
+    std::vector<std::uint32_t> next_;   // [way]: another that leaves the same
+    std::vector<Succession> found_;
+};
+
+void Paths::each_ways(const Poll& poll, const Visit& visit) const {
+    constexpr std::uint32_t routes_between_polls = 4096;
     std::vector<Way> ways;
+    Successions successions(*fabric_);
+    std::uint32_t routes = 0;
+    const auto show = [&] {
+        visit(ways, successions.of(ways));
+        if (poll && ++routes % routes_between_polls == 0) poll();
+    };
     each_telling_pair(fabric_->machine(), [&](Node from, Node to) {
         find_ways(from, to, ways);
         if (is_split(ways)) require_no_detours(from, to, ways);
-        visit(ways);
+        show();
     });
     if (!detours_) return;
     detours_->each_turn([&](ChannelId global, Node to) {
         find_ways(detours_->node_behind(global), to, ways);
         ways.front() = {global, 1};
-        visit(ways);
+        show();
     });
 }
 
-Turns Paths::find_turns() const {
+Turns Paths::find_turns(const Poll& poll) const {
     Turns turns(fabric_->channel_count());
-    each_ways([&](const std::vector<Way>& ways) {
-        if (!is_split(ways)) {
-            for (std::size_t i = 1; i < ways.size(); ++i) turns.add(ways[i - 1].channel, ways[i].channel);
-            return;
-        }
-        for (const Way& one : ways)
-            for (const Way& next : ways)
-                if (follows(one, next)) turns.add(one.channel, next.channel);
+    each_ways(poll, [&](const std::vector<Way>& ways, const std::vector<Succession>& successions) {
+        for (const auto [before, after] : successions) turns.add(ways[before].channel, ways[after].channel);
     });
     return turns;
 }
@@ -136,19 +171,18 @@ std::function<bool(ChannelId, ChannelId)> Paths::dateline_turns() const {
     };
 }
 
-void Paths::class_routes() {
-    circles_ = cut_circles(find_turns(), dateline_turns());
+void Paths::class_routes(const Poll& poll) {
+    circles_ = cut_circles(find_turns(poll), dateline_turns());
     classes_.assign(circles_.parts, 1);
-    count_classes();
+    count_classes(poll);
     if (detours_) longest_ *= 2;
 }
 
-void Paths::count_classes() {
+void Paths::count_classes(const Poll& poll) {
     std::vector<std::uint32_t> rises, lengths;
-    each_ways([&](const std::vector<Way>& ways) {
+    each_ways(poll, [&](const std::vector<Way>& ways, const std::vector<Succession>& successions) {
         /// Whether it has changed what is known of the way behind a turn.
         const auto lengthen = [&](std::size_t before, std::size_t after) {
-            if (!follows(ways[before], ways[after])) return false;
             const ChannelId one = ways[before].channel, next = ways[after].channel;
             const std::uint32_t rise =
                 share_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
@@ -159,13 +193,11 @@ void Paths::count_classes() {
         };
         rises.assign(ways.size(), 0);
         lengths.assign(ways.size(), 1);
-        bool changed = is_split(ways);
-        for (std::size_t after = 1; after < ways.size() && !changed; ++after) lengthen(after - 1, after);
-        while (changed) {
+        // Of a route that is not split, each comes after the one before it.
+        for (bool changed = true; changed;) {
             changed = false;
-            for (std::size_t after = 0; after < ways.size(); ++after)
-                for (std::size_t before = 0; before < ways.size(); ++before)
-                    changed = lengthen(before, after) || changed;
+            for (const auto [before, after] : successions) changed = lengthen(before, after) || changed;
+            changed = changed && is_split(ways);
         }
         for (std::size_t i = 0; i < ways.size(); ++i) {
             std::uint32_t& classes = classes_[circles_.part[ways[i].channel.value]];

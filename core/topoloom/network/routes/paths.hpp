@@ -49,8 +49,10 @@ using Queued = std::function<std::uint32_t(ChannelId)>;
 class Paths {
    public:
     /// Refers to the fabric. Looks at the routes of each_telling_pair(). Throws Error for machines that split routes over
-    /// detours other than Valiant's, for routings that do not fit the machine, and for nodes without a route.
-    explicit Paths(const Fabric& fabric, Routing routing = Routing::own);
+    /// detours other than Valiant's, for routings that do not fit the machine, and for nodes without a route. Large machines
+    /// take a while: `poll` is called now and then, and ends that by an exception.
+    explicit Paths(const Fabric& fabric, Routing routing = Routing::own,
+                   const std::function<void()>& poll = {});
 
     /// What it comes to: never `own` for a machine whose own routes are those of another routing.
     [[nodiscard]] Routing routing() const { return routing_; }
@@ -59,7 +61,7 @@ class Paths {
     /// Throws Error where there are fewer virtual channels than classes.
     void require_classes(std::uint32_t vcs) const;
     /// All that packets may take.
-    [[nodiscard]] Turns turns() const { return steps_ ? steps_->turns() : find_turns(); }
+    [[nodiscard]] Turns turns() const { return steps_ ? steps_->turns() : find_turns({}); }
     /// The most channels on a path.
     [[nodiscard]] std::size_t longest() const { return longest_; }
     /// Channels in the order of a circle that one class of virtual channels would leave; empty: there is none.
@@ -86,16 +88,23 @@ class Paths {
     std::span<const Hop> escape(std::uint32_t router, Node to, Rng& rng, Room& room) const;
 
    private:
-    using Visit = std::function<void(const std::vector<Way>&)>;
+    using Poll = std::function<void()>;
+    /// Two ways of a route, by their places, of which the second can follow the first.
+    struct Succession {
+        std::uint32_t before;
+        std::uint32_t after;
+    };
+    class Successions;
+    using Visit = std::function<void(const std::vector<Way>&, const std::vector<Succession>&)>;
     /// The channels of a route, in an order in which each follows one before; split ones have shares below 1.
     void find_ways(Node from, Node to, std::vector<Way>& ways) const;
     /// Ways that have all turns and rises of all paths.
-    void each_ways(const Visit& visit) const;
+    void each_ways(const Poll& poll, const Visit& visit) const;
     void require_no_detours(Node from, Node to, const std::vector<Way>& ways) const;
-    [[nodiscard]] Turns find_turns() const;
+    [[nodiscard]] Turns find_turns(const Poll& poll) const;
     [[nodiscard]] std::function<bool(ChannelId, ChannelId)> dateline_turns() const;
-    void class_routes();
-    void count_classes();
+    void class_routes(const Poll& poll);
+    void count_classes(const Poll& poll);
     [[nodiscard]] bool choose_steps();
     [[nodiscard]] bool follows(const Way& before, const Way& after) const;
     [[nodiscard]] bool share_part(ChannelId one, ChannelId other) const {
