@@ -102,4 +102,4 @@ def times(
     machine = allocation.machine
     predicted = predicted_time(graph, allocation, placement, phases=phases)
     nodes = (placement.slots // machine.slots_per_node).tolist()
-    return predicted, sum(simulate(machine, nodes, phases))
+    return predicted, sum(simulate(machine, nodes, phases).seconds)

@@ -69,7 +69,7 @@ def _measured(
     host = allocation.machine
     nodes = (placed.placement.slots // host.slots_per_node).tolist()
     seconds, ethernet = (
-        sum(simulate(host, nodes, phases, settings))
+        sum(simulate(host, nodes, phases, settings).seconds)
         for settings in (SETTINGS, ETHERNET)
     )
     return Run(machine, pattern, placed.name, values, seconds, ethernet)

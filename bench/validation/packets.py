@@ -71,8 +71,8 @@ def measure_packets(machine: str, pattern: str) -> list[PacketRun]:
             for objective in ("congestion", "time")
         }
         values["hop_bytes"] = float(judge(*on).hop_bytes)
-        values["simgrid"] = sum(simgrid.simulate(host, nodes, sent))
-        packets = switches.simulate_placed(host, nodes, sent, SWITCH)
+        values["simgrid"] = sum(simgrid.simulate(host, nodes, sent).seconds)
+        packets = switches.simulate(host, nodes, sent, SWITCH)
         busiest = packets.busiest[0].busy if packets.busiest else 0.0
         found.append(
             PacketRun(machine, pattern, name, values, sum(packets.seconds), busiest)

@@ -215,7 +215,7 @@ void bind_network_programs(nb::module_& m) {
             "all\n"
             "links of the node. units combine in an output-queued switch, `combining` bytes per second each; "
             "None: as\n"
-            "fast as the fastest channel.");
+            "fast as all that comes into a switch.");
     nb::class_<ProgramMeasure>(m, "ProgramMeasure", "What messages did in simulated switches.")
         .def_ro("complete", &ProgramMeasure::complete, "False: it was stopped before.")
         .def_ro("cycles", &ProgramMeasure::cycles, "Until the last rank was done, or it was stopped.")

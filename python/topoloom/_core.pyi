@@ -1300,7 +1300,7 @@ class SwitchSettings:
         buffer is that of a virtual channel; None: what keeps the longest link busy. switch_latency None: a
         part of the links' latencies. injection, of nodes that are their own switches; None: as much as all
         links of the node. units combine in an output-queued switch, `combining` bytes per second each; None: as
-        fast as the fastest channel.
+        fast as all that comes into a switch.
         """
 
 class ProgramMeasure:

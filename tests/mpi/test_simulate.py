@@ -93,7 +93,7 @@ def test_other_settings_of_simgrid_may_be_given() -> None:
     machine = Machine(f"torus:8,bandwidth=1GB/s{FREE}")
     settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
     one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])
-    alone, meet = simulate(machine, list(range(8)), [one, both], settings)
+    alone, meet = simulate(machine, list(range(8)), [one, both], settings).seconds
     assert alone == pytest.approx(SIZE / RATE, rel=CLOSE)
     assert meet == pytest.approx(1.05 * alone, rel=1e-3)
 
@@ -129,19 +129,19 @@ def test_messages_inside_a_node_share_its_memory() -> None:
     machine = Machine(f"torus:2,{LINKS}+node:4,{NODE}")
 
     def inside(*messages: tuple[int, int]) -> float:
-        (found,) = simulate(machine, [0, 0, 0, 0], [graph(4, list(messages))])
+        (found,) = simulate(machine, [0, 0, 0, 0], [graph(4, list(messages))]).seconds
         return found
 
     assert inside((0, 1)) == pytest.approx(1e-6 + SIZE / 4e9, rel=CLOSE)
     assert inside((0, 1), (2, 3)) == pytest.approx(1e-6 + 2 * SIZE / 4e9, rel=CLOSE)
     # A node's own memory is nothing to another's.
-    (found,) = simulate(machine, [0, 0, 1, 1], [graph(4, [(0, 1), (2, 3)])])
+    (found,) = simulate(machine, [0, 0, 1, 1], [graph(4, [(0, 1), (2, 3)])]).seconds
     assert found == pytest.approx(1e-6 + SIZE / 4e9, rel=CLOSE)
 
 
 def test_ranks_that_share_the_only_slot_of_a_node_pay_nothing_among_them() -> None:
     machine = Machine(f"torus:2,{LINKS}")
-    (found,) = simulate(machine, [0, 0], [graph(2, [(0, 1)])])
+    (found,) = simulate(machine, [0, 0], [graph(2, [(0, 1)])]).seconds
     assert found < 1e-9
 
 
@@ -152,7 +152,7 @@ def test_a_sender_starts_its_messages_one_after_the_other(
     machine = Machine(f"torus:8,{LINKS}+node:8,{NODE}")
     fan = graph(8, [(0, each) for each in range(1, 8)], 8)
     nodes = [0] * 8 if on_one_node else list(range(8))
-    (found,) = simulate(machine, nodes, [fan])
+    (found,) = simulate(machine, nodes, [fan]).seconds
     assert 7 * startup <= found < 7 * startup + 3e-6 + 4 * LATENCY + 1e-7
 
 
@@ -161,7 +161,7 @@ def test_so_many_messages_take_so_many_rounds(target: int) -> None:
     machine = Machine(f"torus:8,{LINKS}+node:2,{NODE}")
     nodes = [each // 2 for each in range(16)]
     patterns = [graph(16, [(0, target)], 64, times) for times in (1, 5, 10**6)]
-    one, five, million = simulate(machine, nodes, patterns)
+    one, five, million = simulate(machine, nodes, patterns).seconds
     assert (five, million) == (pytest.approx(5 * one), pytest.approx(10**6 * one))
 
 
@@ -173,7 +173,7 @@ def test_pairs_with_fewer_messages_are_done_after_fewer_rounds() -> None:
     together, alone = (
         seconds(machine.text, messages) for messages in ([(0, 2), (1, 3)], [(1, 3)])
     )
-    assert simulate(machine, list(range(8)), [pattern]) == [
+    assert simulate(machine, list(range(8)), [pattern]).seconds == [
         pytest.approx(2 * together + 3 * alone)
     ]
 
@@ -199,7 +199,7 @@ def test_nodes_of_one_router_are_two_links_apart_where_they_have_cards() -> None
 def test_phases_do_not_meet() -> None:
     machine = Machine(f"torus:8,{LINKS}{FREE}")
     phases = [graph(8, [(0, 2)]), graph(8, [(1, 3)]), graph(8, [(0, 2), (1, 3)])]
-    first, second, together = simulate(machine, list(range(8)), phases)
+    first, second, together = simulate(machine, list(range(8)), phases).seconds
     assert first == pytest.approx(second)
     assert together == pytest.approx(2 * first, rel=1e-2)
 
@@ -216,7 +216,7 @@ def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
     profile = recorded(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
     halo = profile.graph("drop")
     machine = Machine(f"mesh:2x2x2,{LINKS}{FREE}")
-    (found,) = simulate(machine, list(range(8)), [halo])
+    (found,) = simulate(machine, list(range(8)), [halo]).seconds
     assert found == pytest.approx(7 * (LATENCY + 6 * 6 * 8 / RATE), rel=CLOSE)
 
 
@@ -233,7 +233,7 @@ def test_our_time_is_that_of_the_simulation_where_all_is_sent_at_once(
     for mapper in ("block", "random", "gge"):
         placement = place(pattern, allocation, mapper).placement
         nodes = placement.slots.tolist()
-        (found,) = simulate(machine, nodes, [pattern])
+        (found,) = simulate(machine, nodes, [pattern]).seconds
         ours = objective_value(pattern, allocation, placement, objective="time")
         assert found == pytest.approx(ours, rel=0.05)
 
@@ -243,7 +243,7 @@ def test_no_link_carries_more_than_its_bandwidth() -> None:
     machine = Machine("fattree:8:16,up=1:4,bandwidth=10GB/s,latency=1us")
     allocation, pattern = Allocation.whole(machine), all_to_all(64, SIZE)
     placement = place(pattern, allocation, "random").placement
-    (found,) = simulate(machine, placement.slots.tolist(), [pattern])
+    (found,) = simulate(machine, placement.slots.tolist(), [pattern]).seconds
     least = objective_value(pattern, allocation, placement, objective="congestion")
     assert least <= found < 1.01 * least
 
@@ -260,7 +260,7 @@ def test_an_all_to_all_on_a_star_takes_the_predicted_time(
     allocation, pattern = Allocation.whole(machine), all_to_all(ranks, size)
     slots = np.arange(ranks, dtype=np.uint32) * (32 // ranks)
     placement = Placement(allocation, slots)
-    (found,) = simulate(machine, (slots // 2).tolist(), [pattern])
+    (found,) = simulate(machine, (slots // 2).tolist(), [pattern]).seconds
     ours = predicted_time(pattern, allocation, placement)
     assert found == pytest.approx(ours, rel=0.01)
 
@@ -280,7 +280,7 @@ def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> 
     pattern = random_geometric(64, SIZE)
     placement = place(pattern, allocation, "random").placement
     nodes = np.asarray(placement.slots) // 4
-    (found,) = simulate(machine, nodes.tolist(), [pattern])
+    (found,) = simulate(machine, nodes.tolist(), [pattern]).seconds
     source, target, amount, _ = edge_rows(pattern).T
     from_node, to_node = nodes[source], nodes[target]
     inside = from_node == to_node
@@ -325,5 +325,5 @@ def test_a_placement_need_not_use_all_slots() -> None:
     placement = Placement(Allocation.whole(machine), [61, 1])
     nodes = (placement.slots // 4).tolist()
     assert nodes == [15, 0]
-    (found,) = simulate(machine, nodes, [graph(2, [(0, 1)])])
+    (found,) = simulate(machine, nodes, [graph(2, [(0, 1)])]).seconds
     assert found == pytest.approx(2 * LATENCY + SIZE / RATE, rel=CLOSE)

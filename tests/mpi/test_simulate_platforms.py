@@ -41,10 +41,12 @@ def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
     cluster = write_simgrid_platform(machine)
     assert "<cluster" in cluster
     monkeypatch.setattr(smpi, "FAR", 0.0)
-    ours = simulate(machine, nodes, [pattern])
+    ours = simulate(machine, nodes, [pattern]).seconds
     monkeypatch.setattr(smpi, "write_routes", lambda *_: cluster)
     monkeypatch.setattr(smpi, "host_name", lambda rank: f"node-{nodes[rank]}.topoloom")
-    assert simulate(machine, nodes, [pattern]) == [pytest.approx(ours[0], rel=CLOSE)]
+    assert simulate(machine, nodes, [pattern]).seconds == [
+        pytest.approx(ours[0], rel=CLOSE)
+    ]
 
 
 @pytest.mark.parametrize("text", ["mesh:4x4", "dragonfly:4x2,nodes=2", "hyperx:4x4"])
@@ -56,10 +58,10 @@ def test_simgrid_reads_the_platforms_that_list_all_routes(
     assert "<cluster" not in platform
     pattern = graph(16, list(combinations(range(16), 2)))
     monkeypatch.setattr(smpi, "FAR", 0.0)
-    ours = simulate(machine, list(range(16)), [pattern])
+    ours = simulate(machine, list(range(16)), [pattern]).seconds
     monkeypatch.setattr(smpi, "write_routes", lambda *_: platform)
     monkeypatch.setattr(smpi, "host_name", lambda rank: f"node-{rank}.topoloom")
-    assert simulate(machine, list(range(16)), [pattern]) == ours
+    assert simulate(machine, list(range(16)), [pattern]).seconds == ours
 
 
 def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
@@ -70,7 +72,7 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     nodes = [3, 0, 6, 1, 7, 2, 5, 4]
     ring = [(rank, (rank + step) % 8) for rank in range(8) for step in (1, 7)]
     monkeypatch.setattr(smpi, "FAR", 0.0)
-    (replayed,) = simulate(machine, nodes, [graph(8, ring)])
+    (replayed,) = simulate(machine, nodes, [graph(8, ring)]).seconds
     at = np.array(nodes)
     ways = smpi.ways_of(machine, at, equal_rounds(graph(8, ring)))
     (tmp_path / "platform.xml").write_text(smpi.platform(machine, at, ways, 0.0))

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Protocol, cast
 
 from topoloom._core import CommGraph, Error, Machine
+from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
 from topoloom.support.nearest import unknown_name
 
 #: name -> what it is
@@ -34,11 +35,14 @@ class Simulate(Protocol):
     phases
         What is sent, all ranks in each. Where a rank has several messages for another,
         there are as many rounds, one message of each pair in each.
+    progress
+        Called with what is done so far, and with all that there is to do.
 
     Returns
     -------
-    list[float]
-        Seconds from the first to the last message of each phase.
+    Simulated
+        Seconds from the first to the last message of each phase, and what else is
+        known.
 
     Raises
     ------
@@ -51,7 +55,9 @@ class Simulate(Protocol):
         machine: Machine,
         node_of_rank: Sequence[int],
         phases: Sequence[CommGraph],
-    ) -> list[float]:
+        *,
+        progress: ReportProgress = unwatched,
+    ) -> Simulated:
         """Simulate; see the class."""
 
 

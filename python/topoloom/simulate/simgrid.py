@@ -64,23 +64,12 @@ def simulate(
     node_of_rank: Sequence[int],
     phases: Sequence[CommGraph],
     settings: Sequence[str] = SETTINGS,
-) -> list[float]:
-    """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
-
-    `settings` are SimGrid's, ``key:value``.
-    """
-    return simulate_placed(machine, node_of_rank, phases, settings).seconds
-
-
-def simulate_placed(
-    machine: Machine,
-    node_of_rank: Sequence[int],
-    phases: Sequence[CommGraph],
-    settings: Sequence[str] = SETTINGS,
     *,
     progress: ReportProgress = unwatched,
 ) -> Simulated:
-    """Simulate, and report messages as they are done.
+    """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
+
+    `settings` are SimGrid's, ``key:value``. Progress is in messages.
 
     Several messages from one rank to another are sent one after the other, in rounds:
     the ranks wait for all of a round before the next. Equal rounds are simulated once.

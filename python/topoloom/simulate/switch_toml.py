@@ -5,7 +5,7 @@ For example::
 
     [switch]
     latency = "130 ns"          # through a switch; otherwise a part of the links'
-    virtual_channels = 4        # for each class that the routes need
+    virtual_channels = 4        # for each class that the routes need; voq: 1
     buffer = "32 KiB"           # of a virtual channel; otherwise as much as is needed
     flit = "64 B"
     payload = "4 KiB"           # of a packet
@@ -18,7 +18,7 @@ For example::
     iterations = 2
     injection = "25 GB/s"       # of nodes that are their own switches
     units = 5                   # that combine, in each output-queued switch
-    combining = "2 GB/s"        # of each; otherwise as fast as the fastest link
+    combining = "2 GB/s"        # of each; otherwise all inputs at full speed
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SwitchModel:
     latency
         Through a switch; None: it is a part of the links' latencies.
     virtual_channels
-        For each class that the routes need.
+        For each class that the routes need; None: 4, or 1 for each output (voq).
     buffer
         Of a virtual channel; None: what keeps the longest link busy.
     flit, payload
@@ -73,11 +73,11 @@ class SwitchModel:
         Of nodes that are their own switches; None: what all their links carry.
     units, combining
         Of an output-queued switch, for reductions, and how fast each is; None: as fast
-        as the fastest link.
+        as all inputs together.
     """
 
     latency: float | None = None
-    virtual_channels: int = 4
+    virtual_channels: int | None = None
     buffer: float | None = None
     flit: int | None = None
     payload: int | None = None
@@ -103,7 +103,7 @@ class SwitchModel:
         """Say it to the core, for routes of these classes and a largest message."""
         flit = self._flit_for(largest)
         return SwitchSettings(
-            vcs=self.virtual_channels * classes,
+            vcs=(self.virtual_channels or (1 if self.router == "voq" else 4)) * classes,
             buffer=self.buffer,
             flit=flit,
             payload=self.payload_for(largest),

@@ -41,20 +41,12 @@ def simulate(
     node_of_rank: Sequence[int],
     phases: Sequence[CommGraph],
     switch: SwitchModel | None = None,
-) -> list[float]:
-    """Simulate phases one after the other; see `topoloom.simulate.Simulate`."""
-    return simulate_placed(machine, node_of_rank, phases, switch).seconds
-
-
-def simulate_placed(
-    machine: Machine,
-    node_of_rank: Sequence[int],
-    phases: Sequence[CommGraph],
-    switch: SwitchModel | None = None,
     *,
     progress: ReportProgress = unwatched,
 ) -> Simulated:
-    """Simulate, name the busiest channels, and report packets as they arrive.
+    """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
+
+    Names the busiest channels. Progress is in packets.
 
     Several messages from one rank to another are sent in rounds, as SimGrid's are:
     the ranks wait for all of a round before the next. Equal rounds are simulated once.

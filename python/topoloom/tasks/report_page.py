@@ -15,7 +15,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.phases import load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.data import Report, View
-from topoloom.simulate.placed import placed_simulator
+from topoloom.simulate import load_simulator, with_switch
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.report import Made, report_of
@@ -148,7 +148,8 @@ def _simulated(
     graph: CommGraph,
     phases: Sequence[CommGraph],
 ) -> Simulations:
-    simulate = placed_simulator(simulator.name, simulator.switch)
+    simulate = load_simulator(simulator.name)
+    simulate = with_switch(simulate, simulator.name, simulator.switch)
     given = [
         PlacementProblem(
             graph, file.allocation, file, file.hosts, file.switches, file.node

@@ -21,7 +21,7 @@ from topoloom._core import (
 )
 from topoloom.graphs.phases import edge_rows
 from topoloom.machines.link_names import named_link
-from topoloom.simulate.placed import SimulatePlaced
+from topoloom.simulate import Simulate
 from topoloom.simulate.simulated import (
     ReportProgress,
     Simulated,
@@ -126,7 +126,7 @@ def simulate_placements(
     names: Sequence[str],
     given: Sequence[PlacementProblem],
     phases: list[CommGraph],
-    simulate: SimulatePlaced,
+    simulate: Simulate,
     watching: Watching = unwatched_simulation,
 ) -> Simulations:
     """Simulate block order, then the placements; `watching` surrounds each.

@@ -105,6 +105,18 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
     return done;
 }
 
+/// Switches, and groups that multicast in them.
+struct Multicasting {
+    Machine machine;
+    Fabric fabric{machine};
+    Paths paths{fabric};
+    MulticastSets sets;
+    std::vector<SwitchGroup> groups = multicast_groups(machine, sets);
+
+    Multicasting(const std::string& text, std::string_view traffic)
+        : machine(make_machine(text)), sets(traffic, machine.node_count(), 1) {}
+};
+
 /// Two workloads, each of which sends when it is its turn.
 class Both final : public Workload {
    public:
@@ -334,20 +346,20 @@ TEST_CASE("several groups at once do all that each would do alone") {
                                       all_nodes(machine)));
         Setting setting{.options = {.buffer = 8}};
         setting.combine.units = 1 + rng.below(4);
-        const Done done = run_collective(machine, groups, 3000, setting);
-        CHECK(done.end > 0);
+        std::vector<std::uint64_t> alone(Fabric(machine).channel_count());
+        for (const SwitchGroup& group : groups) {
+            const Done one = run_collective(machine, {group}, 3000, setting);
+            for (std::size_t c = 0; c < alone.size(); ++c) alone[c] += one.carried[c];
+        }
+        CHECK(run_collective(machine, groups, 3000, setting).carried == alone);
     }
 }
 
 TEST_CASE("multicasts of four copies on average fill the outputs of a switch at a quarter of their rate") {
-    const Machine machine = make_machine("fattree:8");
-    const Fabric fabric(machine);
-    const Paths paths(fabric);
-    const MulticastSets sets("multicast(fanout=4,sets=64)", 8, 1);
-    const std::vector<SwitchGroup> groups = multicast_groups(machine, sets);
+    const Multicasting to("fattree:8", "multicast(fanout=4,sets=64)");
     const auto measure = [&](double load) {
-        MulticastLoad senders(sets, 8, 4, load, 1);
-        CrosspointNetwork network(fabric, paths, senders, {.vcs = 1, .buffer = 16}, 1, {}, groups);
+        MulticastLoad senders(to.sets, 8, 4, load, 1);
+        CrosspointNetwork network(to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16}, 1, {}, to.groups);
         const Budget budget;
         Meter meter(budget);
         return measure_load(network, senders, {}, meter);
@@ -358,21 +370,17 @@ TEST_CASE("multicasts of four copies on average fill the outputs of a switch at 
 
 TEST_CASE(
     "packets behind each other at inputs pass less than crosspoints, and least if all copies go at once") {
-    const Machine machine = make_machine("fattree:10");
-    const Fabric fabric(machine);
-    const Paths paths(fabric);
-    const MulticastSets sets("multicast(fanout=4,sets=512,senders=2)", 10, 1);
-    const std::vector<SwitchGroup> groups = multicast_groups(machine, sets);
+    const Multicasting to("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
     const auto accepted = [&](Fanout fanout) {
-        MulticastLoad senders(sets, 10, 1, 1, 1);
-        CrosspointNetwork network(fabric, paths, senders, {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {},
-                                  groups);
+        MulticastLoad senders(to.sets, 10, 1, 1, 1);
+        CrosspointNetwork network(to.fabric, to.paths, senders,
+                                  {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {}, to.groups);
         network.run(1000);
         network.check();
         (void)network.take_received();
         network.run(20000);
         network.check();
-        return static_cast<double>(network.take_received().flits) / 20000 / (2 * sets.fanout);
+        return static_cast<double>(network.take_received().flits) / 20000 / (2 * to.sets.fanout);
     };
     const double split = accepted(Fanout::split), whole = accepted(Fanout::whole);
     CHECK(whole < split);

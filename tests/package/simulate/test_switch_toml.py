@@ -24,7 +24,7 @@ MACHINE = "mesh:3,bandwidth=1GB/s,latency=100ns+node:1,startup=0us,latency=0us"
 def seconds(size: int, switch: SwitchModel) -> float:
     ends = np.array([0], np.uint32), np.array([1], np.uint32)
     graph = CommGraph.from_edges(2, *ends, np.array([float(size)]))
-    return simulate(Machine(MACHINE), [0, 2], [graph], switch)[0]
+    return simulate(Machine(MACHINE), [0, 2], [graph], switch).seconds[0]
 
 
 def written(folder: Path, text: str) -> Path:

@@ -31,7 +31,7 @@ def graph(ranks: int, messages: list[tuple[int, int, int]]) -> CommGraph:
 
 
 def times(machine: str, nodes: list[int], *phases: CommGraph) -> list[float]:
-    return simulate(Machine(machine), nodes, phases)
+    return simulate(Machine(machine), nodes, phases).seconds
 
 
 def test_a_message_takes_its_bytes_and_the_latencies_of_its_links() -> None:
@@ -108,7 +108,7 @@ def test_packets_are_as_old_as_their_time_in_the_network() -> None:
     found = {
         arbiter: simulate(
             machine, nodes, [halo], SwitchModel(flit=256, arbiter=arbiter)
-        )[0]
+        ).seconds[0]
         for arbiter in ("age", "round-robin")
     }
     assert least < found["age"] < 1.2 * least

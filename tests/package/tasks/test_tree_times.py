@@ -6,7 +6,7 @@ import json
 import pytest
 
 from topoloom import Allocation, Error, Machine
-from topoloom.simulate.switch_toml import load_switch
+from topoloom.simulate.switch_toml import SwitchModel, load_switch
 from topoloom.tasks.collectives.trees import build_trees
 from topoloom.tasks.network.tree_times import IN_SWITCHES, SizeTimes, time_trees
 
@@ -61,6 +61,7 @@ def test_several_groups_share_the_network() -> None:
     assert all_.how == "each member"
     [several] = times("fattree:4:4", "all-reduce", 64, roots="2", members=4)
     assert several.messages is None
+    assert several.how == "of one root only"
 
 
 def test_what_switches_do_not_do_is_refused() -> None:
@@ -69,6 +70,27 @@ def test_what_switches_do_not_do_is_refused() -> None:
     allocation = Allocation.whole(Machine("fattree:4:4"))
     with pytest.raises(Error, match="has no links with bandwidths"):
         time_trees(allocation, build_trees(allocation), "reduce", (8,))
+
+
+def test_switches_of_another_kind_are_refused() -> None:
+    allocation = Allocation.whole(Machine("fattree:4:4" + SPEEDS))
+    trees = build_trees(allocation)
+    with pytest.raises(Error, match="voq switches do not combine packets"):
+        time_trees(allocation, trees, "reduce", (8,), SwitchModel(router="voq"))
+    slow = SwitchModel(combining=1.0)
+    with pytest.raises(Error, match="a unit that combines 1 bytes per second"):
+        time_trees(allocation, trees, "reduce", (8,), slow)
+
+
+def test_buffers_keep_links_busy_unless_they_are_given() -> None:
+    allocation = Allocation.whole(
+        Machine("torus:4x4,bandwidth=25GB/s,latency=20ns" + FREE)
+    )
+    trees = build_trees(allocation)
+    [one] = time_trees(allocation, trees, "broadcast", (1 << 20,)).sizes
+    # Packets of 16 flits and a header of at most one.
+    least = (1 << 20) / 25e9
+    assert least < one.in_switches["routes"] < 1.1 * least
 
 
 def test_the_document_has_times_by_size() -> None:

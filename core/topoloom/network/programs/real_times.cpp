@@ -52,6 +52,13 @@ std::uint32_t cycles_of(double seconds, double cycle) {
     return static_cast<std::uint32_t>(cycles);
 }
 
+std::uint32_t most_inputs(const Fabric& fabric) {
+    std::size_t most = 1;
+    for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
+        most = std::max(most, fabric.into(router).size());
+    return static_cast<std::uint32_t>(most);
+}
+
 /// As much as comes until the credit for a flit is back, and a packet; of crosspoints, which give back whole packets, that many
 /// of them.
 std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
@@ -81,6 +88,7 @@ RealTimes real_times(const Fabric& fabric, const PacketFormat& format, SwitchOpt
             1U, std::max(cycles_of(*speeds.switch_latency, cycle), options.routing) - options.routing);
     const std::uint32_t steps = options.routing + options.crossing + (speeds.crosspoints ? 0 : 1);
     RealTimes times{.cycle = cycle, .channels = {}, .messages = {}, .options = options, .combine = {units}};
+    times.combine.period = std::max(1U, ChannelTimes::cycle / most_inputs(fabric));
     if (speeds.combining) {
         if (!(*speeds.combining > 0))
             fail("a unit combines more than 0 bytes per second, not ", *speeds.combining);

@@ -22,7 +22,7 @@ struct SwitchSpeeds {
     std::optional<double> buffer{};  // of a virtual channel; otherwise as much as keeps the longest link busy
     bool crosspoints =
         false;  // switches of this kind; their own latency is inside, where results of units cross again
-    std::optional<double> combining{};  // of a unit that combines; otherwise that of the fastest channel
+    std::optional<double> combining{};  // of a unit that combines; otherwise all that comes into a switch
 };
 
 /// A cycle is what the fastest channel takes for a flit; slower ones take longer. A link's latency counts from switch to switch:

@@ -3,7 +3,20 @@
 
 from __future__ import annotations
 
-SIMULATOR_HELP = (
-    "What simulates: simgrid, SMPI of SimGrid (Debian's package libsimgrid-dev); or "
-    "switches, our own, packet by packet."
-)
+from typing import Annotated
+
+import typer
+
+from topoloom.cli import complete
+
+SimulatorName = Annotated[
+    str,
+    typer.Option(
+        "--with",
+        metavar="SIMULATOR",
+        help="What simulates: simgrid, SMPI of SimGrid (Debian's package "
+        "libsimgrid-dev); or switches, our own, packet by packet.",
+        autocompletion=complete.simulators,
+    ),
+]
+MaybeSimulatorName = Annotated[str | None, SimulatorName.__metadata__[0]]

@@ -28,7 +28,7 @@ from topoloom.cli.options.messages import MaybeBytes, Model, Ranks, Root
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seed, Threads
-from topoloom.cli.options.simulators import SIMULATOR_HELP
+from topoloom.cli.options.simulators import MaybeSimulatorName
 
 if TYPE_CHECKING:
     from topoloom.simulate.simulated import Simulated
@@ -124,16 +124,7 @@ def command(
             "--decisions",
         ),
     ] = None,
-    simulator: Annotated[
-        str | None,
-        typer.Option(
-            "--with",
-            metavar="SIMULATOR",
-            help=SIMULATOR_HELP,
-            show_default="nothing is simulated",
-            autocompletion=complete.simulators,
-        ),
-    ] = None,
+    simulator: MaybeSimulatorName = None,
     switch: SwitchName = None,
     run: Annotated[
         bool,

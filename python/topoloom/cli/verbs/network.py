@@ -20,6 +20,7 @@ from topoloom.cli.options.network import (
 from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
+    from topoloom._core import LoadMeasure
     from topoloom.tasks.network.sweep import Sweep
 
 
@@ -69,7 +70,8 @@ def command(
         typer.Option(
             "--switching",
             metavar="wormhole|cut-through",
-            help="When a packet goes on: when there is room for a flit, or for all.",
+            help="When a packet goes on: when there is room for a flit, or for all; "
+            "from crosspoints always for all.",
             autocompletion=complete.switchings,
         ),
     ] = "wormhole",
@@ -176,6 +178,16 @@ def _numbers(text: str) -> list[float]:
         ) from None
 
 
+def _latencies(point: LoadMeasure) -> list[str]:
+    if not point.packets:
+        return ["", "", ""]
+    return [
+        f"{point.latency_mean:.1f} ± {point.half_width:.1f}",
+        f"{point.latency_p50:.0f}",
+        f"{point.latency_p99:.0f}",
+    ]
+
+
 def _print(found: Sweep) -> None:
     from topoloom.cli.console import print_table
     from topoloom.support.units import counted
@@ -193,9 +205,7 @@ def _print(found: Sweep) -> None:
         [
             f"{point.offered:g}",
             f"{point.accepted:.3f}",
-            f"{point.latency_mean:.1f} ± {point.half_width:.1f}",
-            f"{point.latency_p50:.0f}",
-            f"{point.latency_p99:.0f}",
+            *_latencies(point),
             "saturated" if point.saturated else "",
         ]
         for point in found.points

@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Pattern, output_option
 from topoloom.cli.options.network import SwitchName
-from topoloom.cli.options.simulators import SIMULATOR_HELP
+from topoloom.cli.options.simulators import MaybeSimulatorName
 
 
 def command(
@@ -24,16 +23,7 @@ def command(
     ],
     output: Annotated[Path, output_option("Write the page, such as report.html.")],
     pattern: Pattern = None,
-    simulator: Annotated[
-        str | None,
-        typer.Option(
-            "--with",
-            metavar="SIMULATOR",
-            help=SIMULATOR_HELP,
-            show_default="nothing is simulated",
-            autocompletion=complete.simulators,
-        ),
-    ] = None,
+    simulator: MaybeSimulatorName = None,
     switch: SwitchName = None,
     as_json: AsJson = False,
 ) -> None:

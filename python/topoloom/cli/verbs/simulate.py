@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, GraphFile
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import (
@@ -19,7 +18,7 @@ from topoloom.cli.options.machines import (
 )
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
-from topoloom.cli.options.simulators import SIMULATOR_HELP
+from topoloom.cli.options.simulators import SimulatorName
 
 
 @with_groups
@@ -34,15 +33,7 @@ def command(
         ),
     ] = None,
     *,
-    simulator: Annotated[
-        str,
-        typer.Option(
-            "--with",
-            metavar="SIMULATOR",
-            help=SIMULATOR_HELP,
-            autocompletion=complete.simulators,
-        ),
-    ] = "simgrid",
+    simulator: SimulatorName = "simgrid",
     switch: SwitchName = None,
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
@@ -80,13 +71,13 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.simulate.placed import placed_simulator
+    from topoloom.simulate import load_simulator, with_switch
     from topoloom.support.units import counted
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
-    simulate = placed_simulator(simulator, switch, machine)
+    simulate = with_switch(load_simulator(simulator), simulator, switch, machine)
     where = Where(*allowed, seed, limits.order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
@@ -97,8 +88,9 @@ def command(
     check_same_machine(names, given)
     phases = load_phases(graph) or [given[0].graph]
     the_machine = given[0].allocation.machine
+    unit = "packets" if simulator == "switches" else "messages"
     found = simulate_placements(
-        names, given, phases, simulate, partial(progress_bar, unit="messages")
+        names, given, phases, simulate, partial(progress_bar, unit=unit)
     )
     document = {
         "machine": the_machine.text,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from topoloom.tasks.collectives.trees import Multicasts
     from topoloom.tasks.network.tree_times import TreeTimes
 
+_SIZES = "8,256,4KiB,64KiB,1MiB"
+
 
 @with_groups
 def command(
@@ -50,13 +52,14 @@ def command(
         ),
     ] = None,
     sizes: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--message-sizes",
             metavar="SIZE,...",
             help="With --simulate: sizes of messages, such as 8,1KiB.",
+            show_default=_SIZES,
         ),
-    ] = "8,256,4KiB,64KiB,1MiB",
+    ] = None,
     switch: SwitchName = None,
     allowed: AllocationOptions,
     seed: Seed = 1,
@@ -82,6 +85,8 @@ def command(
     send the same as messages through the same switches: for one root by the schedule
     that is predicted to be the fastest, for several from each root to each member, or
     back. The machine needs bandwidths; units that combine are those of the [switch].
+    What a message costs its sender and receiver is the machine's, or assumed as
+    'topoloom machine' says.
 
     \b
     Examples:
@@ -89,6 +94,7 @@ def command(
       topoloom trees --machine torus:8x8x8
       topoloom trees -m fattree:8:8,bandwidth=25GB/s,latency=20ns --simulate reduce
     """
+    from topoloom._core import Error
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
     from topoloom.simulate.switch_toml import switch_of
@@ -97,6 +103,9 @@ def command(
     from topoloom.tasks.network.tree_times import time_trees
     from topoloom.tasks.problem import Where, load_nodes
 
+    if simulate is None and (sizes is not None or switch is not None):
+        wrong = "--message-sizes" if sizes is not None else "--switch"
+        raise Error(f"{wrong} is for --simulate")
     given, _ = load_nodes(machine, Where(*allowed, seed))
     found = build_trees(given.allocation, roots, members, seed)
     times = None
@@ -105,7 +114,7 @@ def command(
             given.allocation,
             found,
             simulate,
-            [int(parse_bytes(size)) for size in sizes.split(",")],
+            [parse_bytes(size) for size in (sizes or _SIZES).split(",")],
             switch_of(switch, machine),
             watching=watching,
         )

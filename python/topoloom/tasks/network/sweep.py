@@ -23,6 +23,8 @@ from topoloom.tasks.search import UNLIMITED, Watching, unwatched
 #: What 'topoloom network' does.
 STUDIES = ("sweep",)
 SWITCHING = ("wormhole", "cut-through")
+#: Routers whose outputs serve what waits for them, without an allocator.
+SERVING_ALONE = ("output-queued", "split-fanout", "whole-fanout")
 DEFAULT_LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -78,6 +80,7 @@ class Sweep:
 
     def document(self) -> dict[str, Any]:
         """Say it in names and numbers."""
+        allocates = self.options.router not in SERVING_ALONE
         return {
             "machine": self.machine.text,
             "nodes": self.machine.node_count,
@@ -90,8 +93,8 @@ class Sweep:
             "switching": self.options.switching,
             "routing": self.options.routing,
             "arbiter": self.options.arbiter,
-            "allocator": self.options.allocator,
-            "iterations": self.options.iterations,
+            "allocator": self.options.allocator if allocates else None,
+            "iterations": self.options.iterations if allocates else None,
             "seed": self.seed,
             "loads": [_point(point) for point in self.points],
         }
@@ -185,12 +188,7 @@ def sweep_loads(
     options = switches or Switches()
     if len(loads) == 0:
         raise Error("no loads are given; name some, such as 0.1,0.2")
-    if options.router in ("output-queued", "split-fanout", "whole-fanout"):
-        if options.allocator != "islip" or options.iterations != 1:
-            raise Error(
-                f"{options.router} switches have no allocator: each output serves what "
-                "waits for it; leave out allocator and iterations"
-            )
+    if options.router in SERVING_ALONE:
         options = replace(options, switching="cut-through")
     wiring = SwitchWiring(machine, options.routing)
     vcs = options.vcs

@@ -90,12 +90,10 @@ def time_trees(
     Raises
     ------
     Error
-        For operations that switches do not do, groups of one node, and machines without
-        bandwidths.
+        For operations that switches do not do, groups of one node, switches of another
+        kind, and machines without bandwidths.
     """
-    operation = read_operation(operation)
-    if operation not in IN_SWITCHES:
-        raise Error(unknown_name("operation in switches", operation, list(IN_SWITCHES)))
+    operation = _read_operation(operation)
     if operation == "barrier":
         sizes = (0,)
     machine = found.machine
@@ -118,6 +116,27 @@ def time_trees(
     return TreeTimes(operation, times, interrupted)
 
 
+def _read_operation(text: str) -> str:
+    """Read one that switches do; MPI's spelling will do."""
+    try:
+        operation = read_operation(text)
+    except Error:
+        operation = text
+    if operation not in IN_SWITCHES:
+        raise Error(unknown_name("operation in switches", text, list(IN_SWITCHES)))
+    return operation
+
+
+def _output_queued(switch: SwitchModel) -> SwitchModel:
+    """Take a switch that says nothing of its router, or that it is of this kind."""
+    if switch.router not in (SwitchModel.router, "output-queued"):
+        raise Error(
+            f"{switch.router} switches do not combine packets; give trees an "
+            "output-queued router, or none"
+        )
+    return replace(switch, router="output-queued")
+
+
 class _Study:
     """One operation of some groups."""
 
@@ -130,7 +149,7 @@ class _Study:
     ) -> None:
         self._allocation = allocation
         self._operation = operation
-        self._model = replace(switch, router="output-queued")
+        self._model = _output_queued(switch)
         self._wiring = SwitchWiring(found.machine, switch.routing)
         self._groups = [
             (root, list(dict.fromkeys([root, *members])))
@@ -151,7 +170,7 @@ class _Study:
             done, how = self._by_schedule(size, progress)
             return SizeTimes(size, in_switches, done.seconds, how)
         if IN_SWITCHES[self._operation] == "allreduce":
-            return SizeTimes(size, in_switches, None, "")
+            return SizeTimes(size, in_switches, None, "of one root only")
         return SizeTimes(
             size, in_switches, self._directly(size, progress).seconds, "each member"
         )
