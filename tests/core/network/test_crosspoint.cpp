@@ -373,8 +373,8 @@ TEST_CASE(
     const Multicasting to("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
     const auto accepted = [&](Fanout fanout) {
         MulticastLoad senders(to.sets, 10, 1, 1, 1);
-        CrosspointNetwork network(to.fabric, to.paths, senders,
-                                  {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {}, to.groups);
+        CrosspointNetwork network(to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16, .fanout = fanout}, 1,
+                                  {}, to.groups);
         network.run(1000);
         network.check();
         (void)network.take_received();
