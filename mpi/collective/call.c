@@ -320,6 +320,7 @@ static int prepare(struct call* call, char* why, size_t why_size) {
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
     call->run->own = state->own;
+    call->run->comm = call->asked.comm;
     call->run->members = state->members;
     call->run->tag = call->tag;
     call->run->op = call->asked.op;

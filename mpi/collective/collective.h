@@ -183,6 +183,7 @@ struct run {
     struct plan* plan;
     struct run* next;  // in the plan's list of idle ones
     MPI_Comm own;
+    MPI_Comm comm;       // on which errors are raised
     const int* members;  // of the state
     int tag;
     struct elements elements;  // what is sent: bytes, or elements to be combined
@@ -196,6 +197,7 @@ struct run {
     MPI_Request* prepared;  // of all rounds, persistent or null; NULL: they are made as they come
     size_t round;
     int in_flight;
+    int failed;  // the first error so far
     bool started;
 };
 /// Room for a run of a plan, which may have been used before. NULL: no memory.
@@ -206,6 +208,7 @@ void free_run(struct run* run);
 int prepare_run(struct run* run);
 /// How far a step goes: to messages that are under way, whether or not they have arrived; to those that have not; to the end.
 enum effort { posting, testing, waiting };
+/// Messages that fail hold up no peer: the other rounds follow before the error is reported.
 int advance_run(struct run* run, enum effort effort, bool* done);
 
 // ---- sides.c: sizes of what the program gives and wants, and copies of it -----------------------------------------
@@ -258,6 +261,8 @@ int start_nonblocking(const struct asked* asked, topoloom_request* request);
 int make_persistent(const struct asked* asked, topoloom_request* request);
 
 // ---- errors.c --------------------------------------------------------------------------------------------------------
+/// Whether an error on this communicator ends the program.
+bool is_fatal(MPI_Comm comm);
 /// Raises an error of this class on the communicator; where that ends the program, says why in one line first.
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -5,12 +5,16 @@
 
 #include "collective.h"
 
-int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...) {
+bool is_fatal(MPI_Comm comm) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return error_class;
-    const bool is_fatal = handler == MPI_ERRORS_ARE_FATAL;
-    if (!is_fatal && handler != MPI_ERRORS_RETURN) PMPI_Errhandler_free(&handler);
-    if (is_fatal) {
+    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+    const bool ends = handler == MPI_ERRORS_ARE_FATAL;
+    if (!ends && handler != MPI_ERRORS_RETURN) PMPI_Errhandler_free(&handler);
+    return ends;
+}
+
+int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...) {
+    if (is_fatal(comm)) {
         char text[256];
         va_list values;
         va_start(values, format);

@@ -90,11 +90,13 @@ static int trace_call(const struct call* call) {
 }
 
 int finish_blocking(struct call* call) {
-    int status = finish(call);
-    if (status == MPI_SUCCESS && call->is_timed) status = learn_from(call);
-    if (status == MPI_SUCCESS) status = trace_call(call);
+    const int ended = finish(call);
+    int status = MPI_SUCCESS;
+    // Whatever error this rank has seen: others may have seen none.
+    if (call->ready && call->is_timed) status = learn_from(call);
+    if (call->ready && status == MPI_SUCCESS) status = trace_call(call);
     end_call(call);
-    return status;
+    return ended != MPI_SUCCESS ? ended : status;
 }
 
 int run_blocking(const struct asked* asked) {

@@ -50,37 +50,41 @@ static int post(const struct run* run, uint32_t message, enum direction directio
     return post_message(&as_mpi, direction, persistent, request);
 }
 
+static void keep_first(int* first, int status) {
+    if (*first == MPI_SUCCESS) *first = status;
+}
+
 // Receives and sends of a round are neighbors among the messages.
 static int start_messages(struct run* run, const topoloom_round* round) {
+    int first = MPI_SUCCESS;
     for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
-        const int status =
-            post(run, m, m < round->sends.begin ? receiving : sending, false, &run->requests[run->in_flight]);
-        if (status != MPI_SUCCESS) return status;
-        ++run->in_flight;
+        MPI_Request* request = &run->requests[run->in_flight++];
+        *request = MPI_REQUEST_NULL;
+        keep_first(&first, post(run, m, m < round->sends.begin ? receiving : sending, false, request));
     }
-    return MPI_SUCCESS;
+    return first;
 }
 
 static int start_prepared(struct run* run, const topoloom_round* round) {
     const int receives = (int)(round->receives.end - round->receives.begin);
     run->requests = run->prepared + round->receives.begin;
-    int status = receives > 0 ? PMPI_Startall(receives, run->requests) : MPI_SUCCESS;
-    if (status == MPI_SUCCESS) run->in_flight = receives;
-    for (uint32_t m = round->sends.begin; m < round->sends.end && status == MPI_SUCCESS; ++m) {
+    int first = receives > 0 ? PMPI_Startall(receives, run->requests) : MPI_SUCCESS;
+    for (uint32_t m = round->sends.begin; m < round->sends.end; ++m) {
         MPI_Request* request = &run->prepared[m];
-        status = *request != MPI_REQUEST_NULL ? PMPI_Start(request) : post(run, m, sending, false, request);
-        if (status == MPI_SUCCESS) ++run->in_flight;
+        keep_first(&first, *request != MPI_REQUEST_NULL ? PMPI_Start(request)
+                                                        : post(run, m, sending, false, request));
     }
-    return status;
+    run->in_flight = (int)(round->sends.end - round->receives.begin);
+    return first;
 }
 
 static int start_round(struct run* run, const topoloom_round* round) {
-    int status = work(run, round->before);
+    int first = work(run, round->before);
     if (run->trace != NULL) begin_messages(run->trace);
-    if (status == MPI_SUCCESS)
-        status = run->prepared != NULL ? start_prepared(run, round) : start_messages(run, round);
+    keep_first(&first, run->prepared != NULL ? start_prepared(run, round) : start_messages(run, round));
     run->started = true;
-    return status == MPI_SUCCESS ? work(run, round->meanwhile) : status;
+    keep_first(&first, work(run, round->meanwhile));
+    return first;
 }
 
 /// The first error of several requests, instead of MPI's, which is that there is one.
@@ -92,6 +96,18 @@ static int first_error(const struct run* run) {
     return MPI_ERR_IN_STATUS;
 }
 
+/// After an error, whatever MPI has made of the other requests.
+static bool complete_singly(struct run* run, bool wait) {
+    bool all = true;
+    for (int i = 0; i < run->in_flight; ++i) {
+        int flag = 1;
+        const int status = wait ? PMPI_Wait(&run->requests[i], MPI_STATUS_IGNORE)
+                                : PMPI_Test(&run->requests[i], &flag, MPI_STATUS_IGNORE);
+        all = all && (status != MPI_SUCCESS || flag);
+    }
+    return all;
+}
+
 static int complete_round(struct run* run, enum effort effort, bool* done) {
     int flag = run->in_flight == 0, status = MPI_SUCCESS;
     const bool wait = effort == waiting;
@@ -99,7 +115,9 @@ static int complete_round(struct run* run, enum effort effort, bool* done) {
         *done = flag;
         return MPI_SUCCESS;
     }
-    if (run->trace != NULL) {
+    if (run->failed != MPI_SUCCESS) {
+        flag = complete_singly(run, wait);
+    } else if (run->trace != NULL) {
         status = complete_traced(run->trace, run->in_flight, run->requests, wait, &flag);
     } else {
         status = wait ? PMPI_Waitall(run->in_flight, run->requests, run->statuses)
@@ -111,23 +129,31 @@ static int complete_round(struct run* run, enum effort effort, bool* done) {
     return status;
 }
 
+/// Keeps the first error. Peers wait for what comes next, so it is reported at the end, unless it ends the program.
+static bool goes_on(struct run* run, int status) {
+    keep_first(&run->failed, status);
+    return status == MPI_SUCCESS || !is_fatal(run->comm);
+}
+
 int advance_run(struct run* run, enum effort effort, bool* done) {
     const topoloom_program* program = &run->plan->program;
     *done = false;
     while (run->round < program->round_count) {
         const topoloom_round* round = &program->rounds[run->round];
         bool complete = false;
-        int status = run->started ? MPI_SUCCESS : start_round(run, round);
-        if (status == MPI_SUCCESS) status = complete_round(run, effort, &complete);
-        if (status == MPI_SUCCESS && !complete) return MPI_SUCCESS;
-        if (status == MPI_SUCCESS) status = work(run, round->after);
-        if (status != MPI_SUCCESS) return status;
+        if (!run->started && !goes_on(run, start_round(run, round))) return run->failed;
+        if (!goes_on(run, complete_round(run, effort, &complete))) return run->failed;
+        if (!complete && effort == waiting) continue;  // others are under way, after an error
+        if (!complete) return MPI_SUCCESS;
+        if (!goes_on(run, work(run, round->after))) return run->failed;
         run->started = false;
         ++run->round;
     }
+    const int status = run->failed;
     run->round = 0;
+    run->failed = MPI_SUCCESS;
     *done = true;
-    return MPI_SUCCESS;
+    return status;
 }
 
 /// Open MPI sends what is short within MPI_Isend, and thus sooner than by a persistent request; others take as long.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong arguments are errors of their communicator, whatever MPI_COMM_WORLD does."""
+"""Wrong arguments are errors of their communicator, and hold up no other rank."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from built_libraries import run, with_collectives
-from recorded import MPIS, PROGRAMS, Mpi
+from recorded import MPIS, PROGRAMS, Mpi, run_to_end
+
+from topoloom import _core
 
 #: What is wrong with a call that all ranks make, by its name in the program.
 MISTAKES = {
@@ -31,3 +33,43 @@ def test_mistakes_end_no_program(mpi: Mpi, tmp_path: Path) -> None:
     program = with_collectives(mpi, PROGRAMS / "collectives/mistakes.c", tmp_path)
     for name, what in MISTAKES.items():
         assert " ".join([what] * 3) in run(mpi.command(3, program, name)), name
+
+
+#: Those that send as many messages with any count: the others cut it in segments.
+SCHEDULES = [
+    str(schedule["name"])
+    for schedule in _core.schedules()
+    if schedule["name"] not in ("two-trees", "disjoint-trees")
+]
+
+
+@pytest.mark.parametrize("ranks", [3, 4])
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_larger_count_on_one_rank_holds_up_no_other(
+    mpi: Mpi, ranks: int, tmp_path: Path
+) -> None:
+    # Short ones: Open MPI 4.1 writes behind the buffer of a longer truncated message.
+    program = with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c", tmp_path)
+    said = run_to_end(mpi.command(ranks, program, 4 * ranks, *SCHEDULES))
+    assert said.returncode == 0, said.stderr[-3000:]
+    lines = [line.split() for line in said.stdout.splitlines()]
+    assert len(lines) > 40
+    for schedule, operation, none, truncated, another, wrong in lines:
+        where = f"{operation} by {schedule}"
+        assert int(none) + int(truncated) == 3 * ranks * ranks, where
+        # Each mistake is seen by somebody, unless only the root's count matters.
+        rooted = operation in ("bcast", "reduce", "gather", "scatter")
+        assert int(truncated) >= (3 if rooted else 3 * ranks), where
+        assert (another, wrong) == ("0", "0"), where
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_killed_rank_ends_ours_as_it_ends_the_library(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    program = with_collectives(mpi, PROGRAMS / "collectives/killed_rank.c", tmp_path)
+    for whose in ("mpi", "ours"):
+        ended = run_to_end(mpi.command(3, program, whose))
+        assert ended.returncode != 0, whose
+        assert "rank 2 call 1: done" in ended.stdout, whose
+        assert "rank 2 call 2" not in ended.stdout, whose

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank is killed while the others are in a collective: MPI's own, or ours.
+// Usage: killed_rank mpi|ours
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <topoloom_collective.h>
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank, ranks, in = 1, out = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const int ours = strcmp(argv[1], "ours") == 0;
+    for (int i = 0; i < 3; ++i) {
+        if (i == 2 && rank == ranks - 1) raise(SIGKILL);
+        const int status = ours ? topoloom_allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD)
+                                : MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        printf("rank %d call %d: %s\n", rank, i, status == MPI_SUCCESS ? "done" : "an error");
+        fflush(stdout);
+    }
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
