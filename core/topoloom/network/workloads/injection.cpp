@@ -33,11 +33,11 @@ const std::vector<InjectionKind>& injection_kinds() {
         {"bernoulli", "a packet in any cycle with the same chance"},
         {"poisson", "exponential times between packets, of which a cycle may have several"},
         {"on-off(length=100,peak=100)",
-         "bursts of so many cycles on average, at this percentage of a flit per cycle (two-state Markov)"},
+         "bursts of `length` cycles on average, at `peak` per cent of a flit per cycle (two-state Markov)"},
         {"closed(window=4,reply=0)",
          "a node has at most this number of packets without a reply; replies are as long as packets, or of "
          "so "
-         "many flits"},
+         "as packets"},
     };
     return kinds;
 }

@@ -15,10 +15,10 @@ struct Injection {
 
     /// bernoulli                   a packet in any cycle with the same chance
     /// poisson                     exponential times between packets, of which a cycle may have several
-    /// on-off(length=100,peak=100) bursts of so many cycles on average, in which a node makes `peak` per cent of a flit per
+    /// on-off(length=100,peak=100) bursts of `length` cycles on average, in which a node makes `peak` per cent of a flit per
     ///                             cycle (a two-state Markov source)
-    /// closed(window=4,reply=0)    each packet is answered by one of `reply` flits, 0: as long as the packet; a node has at
-    ///                             most so many packets that have no answer yet
+    /// closed(window=4,reply=0)    each packet is answered by one of `reply` flits, 0: as long as the packet; a node has at most
+    ///                             `window` packets that have no answer yet
     /// Throws Error for unknown names and options.
     explicit Injection(std::string_view text = "bernoulli");
 
