@@ -35,9 +35,7 @@ const std::vector<InjectionKind>& injection_kinds() {
         {"on-off(length=100,peak=100)",
          "bursts of `length` cycles on average, at `peak` per cent of a flit per cycle (two-state Markov)"},
         {"closed(window=4,reply=0)",
-         "a node has at most this number of packets without a reply; replies are as long as packets, or of "
-         "so "
-         "as packets"},
+         "a node has at most `window` packets without a reply of `reply` flits; 0: as many as a packet has"},
     };
     return kinds;
 }
