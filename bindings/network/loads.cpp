@@ -8,11 +8,11 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "network/switch_wiring.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/network/workloads/closed_loop.hpp"
 #include "topoloom/network/workloads/load.hpp"
 #include "topoloom/network/workloads/multicast_load.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
@@ -25,12 +25,13 @@ using namespace nb::literals;
 
 namespace {
 
-void list_kinds(nb::module_& m, const char* name, std::span<const Kind> kinds, const char* help) {
+/// The kinds outlive the module.
+void list_kinds(nb::module_& m, const char* name, const auto& kinds, const char* help) {
     m.def(
         name,
-        [kinds] {
+        [&kinds] {
             std::vector<std::pair<std::string, std::string>> named;
-            for (const Kind& kind : kinds) named.emplace_back(kind.name, kind.help);
+            for (const auto& kind : kinds) named.emplace_back(kind.name, kind.help);
             return named;
         },
         help);
@@ -38,16 +39,20 @@ void list_kinds(nb::module_& m, const char* name, std::span<const Kind> kinds, c
 
 /// Nodes that send at random, to one node at a time or to several.
 struct Senders {
-    Senders(const SwitchWiring& wiring, std::string_view traffic, std::uint32_t packet, double load,
-            std::uint64_t seed) {
+    Senders(const SwitchWiring& wiring, std::string_view traffic, std::string_view injection,
+            std::uint32_t packet, double load, std::uint64_t seed) {
+        const Injection when(injection);
         const std::size_t nodes = wiring.fabric.node_count();
         if (MulticastSets::is_named(traffic)) {
             sets.emplace(traffic, nodes, seed);
             if (sets->in_switches) groups = multicast_groups(wiring.fabric.machine(), *sets);
-            source = std::make_unique<MulticastLoad>(*sets, nodes, packet, load, seed);
+            source = std::make_unique<MulticastLoad>(*sets, nodes, packet, load, seed, when);
         } else {
             pattern.emplace(traffic, nodes, seed);
-            source = std::make_unique<OpenLoop>(*pattern, nodes, packet, load, seed);
+            if (when.kind == Injection::Kind::closed)
+                source = std::make_unique<ClosedLoop>(*pattern, nodes, packet, load, seed, when);
+            else
+                source = std::make_unique<OpenLoop>(*pattern, nodes, packet, load, seed, when);
         }
     }
     std::optional<TrafficPattern> pattern{};
@@ -98,15 +103,15 @@ void bind_network(nb::module_& m) {
             [](const SwitchWiring& wiring, std::string_view traffic, double load, std::uint32_t vcs,
                std::uint32_t buffer, std::uint32_t packet, std::string_view switching, std::uint32_t channel,
                std::uint32_t crossing, std::string_view router, std::string_view arbiter,
-               std::string_view allocator, std::uint32_t iterations, std::uint64_t seed, int threads,
-               const std::optional<Progress>& progress) {
+               std::string_view allocator, std::uint32_t iterations, std::string_view injection,
+               std::uint64_t seed, int threads, const std::optional<Progress>& progress) {
                 const NamedSwitch how =
                     named_switch({router, switching, arbiter, allocator}, {.vcs = vcs,
                                                                            .buffer = buffer,
                                                                            .crossing = crossing,
                                                                            .channel = channel,
                                                                            .iterations = iterations});
-                const Senders senders(wiring, traffic, packet, load, seed);
+                const Senders senders(wiring, traffic, injection, packet, load, seed);
                 Watch watch(progress);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
                 Meter meter(budget);
@@ -118,8 +123,8 @@ void bind_network(nb::module_& m) {
             },
             "traffic"_a, "load"_a, nb::kw_only(), "vcs"_a, "buffer"_a = 8, "packet"_a = 4,
             "switching"_a = "wormhole", "channel"_a = 1, "crossing"_a = 1, "router"_a = "input-queued",
-            "arbiter"_a = "round-robin", "allocator"_a = "islip", "iterations"_a = 1, "seed"_a = 1,
-            "threads"_a = 1, "progress"_a = nb::none(),
+            "arbiter"_a = "round-robin", "allocator"_a = "islip", "iterations"_a = 1,
+            "injection"_a = "bernoulli", "seed"_a = 1, "threads"_a = 1, "progress"_a = nb::none(),
             "Measure latencies of packets while each node makes `load` flits per cycle.\n\n"
             "Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, "
             "and\n"
@@ -130,14 +135,10 @@ void bind_network(nb::module_& m) {
     list_kinds(m, "arbiters", arbiters, "By what requesters of one thing come first.");
     list_kinds(m, "allocators", allocators, "How inputs and outputs are matched.");
     list_kinds(m, "switchings", switchings, "When a packet goes on.");
-    m.def(
-        "traffics",
-        [] {
-            std::vector<std::pair<std::string, std::string>> kinds;
-            for (const TrafficKind& kind : traffic_kinds()) kinds.emplace_back(kind.name, kind.help);
-            return kinds;
-        },
-        "Synthetic traffic: names with their options, and what they mean.");
+    list_kinds(m, "traffics", traffic_kinds(),
+               "Synthetic traffic: names with their options, and what they mean.");
+    list_kinds(m, "injections", injection_kinds(),
+               "When nodes make packets: names with their options, and what they mean.");
 }
 
 }  // namespace topoloom::python

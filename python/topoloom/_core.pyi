@@ -910,7 +910,7 @@ class SwitchWiring:
     def routing(self) -> str:
         """What `own` comes to."""
 
-    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, crossing: int = 1, router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
+    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, crossing: int = 1, router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, injection: str = 'bernoulli', seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
         """
         Measure latencies of packets while each node makes `load` flits per cycle.
 
@@ -936,6 +936,9 @@ def switchings() -> list[tuple[str, str]]:
 
 def traffics() -> list[tuple[str, str]]:
     """Synthetic traffic: names with their options, and what they mean."""
+
+def injections() -> list[tuple[str, str]]:
+    """When nodes make packets: names with their options, and what they mean."""
 
 class MessageCosts:
     """What a message costs beside its line, in seconds and seconds per byte."""

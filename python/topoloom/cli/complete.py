@@ -46,6 +46,7 @@ def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
 allocators = _names("tasks.network.sweep", "allocator_names")
 arbiters = _names("tasks.network.sweep", "arbiter_names")
 axis_orders = _names("tasks.axes", "FORMATS")
+injections = _names("tasks.network.sweep", "injection_names")
 kinds = _names("tasks.catalog", "CATALOG")
 launchers = _names("allocations.launch_order", "LAUNCHERS")
 mapper = _chained("mappers", ",+")

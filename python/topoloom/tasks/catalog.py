@@ -149,6 +149,13 @@ def traffic_entries() -> list[dict[str, Any]]:
     return [{"name": name, "summary": summary} for name, summary in traffics()]
 
 
+def injection_entries() -> list[dict[str, Any]]:
+    """List when nodes of simulated networks make packets."""
+    from topoloom._core import injections
+
+    return [{"name": name, "summary": summary} for name, summary in injections()]
+
+
 def export_entries() -> list[dict[str, Any]]:
     """List the launchers' formats."""
     from topoloom.launch.exports.registry import FORMATS
@@ -170,6 +177,7 @@ CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "models": model_entries,
     "switches": switch_entries,
     "traffic": traffic_entries,
+    "injection": injection_entries,
     "formats": format_entries,
     "exports": export_entries,
 }

@@ -42,6 +42,25 @@ def test_a_figure_is_drawn_and_a_table_printed(
     assert "latency, cycles" in (tmp_path / "a.svg").read_text()
 
 
+def test_bursts_wait_longer_and_a_window_bounds_what_waits(topoloom: Command) -> None:
+    points = {}
+    for injection in ("bernoulli", "poisson", "on-off(length=100)"):
+        words = ("--loads", "0.2", "--injection", injection, "--json")
+        found = topoloom(*SWEEP, *words).json
+        assert found["injection"] == injection
+        (points[injection],) = found["loads"]
+        assert points[injection]["accepted"] == pytest.approx(0.2, rel=0.04)
+    calm, poisson, bursts = (point["latency_mean"] for point in points.values())
+    assert calm <= poisson < bursts / 1.2
+
+    # Little's law: what has no reply yet is the window.
+    words = ("--loads", "1", "--injection", "closed(window=3)", "--json")
+    (full,) = topoloom(*SWEEP, *words).json["loads"]
+    assert full["saturated"]
+    open_packets = full["accepted"] / 4 * 2 * full["latency_mean"]
+    assert open_packets == pytest.approx(3, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -51,6 +70,14 @@ def test_a_figure_is_drawn_and_a_table_printed(
         (["--loads", "1.1"], "a load must be above 0"),
         (["--loads", ""], "--loads '' is not a list of numbers"),
         (["--traffic", "uniforms"], "did you mean 'uniform'?"),
+        (["--injection", "bernouli"], "did you mean 'bernoulli'?"),
+        (["--injection", "on-off(length=0)"], "length"),
+        (["--injection", "on-off(peak=10)", "--loads", "0.2"], "raise their peak"),
+        (["--injection", "closed(window=0)"], "window"),
+        (
+            ["--injection", "closed", "--traffic", "copies", "--router", "voq"],
+            "multicasts have no replies",
+        ),
         (["--router", "output"], "no router 'output'; there are: input-queued, voq"),
         (["--routing", "adaptive"], "no routing 'adaptive'"),
         (["--routing", "ugal"], "over groups of a dragonfly, and 'torus:4x4' has none"),

@@ -78,8 +78,8 @@ void pair_up(std::vector<double>& means) {
 
 class LoadRun {
    public:
-    LoadRun(PacketNetwork& network, std::size_t senders, Meter& meter)
-        : network_(network), senders_(static_cast<double>(senders)), meter_(meter), lags_(network.lags()) {}
+    LoadRun(PacketNetwork& network, const LoadSource& senders, Meter& meter)
+        : network_(network), senders_(senders), meter_(meter), lags_(lags()) {}
 
     /// False once it is to end.
     bool batch(std::uint64_t cycles, Received& received) {
@@ -98,12 +98,12 @@ class LoadRun {
     }
     /// From here on nodes may fall behind.
     void begin_watch() {
-        lags_ = network_.lags();
+        lags_ = lags();
         since_ = network_.cycle();
     }
     /// Whether they do: on average, or one that hardly gets in.
     [[nodiscard]] bool is_saturated() const {
-        const std::vector<std::uint64_t> lags = network_.lags();
+        const std::vector<std::uint64_t> lags = this->lags();
         const auto cycles = static_cast<double>(network_.cycle() - since_);
         double sum = 0, most = 0;
         for (std::size_t node = 0; node < lags.size(); ++node) {
@@ -111,14 +111,23 @@ class LoadRun {
             sum += more;
             most = std::max(most, more);
         }
-        const bool is_behind = sum > all_behind * senders_ * cycles || most > one_behind * cycles;
+        const auto count = static_cast<double>(senders_.sender_count());
+        const bool is_behind = sum > all_behind * count * cycles || most > one_behind * cycles;
         if (is_behind) require_moving();
         return is_behind;
     }
 
    private:
+    /// [node]: how far it is behind, in the network and before it.
+    [[nodiscard]] std::vector<std::uint64_t> lags() const {
+        std::vector<std::uint64_t> lags = network_.lags();
+        for (std::uint32_t node = 0; node < lags.size(); ++node)
+            lags[node] = std::max(lags[node], senders_.held_back(Node{node}, network_.cycle()));
+        return lags;
+    }
+
     PacketNetwork& network_;
-    double senders_;
+    const LoadSource& senders_;
     Meter& meter_;
     std::vector<std::uint64_t> lags_;  // [node]
     std::uint64_t since_ = 0;          // cycle
@@ -169,7 +178,7 @@ LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, cons
                          Meter& meter) {
     LoadMeasure measure;
     measure.offered = senders.load();
-    LoadRun run(network, senders.sender_count(), meter);
+    LoadRun run(network, senders, meter);
     Received received;
     std::vector<double> means;
     for (;;) {

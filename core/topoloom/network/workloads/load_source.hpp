@@ -16,8 +16,10 @@ class LoadSource : public Workload {
     [[nodiscard]] virtual double load() const = 0;
     [[nodiscard]] virtual bool sends(Node node) const = 0;
     [[nodiscard]] virtual std::size_t sender_count() const = 0;
-    /// Packets that nodes receive for each that is made, on average.
+    /// Flits that nodes receive for each that is made, on average.
     [[nodiscard]] virtual double copies() const { return 1; }
+    /// Cycles since the packet was made that the node holds back; 0: it holds none back.
+    [[nodiscard]] virtual std::uint64_t held_back(Node /*node*/, std::uint64_t /*cycle*/) const { return 0; }
 };
 
 /// Throws Error for loads outside of (0, 1] and packets without flits.

@@ -71,12 +71,13 @@ std::vector<SwitchGroup> multicast_groups(const Machine& machine, const Multicas
 }
 
 MulticastLoad::MulticastLoad(const MulticastSets& sets, std::size_t nodes, std::uint32_t packet, double load,
-                             std::uint64_t seed)
+                             std::uint64_t seed, const Injection& injection)
     : sets_(sets), packet_(packet), load_(load), number_(nodes, no_index), begun_(sets.senders.size()) {
-    require_load(load, packet);
+    if (injection.kind == Injection::Kind::closed)
+        fail("multicasts have no replies; choose another injection than 'closed', or other traffic");
     for (const Node sender : sets.senders) {
         number_[sender.value] = static_cast<std::uint32_t>(sources_.size());
-        sources_.emplace_back(load / packet, seed, sender.value);
+        sources_.emplace_back(injection, load, packet, seed, sender.value);
     }
 }
 

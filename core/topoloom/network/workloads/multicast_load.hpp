@@ -40,10 +40,10 @@ struct MulticastSets {
 /// each receiver in turn.
 class MulticastLoad final : public LoadSource {
    public:
-    /// `load`: flits that each sender makes per cycle. Refers to the sets. Throws Error for loads outside of (0, 1] and
-    /// packets without flits.
+    /// `load`: flits that each sender makes per cycle. Refers to the sets. Throws Error for what a Source refuses, and a closed
+    /// loop.
     MulticastLoad(const MulticastSets& sets, std::size_t nodes, std::uint32_t packet, double load,
-                  std::uint64_t seed);
+                  std::uint64_t seed, const Injection& injection = Injection{});
 
     [[nodiscard]] double load() const override { return load_; }
     [[nodiscard]] bool sends(Node node) const override { return number_[node.value] != no_index; }

@@ -11,13 +11,13 @@
 
 namespace topoloom {
 
-/// Each node that the pattern lets send makes packets of the same length at the same rate.
+/// Each node that the pattern lets send makes packets of the same length at the same mean rate.
 class OpenLoop final : public LoadSource {
    public:
-    /// `load`: flits that each sending node makes per cycle. Refers to the traffic. Throws Error for loads outside of (0, 1]
-    /// and packets without flits.
+    /// `load`: flits that each sending node makes per cycle. Refers to the traffic. Throws Error for what a Source
+    /// refuses.
     OpenLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
-             std::uint64_t seed);
+             std::uint64_t seed, const Injection& injection = Injection{});
 
     [[nodiscard]] double load() const override { return load_; }
     [[nodiscard]] bool sends(Node node) const override { return traffic_.sends(node); }

@@ -17,7 +17,7 @@ def command(
         typer.Argument(
             metavar="KIND",
             help="mappers, schedules, patterns, affinities, topologies, machines, "
-            "models, switches, traffic, formats or exports.",
+            "models, switches, traffic, injection, formats or exports.",
             autocompletion=complete.kinds,
         ),
     ] = None,
@@ -58,6 +58,7 @@ def _columns(kind: str) -> list[str]:
         "models": ["name", "summary", "date"],
         "switches": ["name", "title", "summary", "date"],
         "traffic": ["name", "summary"],
+        "injection": ["name", "summary"],
         "formats": ["name", "of", "summary", "files", "written"],
         "exports": ["name", "summary"],
     }[kind]

@@ -44,6 +44,17 @@ def command(
             autocompletion=complete.traffics,
         ),
     ] = "uniform",
+    injection: Annotated[
+        str,
+        typer.Option(
+            "--injection",
+            metavar="NAME",
+            help="When nodes make packets: bernoulli, poisson, on-off (bursts) or "
+            "closed (a window of packets without a reply); see 'topoloom list "
+            "injection'.",
+            autocompletion=complete.injections,
+        ),
+    ] = "bernoulli",
     router: Router = "input-queued",
     routing: RoutingName = "own",
     vcs: Annotated[
@@ -94,11 +105,12 @@ def command(
 ) -> None:
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
 
-    Each node makes packets at random, at the rate of the load. They go along the
-    machine's routes, flit by flit, and wait where a channel, a buffer or a virtual
-    channel is taken. Where routes could wait for each other in a circle, as on rings,
-    packets change to another class of virtual channels; with fewer than the routes need
-    the circle is named. A cycle is what a channel takes for a flit.
+    Each node makes packets at random, at the mean rate of the load, in any cycle with
+    the same chance unless --injection says otherwise. They go along the machine's
+    routes, flit by flit, and wait where a channel, a buffer or a virtual channel is
+    taken. Where routes could wait for each other in a circle, as on rings, packets
+    change to another class of virtual channels; with fewer than the routes need the
+    circle is named. A cycle is what a channel takes for a flit.
 
     \b
     load       flits that each sending node makes per cycle
@@ -107,12 +119,16 @@ def command(
                its 95 % confidence interval, the middle one, and that of 99 in 100
     saturated  nodes, or some of them, cannot send as much as they make, and fall ever
                further behind
+    With --injection closed a load is without replies, accepted without them, and the
+    latency that of a packet or a reply from when it may enter the network.
 
     \b
     Examples:
       topoloom network sweep --machine torus:8x8x8 --loads 0.05,0.1,0.2,0.3
       topoloom network sweep -m fattree:4:4:4 --traffic transpose --figure loads.svg
       topoloom network sweep -m torus:8x8 --traffic 'hot-spot(percent=20)' --vcs 4
+      topoloom network sweep -m torus:8x8 --injection 'on-off(length=50)'
+      topoloom network sweep -m torus:8x8 --injection 'closed(window=2)' --loads 1
       topoloom network sweep -m fattree:4:4:4 --routing minimal-adaptive
       topoloom network sweep -m dragonfly:9x1x4,nodes=2 --traffic 'shift(by=8)'
     """
@@ -151,6 +167,7 @@ def command(
             iterations,
         ),
         DEFAULT_LOADS if loads is None else _numbers(loads),
+        injection=injection,
         seed=seed,
         threads=threads,
         watching=watching,
@@ -196,7 +213,7 @@ def _print(found: Sweep) -> None:
     title = (
         f"{counted(found.machine.node_count, 'node')}, "
         f"{found.switches:,} {'switch' if found.switches == 1 else 'switches'}, "
-        f"{found.traffic} traffic, "
+        f"{found.traffic} traffic, {found.injection} injection, "
         f"packets of {counted(options.packet, 'flit')}, "
         f"{counted(options.vcs or 0, 'virtual channel')} of {options.buffer}, "
         f"{options.routing} routing"

@@ -14,6 +14,7 @@ from topoloom._core import (
     SwitchWiring,
     allocators,
     arbiters,
+    injections,
     routers,
     routings,
     traffics,
@@ -73,6 +74,7 @@ class Sweep:
     machine: Machine
     switches: int
     traffic: str
+    injection: str
     options: Switches
     seed: int
     points: list[LoadMeasure]
@@ -86,6 +88,7 @@ class Sweep:
             "nodes": self.machine.node_count,
             "switches": self.switches,
             "traffic": self.traffic,
+            "injection": self.injection,
             "router": self.options.router,
             "vcs": self.options.vcs,
             "buffer": self.options.buffer,
@@ -103,6 +106,11 @@ class Sweep:
 def traffic_names() -> list[str]:
     """List the synthetic traffics, without options."""
     return [name.partition("(")[0] for name, _ in traffics()]
+
+
+def injection_names() -> list[str]:
+    """List when nodes make packets, without options."""
+    return [name.partition("(")[0] for name, _ in injections()]
 
 
 def router_names() -> list[str]:
@@ -169,21 +177,23 @@ def sweep_loads(
     switches: Switches | None = None,
     loads: Sequence[float] = DEFAULT_LOADS,
     *,
+    injection: str = "bernoulli",
     seed: int = 1,
     threads: int = 1,
     watching: Watching = unwatched,
 ) -> Sweep:
     """Simulate the switches of a machine under each load.
 
-    A load is what each node makes, in flits per cycle, all at once. Any number of
-    threads gives the same result; 0: one per core.
+    A load is what each node makes, in flits per cycle, all at once, at the times of the
+    `injection`; see `injection_names`. Any number of threads gives the same result; 0:
+    one per core.
 
     Raises
     ------
     Error
-        For loads outside of (0, 1], traffic that does not fit the number of nodes, and
-        fewer virtual channels than the routes of the machine need to be free of
-        deadlock.
+        For loads outside of (0, 1], traffic that does not fit the number of nodes,
+        bursts that do not come to the load, and fewer virtual channels than the routes
+        of the machine need to be free of deadlock.
     """
     options = switches or Switches()
     if len(loads) == 0:
@@ -211,6 +221,7 @@ def sweep_loads(
                 arbiter=options.arbiter,
                 allocator=options.allocator,
                 iterations=options.iterations,
+                injection=injection,
                 seed=seed,
                 threads=threads,
                 progress=progress,
@@ -219,4 +230,13 @@ def sweep_loads(
         if interrupted:
             break
         points.append(point)
-    return Sweep(machine, wiring.switches, traffic, options, seed, points, interrupted)
+    return Sweep(
+        machine,
+        wiring.switches,
+        traffic,
+        injection,
+        options,
+        seed,
+        points,
+        interrupted,
+    )

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nodes that wait for replies.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "topoloom/network/workloads/load_source.hpp"
+#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/traffic_pattern.hpp"
+
+namespace topoloom {
+
+/// Each node that the pattern lets send makes packets at the same mean rate. A packet enters the network while less than
+/// `window` of its node's packets have no reply, and waits at the node otherwise; latencies count from when it may enter. The
+/// receiver replies at once, before its own packets.
+class ClosedLoop final : public LoadSource {
+   public:
+    /// `load`: flits that each sending node makes per cycle, without replies. Refers to the traffic. Throws Error for what a
+    /// Source refuses, and nodes or windows that cannot be counted.
+    ClosedLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
+               std::uint64_t seed, const Injection& injection);
+
+    [[nodiscard]] double load() const override { return load_; }
+    [[nodiscard]] bool sends(Node node) const override { return traffic_.sends(node); }
+    [[nodiscard]] std::size_t sender_count() const override { return sender_count_; }
+    [[nodiscard]] double copies() const override { return 1 + static_cast<double>(reply_) / packet_; }
+    [[nodiscard]] std::uint32_t longest_packet() const override {
+        return packet_ > reply_ ? packet_ : reply_;
+    }
+    [[nodiscard]] std::uint64_t held_back(Node node, std::uint64_t cycle) const override;
+    [[nodiscard]] std::uint64_t next(Node node) const override;
+    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
+    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+
+   private:
+    struct Reply {
+        Node to;
+        std::uint64_t made;
+    };
+    struct Sender {
+        Source source;
+        std::uint32_t open = 0;        // packets without a reply
+        std::uint64_t since = 0;       // the cycle in which the window had room again
+        std::vector<Reply> replies{};  // to be sent from `first` on
+        std::size_t first = 0;
+    };
+
+    const TrafficPattern& traffic_;
+    double load_;
+    std::uint32_t packet_, reply_, window_;
+    std::size_t sender_count_ = 0;
+    std::vector<Sender> senders_;  // [node]
+};
+
+}  // namespace topoloom

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When nodes make packets, as users name it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace topoloom {
+
+/// An injection process. All have the same mean rate, that of the load.
+struct Injection {
+    enum class Kind { bernoulli, poisson, on_off, closed };
+
+    /// bernoulli                   a packet in any cycle with the same chance
+    /// poisson                     exponential times between packets, of which a cycle may have several
+    /// on-off(length=100,peak=100) bursts of `length` cycles on average, in which a node makes `peak` per cent of a flit per
+    ///                             cycle (a two-state Markov source)
+    /// closed(window=4,reply=0)    each packet is answered by one of `reply` flits, 0: as long as the packet; a node has at most
+    ///                             `window` packets that have no answer yet
+    /// Throws Error for unknown names and options.
+    explicit Injection(std::string_view text = "bernoulli");
+
+    Kind kind = Kind::bernoulli;
+    std::uint32_t length = 0;
+    std::uint32_t peak = 0;
+    std::uint32_t window = 0;
+    std::uint32_t reply = 0;
+};
+
+/// Names and what they mean, for help.
+struct InjectionKind {
+    std::string name;
+    std::string help;
+};
+[[nodiscard]] const std::vector<InjectionKind>& injection_kinds();
+
+}  // namespace topoloom
