@@ -34,8 +34,10 @@ __all__ = [
     "bcast",
     "exscan",
     "gather",
+    "order",
     "reduce",
     "reduce_scatter_block",
+    "remap",
     "reorder",
     "scan",
     "scatter",
@@ -80,26 +82,106 @@ def reorder(
         On all processes, if on any of them an argument is wrong, or the library cannot
         be compiled, or is for another MPI than mpi4py's.
     """
-    from mpi4py import MPI
-
-    from topoloom.preload.reorder import build_reorderer
-
     ranks, amounts, words = everywhere(
         comm, lambda: _arguments(neighbors, bytes, options)
     )
-    library = loaded(comm, build_reorderer, mpicc)
-    made = MPI.Intracomm()
-    status = library.topoloom_comm_reorder(
-        handle(comm),
+    return _made(
+        comm,
+        "reorder",
+        mpicc,
         ctypes.c_int(len(ranks)),
         ranks.ctypes.data_as(ctypes.c_void_p),
         amounts.ctypes.data_as(ctypes.c_void_p),
         words,
-        ctypes.c_void_p(MPI._addressof(made)),
+    )
+
+
+def remap(comm: Any, ranks: ArrayLike, *, mpicc: str | None = None) -> Any:
+    """Return a communicator in which rank i is the process ``ranks[i]``. Collective.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        Whose processes to number anew.
+    ranks
+        Each rank of `comm` once, in the new order; shape ``(comm.size,)``. That of
+        rank 0 counts; others may give None.
+    mpicc
+        As of `reorder`.
+
+    Returns
+    -------
+    mpi4py.MPI.Intracomm
+        Of the same processes.
+
+    Raises
+    ------
+    topoloom.Error
+        On all processes, if `ranks` are none of these, or the library cannot be
+        compiled, or is for another MPI than mpi4py's.
+    """
+    order = everywhere(comm, lambda: _permutation(ranks, comm.size, comm.rank == 0))
+    return _made(comm, "remap", mpicc, order.ctypes.data_as(ctypes.c_void_p))
+
+
+def order(comm: Any, options: str | None = None, *, mpicc: str | None = None) -> Any:
+    """Return a communicator in an order that suits collectives. Collective.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        Whose processes to number anew.
+    options
+        As of ``topoloom_comm_order`` in ``topoloom_mpi.h``, such as
+        ``"order=standard|channel-aware,operation=scatter,bytes=65536"``: the order in
+        which that scatter takes the least time. Those of rank 0 count; by default they
+        are in ``TOPOLOOM_ORDER``.
+    mpicc
+        As of `reorder`.
+
+    Returns
+    -------
+    mpi4py.MPI.Intracomm
+        Of the same processes.
+
+    Raises
+    ------
+    topoloom.Error
+        On all processes, if the library cannot be compiled, or is for another MPI than
+        mpi4py's.
+    mpi4py.MPI.Exception
+        On all processes, if an option or a file is wrong; rank 0 reports on standard
+        error what is.
+    """
+    words = everywhere(comm, lambda: options.encode() if options else None)
+    return _made(comm, "order", mpicc, words)
+
+
+def _made(comm: Any, name: str, mpicc: str | None, *arguments: Any) -> Any:
+    """Call a function of libtopoloom-mpi that makes a communicator."""
+    from mpi4py import MPI
+
+    from topoloom.preload.reorder import build_reorderer
+
+    library = loaded(comm, build_reorderer, mpicc)
+    made = MPI.Intracomm()
+    status = getattr(library, f"topoloom_comm_{name}")(
+        handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(made))
     )
     if status != MPI.SUCCESS:
         raise MPI.Exception(status)
     return made
+
+
+def _permutation(ranks: ArrayLike, size: int, counts: bool) -> NDArray[np.intc]:
+    if not counts:
+        return np.empty(0, np.intc)
+    given = np.asarray(ranks)
+    if given.dtype.kind not in "iu" or given.shape != (size,):
+        raise Error(f"ranks must be a list of {size} integers, each rank once")
+    if sorted(given.tolist()) != list(range(size)):
+        raise Error(f"ranks must name each of 0 to {size - 1} once")
+    return np.ascontiguousarray(given, np.intc)
 
 
 def _arguments(

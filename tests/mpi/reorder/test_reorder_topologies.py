@@ -14,7 +14,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from recorded import HALO3D, MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, need
+from recorded import (
+    HALO3D,
+    MPICH,
+    MPIS,
+    OPEN_MPI_4,
+    PROGRAMS,
+    Mpi,
+    built,
+    need,
+    run_to_end,
+)
 from reordered import (
     number,
     preloaded,
@@ -177,16 +187,32 @@ def test_a_program_of_another_mpi_is_left_alone(tmp_path: Path) -> None:
     assert "not reordered: the program uses another MPI" in said(done)[0]
 
 
-def test_mpi4py_programs_ask_for_an_order() -> None:
+def of_mpi4py() -> tuple[Mpi, str]:
+    """Find the MPI that mpi4py uses, and its compiler."""
     ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
     version = subprocess.run(
         [sys.executable, "-c", ask], capture_output=True, text=True
     )
     of = {"Open MPI v4": OPEN_MPI_4, "Open MPI v5": MPIS[2], "MPICH": MPICH}
     [mpi] = [mpi for name, mpi in of.items() if version.stdout.startswith(name)]
-    mpicc = need(mpi.compilers[".c"], mpi.install)
+    return mpi, need(mpi.compilers[".c"], mpi.install)
+
+
+def test_mpi4py_programs_ask_for_an_order() -> None:
+    mpi, mpicc = of_mpi4py()
     words = [sys.executable, PROGRAMS / "reorder_numbers.py", mpicc]
     done = under_switches(mpi, (2, 2), words)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[0] == "[0, 2, 1, 3]"
     assert "4 ranks reordered" in said(done)[0]
+
+
+def test_mpi4py_programs_number_ranks_anew() -> None:
+    mpi, mpicc = of_mpi4py()
+    done = run_to_end(
+        mpi.command(4, sys.executable, PROGRAMS / "remap_numbers.py", mpicc)
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[0, 1, 2, 3]\n"
+    assert "no order 'sideways'" in done.stderr
+    assert "4 ranks ordered: " in done.stderr
