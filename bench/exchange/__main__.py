@@ -15,6 +15,8 @@ from peers.tables import paste
 from smpi import find
 
 MARKS = "<!-- bench-exchange: begin -->", "<!-- bench-exchange: end -->"
+#: How many of the first columns say what a row is about.
+KEY = 3
 RANKS = (64, 256, 1024)
 #: To all others where there are fewer.
 DEGREES = (1, 8, 64)
@@ -30,7 +32,7 @@ def main(given: Sequence[str] | None = None) -> None:
         "--calls", type=int, metavar="N", help="only N calls between two real ranks"
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--docs", type=Path, metavar="FOLDER", help="put the rows there, one by one"
     )
     asked = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
@@ -45,9 +47,25 @@ def main(given: Sequence[str] | None = None) -> None:
             for cell in simulate(program, ranks, PATTERNS, DEGREES, SIZES):
                 cells.append(cell)
                 print(row(cell), file=sys.stderr, flush=True)
-    print(table(cells))
-    if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks.md", table(cells), *MARKS)
+                if asked.docs:
+                    renew(asked.docs / "reference" / "benchmarks.md", cell)
+    print(table([row(cell) for cell in cells]))
+
+
+def renew(page: Path, cell: Cell) -> None:
+    """Put a row on a page, which keeps the others."""
+    begin, end = MARKS
+    shown = page.read_text().partition(begin)[2].partition(end)[0].splitlines()
+    rows = {_key(line): line for line in shown if line.startswith("| ") and _key(line)}
+    new = row(cell)
+    rows[_key(new)] = new
+    paste(page, table([rows[key] for key in sorted(rows)]), *MARKS)
+
+
+def _key(line: str) -> tuple[int, ...]:
+    """Give ranks, degree and bytes of a row; nothing where it has no such numbers."""
+    words = [word.strip() for word in line.split("|")[1 : 1 + KEY]]
+    return tuple(map(int, words)) if all(map(str.isdigit, words)) else ()
 
 
 def row(cell: Cell) -> str:
@@ -57,18 +75,18 @@ def row(cell: Cell) -> str:
     return f"| {' | '.join(map(str, words))} |"
 
 
-def table(cells: Sequence[Cell]) -> str:
-    """Write all cells as Markdown."""
+def table(rows: Sequence[str]) -> str:
+    """Write all rows as Markdown, and the worst ratio of any."""
     head = (
         "| ranks | degree | bytes | reduction | NBX | mesh | ours "
         "| ours / better of the first two |"
     )
-    worst = max(cell.ratio for cell in cells)
+    worst = max(float(line.split("|")[-2]) for line in rows)
     return "\n".join(
         [
             head,
             "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-            *map(row, cells),
+            *rows,
             f"| **worst** | | | | | | | **{worst:.2f}** |",
         ]
     )

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bench of sparse exchanges: what it writes on its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from exchange.__main__ import MARKS, renew
+from exchange.programs import Cell
+
+
+def cell(ranks: int, ours: float) -> Cell:
+    """Make a cell in which the better of the first two takes 100 us."""
+    seconds = {"reduction": 1e-4, "nbx": 2e-4, "mesh": ours, "": ours}
+    return Cell(ranks, 8, 1024, seconds)
+
+
+def test_a_page_keeps_the_rows_of_cells_that_are_not_run_again(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"above\n{MARKS[0]}\n{MARKS[1]}\nbelow\n")
+    for one in (cell(256, 0.9e-4), cell(64, 0.5e-4), cell(256, 0.7e-4)):
+        renew(page, one)
+    lines = page.read_text().splitlines()
+    assert [lines[0], lines[-1]] == ["above", "below"]
+    assert [line for line in lines if line.startswith("| ")][2:] == [
+        "| 64 | 8 | 1024 | 100.0 | 200.0 | 50.0 | 50.0 | 0.50 |",
+        "| 256 | 8 | 1024 | 100.0 | 200.0 | 70.0 | 70.0 | 0.70 |",
+        "| **worst** | | | | | | | **0.70** |",
+    ]
