@@ -28,14 +28,14 @@ std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload
                                             std::span<const SwitchGroup> groups,
                                             const CombineOptions& combine) {
     if (copies(how.router))
-        return std::make_unique<CrosspointNetwork>(wiring.fabric, wiring.paths, workload, how.options, seed,
-                                                   times, groups, combine);
+        return make_crosspoint_network(wiring.fabric, wiring.paths, workload, how.options, seed, times,
+                                       groups, combine);
     if (!groups.empty())
         fail(
             "switches of this kind neither copy nor combine packets; output-queued ones do, and split-fanout "
             "and whole-fanout ones copy");
-    return std::make_unique<InputQueuedNetwork>(wiring.fabric, wiring.paths, workload, how.options, seed,
-                                                threads, times);
+    return make_input_queued_network(wiring.fabric, wiring.paths, workload, how.options, seed, threads,
+                                     times);
 }
 
 }  // namespace topoloom::python

@@ -69,11 +69,11 @@ inline std::unique_ptr<PacketNetwork> drawn_switches(const Wired& wired, Workloa
                                                      SwitchOptions options, std::uint64_t seed, Rng& rng) {
     const bool fits = options.buffer >= workload.longest_packet() && wired.paths.escape_classes() == 0;
     if (!fits || rng.below(4) > 0)
-        return std::make_unique<InputQueuedNetwork>(wired.fabric, wired.paths, workload, options, seed);
+        return make_input_queued_network(wired.fabric, wired.paths, workload, options, seed);
     options.allocator = Allocator::islip;
     options.iterations = 1;
     if (wired.paths.steps() == nullptr) options.fanout = static_cast<Fanout>(rng.below(3));
-    return std::make_unique<CrosspointNetwork>(wired.fabric, wired.paths, workload, options, seed);
+    return make_crosspoint_network(wired.fabric, wired.paths, workload, options, seed);
 }
 
 /// Runs one; the books are checked every `check_every` cycles. Throws Error if anything is lost, or stands still.

@@ -21,12 +21,12 @@ Received pass(const SwitchOptions& options, double load, std::uint64_t cycles) {
     const Paths paths(fabric);
     const TrafficPattern traffic("uniform", 16, 1);
     OpenLoop senders(traffic, 16, 1, load, 1);
-    InputQueuedNetwork network(fabric, paths, senders, options, 1);
-    network.run(2000);
-    (void)network.take_received();
-    network.run(cycles);
-    network.check();
-    return network.take_received();
+    const auto network = make_input_queued_network(fabric, paths, senders, options, 1);
+    network->run(2000);
+    (void)network->take_received();
+    network->run(cycles);
+    network->check();
+    return network->take_received();
 }
 
 double throughput(const SwitchOptions& options) {
@@ -135,6 +135,6 @@ TEST_CASE("queues for more outputs than an input has virtual channels are refuse
     const TrafficPattern traffic("uniform", 40, 1);
     OpenLoop senders(traffic, 40, 1, 0.5, 1);
     CHECK_THROWS_WITH_AS(
-        InputQueuedNetwork(fabric, paths, senders, {.vcs = 1, .queues = InputQueues::by_output}, 1),
+        make_input_queued_network(fabric, paths, senders, {.vcs = 1, .queues = InputQueues::by_output}, 1),
         doctest::Contains("queues for each of 40 outputs, 1 each, are 40; an input has at most 32"), Error);
 }

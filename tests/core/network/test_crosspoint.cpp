@@ -33,7 +33,7 @@ struct Loaded {
     Paths paths;
     TrafficPattern traffic;
     OpenLoop senders;
-    CrosspointNetwork network;
+    std::unique_ptr<PacketNetwork> network;
 
     Loaded(const std::string& text, const std::string& to, std::uint32_t packet, const SwitchOptions& options,
            double load, Routing routing = Routing::own)
@@ -41,13 +41,13 @@ struct Loaded {
           paths(fabric, routing),
           traffic(to, machine.node_count(), 1),
           senders(traffic, machine.node_count(), packet, load, 1),
-          network(fabric, paths, senders, options, 1) {}
+          network(make_crosspoint_network(fabric, paths, senders, options, 1)) {}
 
     double accepted(std::uint64_t cycles) {
-        network.run(2000);
-        (void)network.take_received();
-        network.run(cycles);
-        return static_cast<double>(network.take_received().flits) / static_cast<double>(cycles) /
+        network->run(2000);
+        (void)network->take_received();
+        network->run(cycles);
+        return static_cast<double>(network->take_received().flits) / static_cast<double>(cycles) /
                static_cast<double>(machine.node_count());
     }
 };
@@ -92,15 +92,15 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
     const Paths paths(fabric);
     setting.options.vcs = paths.class_count();
     CollectiveRun members(groups, machine.node_count(), Bytes{bytes}, setting.format, setting.costs);
-    CrosspointNetwork network(fabric, paths, members, setting.options, 1, setting.times, groups,
-                              setting.combine);
+    const auto network = make_crosspoint_network(fabric, paths, members, setting.options, 1, setting.times,
+                                                 groups, setting.combine);
     const Budget budget;
     Meter meter(budget);
-    Done done{.end = run_to_end(network, members, meter)};
-    network.run(1000);
-    network.check();
-    CHECK(network.usage().stored == 0);
-    done.carried = network.carried();
+    Done done{.end = run_to_end(*network, members, meter)};
+    network->run(1000);
+    network->check();
+    CHECK(network->usage().stored == 0);
+    done.carried = network->carried();
     for (const Node node : ids<Node>(machine.node_count())) done.finish.push_back(members.finish(node));
     return done;
 }
@@ -156,8 +156,8 @@ TEST_CASE("a packet that meets nobody takes what crosspoints and channels take")
             for (const std::uint32_t channel : {1U, 5U}) {
                 const SwitchOptions options{.routing = routing, .crossing = 2, .channel = channel};
                 Loaded one("torus:8", "shift(by=3)", flits, options, 0.0002);
-                one.network.run(200000);
-                const Received received = one.network.take_received();
+                one.network->run(200000);
+                const Received received = one.network->take_received();
                 REQUIRE(received.packets > 10);
                 const std::uint64_t expected = channel + 4 * (routing + 2 + channel) + flits - 1;
                 CHECK(received.by_latency[expected] >= received.packets * 95 / 100);
@@ -170,10 +170,10 @@ TEST_CASE("packets wait at outputs as in queues of their own") {
     for (const double load : {0.5, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 256, .routing = 0};
         Loaded one("fattree:16", "uniform", 1, options, load);
-        one.network.run(5000);
-        (void)one.network.take_received();
-        one.network.run(400000);
-        const Received received = one.network.take_received();
+        one.network->run(5000);
+        (void)one.network->take_received();
+        one.network->run(400000);
+        const Received received = one.network->take_received();
         // Of 15 others, each sends to an output with chance p / 15 per cycle.
         const double wait = 14.0 / 15 * load / (2 * (1 - load));
         const double alone = 1 + 1 + 1;
@@ -203,11 +203,11 @@ TEST_CASE("packets and credits add up in any configuration, and all that is sent
                                     .fanout = static_cast<Fanout>(rng.below(3))};
         testing::Exchange exchange(one.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0,
                                    rng);
-        CrosspointNetwork network(one.fabric, one.paths, exchange, options, drawn);
+        const auto network = make_crosspoint_network(one.fabric, one.paths, exchange, options, drawn);
         while (exchange.left() > 0) {
-            network.run(1);
-            network.check();
-            REQUIRE(network.cycle() < 100000);
+            network->run(1);
+            network->check();
+            REQUIRE(network->cycle() < 100000);
         }
     }
 }
@@ -229,12 +229,12 @@ TEST_CASE("groups and single packets keep out of each other's way") {
         testing::Exchange exchange(nodes.size(), 4, 1 + rng.below(8), rng.below(2) == 0, rng);
         Both both(exchange, members, nodes.size());
         const SwitchOptions options{.vcs = one.paths.class_count(), .buffer = 4 * (1 + rng.below(3))};
-        CrosspointNetwork network(one.fabric, one.paths, both, options, drawn, {}, groups,
-                                  {.units = 1 + rng.below(4)});
+        const auto network = make_crosspoint_network(one.fabric, one.paths, both, options, drawn, {}, groups,
+                                                     {.units = 1 + rng.below(4)});
         while (exchange.left() > 0 || !members.is_done()) {
-            network.run(1);
-            network.check();
-            REQUIRE(network.cycle() < 100000);
+            network->run(1);
+            network->check();
+            REQUIRE(network->cycle() < 100000);
         }
     }
 }
@@ -359,10 +359,11 @@ TEST_CASE("multicasts of four copies on average fill the outputs of a switch at 
     const Multicasting to("fattree:8", "multicast(fanout=4,sets=64)");
     const auto measure = [&](double load) {
         MulticastLoad senders(to.sets, 8, 4, load, 1);
-        CrosspointNetwork network(to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16}, 1, {}, to.groups);
+        const auto network =
+            make_crosspoint_network(to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16}, 1, {}, to.groups);
         const Budget budget;
         Meter meter(budget);
-        return measure_load(network, senders, {}, meter);
+        return measure_load(*network, senders, {}, meter);
     };
     CHECK_FALSE(measure(0.22).saturated);
     CHECK(measure(0.28).saturated);
@@ -373,14 +374,14 @@ TEST_CASE(
     const Multicasting to("fattree:10", "multicast(fanout=4,sets=512,senders=2)");
     const auto accepted = [&](Fanout fanout) {
         MulticastLoad senders(to.sets, 10, 1, 1, 1);
-        CrosspointNetwork network(to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16, .fanout = fanout}, 1,
-                                  {}, to.groups);
-        network.run(1000);
-        network.check();
-        (void)network.take_received();
-        network.run(20000);
-        network.check();
-        return static_cast<double>(network.take_received().flits) / 20000 / (2 * to.sets.fanout);
+        const auto network = make_crosspoint_network(
+            to.fabric, to.paths, senders, {.vcs = 1, .buffer = 16, .fanout = fanout}, 1, {}, to.groups);
+        network->run(1000);
+        network->check();
+        (void)network->take_received();
+        network->run(20000);
+        network->check();
+        return static_cast<double>(network->take_received().flits) / 20000 / (2 * to.sets.fanout);
     };
     const double split = accepted(Fanout::split), whole = accepted(Fanout::whole);
     CHECK(whole < split);

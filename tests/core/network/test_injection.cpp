@@ -62,12 +62,12 @@ LoadMeasure measured(const Machine& machine, const std::string& injection, doubl
     const Paths paths(fabric);
     const TrafficPattern traffic(text, fabric.node_count(), 1);
     ClosedLoop senders(traffic, fabric.node_count(), packet, load, 1, Injection(injection));
-    InputQueuedNetwork network(fabric, paths, senders, {.vcs = 2 * paths.class_count(), .buffer = 16}, 1,
-                               threads);
+    const auto network = make_input_queued_network(
+        fabric, paths, senders, {.vcs = 2 * paths.class_count(), .buffer = 16}, 1, threads);
     Budget budget;
     Meter meter(budget);
-    LoadMeasure found = measure_load(network, senders, {}, meter);
-    network.check();
+    LoadMeasure found = measure_load(*network, senders, {}, meter);
+    network->check();
     return found;
 }
 

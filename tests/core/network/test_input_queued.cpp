@@ -23,14 +23,14 @@ struct Loaded {
     Paths paths{fabric};
     TrafficPattern traffic;
     OpenLoop senders;
-    InputQueuedNetwork network;
+    std::unique_ptr<PacketNetwork> network;
 
     Loaded(const std::string& text, const std::string& to, std::uint32_t packet, const SwitchOptions& options,
            double load, std::uint64_t seed = 1, int threads = 1)
         : machine(make_machine(text)),
           traffic(to, machine.node_count(), seed),
           senders(traffic, machine.node_count(), packet, load, seed),
-          network(fabric, paths, senders, options, seed, threads) {}
+          network(make_input_queued_network(fabric, paths, senders, options, seed, threads)) {}
 };
 
 double latency(const Received& received) {
@@ -46,8 +46,8 @@ TEST_CASE("a packet that meets nobody takes what its steps take") {
                 const SwitchOptions options{.routing = routing, .crossing = 2, .channel = channel};
                 // Three links, hence four routers.
                 Loaded one("torus:8", "shift(by=3)", flits, options, 0.0002);
-                one.network.run(200000);
-                const Received received = one.network.take_received();
+                one.network->run(200000);
+                const Received received = one.network->take_received();
                 REQUIRE(received.packets > 10);
                 const std::uint64_t router = std::max(routing, 1U) + 1 + 2 + channel - (routing == 0 ? 1 : 0);
                 const std::uint64_t expected = channel + 4 * router + flits - 1;
@@ -64,8 +64,8 @@ TEST_CASE("flits and credits add up in any configuration, and all that is sent a
 TEST_CASE("the same seed gives the same packets, another one others") {
     const auto run = [](std::uint64_t seed) {
         Loaded one("torus:4x4", "uniform", 4, {}, 0.3, seed);
-        one.network.run(3000);
-        return one.network.take_received();
+        one.network->run(3000);
+        return one.network->take_received();
     };
     CHECK(run(5).by_latency == run(5).by_latency);
     CHECK(run(5).by_latency != run(6).by_latency);
@@ -85,14 +85,14 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
         const std::uint32_t packet = 1 + rng.below(4), load = rng.below(100);
         const auto run = [&](int threads) {
             Loaded one(machine, "uniform", packet, options, 0.05 + 0.009 * load, drawn, threads);
-            one.network.run(331);
-            one.network.check();
-            const std::vector<std::uint64_t> lag = one.network.lags();
-            one.network.run(200);
-            one.network.check();
-            const Received received = one.network.take_received();
+            one.network->run(331);
+            one.network->check();
+            const std::vector<std::uint64_t> lag = one.network->lags();
+            one.network->run(200);
+            one.network->check();
+            const Received received = one.network->take_received();
             return std::tuple(received.packets, received.flits, received.latency, received.by_latency, lag,
-                              one.network.flit_hops());
+                              one.network->flit_hops());
         };
         const auto alone = run(1);
         CHECK(std::get<0>(alone) > 0);
@@ -105,10 +105,10 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
 TEST_CASE("queues at inputs pass 2 - sqrt 2 of what comes to a large switch") {
     const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
     Loaded one("fattree:256", "uniform", 1, options, 1);
-    one.network.run(2000);
-    (void)one.network.take_received();
-    one.network.run(4000);
-    const double accepted = static_cast<double>(one.network.take_received().flits) / 4000 / 256;
+    one.network->run(2000);
+    (void)one.network->take_received();
+    one.network->run(4000);
+    const double accepted = static_cast<double>(one.network->take_received().flits) / 4000 / 256;
     CHECK(accepted == doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
 }
 
@@ -117,12 +117,12 @@ TEST_CASE("a card is a queue with a fixed service time") {
     for (const double load : {0.4, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
         Loaded one("fattree:2", "shift", 8, options, load);
-        one.network.run(10000);
-        (void)one.network.take_received();
-        one.network.run(3000000);
+        one.network->run(10000);
+        (void)one.network->take_received();
+        one.network->run(3000000);
         const double wait = load * (8 - 1) / (2 * (1 - load));
         const double alone = 1 + 1 + 1 + 1 + 8 - 1;
-        CHECK(latency(one.network.take_received()) - alone == doctest::Approx(wait).epsilon(0.01));
+        CHECK(latency(one.network->take_received()) - alone == doctest::Approx(wait).epsilon(0.01));
     }
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("a load is measured until its mean is known, and a load that is too hi
         Loaded one("torus:4x4", "uniform", 4, {.vcs = 4}, load);
         const Budget budget;
         Meter meter(budget);
-        return measure_load(one.network, one.senders, {}, meter);
+        return measure_load(*one.network, one.senders, {}, meter);
     };
     const LoadMeasure low = measure(0.1), high = measure(0.95);
     CHECK(low.complete);
@@ -151,7 +151,7 @@ TEST_CASE("a load is saturated if only a few nodes cannot send it") {
         Loaded one(star, "shift(by=2)", 4, {}, load);
         const Budget budget;
         Meter meter(budget);
-        return measure_load(one.network, one.senders, {}, meter).saturated;
+        return measure_load(*one.network, one.senders, {}, meter).saturated;
     };
     CHECK_FALSE(is_saturated(0.4));
     CHECK(is_saturated(0.6));
@@ -161,7 +161,7 @@ TEST_CASE("a measurement that is stopped says so") {
     Loaded one("torus:4x4", "uniform", 4, {}, 0.1);
     const Budget budget{.keep_going = [](std::uint64_t) { return false; }};
     Meter meter(budget);
-    CHECK_FALSE(measure_load(one.network, one.senders, {}, meter).complete);
+    CHECK_FALSE(measure_load(*one.network, one.senders, {}, meter).complete);
 }
 
 TEST_CASE("what cannot be simulated is refused in a line") {

@@ -29,18 +29,18 @@ Ran run(const testing::Wired& wired, const Program& program, const std::vector<N
         const PacketFormat& format = {}, const MessageCycles& costs = {}, const SwitchOptions& options = {},
         int threads = 1, std::uint64_t slice = 0) {
     ProgramRun ranks(program, nodes, wired.machine.node_count(), format, costs);
-    InputQueuedNetwork network(wired.fabric, wired.paths, ranks, options, 1, threads);
+    const auto network = make_input_queued_network(wired.fabric, wired.paths, ranks, options, 1, threads);
     Ran ran;
     if (slice == 0) {
         Meter meter{Budget{}};
-        ran.end = run_to_end(network, ranks, meter);
+        ran.end = run_to_end(*network, ranks, meter);
     } else {
-        while (!ranks.is_done()) network.run(slice);
+        while (!ranks.is_done()) network->run(slice);
     }
-    network.run(100);
-    network.check();
+    network->run(100);
+    network->check();
     for (const Rank rank : ids<Rank>(program.rank_count())) ran.finish.push_back(ranks.finish(rank));
-    const Received received = network.take_received();
+    const Received received = network->take_received();
     ran.packets = received.packets;
     ran.flits = received.flits;
     return ran;
@@ -89,10 +89,11 @@ TEST_CASE("channels take as long as they are said to") {
     const auto run_one = [&](std::int64_t bytes) {
         const StoredProgram program(8, std::vector<ListedMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
         ProgramRun ranks(program, in_order(8), 8, format, {});
-        InputQueuedNetwork network(wired.fabric, wired.paths, ranks, options, 1, 1, times);
+        const auto network =
+            make_input_queued_network(wired.fabric, wired.paths, ranks, options, 1, 1, times);
         Meter meter{Budget{}};
-        (void)run_to_end(network, ranks, meter);
-        return std::pair(ranks.finish(Rank{4}), network.carried());
+        (void)run_to_end(*network, ranks, meter);
+        return std::pair(ranks.finish(Rank{4}), network->carried());
     };
     CHECK(run_one(32).first == alone(4, 1, options));
     for (std::uint32_t i = 0; i < times.size(); ++i) times[i].delay = 10 + i;

@@ -31,12 +31,12 @@ Outcome run(const std::string& text, Routing routing, const std::string& to, dou
     if (options.vcs == 0) options.vcs = 2 * paths.class_count();
     const TrafficPattern traffic(to, machine.node_count(), 1);
     OpenLoop senders(traffic, machine.node_count(), 4, load, 1);
-    InputQueuedNetwork network(fabric, paths, senders, options, 1, threads);
-    network.run(2000);
-    (void)network.take_received();
-    network.run(3000);
-    network.check();
-    const Received received = network.take_received();
+    const auto network = make_input_queued_network(fabric, paths, senders, options, 1, threads);
+    network->run(2000);
+    (void)network->take_received();
+    network->run(3000);
+    network->check();
+    const Received received = network->take_received();
     return {static_cast<double>(received.flits) / 3000 / static_cast<double>(machine.node_count()),
             {received.packets, received.by_latency, received.sent}};
 }
@@ -136,13 +136,14 @@ TEST_CASE("packets that wait for each other are found, and named") {
     const TrafficPattern traffic("shift(by=3)", 8, 1);
     OpenLoop senders(traffic, 8, 4, 1, 1);
     // Before a run by the turns of routes; in a run, where that is switched off, by who stands still.
-    CHECK_THROWS_WITH_AS(InputQueuedNetwork(fabric, paths, senders, {.vcs = 1, .buffer = 2}, 1),
+    CHECK_THROWS_WITH_AS(make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2}, 1),
                          doctest::Contains("could wait for each other in a circle"), Error);
-    InputQueuedNetwork network(fabric, paths, senders, {.vcs = 1, .buffer = 2, .allow_circles = true}, 1);
+    const auto network =
+        make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2, .allow_circles = true}, 1);
     const Budget budget;
     Meter meter(budget);
     CHECK_THROWS_WITH_AS(
-        measure_load(network, senders, {}, meter),
+        measure_load(*network, senders, {}, meter),
         doctest::Contains("on virtual channel 0 of (1) +x, which waits for the packet to node"), Error);
 }
 
@@ -152,10 +153,10 @@ TEST_CASE("packets that only wait for their turn are in no circle") {
     const Paths paths(fabric);
     const TrafficPattern traffic("shift(by=3)", 8, 1);
     OpenLoop senders(traffic, 8, 4, 1, 1);
-    InputQueuedNetwork network(fabric, paths, senders, {.vcs = 2, .buffer = 2}, 1);
+    const auto network = make_input_queued_network(fabric, paths, senders, {.vcs = 2, .buffer = 2}, 1);
     for (int step = 0; step < 3000; ++step) {
-        network.run(1);
-        CHECK(network.circle_of_waits().empty());
+        network->run(1);
+        CHECK(network->circle_of_waits().empty());
     }
 }
 

@@ -17,20 +17,20 @@ auto& next_operation(Vertex& vertex, const Packet& packet) {
 }  // namespace
 
 /// The combiner that takes a packet in; none: it goes on as it is.
-std::uint32_t CrosspointNetwork::Simulation::taker_of(const TreeVertex& vertex, const Stored& stored) {
+std::uint32_t CrosspointNetwork::taker_of(const TreeVertex& vertex, const Stored& stored) {
     if (vertex.combiners.empty()) return no_index;
     return stored.branch != no_index ? vertex.branches[stored.branch].combiner
                                      : vertex.combiners[stored.combiner].above;
 }
 
 /// Whether its operation has a place in the table.
-bool CrosspointNetwork::Simulation::may_be_taken(const Stored& stored) const {
+bool CrosspointNetwork::may_be_taken(const Stored& stored) const {
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
     const Combiner& taker = vertex.combiners[taker_of(vertex, stored)];
     return next_operation(vertex, stored) < taker.first + taker.table.size();
 }
 
-void CrosspointNetwork::Simulation::take_in(std::uint32_t sink, std::uint32_t packet) {
+void CrosspointNetwork::take_in(std::uint32_t sink, std::uint32_t packet) {
     Stored& stored = stored_[packet];
     stored.operation = next_operation(trees_.vertices()[stored.vertex], stored)++;
     std::uint64_t& taken_until = sinks_[sink].taken_until;
@@ -40,7 +40,7 @@ void CrosspointNetwork::Simulation::take_in(std::uint32_t sink, std::uint32_t pa
     put(end, Happening::look, sink);
 }
 
-void CrosspointNetwork::Simulation::combine(std::uint32_t packet) {
+void CrosspointNetwork::combine(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
     const Order order = packets_[packet].order;
     const std::uint32_t at = stored.vertex;

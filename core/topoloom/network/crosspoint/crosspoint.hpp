@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "topoloom/network/crosspoint/switch_group.hpp"
 #include "topoloom/network/fabric.hpp"
@@ -27,34 +26,15 @@ namespace topoloom {
 /// A group has buffers, and credits, of its own on its tree, so that no packets wait for each other in a circle, as long as
 /// all members send to several groups in the same order. Multicasts share those of other packets where no circle comes of it, as
 /// on fat trees.
-class CrosspointNetwork final : public PacketNetwork {
-   public:
-    /// To `options`, what is said of virtual channels, buffers, cycles and arbiters applies; a buffer is that of a crosspoint.
-    /// `seed` draws the ways of packets whose routes are split, or that choose. Refers to the fabric, the paths and the
-    /// workload. Throws Error for what cannot be simulated: buffers smaller than a packet, fewer virtual channels than classes
-    /// of paths, packets that choose and need channels to escape by, groups that GroupTrees refuses.
-    CrosspointNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
-                      const SwitchOptions& options, std::uint64_t seed,
-                      std::span<const ChannelTimes> times = {}, std::span<const SwitchGroup> groups = {},
-                      const CombineOptions& combine = {});
-    ~CrosspointNetwork() override;
-
-    /// What packets for a group are addressed to.
-    [[nodiscard]] static Node address(std::size_t nodes, std::size_t group) { return Node{nodes + group}; }
-
-    void run(std::uint64_t cycles) override;
-    [[nodiscard]] std::uint64_t cycle() const override;
-    [[nodiscard]] std::uint64_t next_event() const override;
-    [[nodiscard]] std::vector<std::uint64_t> lags() const override;
-    [[nodiscard]] Received take_received() override;
-    [[nodiscard]] std::uint64_t flit_hops() const override;
-    [[nodiscard]] std::vector<std::uint64_t> carried() const override;
-    [[nodiscard]] Usage usage() const override;
-    void check() const override;
-
-   private:
-    class Simulation;
-    std::unique_ptr<Simulation> simulation_;
-};
+///
+/// To `options`, what is said of virtual channels, buffers, cycles and arbiters applies; a buffer is that of a crosspoint.
+/// `seed` draws the ways of packets whose routes are split, or that choose. Packets for a group are addressed to the node
+/// with its number behind all nodes of the fabric. Refers to the fabric, the paths and the workload. Throws Error for what
+/// cannot be simulated: buffers smaller than a packet, fewer virtual channels than classes of paths, packets that choose and
+/// need channels to escape by, groups that GroupTrees refuses.
+[[nodiscard]] std::unique_ptr<PacketNetwork> make_crosspoint_network(
+    const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
+    std::uint64_t seed, std::span<const ChannelTimes> times = {}, std::span<const SwitchGroup> groups = {},
+    const CombineOptions& combine = {});
 
 }  // namespace topoloom

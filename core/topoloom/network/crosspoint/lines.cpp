@@ -4,20 +4,20 @@
 
 namespace topoloom {
 
-void CrosspointNetwork::Simulation::stand_in_line(std::uint32_t packet) {
+void CrosspointNetwork::stand_in_line(std::uint32_t packet) {
     Line& line = line_of(stored_[packet]);
     (line.first == no_index ? line.first : stored_[line.last].behind) = packet;
     line.last = packet;
 }
 
 /// Whether it is the first, and its input is not sending, or began with other copies of it in this cycle.
-bool CrosspointNetwork::Simulation::is_its_turn(std::uint32_t packet) {
+bool CrosspointNetwork::is_its_turn(std::uint32_t packet) {
     const Line& line = line_of(stored_[packet]);
     return line.first == packet && (!is_busy(line.taken_until) || line.begun == now_);
 }
 
 /// Whether all outputs that it goes to are free.
-bool CrosspointNetwork::Simulation::may_all_leave(std::uint32_t packet) {
+bool CrosspointNetwork::may_all_leave(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
     const auto is_free = [&](ChannelId channel, std::uint32_t branch) {
         return !is_busy(sinks_[output_of(channel)].taken_until) &&
@@ -30,7 +30,7 @@ bool CrosspointNetwork::Simulation::may_all_leave(std::uint32_t packet) {
     return true;
 }
 
-void CrosspointNetwork::Simulation::send_all(std::uint32_t packet) {
+void CrosspointNetwork::send_all(std::uint32_t packet) {
     const Stored stored = stored_[packet];
     const auto send_to = [&](ChannelId channel) {
         const std::uint32_t sink = output_of(channel);
@@ -43,7 +43,7 @@ void CrosspointNetwork::Simulation::send_all(std::uint32_t packet) {
 }
 
 /// To an output, which has begun to send it.
-void CrosspointNetwork::Simulation::begin_to_leave(std::uint32_t packet, std::uint32_t sink) {
+void CrosspointNetwork::begin_to_leave(std::uint32_t packet, std::uint32_t sink) {
     const Stored& stored = stored_[packet];
     Line& line = line_of(stored);
     line.begun = now_;
@@ -56,7 +56,7 @@ void CrosspointNetwork::Simulation::begin_to_leave(std::uint32_t packet, std::ui
 }
 
 /// The first of a line may ask for its outputs again.
-void CrosspointNetwork::Simulation::look_for_front(std::uint32_t number) {
+void CrosspointNetwork::look_for_front(std::uint32_t number) {
     const std::uint32_t packet = lines_[number].first;
     if (packet == no_index) return;
     const Stored& stored = stored_[packet];

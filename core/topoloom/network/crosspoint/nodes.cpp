@@ -8,19 +8,19 @@
 
 namespace topoloom {
 
-std::uint32_t CrosspointNetwork::Simulation::make_packet(const Order& order, std::span<const Hop> path) {
+std::uint32_t CrosspointNetwork::make_packet(const Order& order, std::span<const Hop> path) {
     const std::uint32_t packet = packets_.make(0, order, path);
     if (packet >= stored_.size()) stored_.resize(packet + 1);
     ++made_;
     return packet;
 }
 
-void CrosspointNetwork::Simulation::end_packet(std::uint32_t packet) {
+void CrosspointNetwork::end_packet(std::uint32_t packet) {
     ++ended_;
     packets_.free(0, packet);
 }
 
-void CrosspointNetwork::Simulation::begin_packet(std::uint32_t node) {
+void CrosspointNetwork::begin_packet(std::uint32_t node) {
     Sender& sender = senders_[node];
     const Order order = workload_.take(Node{node}, now_);
     sender.next = workload_.next(Node{node});
@@ -46,7 +46,7 @@ void CrosspointNetwork::Simulation::begin_packet(std::uint32_t node) {
     sender.open = vc_range(0, vcs_);
 }
 
-void CrosspointNetwork::Simulation::send_from(std::uint32_t node) {
+void CrosspointNetwork::send_from(std::uint32_t node) {
     Sender& sender = senders_[node];
     if (sender.packet == no_index) {
         if (sender.next > now_) {
@@ -69,7 +69,7 @@ void CrosspointNetwork::Simulation::send_from(std::uint32_t node) {
     sender.flits += flits;
 }
 
-void CrosspointNetwork::Simulation::receive(std::uint32_t packet, std::uint32_t node) {
+void CrosspointNetwork::receive(std::uint32_t packet, std::uint32_t node) {
     const Order order = packets_[packet].order;
     const std::uint64_t latency = now_ - order.made;
     ++received_.packets;
@@ -82,7 +82,7 @@ void CrosspointNetwork::Simulation::receive(std::uint32_t packet, std::uint32_t 
     look_to_send(node);
 }
 
-std::vector<std::uint64_t> CrosspointNetwork::Simulation::lags() const {
+std::vector<std::uint64_t> CrosspointNetwork::lags() const {
     std::vector<std::uint64_t> lags;
     for (const Sender& sender : senders_) {
         const std::uint64_t made =
@@ -92,18 +92,18 @@ std::vector<std::uint64_t> CrosspointNetwork::Simulation::lags() const {
     return lags;
 }
 
-Received CrosspointNetwork::Simulation::take_received() {
+Received CrosspointNetwork::take_received() {
     Received all = std::exchange(received_, Received{});
     received_.by_latency.assign(Received::most_cycles, 0);
     for (Sender& sender : senders_) all.sent.push_back(std::exchange(sender.flits, 0));
     return all;
 }
 
-Usage CrosspointNetwork::Simulation::usage() const {
+Usage CrosspointNetwork::usage() const {
     return {.stored = flits_stored_, .room = flits_room_, .outputs = fabric_.output_count()};
 }
 
-void CrosspointNetwork::Simulation::check() const {
+void CrosspointNetwork::check() const {
     std::vector<bool> is_there(stored_.size());
     for (const Queue& queue : queues_)
         for (std::uint32_t copy = queue.first; copy != no_index; copy = copies_[copy].next)

@@ -7,7 +7,7 @@
 
 namespace topoloom {
 
-void CrosspointNetwork::Simulation::enter(std::uint32_t packet) {
+void CrosspointNetwork::enter(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
     flits_stored_ += packets_[packet].order.flits;
     if (waits_in_line()) stand_in_line(packet);
@@ -20,7 +20,7 @@ void CrosspointNetwork::Simulation::enter(std::uint32_t packet) {
 
 /// The channel on a shortest route with the fewest flits waiting for it, and behind it; ties by lot. (Ties by the input's place
 /// make complements meet nowhere, and all of a transpose meet behind a switch, where it is seen too late.)
-ChannelId CrosspointNetwork::Simulation::choose(std::uint32_t router, Node to) {
+ChannelId CrosspointNetwork::choose(std::uint32_t router, Node to) {
     ChannelId best;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), ties = 0;
     paths_.steps()->each(router, to, [&](ChannelId next) {
@@ -33,7 +33,7 @@ ChannelId CrosspointNetwork::Simulation::choose(std::uint32_t router, Node to) {
     return best;
 }
 
-void CrosspointNetwork::Simulation::enter_tree(std::uint32_t packet) {
+void CrosspointNetwork::enter_tree(std::uint32_t packet) {
     const Stored stored = stored_[packet];
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
     const bool is_result = stored.branch == no_index;
@@ -49,7 +49,7 @@ void CrosspointNetwork::Simulation::enter_tree(std::uint32_t packet) {
 
 /// In the queue for an output, or a unit, which takes whole packets. A packet that comes in slower than it could leave waits until
 /// its last flit will not be missed.
-void CrosspointNetwork::Simulation::wait(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch) {
+void CrosspointNetwork::wait(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch) {
     Stored& stored = stored_[packet];
     const std::uint32_t flits = packets_[packet].order.flits;
     const std::uint64_t leaving = is_unit(sink) ? 0 : cycles(flits, period_[fabric_.at_output(sink).value]);
@@ -79,7 +79,7 @@ void CrosspointNetwork::Simulation::wait(std::uint32_t packet, std::uint32_t sin
 }
 
 /// Has the queue that comes first go, of those whose front may.
-void CrosspointNetwork::Simulation::serve(std::uint32_t sink) {
+void CrosspointNetwork::serve(std::uint32_t sink) {
     Sink& at = sinks_[sink];
     if (is_busy(at.taken_until)) return;
     Grant grant;
@@ -100,8 +100,7 @@ void CrosspointNetwork::Simulation::serve(std::uint32_t sink) {
 }
 
 /// The first one of a queue.
-CrosspointNetwork::Simulation::Copy CrosspointNetwork::Simulation::take_copy(std::uint32_t sink,
-                                                                             std::uint32_t place) {
+CrosspointNetwork::Copy CrosspointNetwork::take_copy(std::uint32_t sink, std::uint32_t place) {
     Sink& at = sinks_[sink];
     Queue& queue = queues_[at.first_queue + place];
     const std::uint32_t number = queue.first;
@@ -114,25 +113,25 @@ CrosspointNetwork::Simulation::Copy CrosspointNetwork::Simulation::take_copy(std
     return copy;
 }
 
-std::uint32_t CrosspointNetwork::Simulation::lateness(std::uint32_t packet) {
+std::uint32_t CrosspointNetwork::lateness(std::uint32_t packet) {
     if (options_.arbiter == Arbiter::random) return choices_.next() >> 1;
     constexpr std::uint64_t oldest = (1U << 31) - 1;
     return static_cast<std::uint32_t>(oldest - std::min(now_ - packets_[packet].order.made, oldest));
 }
 
-bool CrosspointNetwork::Simulation::may_leave(std::uint32_t sink, const Copy& copy) {
+bool CrosspointNetwork::may_leave(std::uint32_t sink, const Copy& copy) {
     if (is_unit(sink)) return may_be_taken(stored_[copy.packet]);
     if (waits_in_line() && !is_its_turn(copy.packet)) return false;
     if (options_.fanout == Fanout::whole) return may_all_leave(copy.packet);
     return has_room(copy, fabric_.at_output(sink));
 }
 
-bool CrosspointNetwork::Simulation::has_room(const Copy& copy, ChannelId channel) const {
+bool CrosspointNetwork::has_room(const Copy& copy, ChannelId channel) const {
     return fabric_.channel(channel).is_exit() || window_for(copy, channel) != no_index;
 }
 
 /// That of the packet's group, or of the virtual channel with the most room among those that it may take; none: there is no room.
-std::uint32_t CrosspointNetwork::Simulation::window_for(const Copy& copy, ChannelId channel) const {
+std::uint32_t CrosspointNetwork::window_for(const Copy& copy, ChannelId channel) const {
     const Stored& stored = stored_[copy.packet];
     if (stored.vertex == no_index) {
         const bool chooses = paths_.steps() != nullptr;
@@ -144,7 +143,7 @@ std::uint32_t CrosspointNetwork::Simulation::window_for(const Copy& copy, Channe
     return credits_[own] > 0 ? own : no_index;
 }
 
-std::uint32_t CrosspointNetwork::Simulation::roomiest(ChannelId channel, VcMask open) const {
+std::uint32_t CrosspointNetwork::roomiest(ChannelId channel, VcMask open) const {
     std::uint32_t best = no_index, most = 0;
     for (; open != 0; open &= open - 1) {
         const std::uint32_t window =
@@ -156,7 +155,7 @@ std::uint32_t CrosspointNetwork::Simulation::roomiest(ChannelId channel, VcMask 
     return best;
 }
 
-void CrosspointNetwork::Simulation::send(std::uint32_t sink, const Copy& copy) {
+void CrosspointNetwork::send(std::uint32_t sink, const Copy& copy) {
     const ChannelId channel = fabric_.at_output(sink);
     const std::uint32_t flits = packets_[copy.packet].order.flits;
     const std::uint32_t window = fabric_.channel(channel).is_exit() ? no_index : window_for(copy, channel);
@@ -177,7 +176,7 @@ void CrosspointNetwork::Simulation::send(std::uint32_t sink, const Copy& copy) {
 }
 
 /// One of the copies of a packet.
-void CrosspointNetwork::Simulation::leave(std::uint32_t packet, std::uint64_t gone) {
+void CrosspointNetwork::leave(std::uint32_t packet, std::uint64_t gone) {
     Stored& stored = stored_[packet];
     stored.gone = std::max(stored.gone, gone);
     if (--stored.copies > 0) return;
@@ -186,7 +185,7 @@ void CrosspointNetwork::Simulation::leave(std::uint32_t packet, std::uint64_t go
 }
 
 /// The buffer of a packet that has left.
-void CrosspointNetwork::Simulation::give_back(const Stored& stored, std::uint32_t flits, std::uint64_t gone) {
+void CrosspointNetwork::give_back(const Stored& stored, std::uint32_t flits, std::uint64_t gone) {
     flits_stored_ -= flits;
     if (stored.window != no_index)
         return put(gone + delay_[channel_of_[stored.window].value], Happening::credit, stored.window);
@@ -194,8 +193,8 @@ void CrosspointNetwork::Simulation::give_back(const Stored& stored, std::uint32_
 }
 
 /// Over a channel, to a vertex of its tree, or to a node.
-void CrosspointNetwork::Simulation::go(std::uint32_t packet, Node to, TreePlace place, ChannelId id,
-                                       std::uint32_t window, std::uint64_t gone) {
+void CrosspointNetwork::go(std::uint32_t packet, Node to, TreePlace place, ChannelId id, std::uint32_t window,
+                           std::uint64_t gone) {
     const Channel& channel = fabric_.channel(id);
     carried_[id.value] += packets_[packet].order.flits;
     const std::uint64_t there = now_ + delay_[id.value], all_there = gone + delay_[id.value];

@@ -60,10 +60,10 @@ bool can_share(const Paths& paths, const GroupTrees& trees, std::span<const Swit
 
 }  // namespace
 
-CrosspointNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths, Workload& workload,
-                                          const SwitchOptions& options, std::uint64_t seed,
-                                          std::span<const ChannelTimes> times,
-                                          std::span<const SwitchGroup> groups, const CombineOptions& combine)
+CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
+                                     const SwitchOptions& options, std::uint64_t seed,
+                                     std::span<const ChannelTimes> times, std::span<const SwitchGroup> groups,
+                                     const CombineOptions& combine)
     : fabric_(fabric),
       paths_(paths),
       workload_(workload),
@@ -108,7 +108,7 @@ CrosspointNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pat
     received_.by_latency.assign(Received::most_cycles, 0);
 }
 
-void CrosspointNetwork::Simulation::set_times(std::span<const ChannelTimes> times) {
+void CrosspointNetwork::set_times(std::span<const ChannelTimes> times) {
     for (const ChannelId id : ids<ChannelId>(fabric_.channel_count())) {
         const ChannelTimes own = times.empty() ? ChannelTimes{.delay = options_.channel} : times[id.value];
         delay_.push_back(own.delay);
@@ -118,7 +118,7 @@ void CrosspointNetwork::Simulation::set_times(std::span<const ChannelTimes> time
     carried_.resize(fabric_.channel_count());
 }
 
-void CrosspointNetwork::Simulation::number_windows(bool shares) {
+void CrosspointNetwork::number_windows(bool shares) {
     for (const ChannelId id : ids<ChannelId>(fabric_.channel_count()))
         channel_of_.insert(channel_of_.end(), vcs_, id);
     ports_.assign(fabric_.router_count(), {.lanes = vcs_});
@@ -139,7 +139,7 @@ void CrosspointNetwork::Simulation::number_windows(bool shares) {
         }
 }
 
-void CrosspointNetwork::Simulation::number_ports() {
+void CrosspointNetwork::number_ports() {
     for (TreeVertex& vertex : trees_.vertices())
         if (trees_.collective(vertex.group) != SwitchCollective::multicast) set_combiners(vertex);
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
@@ -154,7 +154,7 @@ void CrosspointNetwork::Simulation::number_ports() {
 
 /// Inputs are dealt to the units below the root, as many to each; where one has them all, that one is enough. What comes from
 /// one branch only needs none.
-void CrosspointNetwork::Simulation::set_combiners(TreeVertex& vertex) {
+void CrosspointNetwork::set_combiners(TreeVertex& vertex) {
     const auto inputs = static_cast<std::uint32_t>(fabric_.into(vertex.router).size());
     const std::uint32_t first = fabric_.first_input(vertex.router), leaves = std::max(combine_.units - 1, 1U);
     std::vector<std::uint32_t> of_leaf(leaves, no_index);
@@ -184,7 +184,7 @@ void CrosspointNetwork::Simulation::set_combiners(TreeVertex& vertex) {
     vertex.combiners.push_back({.unit = combine_.units - 1, .needed = used, .table = operations()});
 }
 
-void CrosspointNetwork::Simulation::number_queues() {
+void CrosspointNetwork::number_queues() {
     constexpr std::size_t word = 64;
     sinks_.resize(fabric_.output_count() + router_of_unit_.size());
     std::size_t queues = 0, words = 0;
@@ -210,7 +210,7 @@ void CrosspointNetwork::Simulation::number_queues() {
     filled_.resize(words);
 }
 
-void CrosspointNetwork::Simulation::number_lines() {
+void CrosspointNetwork::number_lines() {
     std::uint32_t lines = 0;
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router) {
         ports_[router].first_line = lines;
@@ -219,13 +219,13 @@ void CrosspointNetwork::Simulation::number_lines() {
     lines_.resize(lines);
 }
 
-std::uint64_t CrosspointNetwork::Simulation::next_event() const {
+std::uint64_t CrosspointNetwork::next_event() const {
     if (!looking_nodes_.empty()) return now_;
     const std::uint64_t next = calendar_.next(now_);
     return later_.empty() ? next : std::min(next, std::max(later_.top().first, now_));
 }
 
-void CrosspointNetwork::Simulation::run(std::uint64_t cycles) {
+void CrosspointNetwork::run(std::uint64_t cycles) {
     const std::uint64_t end = now_ + cycles;
     for (;;) {
         const std::uint64_t next = next_event();
@@ -236,7 +236,7 @@ void CrosspointNetwork::Simulation::run(std::uint64_t cycles) {
     now_ = end;
 }
 
-void CrosspointNetwork::Simulation::step() {
+void CrosspointNetwork::step() {
     calendar_.take(now_, today_);
     for (const Event& event : today_) happen(event);
     for (; !later_.empty() && later_.top().first <= now_; later_.pop()) {
@@ -255,7 +255,7 @@ void CrosspointNetwork::Simulation::step() {
     looking_nodes_.clear();
 }
 
-void CrosspointNetwork::Simulation::happen(const Event& event) {
+void CrosspointNetwork::happen(const Event& event) {
     switch (event.what) {
         case Happening::enter:
             return enter(event.whose);
@@ -284,21 +284,14 @@ void CrosspointNetwork::Simulation::happen(const Event& event) {
     }
 }
 
-CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
-                                     const SwitchOptions& options, std::uint64_t seed,
-                                     std::span<const ChannelTimes> times, std::span<const SwitchGroup> groups,
-                                     const CombineOptions& combine)
-    : simulation_(
-          std::make_unique<Simulation>(fabric, paths, workload, options, seed, times, groups, combine)) {}
-CrosspointNetwork::~CrosspointNetwork() = default;
-void CrosspointNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
-std::uint64_t CrosspointNetwork::cycle() const { return simulation_->cycle(); }
-std::uint64_t CrosspointNetwork::next_event() const { return simulation_->next_event(); }
-std::vector<std::uint64_t> CrosspointNetwork::lags() const { return simulation_->lags(); }
-Received CrosspointNetwork::take_received() { return simulation_->take_received(); }
-std::uint64_t CrosspointNetwork::flit_hops() const { return simulation_->flit_hops(); }
-std::vector<std::uint64_t> CrosspointNetwork::carried() const { return simulation_->carried(); }
-Usage CrosspointNetwork::usage() const { return simulation_->usage(); }
-void CrosspointNetwork::check() const { simulation_->check(); }
+std::unique_ptr<PacketNetwork> make_crosspoint_network(const Fabric& fabric, const Paths& paths,
+                                                       Workload& workload, const SwitchOptions& options,
+                                                       std::uint64_t seed,
+                                                       std::span<const ChannelTimes> times,
+                                                       std::span<const SwitchGroup> groups,
+                                                       const CombineOptions& combine) {
+    return std::make_unique<CrosspointNetwork>(fabric, paths, workload, options, seed, times, groups,
+                                               combine);
+}
 
 }  // namespace topoloom

@@ -24,21 +24,21 @@ namespace topoloom {
 /// In a cycle all that arrives is taken first, then outputs, units and nodes that something has happened to look for what to send,
 /// which arrives in later cycles. Units are numbered behind outputs, as what packets leave a buffer for, and behind inputs, as
 /// where their results come from.
-class CrosspointNetwork::Simulation {
+class CrosspointNetwork final : public PacketNetwork {
    public:
-    Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
-               std::uint64_t seed, std::span<const ChannelTimes> times, std::span<const SwitchGroup> groups,
-               const CombineOptions& combine);
+    CrosspointNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
+                      const SwitchOptions& options, std::uint64_t seed, std::span<const ChannelTimes> times,
+                      std::span<const SwitchGroup> groups, const CombineOptions& combine);
 
-    void run(std::uint64_t cycles);
-    [[nodiscard]] std::uint64_t cycle() const { return now_; }
-    [[nodiscard]] std::uint64_t next_event() const;
-    [[nodiscard]] std::vector<std::uint64_t> lags() const;
-    [[nodiscard]] Received take_received();
-    [[nodiscard]] std::uint64_t flit_hops() const { return flit_hops_; }
-    [[nodiscard]] std::vector<std::uint64_t> carried() const { return carried_; }
-    [[nodiscard]] Usage usage() const;
-    void check() const;
+    void run(std::uint64_t cycles) override;
+    [[nodiscard]] std::uint64_t cycle() const override { return now_; }
+    [[nodiscard]] std::uint64_t next_event() const override;
+    [[nodiscard]] std::vector<std::uint64_t> lags() const override;
+    [[nodiscard]] Received take_received() override;
+    [[nodiscard]] std::uint64_t flit_hops() const override { return flit_hops_; }
+    [[nodiscard]] std::vector<std::uint64_t> carried() const override { return carried_; }
+    [[nodiscard]] Usage usage() const override;
+    void check() const override;
 
    private:
     enum class Happening : std::uint8_t {

@@ -9,7 +9,7 @@
 namespace topoloom {
 
 /// Says what each packet that waits asks for.
-void InputQueuedNetwork::Simulation::steer(Worker& worker, std::uint32_t router) {
+void InputQueuedNetwork::steer(Worker& worker, std::uint32_t router) {
     std::ranges::fill(worker.steered, 0);
     for (std::uint32_t input = fabric_.first_input(router); input < fabric_.first_input(router + 1); ++input)
         for (VcMask waiting = inputs_[input].waiting; waiting != 0; waiting &= waiting - 1) {
@@ -23,8 +23,8 @@ void InputQueuedNetwork::Simulation::steer(Worker& worker, std::uint32_t router)
 
 /// The output on a shortest route with a free virtual channel and the most credits, less those that packets which chose it
 /// in this cycle will need; ties by lot. Without one: the machine's own route from here, once a virtual channel of it is free.
-void InputQueuedNetwork::Simulation::choose_output(Worker& worker, std::uint32_t router, Queue& queue,
-                                                   std::uint32_t packet) {
+void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Queue& queue,
+                                       std::uint32_t packet) {
     const ShortestSteps& steps = *paths_.steps();
     const Order& order = packets_[packet].order;
     const std::uint32_t first = fabric_.first_output(router);
@@ -59,7 +59,7 @@ void InputQueuedNetwork::Simulation::choose_output(Worker& worker, std::uint32_t
 }
 
 /// A packet that has been given a virtual channel which is kept for this has escaped, and stays on its path.
-void InputQueuedNetwork::Simulation::settle(std::uint32_t vc, std::uint32_t packet) {
+void InputQueuedNetwork::settle(std::uint32_t vc, std::uint32_t packet) {
     Packets::Way& way = packets_[packet].way;
     if ((chosen_ >> vc & 1U) == 0 && way == Packets::Way::may_escape) way = Packets::Way::planned;
 }

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "topoloom/network/fabric.hpp"
 #include "topoloom/network/packet_network.hpp"
@@ -22,31 +20,13 @@ namespace topoloom {
 /// Algorithm for Input-Queued Switches, IEEE/ACM Transactions on Networking 7, 1999). A virtual channel is free again when
 /// the last flit of its packet has left; a credit comes back as long after as a flit would take. Nodes take all that comes.
 /// Source: W. Dally, B. Towles, Principles and Practices of Interconnection Networks, chapter 16.
-class InputQueuedNetwork final : public PacketNetwork {
-   public:
-    /// `seed` draws the ways of packets whose routes are split. What happens does not depend on the number of threads (0: one
-    /// per core), each of which simulates a part of the routers. Refers to the fabric, the paths and the workload. Throws Error
-    /// for options that require_switches() refuses, and fewer virtual channels than classes of paths.
-    /// Without times all channels take `options.channel` cycles, and a flit per cycle.
-    InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
-                       const SwitchOptions& options, std::uint64_t seed, int threads = 1,
-                       std::span<const ChannelTimes> times = {});
-    ~InputQueuedNetwork() override;
-
-    void run(std::uint64_t cycles) override;
-    [[nodiscard]] std::uint64_t cycle() const override;
-    [[nodiscard]] std::uint64_t next_event() const override;
-    [[nodiscard]] std::vector<std::uint64_t> lags() const override;
-    [[nodiscard]] Received take_received() override;
-    [[nodiscard]] std::uint64_t flit_hops() const override;
-    [[nodiscard]] std::vector<std::uint64_t> carried() const override;
-    [[nodiscard]] Usage usage() const override;
-    [[nodiscard]] std::string circle_of_waits() const override;
-    void check() const override;
-
-   private:
-    class Simulation;
-    std::unique_ptr<Simulation> simulation_;
-};
+///
+/// `seed` draws the ways of packets whose routes are split. What happens does not depend on the number of threads (0: one per
+/// core), each of which simulates a part of the routers. Refers to the fabric, the paths and the workload. Throws Error for
+/// options that require_switches() refuses, and fewer virtual channels than classes of paths.
+/// Without times all channels take `options.channel` cycles, and a flit per cycle.
+[[nodiscard]] std::unique_ptr<PacketNetwork> make_input_queued_network(
+    const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
+    std::uint64_t seed, int threads = 1, std::span<const ChannelTimes> times = {});
 
 }  // namespace topoloom

@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-void InputQueuedNetwork::Simulation::serve_nodes(Worker& worker) {
+void InputQueuedNetwork::serve_nodes(Worker& worker) {
     std::uint8_t* const credits = returning_.at(worker.now);
     for (const std::uint32_t line : worker.entry_lines) take_credit(line, credits[line]);
     Flit* const arrived = moving_.at(worker.now);
@@ -23,7 +23,7 @@ void InputQueuedNetwork::Simulation::serve_nodes(Worker& worker) {
     }
 }
 
-bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
+bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
@@ -46,7 +46,7 @@ bool InputQueuedNetwork::Simulation::begin_packet(Worker& worker, Node node) {
     return true;
 }
 
-std::span<const Hop> InputQueuedNetwork::Simulation::find_path(Worker& worker, Node from, Node to) {
+std::span<const Hop> InputQueuedNetwork::find_path(Worker& worker, Node from, Node to) {
     Sender& sender = senders_[from.value];
     if (sender.known == to) return sender.path;
     const std::span<const Hop> path = paths_.find(from, to, sender.ways, worker.path, queued_);
@@ -57,7 +57,7 @@ std::span<const Hop> InputQueuedNetwork::Simulation::find_path(Worker& worker, N
     return path;
 }
 
-void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
+void InputQueuedNetwork::send(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
     if (sender.left == 0 && !begin_packet(worker, node)) return;
     std::uint32_t& credits = credits_[std::size_t{sender.credit_line} * vcs_ + sender.vc];
@@ -74,7 +74,7 @@ void InputQueuedNetwork::Simulation::send(Worker& worker, Node node) {
     if (is_tail) sender.packet = no_index;
 }
 
-void InputQueuedNetwork::Simulation::receive(Worker& worker, Flit flit) {
+void InputQueuedNetwork::receive(Worker& worker, Flit flit) {
     Received& received = worker.received;
     ++received.flits;
     ++worker.taken;
@@ -90,7 +90,7 @@ void InputQueuedNetwork::Simulation::receive(Worker& worker, Flit flit) {
     packets_.free(worker.number, flit.packet());
 }
 
-std::vector<std::uint64_t> InputQueuedNetwork::Simulation::lags() const {
+std::vector<std::uint64_t> InputQueuedNetwork::lags() const {
     std::vector<std::uint64_t> lags;
     lags.reserve(senders_.size());
     for (const Sender& sender : senders_) {
@@ -101,7 +101,7 @@ std::vector<std::uint64_t> InputQueuedNetwork::Simulation::lags() const {
     return lags;
 }
 
-Received InputQueuedNetwork::Simulation::take_received() {
+Received InputQueuedNetwork::take_received() {
     Received sum;
     sum.by_latency.assign(Received::most_cycles, 0);
     for (Worker& worker : workers_) {
@@ -116,26 +116,26 @@ Received InputQueuedNetwork::Simulation::take_received() {
     return sum;
 }
 
-Usage InputQueuedNetwork::Simulation::usage() const {
+Usage InputQueuedNetwork::usage() const {
     Usage usage{.room = std::uint64_t{queues_.size()} * options_.buffer, .outputs = free_.size()};
     for (const std::uint32_t stored : stored_) usage.stored += stored;
     return usage;
 }
 
-std::uint64_t InputQueuedNetwork::Simulation::flit_hops() const {
+std::uint64_t InputQueuedNetwork::flit_hops() const {
     std::uint64_t sum = 0;
     for (const Worker& worker : workers_) sum += worker.flit_hops;
     return sum;
 }
 
-std::vector<std::uint64_t> InputQueuedNetwork::Simulation::carried() const {
+std::vector<std::uint64_t> InputQueuedNetwork::carried() const {
     std::vector<std::uint64_t> flits;
     flits.reserve(arrival_line_.size());
     for (const std::uint32_t line : arrival_line_) flits.push_back(carried_[line]);
     return flits;
 }
 
-void InputQueuedNetwork::Simulation::check() const {
+void InputQueuedNetwork::check() const {
     std::vector<std::uint32_t> seen(credits_);
     std::uint64_t sent = 0, flits = 0;
     for (const Worker& worker : workers_) {

@@ -47,9 +47,9 @@ SwitchOptions in_virtual_channels(const Fabric& fabric, const Paths& paths, cons
 
 }  // namespace
 
-InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& paths, Workload& workload,
-                                           const SwitchOptions& options, std::uint64_t seed, int threads,
-                                           std::span<const ChannelTimes> times)
+InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
+                                       const SwitchOptions& options, std::uint64_t seed, int threads,
+                                       std::span<const ChannelTimes> times)
     : fabric_(fabric),
       paths_(paths),
       workload_(workload),
@@ -101,7 +101,7 @@ InputQueuedNetwork::Simulation::Simulation(const Fabric& fabric, const Paths& pa
     for (const Shard& shard : shards_.parts) make_worker(shard);
 }
 
-void InputQueuedNetwork::Simulation::queue_by_output() {
+void InputQueuedNetwork::queue_by_output() {
     const std::uint32_t most = most_outputs(fabric_);
     queues_of_.resize(fabric_.output_count());
     for (std::uint32_t router = 0; router < fabric_.router_count(); ++router)
@@ -111,7 +111,7 @@ void InputQueuedNetwork::Simulation::queue_by_output() {
                 queues_of_[output] |= VcMask{1} << vc;
 }
 
-void InputQueuedNetwork::Simulation::number_lines() {
+void InputQueuedNetwork::number_lines() {
     auto exits = static_cast<std::uint32_t>(fabric_.input_count());
     auto entries = static_cast<std::uint32_t>(fabric_.output_count());
     output_arrivals_.resize(fabric_.output_count());
@@ -142,7 +142,7 @@ void InputQueuedNetwork::Simulation::number_lines() {
     }
 }
 
-void InputQueuedNetwork::Simulation::set_times(std::span<const ChannelTimes> times) {
+void InputQueuedNetwork::set_times(std::span<const ChannelTimes> times) {
     delay_.resize(fabric_.channel_count());
     period_.resize(fabric_.channel_count());
     credit_delay_.resize(fabric_.input_count());
@@ -157,7 +157,7 @@ void InputQueuedNetwork::Simulation::set_times(std::span<const ChannelTimes> tim
     }
 }
 
-void InputQueuedNetwork::Simulation::make_worker(Shard shard) {
+void InputQueuedNetwork::make_worker(Shard shard) {
     Worker& worker = workers_.emplace_back(
         Worker{.number = static_cast<std::uint32_t>(workers_.size()), .shard = std::move(shard)});
     for (const ChannelId entry : worker.shard.entries)
@@ -176,7 +176,7 @@ void InputQueuedNetwork::Simulation::make_worker(Shard shard) {
     worker.received.by_latency.assign(Received::most_cycles, 0);
 }
 
-void InputQueuedNetwork::Simulation::run(std::uint64_t cycles) {
+void InputQueuedNetwork::run(std::uint64_t cycles) {
     const std::uint64_t end = now_ + cycles;
     while (now_ < end) {
         now_ = std::min(next_event(), end);
@@ -192,7 +192,7 @@ void InputQueuedNetwork::Simulation::run(std::uint64_t cycles) {
     }
 }
 
-bool InputQueuedNetwork::Simulation::is_quiet(std::uint64_t now) const {
+bool InputQueuedNetwork::is_quiet(std::uint64_t now) const {
     std::uint64_t sent = 0, taken = 0, quiet_from = 0;
     for (const Worker& worker : workers_) {
         sent += worker.sent;
@@ -202,7 +202,7 @@ bool InputQueuedNetwork::Simulation::is_quiet(std::uint64_t now) const {
     return sent == taken && quiet_from <= now;
 }
 
-std::uint64_t InputQueuedNetwork::Simulation::next_event() const {
+std::uint64_t InputQueuedNetwork::next_event() const {
     if (!is_quiet(now_)) return now_;
     std::uint64_t next = never;
     for (const Sender& sender : senders_)
@@ -210,7 +210,7 @@ std::uint64_t InputQueuedNetwork::Simulation::next_event() const {
     return std::max(next, now_);
 }
 
-void InputQueuedNetwork::Simulation::step(Worker& worker) {
+void InputQueuedNetwork::step(Worker& worker) {
     serve_nodes(worker);
     std::uint8_t* const coming = coming_.at(worker.now);
     for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
@@ -229,7 +229,7 @@ void InputQueuedNetwork::Simulation::step(Worker& worker) {
 }
 
 template <bool in_turns>
-void InputQueuedNetwork::Simulation::allocate(Worker& worker, std::uint32_t router) {
+void InputQueuedNetwork::allocate(Worker& worker, std::uint32_t router) {
     // What a packet leaves can be given on in the same cycle only if the next one's way is known already.
     if (options_.routing > 0) allocate_vcs<in_turns>(worker, router);
     if (matches_) {
@@ -241,7 +241,7 @@ void InputQueuedNetwork::Simulation::allocate(Worker& worker, std::uint32_t rout
 }
 
 /// Of the packet that has come to the front of its queue.
-void InputQueuedNetwork::Simulation::show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
+void InputQueuedNetwork::show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since) {
     Queue& queue = this->queue(input, vc);
     const std::uint32_t packet = stored(input, vc, queue.begin).packet();
     queue.ready = since + options_.routing;
@@ -258,7 +258,7 @@ void InputQueuedNetwork::Simulation::show_head(std::uint32_t input, std::uint32_
     if (!queues_of_.empty()) queue.open &= queues_for(packet);
 }
 
-void InputQueuedNetwork::Simulation::take_arrivals(std::uint32_t router, std::uint64_t now) {
+void InputQueuedNetwork::take_arrivals(std::uint32_t router, std::uint64_t now) {
     Flit* const arrived = moving_.at(now);
     for (std::uint32_t input = fabric_.first_input(router); input < fabric_.first_input(router + 1);
          ++input) {
@@ -273,7 +273,7 @@ void InputQueuedNetwork::Simulation::take_arrivals(std::uint32_t router, std::ui
     }
 }
 
-void InputQueuedNetwork::Simulation::take_credits(std::uint32_t router, std::uint64_t now) {
+void InputQueuedNetwork::take_credits(std::uint32_t router, std::uint64_t now) {
     std::uint8_t* const credits = returning_.at(now);
     for (std::uint32_t output = fabric_.first_output(router); output < fabric_.first_output(router + 1);
          ++output)
@@ -281,7 +281,7 @@ void InputQueuedNetwork::Simulation::take_credits(std::uint32_t router, std::uin
 }
 
 template <bool in_turns>
-void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t router) {
+void InputQueuedNetwork::allocate_vcs(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;
     worker.asked.clear();
@@ -330,7 +330,7 @@ void InputQueuedNetwork::Simulation::allocate_vcs(Worker& worker, std::uint32_t 
 }
 
 template <bool in_turns>
-void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32_t router) {
+void InputQueuedNetwork::allocate_switch(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;
     const std::uint32_t output_count = fabric_.first_output(router + 1) - first_output;
@@ -372,7 +372,7 @@ void InputQueuedNetwork::Simulation::allocate_switch(Worker& worker, std::uint32
 }
 
 /// Of each input's queues for an output, the one whose turn it is asks.
-void InputQueuedNetwork::Simulation::match_switch(Worker& worker, std::uint32_t router) {
+void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;
     const std::uint32_t output_count = fabric_.first_output(router + 1) - first_output;
@@ -411,8 +411,7 @@ void InputQueuedNetwork::Simulation::match_switch(Worker& worker, std::uint32_t 
 }
 
 /// Moves the flit in front of a queue to its output.
-void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router, std::uint32_t input,
-                                           std::uint32_t vc) {
+void InputQueuedNetwork::cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc) {
     Queue& queue = this->queue(input, vc);
     const Flit flit = stored(input, vc, queue.begin);
     const std::uint32_t output = fabric_.first_output(router) + queue.output;
@@ -439,21 +438,12 @@ void InputQueuedNetwork::Simulation::cross(Worker& worker, std::uint32_t router,
     if (queue.count > 0) show_head(input, vc, worker.now + (options_.routing == 0 ? 0 : 1));
 }
 
-InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
-                                       const SwitchOptions& options, std::uint64_t seed, int threads,
-                                       std::span<const ChannelTimes> times)
-    : simulation_(std::make_unique<Simulation>(
-          fabric, paths, workload, in_virtual_channels(fabric, paths, options), seed, threads, times)) {}
-InputQueuedNetwork::~InputQueuedNetwork() = default;
-void InputQueuedNetwork::run(std::uint64_t cycles) { simulation_->run(cycles); }
-std::uint64_t InputQueuedNetwork::cycle() const { return simulation_->cycle(); }
-std::uint64_t InputQueuedNetwork::next_event() const { return simulation_->next_event(); }
-std::vector<std::uint64_t> InputQueuedNetwork::lags() const { return simulation_->lags(); }
-Received InputQueuedNetwork::take_received() { return simulation_->take_received(); }
-std::uint64_t InputQueuedNetwork::flit_hops() const { return simulation_->flit_hops(); }
-std::vector<std::uint64_t> InputQueuedNetwork::carried() const { return simulation_->carried(); }
-Usage InputQueuedNetwork::usage() const { return simulation_->usage(); }
-std::string InputQueuedNetwork::circle_of_waits() const { return simulation_->circle_of_waits(); }
-void InputQueuedNetwork::check() const { simulation_->check(); }
+std::unique_ptr<PacketNetwork> make_input_queued_network(const Fabric& fabric, const Paths& paths,
+                                                         Workload& workload, const SwitchOptions& options,
+                                                         std::uint64_t seed, int threads,
+                                                         std::span<const ChannelTimes> times) {
+    return std::make_unique<InputQueuedNetwork>(
+        fabric, paths, workload, in_virtual_channels(fabric, paths, options), seed, threads, times);
+}
 
 }  // namespace topoloom

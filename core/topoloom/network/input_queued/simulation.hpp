@@ -24,21 +24,22 @@ namespace topoloom {
 /// What belongs to a router is used by one thread only, and what belongs to a node, too: threads meet in delay lines. Lines are
 /// numbered so that what a thread looks at lies together. Flits arrive on the lines of inputs, then of exits; credits on those of
 /// outputs, then of entries.
-class InputQueuedNetwork::Simulation {
+class InputQueuedNetwork final : public PacketNetwork {
    public:
-    Simulation(const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,
-               std::uint64_t seed, int threads, std::span<const ChannelTimes> times);
+    InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
+                       const SwitchOptions& options, std::uint64_t seed, int threads,
+                       std::span<const ChannelTimes> times);
 
-    void run(std::uint64_t cycles);
-    [[nodiscard]] std::uint64_t cycle() const { return now_; }
-    [[nodiscard]] std::uint64_t next_event() const;
-    [[nodiscard]] std::vector<std::uint64_t> lags() const;
-    [[nodiscard]] Received take_received();
-    [[nodiscard]] std::uint64_t flit_hops() const;
-    [[nodiscard]] std::vector<std::uint64_t> carried() const;
-    [[nodiscard]] Usage usage() const;
-    [[nodiscard]] std::string circle_of_waits() const;
-    void check() const;
+    void run(std::uint64_t cycles) override;
+    [[nodiscard]] std::uint64_t cycle() const override { return now_; }
+    [[nodiscard]] std::uint64_t next_event() const override;
+    [[nodiscard]] std::vector<std::uint64_t> lags() const override;
+    [[nodiscard]] Received take_received() override;
+    [[nodiscard]] std::uint64_t flit_hops() const override;
+    [[nodiscard]] std::vector<std::uint64_t> carried() const override;
+    [[nodiscard]] Usage usage() const override;
+    [[nodiscard]] std::string circle_of_waits() const override;
+    void check() const override;
 
    private:
     /// Credits of what takes all that comes.

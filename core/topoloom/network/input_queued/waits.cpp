@@ -10,8 +10,7 @@
 namespace topoloom {
 
 /// The queues that the packet in front of a queue waits for: none where it can go on, or waits for its turn.
-std::vector<std::uint32_t> InputQueuedNetwork::Simulation::waits_for(std::uint32_t input,
-                                                                     std::uint32_t vc) const {
+std::vector<std::uint32_t> InputQueuedNetwork::waits_for(std::uint32_t input, std::uint32_t vc) const {
     const Queue& queue = queues_[std::size_t{input} * vcs_ + vc];
     if (queue.count == 0) return {};
     const VcMask bit = VcMask{1} << vc;
@@ -36,7 +35,7 @@ std::vector<std::uint32_t> InputQueuedNetwork::Simulation::waits_for(std::uint32
 }
 
 /// Queues that wait for one that can go on are left out, until none is: what is left waits for itself.
-std::string InputQueuedNetwork::Simulation::circle_of_waits() const {
+std::string InputQueuedNetwork::circle_of_waits() const {
     std::vector<std::vector<std::uint32_t>> waits(queues_.size());
     std::vector<bool> is_stuck(queues_.size());
     for (std::uint32_t at = 0; at < queues_.size(); ++at) {
