@@ -130,6 +130,7 @@ static int make_request(const struct asked* asked, bool persistent, topoloom_req
 static void start(topoloom_request request) {
     struct process* process = request->call.state->process;
     request->active = true;
+    request->call.failed = MPI_SUCCESS;  // an error of a former start ends none of the next
     lock_process(process);
     activate(process, &request->call);
     if (step(&request->call, posting)) drop_complete(process);

@@ -129,6 +129,38 @@ static int complete_round(struct run* run, enum effort effort, bool* done) {
     return status;
 }
 
+/// Open MPI sends what is short within MPI_Isend, and thus sooner than by a persistent request; others take as long.
+static bool is_sent_at_once(const struct run* run, const topoloom_message* message) {
+    enum { most = 256 };
+    return message->units * run->elements.size <= most;
+}
+
+/// Makes the persistent messages that there are not.
+static int make_prepared(const struct run* run) {
+    const topoloom_program* program = &run->plan->program;
+    for (size_t r = 0; r < program->round_count; ++r) {
+        const topoloom_round* round = &program->rounds[r];
+        for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
+            const bool sends = m >= round->sends.begin;
+            if (run->prepared[m] != MPI_REQUEST_NULL) continue;
+            if (sends && is_sent_at_once(run, &program->messages[m])) continue;
+            const int status = post(run, m, sends ? sending : receiving, true, &run->prepared[m]);
+            if (status != MPI_SUCCESS) return status;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int prepare_run(struct run* run) {
+    const size_t count = run->plan->program.message_count;
+    run->prepared = malloc((count + 1) * sizeof *run->prepared);
+    if (run->prepared == NULL) return MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < count; ++i) run->prepared[i] = MPI_REQUEST_NULL;
+    free(run->requests);
+    run->requests = NULL;
+    return make_prepared(run);
+}
+
 /// Keeps the first error. Peers wait for what comes next, so it is reported at the end, unless it ends the program.
 static bool goes_on(struct run* run, int status) {
     keep_first(&run->failed, status);
@@ -150,35 +182,12 @@ int advance_run(struct run* run, enum effort effort, bool* done) {
         ++run->round;
     }
     const int status = run->failed;
+    // Some libraries free persistent requests that fail, but the next start needs them.
+    if (status != MPI_SUCCESS && run->prepared != NULL) (void)make_prepared(run);
     run->round = 0;
     run->failed = MPI_SUCCESS;
     *done = true;
     return status;
-}
-
-/// Open MPI sends what is short within MPI_Isend, and thus sooner than by a persistent request; others take as long.
-static bool is_sent_at_once(const struct run* run, const topoloom_message* message) {
-    enum { most = 256 };
-    return message->units * run->elements.size <= most;
-}
-
-int prepare_run(struct run* run) {
-    const topoloom_program* program = &run->plan->program;
-    run->prepared = malloc((program->message_count + 1) * sizeof *run->prepared);
-    if (run->prepared == NULL) return MPI_ERR_NO_MEM;
-    for (size_t i = 0; i < program->message_count; ++i) run->prepared[i] = MPI_REQUEST_NULL;
-    free(run->requests);
-    run->requests = NULL;
-    for (size_t r = 0; r < program->round_count; ++r) {
-        const topoloom_round* round = &program->rounds[r];
-        for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
-            const bool sends = m >= round->sends.begin;
-            if (sends && is_sent_at_once(run, &program->messages[m])) continue;
-            const int status = post(run, m, sends ? sending : receiving, true, &run->prepared[m]);
-            if (status != MPI_SUCCESS) return status;
-        }
-    }
-    return MPI_SUCCESS;
 }
 
 /// Room for what passes through; its elements begin `low` bytes behind where they are said to be.
