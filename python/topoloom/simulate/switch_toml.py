@@ -11,9 +11,9 @@ For example::
     payload = "4 KiB"           # of a packet
     header = "30 B"
     switching = "cut-through"   # or "wormhole"
-    router = "voq"              # or "input-queued", "output-queued"
+    router = "output-queued"    # or "input-queued", "voq"
     routing = "own"             # see `topoloom network sweep --help`
-    arbiter = "age"
+    arbiter = "age"             # or "round-robin", "random"
     allocator = "islip"
     iterations = 2
     injection = "25 GB/s"       # of nodes that are their own switches
@@ -69,6 +69,9 @@ class SwitchModel:
         Of a virtual channel; None: what keeps the longest link busy.
     flit, payload
         None: 64 bytes, 256 where the largest message has 64 KiB or more, and 16 flits.
+    router, arbiter
+        By default those that lose least: a buffer for each input and output, and the
+        oldest packet first; turns with a wavefront or several iterations.
     injection
         Of nodes that are their own switches; None: what all their links carry.
     units, combining
@@ -82,10 +85,10 @@ class SwitchModel:
     flit: int | None = None
     payload: int | None = None
     header: int = 32
-    switching: str = "wormhole"
-    router: str = "input-queued"
+    switching: str = "cut-through"
+    router: str = "output-queued"
     routing: str = "own"
-    arbiter: str = "round-robin"
+    arbiter: str | None = None
     allocator: str = "islip"
     iterations: int = 1
     injection: float | None = None
@@ -95,6 +98,11 @@ class SwitchModel:
     def payload_for(self, largest: float) -> int:
         """Bytes of a packet where the largest message is this one."""
         return self.payload or _FLITS_A_PACKET * self._flit_for(largest)
+
+    @property
+    def _served_first(self) -> str:
+        takes_turns = self.allocator != "islip" or self.iterations > 1
+        return self.arbiter or ("round-robin" if takes_turns else "age")
 
     def _flit_for(self, largest: float) -> int:
         return self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
@@ -110,7 +118,7 @@ class SwitchModel:
             header=self.header,
             switching=self.switching,
             router=self.router,
-            arbiter=self.arbiter,
+            arbiter=self._served_first,
             allocator=self.allocator,
             iterations=self.iterations,
             switch_latency=self.latency,
@@ -197,6 +205,11 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
         else:
             found[key] = _REAL[key](quantity(value, where, _REAL[key]))
     model = replace(SwitchModel(), **found)
+    if model.router == "output-queued" and model.switching == "wormhole":
+        raise Error(
+            "switch.switching: output-queued switches take a packet when there is room "
+            "for all of it; choose cut-through, or router = 'input-queued'"
+        )
     model.settings(1, 0)  # refuses wrong names
     return model
 

@@ -29,7 +29,8 @@ const SwitchOptions& require_crosspoints(const SwitchOptions& options, const Com
     require_switches(options, longest_packet);
     if (options.allocator != Allocator::islip || options.iterations > 1)
         fail(
-            "switches whose outputs each serve what waits for them have no allocator, nor iterations of one");
+            "switches whose outputs each serve what waits for them have no allocator, nor iterations of one; "
+            "choose input-queued or voq ones");
     if (combine.units < 1 || combine.units > 64)
         fail("units that combine must be 1 to 64 in a switch, not ", combine.units);
     if (combine.period < 1 || combine.period > CombineOptions::longest)

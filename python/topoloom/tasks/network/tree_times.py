@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from topoloom._core import (
@@ -127,14 +127,12 @@ def _read_operation(text: str) -> str:
     return operation
 
 
-def _output_queued(switch: SwitchModel) -> SwitchModel:
-    """Take a switch that says nothing of its router, or that it is of this kind."""
-    if switch.router not in (SwitchModel.router, "output-queued"):
+def _require_output_queued(switch: SwitchModel) -> None:
+    if switch.router != "output-queued":
         raise Error(
             f"{switch.router} switches do not combine packets; give trees an "
             "output-queued router, or none"
         )
-    return replace(switch, router="output-queued")
 
 
 class _Study:
@@ -149,7 +147,8 @@ class _Study:
     ) -> None:
         self._allocation = allocation
         self._operation = operation
-        self._model = _output_queued(switch)
+        _require_output_queued(switch)
+        self._model = switch
         self._wiring = SwitchWiring(found.machine, switch.routing)
         self._groups = [
             (root, list(dict.fromkeys([root, *members])))
