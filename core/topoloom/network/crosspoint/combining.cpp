@@ -37,7 +37,7 @@ void CrosspointNetwork::take_in(std::uint32_t sink, std::uint32_t packet) {
     take_time(taken_until, packets_[packet].order.flits, combine_.period);
     const std::uint64_t end = std::max(taken_until / ChannelTimes::cycle, now_ + 1);
     put(end, Happening::combined, packet);
-    put(end, Happening::look, sink);
+    if (sinks_[sink].waiting > 0) look_when_free(sink);
 }
 
 void CrosspointNetwork::combine(std::uint32_t packet) {

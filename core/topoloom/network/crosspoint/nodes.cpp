@@ -25,7 +25,8 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
     const Order order = workload_.take(Node{node}, now_);
     sender.next = workload_.next(Node{node});
     if (!is_group(order.to)) {
-        const std::span<const Hop> path = paths_.find(Node{node}, order.to, sender.ways, path_, queued_);
+        const std::span<const Hop> path =
+            sender.path.find(paths_, Node{node}, order.to, sender.ways, path_, queued_);
         sender.packet = make_packet(order, path);
         sender.channel = path.front().channel;
         sender.window = no_index;
@@ -46,17 +47,25 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
     sender.open = vc_range(0, vcs_);
 }
 
+/// When its next packet is made, or a cycle later.
+void CrosspointNetwork::look_for_next(std::uint32_t node) {
+    Sender& sender = senders_[node];
+    if (sender.next <= now_ + 1) return put(now_ + 1, Happening::send, node);
+    if (sender.next < sender.woken) later_.emplace(sender.woken = sender.next, node);
+}
+
 void CrosspointNetwork::send_from(std::uint32_t node) {
     Sender& sender = senders_[node];
     if (sender.packet == no_index) {
-        if (sender.next > now_) {
-            if (sender.next < sender.woken) later_.emplace(sender.woken = sender.next, node);
-            return;
-        }
+        if (sender.next > now_) return look_for_next(node);
         begin_packet(node);
     }
     std::uint64_t& taken_until = taken_until_[sender.channel.value];
-    if (is_busy(taken_until)) return;
+    if (is_busy(taken_until)) {
+        const std::uint64_t free = taken_until / ChannelTimes::cycle;
+        if (std::exchange(sender.free, free) != free) put(free, Happening::send, node);
+        return;
+    }
     const std::uint32_t own = sender.window;
     const std::uint32_t window = own == no_index     ? roomiest(sender.channel, sender.open)
                                  : credits_[own] > 0 ? own
@@ -64,9 +73,9 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
     if (window == no_index) return;
     const std::uint32_t flits = packets_[sender.packet].order.flits;
     const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[sender.channel.value]);
-    put(taken_until / ChannelTimes::cycle, Happening::send, node);
     go(std::exchange(sender.packet, no_index), {}, sender.place, sender.channel, window, gone);
     sender.flits += flits;
+    look_for_next(node);
 }
 
 void CrosspointNetwork::receive(std::uint32_t packet, std::uint32_t node) {

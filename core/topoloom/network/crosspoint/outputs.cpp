@@ -161,7 +161,7 @@ void CrosspointNetwork::send(std::uint32_t sink, const Copy& copy) {
     const std::uint32_t window = fabric_.channel(channel).is_exit() ? no_index : window_for(copy, channel);
     std::uint64_t& taken_until = sinks_[sink].taken_until;
     const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[channel.value]);
-    put(taken_until / ChannelTimes::cycle, Happening::look, sink);
+    if (sinks_[sink].waiting > 0) look_when_free(sink);
     flit_hops_ += flits;
     if (waits_in_line()) begin_to_leave(copy.packet, sink);
     const Stored before = stored_[copy.packet];

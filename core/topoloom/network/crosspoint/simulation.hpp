@@ -101,6 +101,7 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint64_t taken_until = 0;  // parts of a cycle
         std::uint32_t waiting = 0;      // flits
         bool looks = false;             // it is to look for what to send in this cycle
+        std::uint64_t woken = 0;        // the cycle in which it will look again, as it is busy until then
     };
     /// Of a router.
     struct Ports {
@@ -113,11 +114,13 @@ class CrosspointNetwork final : public PacketNetwork {
         Rng ways;
         std::uint64_t next;           // cycle of its next packet
         std::uint64_t woken = never;  // the first cycle in which it will look for one
+        std::uint64_t free = 0;  // the cycle in which it will look again, as its channel is busy until then
         std::uint32_t packet = no_index;
         ChannelId channel{};
         std::uint32_t window = no_index;  // its group's own
         VcMask open = 0;                  // otherwise virtual channels that it may take
         TreePlace place{};
+        LastPath path{};
         bool looks = false;
         std::uint64_t flits = 0;  // sent since they were last asked for
     };
@@ -135,7 +138,14 @@ class CrosspointNetwork final : public PacketNetwork {
         calendar_.put(cycle, {what, whose, place});
     }
     void look(std::uint32_t sink) {
-        if (!std::exchange(sinks_[sink].looks, true)) looking_sinks_.push_back(sink);
+        Sink& at = sinks_[sink];
+        if (is_busy(at.taken_until)) return look_when_free(sink);
+        if (!std::exchange(at.looks, true)) looking_sinks_.push_back(sink);
+    }
+    void look_when_free(std::uint32_t sink) {
+        Sink& at = sinks_[sink];
+        const std::uint64_t free = std::max(at.taken_until / ChannelTimes::cycle, now_ + 1);
+        if (std::exchange(at.woken, free) != free) put(free, Happening::look, sink);
     }
     void look_to_send(std::uint32_t node) {
         if (!std::exchange(senders_[node].looks, true)) looking_nodes_.push_back(node);
@@ -181,6 +191,7 @@ class CrosspointNetwork final : public PacketNetwork {
     [[nodiscard]] std::uint32_t make_packet(const Order& order, std::span<const Hop> path);
     void end_packet(std::uint32_t packet);
     void begin_packet(std::uint32_t node);
+    void look_for_next(std::uint32_t node);
     void send_from(std::uint32_t node);
     void receive(std::uint32_t packet, std::uint32_t node);
 

@@ -28,7 +28,9 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
         const Order order = workload_.take(node, worker.now);
-        sender.packet = packets_.make(worker.number, order, find_path(worker, node, order.to));
+        sender.packet =
+            packets_.make(worker.number, order,
+                          sender.path.find(paths_, node, order.to, sender.ways, worker.path, queued_));
         if (paths_.steps() != nullptr) packets_[sender.packet].way = Packets::Way::open;
         sender.next = workload_.next(node);
         const Hop& entry = packets_.hop(sender.packet);
@@ -44,17 +46,6 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
     sender.vc = static_cast<std::uint8_t>(std::countr_zero(later != 0 ? later : takeable));
     sender.left = packets_[sender.packet].order.flits;
     return true;
-}
-
-std::span<const Hop> InputQueuedNetwork::find_path(Worker& worker, Node from, Node to) {
-    Sender& sender = senders_[from.value];
-    if (sender.known == to) return sender.path;
-    const std::span<const Hop> path = paths_.find(from, to, sender.ways, worker.path, queued_);
-    if (worker.path.is_fixed) {
-        sender.known = to;
-        sender.path.assign(path.begin(), path.end());
-    }
-    return path;
 }
 
 void InputQueuedNetwork::send(Worker& worker, Node node) {

@@ -73,8 +73,7 @@ class InputQueuedNetwork final : public PacketNetwork {
         VcMask open = 0;
         std::uint8_t vc = 0;      // taken last
         std::uint64_t flits = 0;  // sent since they were last asked for
-        Node known = Node::none;  // where the path leads to that is kept, as programs send there again
-        std::vector<Hop> path{};
+        LastPath path{};
     };
     /// A thread's part, what has happened there, and room to work in.
     struct alignas(64) Worker {
@@ -110,7 +109,6 @@ class InputQueuedNetwork final : public PacketNetwork {
         due_[node.value] = sender.packet == no_index ? sender.next : 0;
     }
     bool begin_packet(Worker& worker, Node node);
-    std::span<const Hop> find_path(Worker& worker, Node from, Node to);
     void receive(Worker& worker, Flit flit);
     void take_arrivals(std::uint32_t router, std::uint64_t now);
     void take_credits(std::uint32_t router, std::uint64_t now);

@@ -129,4 +129,24 @@ class Paths {
     std::size_t longest_;
 };
 
+/// The path that a node's last packet took, as programs send there again.
+class LastPath {
+   public:
+    /// As Paths::find(), which is asked only if the node is another or its path not the only one.
+    std::span<const Hop> find(const Paths& paths, Node from, Node to, Rng& rng, Paths::Room& room,
+                              const Queued& queued) {
+        if (to_ == to) return path_;
+        const std::span<const Hop> path = paths.find(from, to, rng, room, queued);
+        if (room.is_fixed) {
+            to_ = to;
+            path_.assign(path.begin(), path.end());
+        }
+        return path;
+    }
+
+   private:
+    Node to_ = Node::none;
+    std::vector<Hop> path_{};
+};
+
 }  // namespace topoloom
