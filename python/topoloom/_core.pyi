@@ -250,6 +250,11 @@ def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1, 
     Patches, the cells in order, and then a compute for every pair that interacts.
     """
 
+def read_goal(data: bytes) -> CommGraph:
+    """
+    All messages of GOAL text, in which no operations may wait for each other in a circle.
+    """
+
 def read_metis(data: bytes) -> CommGraph: ...
 
 def read_matrix_market(data: bytes) -> CommGraph: ...

@@ -22,12 +22,14 @@ FORMATS = {
     "matrix-market": ("Matrix Market coordinate file", (".mtx", ".mm")),
     "metis": ("METIS graph", (".graph", ".metis")),
     "dense": ("dense text matrix, row i = bytes rank i sends", (".mat", ".dense")),
+    "goal": ("GOAL: all that the operations of a program send", (".goal",)),
     "monitoring": (
         "Open MPI monitoring output: a file, a directory or a pattern of .prof files",
         (".prof",),
     ),
 }
 _READERS = {
+    "goal": "read_goal",
     "matrix-market": "read_matrix_market",
     "metis": "read_metis",
     "dense": "read_dense_matrix",
@@ -103,6 +105,8 @@ def _kind_of(data: bytes) -> str:
         return "npz"
     if data.startswith(b"%%MatrixMarket"):
         return "matrix-market"
+    if data.lstrip().startswith(b"num_ranks"):
+        return "goal"
     head = data[:4096]
     if b"\0" in head:
         raise Error("is neither text nor an .npz archive")

@@ -16,6 +16,10 @@ from topoloom import CommGraph, Error, load_graph, save_graph
 from topoloom.graphs import stencil
 from topoloom.graphs.graph_file import FORMATS
 from topoloom.graphs.npz import load_npz
+from topoloom.model import load_model
+from topoloom.schedules.choose import Call
+from topoloom.schedules.exports import goal
+from topoloom.schedules.exports.asked import Asked
 
 
 def edges(graph: CommGraph) -> dict[tuple[int, int], int]:
@@ -153,7 +157,7 @@ def test_a_format_that_was_guessed_wrongly_is_told(tmp_path: Path) -> None:
     file = tmp_path / "edges.txt"
     file.write_text("# source target bytes messages\n0 1 1024 1\n")
     with pytest.raises(
-        Error, match=r":2: .*taken for monitoring .*dense, monitoring\)$"
+        Error, match=r":2: .*taken for monitoring .*dense, goal, monitoring\)$"
     ):
         load_graph(file)
     with pytest.raises(Error) as told:
@@ -341,3 +345,32 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         save_graph(file, stencil([4], 3, True, 8), {"data": np.zeros(1)})
     assert file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("name", ["ring", "recursive-doubling", "halving"])
+def test_the_goal_of_a_schedule_sends_what_the_schedule_sends(
+    name: str, tmp_path: Path
+) -> None:
+    call = Call("all-reduce", 8, 4096)
+    text = goal.write(Asked(call, name, load_model("hdr").model))
+    _, source, target, sizes = call.schedule(name).all_messages()
+    expected = CommGraph.from_edges(8, source, target, sizes)
+    for file in ("a.goal", "a.txt"):  # by name, and by content
+        (tmp_path / file).write_text(text)
+        found = load_graph(tmp_path / file)
+        assert edges(found) == edges(expected)
+        assert found.messages.tolist() == expected.messages.tolist()
+
+
+def test_a_goal_that_waits_for_itself_is_refused(tmp_path: Path) -> None:
+    ranks = [
+        f"rank {me} {{\na: recv 8b from {1 - me}\nb: send 8b to {1 - me}\n"
+        "b requires a\n}\n"
+        for me in (0, 1)
+    ]
+    (tmp_path / "a.goal").write_text("num_ranks 2\n" + "".join(ranks))
+    with pytest.raises(Error) as refused:
+        load_graph(tmp_path / "a.goal")
+    (line,) = str(refused.value).splitlines()
+    assert "circle" in line
+    assert "recv 8b from 1 of rank 0 (line 3)" in line

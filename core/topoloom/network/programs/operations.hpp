@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ranks do, operation by operation, and what each operation waits for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+
+namespace topoloom {
+
+using OperationId = Id<struct OperationKind>;
+
+/// A rank has processors that do one thing at a time each.
+struct RankOperation {
+    enum class Kind : std::uint8_t { send, receive, work };
+
+    Kind kind = Kind::work;
+    std::uint16_t processor = 0;
+    Rank rank;
+    Rank peer;               // of a message
+    std::uint32_t tag = 0;   // of a message
+    std::uint32_t line = 0;  // of the file that it is from
+    std::uint64_t size = 0;  // bytes, or nanoseconds of work
+    OperationId match{};     // the other side of a message
+};
+
+/// `before` comes first: its end, or only its start.
+struct Dependence {
+    OperationId after, before;
+    bool on_start = false;
+};
+
+/// Operations of ranks, and what waits for what. The first send of a rank to another with a tag is for the first receive of
+/// that rank from it with this tag in the order of operations, and so on.
+class OperationGraph {
+   public:
+    struct Dependent {
+        OperationId operation;
+        bool on_start;
+    };
+
+    /// The operations of rank 0 come first. `match` is found. Throws Error for messages that nobody receives or sends, sizes
+    /// that differ, and operations that wait for each other in a circle, which it names.
+    OperationGraph(std::size_t ranks, std::vector<RankOperation> operations,
+                   std::span<const Dependence> order);
+
+    [[nodiscard]] std::size_t rank_count() const { return ranks_; }
+    [[nodiscard]] std::span<const RankOperation> operations() const { return operations_; }
+    [[nodiscard]] const RankOperation& operator[](OperationId id) const { return operations_[id.value]; }
+    /// What waits for it.
+    [[nodiscard]] std::span<const Dependent> dependents(OperationId id) const {
+        return std::span(dependents_).subspan(first_[id.value], first_[id.value + 1] - first_[id.value]);
+    }
+    /// How many operations it waits for, on this rank.
+    [[nodiscard]] std::uint32_t waits(OperationId id) const { return waits_[id.value]; }
+    /// For a person.
+    [[nodiscard]] std::string name(OperationId id) const;
+
+   private:
+    void match_messages();
+    void require_order() const;
+
+    std::size_t ranks_;
+    std::vector<RankOperation> operations_;
+    std::vector<std::uint64_t> first_;
+    std::vector<Dependent> dependents_;
+    std::vector<std::uint32_t> waits_;
+};
+
+}  // namespace topoloom
