@@ -17,9 +17,9 @@ from topoloom.support.units import format_count, format_seconds
 
 MARKS = "<!-- bench-programs: begin -->", "<!-- bench-programs: end -->"
 HEAD = (
-    "| program | threads | simulated time | flits that cross a switch | takes "
-    "| memory |\n"
-    "| --- | ---: | ---: | ---: | ---: | ---: |\n"
+    "| program | switches | threads | simulated time | flits that cross a switch "
+    "| takes | memory |\n"
+    "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n"
 )
 
 
@@ -27,6 +27,12 @@ def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("programs", description=__doc__)
     parser.add_argument("--only", default="", help="programs whose names begin so")
+    parser.add_argument(
+        "--router",
+        choices=("output-queued", "input-queued"),
+        default="output-queued",
+        help="how switches queue; output-queued, as simulate does",
+    )
     parser.add_argument("--flit", type=int, default=64, help="bytes of a flit; 64")
     parser.add_argument("--threads", type=int, default=1, help="one, unless given")
     parser.add_argument(
@@ -37,10 +43,10 @@ def main(given: Sequence[str] | None = None) -> None:
     for name in CASES:
         if not name.startswith(asked.only):
             continue
-        found = _run(name, asked.flit, asked.threads)
+        found = _run(name, asked.router, asked.flit, asked.threads)
         simulated = format_seconds(found["simulated_seconds"])
         line = (
-            f"| {name} | {asked.threads} | {simulated} "
+            f"| {name} | {asked.router} | {asked.threads} | {simulated} "
             f"| {format_count(found['flit_hops'])} | {found['seconds']:.0f} s "
             f"| {found['mebibytes']:,.0f} MiB |\n"
         )
@@ -51,8 +57,9 @@ def main(given: Sequence[str] | None = None) -> None:
         paste(asked.docs / "reference" / "benchmarks-network.md", text, *MARKS)
 
 
-def _run(name: str, flit: int, threads: int) -> dict[str, Any]:
-    words = [sys.executable, "-m", "programs.cases", name, str(flit), str(threads)]
+def _run(name: str, router: str, flit: int, threads: int) -> dict[str, Any]:
+    words = [sys.executable, "-m", "programs.cases", name, router]
+    words += [str(flit), str(threads)]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

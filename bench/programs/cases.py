@@ -70,12 +70,14 @@ CASES: dict[str, tuple[str, Simulation]] = {
 }
 
 
-def main(name: str, flit: int, threads: int) -> None:
+def main(name: str, router: str, flit: int, threads: int) -> None:
     """Simulate a case and print what it took, as JSON."""
     machine, simulation = CASES[name]
     start = time.perf_counter()
     wiring = SwitchWiring(Machine(machine))
-    settings = SwitchSettings(vcs=4 * wiring.classes, flit=flit, payload=16 * flit)
+    settings = SwitchSettings(
+        vcs=4 * wiring.classes, flit=flit, payload=16 * flit, router=router
+    )
     found = list(simulation(wiring, settings, threads))
     taken = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -92,4 +94,4 @@ def main(name: str, flit: int, threads: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
