@@ -104,13 +104,14 @@ void bind_network(nb::module_& m) {
                std::uint32_t buffer, std::uint32_t packet, std::string_view switching, std::uint32_t channel,
                std::uint32_t crossing, std::string_view router, std::string_view arbiter,
                std::string_view allocator, std::uint32_t iterations, std::string_view injection,
-               std::uint64_t seed, int threads, const std::optional<Progress>& progress) {
+               bool watch_waits, std::uint64_t seed, int threads, const std::optional<Progress>& progress) {
                 const NamedSwitch how =
                     named_switch({router, switching, arbiter, allocator}, {.vcs = vcs,
                                                                            .buffer = buffer,
                                                                            .crossing = crossing,
                                                                            .channel = channel,
-                                                                           .iterations = iterations});
+                                                                           .iterations = iterations,
+                                                                           .allow_circles = watch_waits});
                 const Senders senders(wiring, traffic, injection, packet, load, seed);
                 Watch watch(progress);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
@@ -124,12 +125,15 @@ void bind_network(nb::module_& m) {
             "traffic"_a, "load"_a, nb::kw_only(), "vcs"_a, "buffer"_a = 8, "packet"_a = 4,
             "switching"_a = "wormhole", "channel"_a = 1, "crossing"_a = 1, "router"_a = "input-queued",
             "arbiter"_a = "round-robin", "allocator"_a = "islip", "iterations"_a = 1,
-            "injection"_a = "bernoulli", "seed"_a = 1, "threads"_a = 1, "progress"_a = nb::none(),
+            "injection"_a = "bernoulli", "watch"_a = false, "seed"_a = 1, "threads"_a = 1,
+            "progress"_a = nb::none(),
             "Measure latencies of packets while each node makes `load` flits per cycle.\n\n"
             "Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, "
             "and\n"
             "crossing a switch that many after one for routing.\n"
-            "The result does not depend on the threads; 0: one per core.");
+            "The result does not depend on the threads; 0: one per core. With `watch` packets take any "
+            "virtual\n"
+            "channel, and the first that wait for each other in a circle are an error.");
     list_kinds(m, "routings", routings, "By what packets choose among routes: names, and what they mean.");
     list_kinds(m, "routers", routers, "How switches queue.");
     list_kinds(m, "arbiters", arbiters, "By what requesters of one thing come first.");

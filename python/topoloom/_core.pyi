@@ -250,11 +250,6 @@ def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1, 
     Patches, the cells in order, and then a compute for every pair that interacts.
     """
 
-def read_goal(data: bytes) -> CommGraph:
-    """
-    All messages of GOAL text, in which no operations may wait for each other in a circle.
-    """
-
 def read_metis(data: bytes) -> CommGraph: ...
 
 def read_matrix_market(data: bytes) -> CommGraph: ...
@@ -915,13 +910,14 @@ class SwitchWiring:
     def routing(self) -> str:
         """What `own` comes to."""
 
-    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, crossing: int = 1, router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, injection: str = 'bernoulli', seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
+    def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, crossing: int = 1, router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, injection: str = 'bernoulli', watch: bool = False, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
         """
         Measure latencies of packets while each node makes `load` flits per cycle.
 
         Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, and
         crossing a switch that many after one for routing.
-        The result does not depend on the threads; 0: one per core.
+        The result does not depend on the threads; 0: one per core. With `watch` packets take any virtual
+        channel, and the first that wait for each other in a circle are an error.
         """
 
 def routings() -> list[tuple[str, str]]:

@@ -104,6 +104,22 @@ def test_bad_input_is_refused_in_a_line(
     assert said in line
 
 
+def test_packets_that_wait_for_each_other_are_watched_for(topoloom: Command) -> None:
+    ring = ("network", "sweep", "-m", "torus:8", "--traffic", "shift(by=3)")
+    few = ("--vcs", "1", "--buffer", "2", "--loads", "0.01,1", "--json")
+    stalled = topoloom(*ring, *few, "--watch")
+    assert stalled.status == 1
+    (line,) = stalled.err.splitlines()
+    assert "with load 1 packets wait for each other in cycle" in line
+    assert line.count("on virtual channel 0 of") == 8
+    assert line.endswith("which waits for the first")
+    assert [point["offered"] for point in stalled.json["loads"]] == [0.01]
+    # A second virtual channel saves them only where the dateline divides the two.
+    two = ("--vcs", "2", "--buffer", "2", "--loads", "1", "--json")
+    assert topoloom(*ring, *two, "--watch").status == 1
+    assert topoloom(*ring, *two).json["stalled"] is None
+
+
 def test_a_dragonfly_is_routed_as_its_text_says(topoloom: Command) -> None:
     words = ("--traffic", "shift(by=8)", "--loads", "0.5", "--vcs", "6", "--json")
     accepted = {}

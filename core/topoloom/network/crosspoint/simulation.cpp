@@ -31,6 +31,7 @@ const SwitchOptions& require_crosspoints(const SwitchOptions& options, const Com
         fail(
             "switches whose outputs each serve what waits for them have no allocator, nor iterations of one; "
             "choose input-queued or voq ones");
+    if (options.allow_circles) fail("only of queues at inputs it is known which packets wait for each other");
     if (combine.units < 1 || combine.units > 64)
         fail("units that combine must be 1 to 64 in a switch, not ", combine.units);
     if (combine.period < 1 || combine.period > CombineOptions::longest)

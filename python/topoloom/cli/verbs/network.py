@@ -99,6 +99,14 @@ def command(
         ),
     ] = None,
     figure: Figure = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Let packets take any virtual channel, even if they could wait for "
+            "each other in a circle, and stop at the first that do.",
+        ),
+    ] = False,
     seed: Seed = 1,
     threads: Threads = 1,
     as_json: AsJson = False,
@@ -130,11 +138,12 @@ def command(
       topoloom network sweep -m torus:8x8 --injection 'on-off(length=50)'
       topoloom network sweep -m torus:8x8 --injection 'closed(window=2)' --loads 1
       topoloom network sweep -m fattree:4:4:4 --routing minimal-adaptive
+      topoloom network sweep -m torus:8x8 --vcs 1 --watch
       topoloom network sweep -m dragonfly:9x1x4,nodes=2 --traffic 'shift(by=8)'
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json, watching
-    from topoloom.cli.exit_status import Interrupted
+    from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.figure.page import check_figure
     from topoloom.machines.machine_file import load_machine
     from topoloom.support.checks import at_least
@@ -168,6 +177,7 @@ def command(
         ),
         DEFAULT_LOADS if loads is None else _numbers(loads),
         injection=injection,
+        watch=watch,
         seed=seed,
         threads=threads,
         watching=watching,
@@ -180,6 +190,8 @@ def command(
         print_json(found.document())
     else:
         _print(found)
+    if found.stalled:
+        raise Failure(found.stalled)
     if found.interrupted:
         raise Interrupted(f"interrupted after {counted(len(found.points), 'load')}")
 

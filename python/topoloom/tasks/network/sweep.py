@@ -69,7 +69,11 @@ class Switches:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What switches do under loads, in the order asked for."""
+    """What switches do under loads, in the order asked for.
+
+    `stalled` names the packets that waited for each other in a circle, at the load
+    behind the last one.
+    """
 
     machine: Machine
     switches: int
@@ -79,6 +83,7 @@ class Sweep:
     seed: int
     points: list[LoadMeasure]
     interrupted: bool
+    stalled: str = ""
 
     def document(self) -> dict[str, Any]:
         """Say it in names and numbers."""
@@ -99,6 +104,7 @@ class Sweep:
             "allocator": self.options.allocator if allocates else None,
             "iterations": self.options.iterations if allocates else None,
             "seed": self.seed,
+            "stalled": self.stalled or None,
             "loads": [_point(point) for point in self.points],
         }
 
@@ -178,6 +184,7 @@ def sweep_loads(
     loads: Sequence[float] = DEFAULT_LOADS,
     *,
     injection: str = "bernoulli",
+    watch: bool = False,
     seed: int = 1,
     threads: int = 1,
     watching: Watching = unwatched,
@@ -186,7 +193,8 @@ def sweep_loads(
 
     A load is what each node makes, in flits per cycle, all at once, at the times of the
     `injection`; see `injection_names`. Any number of threads gives the same result; 0:
-    one per core.
+    one per core. With `watch` packets take any virtual channel, and the sweep ends when
+    some wait for each other in a circle.
 
     Raises
     ------
@@ -206,28 +214,34 @@ def sweep_loads(
         vcs = wiring.classes * (2 if options.router == "input-queued" else 1)
     options = replace(options, vcs=vcs, routing=wiring.routing)
     points: list[LoadMeasure] = []
-    interrupted = False
+    interrupted, stalled = False, ""
     for number, load in enumerate(loads, start=1):
         title = f"{number}/{len(loads)} load {load:g}"
         with watching(title, UNLIMITED) as progress:
-            point = wiring.measure_load(
-                traffic,
-                load,
-                vcs=vcs,
-                buffer=options.buffer,
-                packet=options.packet,
-                switching=options.switching,
-                router=options.router,
-                arbiter=options.arbiter,
-                allocator=options.allocator,
-                iterations=options.iterations,
-                injection=injection,
-                seed=seed,
-                threads=threads,
-                progress=progress,
-            )
+            try:
+                point = wiring.measure_load(
+                    traffic,
+                    load,
+                    vcs=vcs,
+                    buffer=options.buffer,
+                    packet=options.packet,
+                    switching=options.switching,
+                    router=options.router,
+                    arbiter=options.arbiter,
+                    allocator=options.allocator,
+                    iterations=options.iterations,
+                    injection=injection,
+                    watch=watch,
+                    seed=seed,
+                    threads=threads,
+                    progress=progress,
+                )
+            except Error as error:
+                if not watch or "wait for each other in cycle" not in str(error):
+                    raise
+                stalled = f"with load {load:g} {error}"
             interrupted = not progress(0)
-        if interrupted:
+        if interrupted or stalled:
             break
         points.append(point)
     return Sweep(
@@ -239,4 +253,5 @@ def sweep_loads(
         seed,
         points,
         interrupted,
+        stalled,
     )
