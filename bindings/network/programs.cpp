@@ -51,14 +51,12 @@ struct ProgramMeasure {
     std::uint64_t flit_hops = 0;
     std::vector<std::uint64_t> finish{};
     std::vector<double> busy{};  // [channel]: seconds
-    std::vector<std::pair<std::string, double>> busiest{};
 };
 
 /// How it is run.
 struct Run {
     std::uint64_t seed;
     int threads;
-    std::size_t busiest;
     const std::optional<Progress>& progress;
 };
 
@@ -68,24 +66,6 @@ std::vector<double> busy_cycles(const RealTimes& times, const std::vector<std::u
     for (std::size_t c = 0; c < busy.size(); ++c)
         busy[c] = static_cast<double>(carried[c]) * times.channels[c].period / ChannelTimes::cycle;
     return busy;
-}
-
-/// By name, and as a share of all cycles.
-std::vector<std::pair<std::string, double>> busiest_channels(const Fabric& fabric,
-                                                             const std::vector<double>& busy,
-                                                             std::uint64_t cycles, std::size_t count) {
-    std::vector<ChannelId> order;
-    for (const ChannelId id : ids<ChannelId>(busy.size())) order.push_back(id);
-    count = std::min(count, busy.size());
-    std::ranges::partial_sort(
-        order, order.begin() + static_cast<std::ptrdiff_t>(count), [&](ChannelId a, ChannelId b) {
-            return busy[a.value] > busy[b.value] || (busy[a.value] == busy[b.value] && a < b);
-        });
-    std::vector<std::pair<std::string, double>> named;
-    const auto all = static_cast<double>(std::max<std::uint64_t>(cycles, 1));
-    for (std::size_t i = 0; i < count && busy[order[i].value] > 0; ++i)
-        named.emplace_back(fabric.name(order[i]), busy[order[i].value] / all);
-    return named;
 }
 
 /// In switches: runs what make(times) makes, and says what it and its channels did.
@@ -119,7 +99,6 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
         found.packets += network->take_received().packets;
         finish(*senders, found.finish);
         found.busy = busy_cycles(times, network->carried());
-        found.busiest = busiest_channels(wiring.fabric, found.busy, found.cycles, run.busiest);
         for (double& cycles : found.busy) cycles *= found.cycle;
         return found;
     });
@@ -236,9 +215,7 @@ void bind_network_programs(nb::module_& m) {
         .def_ro("flit_hops", &ProgramMeasure::flit_hops, "Flits that crossed a switch, once for each.")
         .def_prop_ro(
             "busy_seconds", [](const ProgramMeasure& found) { return new_array(std::vector(found.busy)); },
-            "[channel]: seconds that it was sending.")
-        .def_ro("busiest", &ProgramMeasure::busiest,
-                "Channels by name, and what share of the time they were sending; the busiest first.");
+            "[channel]: seconds that it was sending.");
     m.def(
         "channel_name",
         [](const SwitchWiring& wiring, std::size_t channel) {
@@ -249,42 +226,50 @@ void bind_network_programs(nb::module_& m) {
         "wiring"_a, "channel"_a,
         "Name a channel: a link of the machine, by its number, or, after all links, from or to a node.");
     m.def(
+        "channel_switches",
+        [](const SwitchWiring& wiring) {
+            std::vector<std::int64_t> switches;
+            for (const ChannelId id : ids<ChannelId>(wiring.fabric.channel_count())) {
+                const Channel& channel = wiring.fabric.channel(id);
+                switches.push_back(channel.is_entry() ? -1 : std::int64_t{channel.from});
+            }
+            return new_array(std::move(switches));
+        },
+        "wiring"_a, "[channel]: the switch that it leads from; -1: it leads from a node.");
+    m.def(
         "simulate_messages",
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const Ids& source, const Ids& target,
            const Integers& bytes, const SwitchSettings& settings, std::uint64_t seed, int threads,
-           std::size_t busiest, const std::optional<Progress>& progress) {
+           const std::optional<Progress>& progress) {
             const StoredProgram program(node_of_rank.values("node_of_rank").size(),
                                         listed(source, target, bytes));
-            return measure_program(wiring, program, node_of_rank, settings,
-                                   {seed, threads, busiest, progress});
+            return measure_program(wiring, program, node_of_rank, settings, {seed, threads, progress});
         },
         "wiring"_a, "node_of_rank"_a, "source"_a, "target"_a, "bytes"_a, nb::kw_only(), "settings"_a,
-        "seed"_a = 1, "threads"_a = 1, "busiest"_a = 5, "progress"_a = nb::none(),
+        "seed"_a = 1, "threads"_a = 1, "progress"_a = nb::none(),
         "Simulate messages that all ranks send at once, each its own in the order given.");
     m.def(
         "simulate_schedule",
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const AnySchedule& schedule,
-           const SwitchSettings& settings, std::uint64_t seed, int threads, std::size_t busiest,
+           const SwitchSettings& settings, std::uint64_t seed, int threads,
            const std::optional<Progress>& progress) {
             const ScheduleProgram program(schedule);
-            return measure_program(wiring, program, node_of_rank, settings,
-                                   {seed, threads, busiest, progress});
+            return measure_program(wiring, program, node_of_rank, settings, {seed, threads, progress});
         },
         "wiring"_a, "node_of_rank"_a, "schedule"_a, nb::kw_only(), "settings"_a, "seed"_a = 1,
-        "threads"_a = 1, "busiest"_a = 5, "progress"_a = nb::none(),
+        "threads"_a = 1, "progress"_a = nb::none(),
         "Simulate a collective: a rank begins a round when it has sent and received what the round before "
         "has.");
     m.def(
         "simulate_in_switches",
         [](const SwitchWiring& wiring, std::string_view collective,
            const std::vector<const MachineTree*>& trees, const std::vector<Ids>& members, std::int64_t bytes,
-           const SwitchSettings& settings, std::uint64_t seed, std::size_t busiest,
-           const std::optional<Progress>& progress) {
+           const SwitchSettings& settings, std::uint64_t seed, const std::optional<Progress>& progress) {
             return measure_collective(wiring, collective, trees, members, bytes, settings,
-                                      {seed, 1, busiest, progress});
+                                      {seed, 1, progress});
         },
         "wiring"_a, "collective"_a, "trees"_a, "members"_a, "bytes"_a, nb::kw_only(), "settings"_a,
-        "seed"_a = 1, "busiest"_a = 5, "progress"_a = nb::none(),
+        "seed"_a = 1, "progress"_a = nb::none(),
         "Simulate a collective that output-queued switches do: along each tree its members, nodes, send a "
         "message\n"
         "of these bytes, or the root does; 0: a barrier. finish is by node, 0 where it is not a member.");

@@ -250,6 +250,11 @@ def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1, 
     Patches, the cells in order, and then a compute for every pair that interacts.
     """
 
+def read_goal(data: bytes) -> CommGraph:
+    """
+    All messages of GOAL text, in which no operations may wait for each other in a circle.
+    """
+
 def read_metis(data: bytes) -> CommGraph: ...
 
 def read_matrix_market(data: bytes) -> CommGraph: ...
@@ -1340,28 +1345,25 @@ class ProgramMeasure:
     def busy_seconds(self) -> object:
         """[channel]: seconds that it was sending."""
 
-    @property
-    def busiest(self) -> list[tuple[str, float]]:
-        """
-        Channels by name, and what share of the time they were sending; the busiest first.
-        """
-
 def channel_name(wiring: SwitchWiring, channel: int) -> str:
     """
     Name a channel: a link of the machine, by its number, or, after all links, from or to a node.
     """
 
-def simulate_messages(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, settings: SwitchSettings, seed: int = 1, threads: int = 1, busiest: int = 5, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
+def channel_switches(wiring: SwitchWiring) -> object:
+    """[channel]: the switch that it leads from; -1: it leads from a node."""
+
+def simulate_messages(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, settings: SwitchSettings, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
     """
     Simulate messages that all ranks send at once, each its own in the order given.
     """
 
-def simulate_schedule(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], schedule: Schedule, *, settings: SwitchSettings, seed: int = 1, threads: int = 1, busiest: int = 5, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
+def simulate_schedule(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], schedule: Schedule, *, settings: SwitchSettings, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
     """
     Simulate a collective: a rank begins a round when it has sent and received what the round before has.
     """
 
-def simulate_in_switches(wiring: SwitchWiring, collective: str, trees: Sequence[SpanningTree], members: Sequence[numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]], bytes: int, *, settings: SwitchSettings, seed: int = 1, busiest: int = 5, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
+def simulate_in_switches(wiring: SwitchWiring, collective: str, trees: Sequence[SpanningTree], members: Sequence[numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]], bytes: int, *, settings: SwitchSettings, seed: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
     """
     Simulate a collective that output-queued switches do: along each tree its members, nodes, send a message
     of these bytes, or the root does; 0: a barrier. finish is by node, 0 where it is not a member.

@@ -137,6 +137,7 @@ class Simulated(NamedTuple):
     seconds: str
     gain: float | None  # against the launcher's own order
     busiest: list[tuple[str, float]]  # channels, and per cent of the time
+    busiest_switches: list[tuple[str, float]]  # by an output, and per cent of all
 
 
 def _simulated(report: Report) -> list[Simulated]:
@@ -148,6 +149,7 @@ def _simulated(report: Report) -> list[Simulated]:
             format_seconds(one[name]),
             gain(report.simulated[0][name], one[name]),
             [(each["channel"], 100 * each["busy"]) for each in one["busiest"]],
+            [(of["output"], 100 * of["busy"]) for of in one["busiest_switches"]],
         )
         for view, one in zip(report.views, report.simulated, strict=False)
     ]

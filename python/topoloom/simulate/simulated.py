@@ -21,6 +21,13 @@ class BusyChannel(NamedTuple):
     busy: float
 
 
+class BusySwitch(NamedTuple):
+    """A switch by its busiest output, and what share of its outputs was sending."""
+
+    output: str
+    busy: float
+
+
 class Simulated(NamedTuple):
     """What a simulator found.
 
@@ -28,9 +35,10 @@ class Simulated(NamedTuple):
     ----------
     seconds
         Of each phase.
-    busiest
+    busiest, busiest_switches
         Of all phases together, the busiest first; empty where that is not known.
     """
 
     seconds: list[float]
     busiest: tuple[BusyChannel, ...] = ()
+    busiest_switches: tuple[BusySwitch, ...] = ()

@@ -19,6 +19,7 @@ from topoloom._core import (
     Schedule,
     SwitchWiring,
     channel_name,
+    channel_switches,
     simulate_messages,
     simulate_schedule,
 )
@@ -26,13 +27,14 @@ from topoloom.graphs.phases import Ints, edge_rows
 from topoloom.simulate.rounds import Floats, equal_rounds, send_order
 from topoloom.simulate.simulated import (
     BusyChannel,
+    BusySwitch,
     ReportProgress,
     Simulated,
     unwatched,
 )
 from topoloom.simulate.switch_toml import SwitchModel
 
-#: Channels that are named.
+#: Channels and switches that are named.
 BUSIEST = 5
 
 
@@ -70,7 +72,7 @@ def simulate(
             took += times * measure.seconds
             busy = busy + times * np.asarray(measure.busy_seconds, float)
         seconds.append(took)
-    return Simulated(seconds, _busiest(wiring, busy, sum(seconds)))
+    return _simulated(wiring, seconds, busy)
 
 
 def simulate_collective(
@@ -99,10 +101,10 @@ def simulate_collective(
         node_of_rank,
         schedule,
         settings=switch.settings(wiring.classes, largest),
-        busiest=BUSIEST,
     )
-    busiest = tuple(BusyChannel(*channel) for channel in measure.busiest)
-    return Simulated([float(measure.seconds)], busiest)
+    return _simulated(
+        wiring, [float(measure.seconds)], np.asarray(measure.busy_seconds)
+    )
 
 
 def _check_links(machine: Machine) -> None:
@@ -151,12 +153,32 @@ def _packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
     return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
 
 
-def _busiest(
-    wiring: SwitchWiring, busy: Floats, seconds: float
-) -> tuple[BusyChannel, ...]:
-    order = np.argsort(-busy, kind="stable")[:BUSIEST]
-    return tuple(
-        BusyChannel(channel_name(wiring, channel), float(busy[channel] / seconds))
-        for channel in order.tolist()
-        if busy[channel] > 0
+def _simulated(wiring: SwitchWiring, seconds: list[float], busy: Floats) -> Simulated:
+    """Name the channels that were sending for longest, and the switches."""
+    switch = np.asarray(channel_switches(wiring))
+    outputs = np.bincount(switch[switch >= 0], minlength=wiring.switches)
+    sums = np.bincount(
+        switch[switch >= 0], busy[switch >= 0], minlength=wiring.switches
+    )
+    mean = sums / np.maximum(outputs, 1)
+
+    def first(of: Floats) -> list[int]:
+        order = np.argsort(-of, kind="stable")[:BUSIEST]
+        return [int(one) for one in order if of[one] > 0]
+
+    def busiest_output(of: int) -> str:
+        own = np.flatnonzero(switch == of)
+        return channel_name(wiring, int(own[busy[own].argmax()]))
+
+    all_along = sum(seconds)
+    return Simulated(
+        seconds,
+        tuple(
+            BusyChannel(channel_name(wiring, one), float(busy[one] / all_along))
+            for one in first(busy)
+        ),
+        tuple(
+            BusySwitch(busiest_output(one), float(mean[one] / all_along))
+            for one in first(mean)
+        ),
     )

@@ -28,7 +28,7 @@ from topoloom.tasks.simulate import (
 
 MAX_PLACEMENTS = 7
 #: Of a simulation, what the page's document repeats.
-_SIMULATED = ("simulated_seconds", "busiest")
+_SIMULATED = ("simulated_seconds", "busiest", "busiest_switches")
 
 
 class Simulator(NamedTuple):

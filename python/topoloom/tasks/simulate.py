@@ -81,6 +81,10 @@ class _Case(NamedTuple):
                 {"channel": named_link(name, names), "busy": busy}
                 for name, busy in simulated.busiest
             ],
+            "busiest_switches": [
+                {"output": named_link(name, names), "busy": busy}
+                for name, busy in simulated.busiest_switches
+            ],
             "by_phase": [
                 {"predicted_seconds": ours, "simulated_seconds": theirs}
                 for ours, theirs in zip(predicted, seconds, strict=True)

@@ -62,6 +62,12 @@ def test_switches_stand_beside_predictions_too(files: Command) -> None:
     told = files(*given).out
     assert "busiest channels" in told
     assert document["results"][0]["busiest"][0]["channel"] in told
+    for each in document["results"]:
+        # No switch has outputs that all send as much as the busiest of them.
+        switches = [one["busy"] for one in each["busiest_switches"]]
+        assert switches == sorted(switches, reverse=True)
+        assert 0 < switches[0] <= each["busiest"][0]["busy"]
+    assert document["results"][0]["busiest_switches"][0]["output"] in told
     slower = files(*given, "--switch", "rosetta", "--json").json["results"][0]
     assert slower["simulated_seconds"] != document["results"][0]["simulated_seconds"]
     wrong = files(*given, "--switch", "rosette")
@@ -151,6 +157,7 @@ def test_a_report_shows_simulated_times_and_the_busiest_channels(
     for view, one in zip(document["views"], simulated.json["results"], strict=True):
         assert view["simulated_seconds"] == one["simulated_seconds"]
         assert view["busiest"] == one["busiest"]
+        assert view["busiest_switches"] == one["busiest_switches"]
         assert one["busiest"][0]["channel"] in page
     wrong = files(*words, "--switch", "rosetta")
     assert (wrong.status, wrong.err) == (

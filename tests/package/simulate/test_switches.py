@@ -123,7 +123,7 @@ def test_schedules_wait_for_what_they_depend_on() -> None:
     assert found.complete
     # Seven rounds of 64 kB over one link each; every packet of 1024 has a header.
     assert found.seconds == pytest.approx(7 * (64e-6 * 17 / 16 + 1e-6), rel=0.05)
-    assert all(share > 0.8 for _, share in found.busiest)
+    assert min(sorted(found.busy_seconds)[-8:]) > 0.8 * found.seconds
     again = simulate_schedule(
         wiring, list(range(8)), ring, settings=settings, threads=2
     )

@@ -324,6 +324,9 @@ def command(
         if one := simulated.get(each["name"]):
             each["simulated"] = sum(one.seconds)
             each["busiest"] = [channel._asdict() for channel in one.busiest]
+            each["busiest_switches"] = [
+                switch._asdict() for switch in one.busiest_switches
+            ]
     if also:
         document["also"] = [each.document() for each in also]
     if output is not None and order_ranks:

@@ -144,22 +144,23 @@ def _print(document: dict[str, Any], machine: str) -> None:
         title += f"; {document['phases']} phases"
     best = min(range(len(results)), key=lambda i: results[i]["simulated_seconds"])
     print_table(columns, rows, title=title, best=best)
-    _print_busiest(results)
+    _print_busiest(results, "busiest", "channel")
+    _print_busiest(results, "busiest_switches", "output")
 
 
-def _print_busiest(results: list[dict[str, Any]]) -> None:
-    """Print what the simulator knows of channels: the two busiest of each."""
+def _print_busiest(results: list[dict[str, Any]], what: str, name: str) -> None:
+    """Print what the simulator knows of channels or switches: the two busiest."""
     from topoloom.cli.console import print_table
 
     rows = [
         [
             "" if place else result["placement"] or "block (default)",
-            channel["channel"],
-            f"{100 * channel['busy']:.0f} %",
+            one[name],
+            f"{100 * one['busy']:.0f} %",
         ]
         for result in results
-        for place, channel in enumerate(result["busiest"][:2])
+        for place, one in enumerate(result[what][:2])
     ]
     if rows:
-        columns = ["placement", "busiest channels", "sending"]
-        print_table(columns, rows, left=2)
+        title = "busiest channels" if name == "channel" else "busiest switches: of"
+        print_table(["placement", title, "sending"], rows, left=2)
