@@ -8,6 +8,7 @@ where a channel is taken. A cycle is what the fastest channel takes for a flit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def simulate(
     Several messages from one rank to another are sent in rounds, as SimGrid's are:
     the ranks wait for all of a round before the next. Equal rounds are simulated once.
     """
-    _check_links(machine)
+    check_links(machine)
     switch = switch or SwitchModel()
     wiring = SwitchWiring(machine, switch.routing)
     nodes = np.asarray(node_of_rank)
@@ -90,7 +91,7 @@ def simulate_collective(
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    _check_links(machine)
+    check_links(machine)
     switch = switch or SwitchModel()
     wiring = SwitchWiring(machine, switch.routing)
     ends = {0, schedule.rounds - 1} if schedule.rounds else set()
@@ -107,7 +108,43 @@ def simulate_collective(
     )
 
 
-def _check_links(machine: Machine) -> None:
+def simulate_together(
+    machine: Machine,
+    jobs: Sequence[tuple[CommGraph, Ints]],
+    switch: SwitchModel | None = None,
+) -> list[float]:
+    """Simulate jobs that begin at once: a message of each pair of ranks, all at once.
+
+    Jobs are patterns with the node of each of their ranks. Returns the seconds until
+    each has sent and received all that it has.
+
+    Raises
+    ------
+    topoloom.Error
+        If the machine has no links with bandwidths.
+    """
+    check_links(machine)
+    switch = switch or SwitchModel()
+    wiring = SwitchWiring(machine, switch.routing)
+    nodes = np.concatenate([at for _, at in jobs]).astype(np.int64)
+    first = np.cumsum([0, *(len(at) for _, at in jobs)])
+    sent = np.concatenate(
+        [
+            each.sent + np.array([before, before, 0])
+            for (pattern, _), before in zip(jobs, first, strict=False)
+            for each in equal_rounds(pattern)[:1]
+        ]
+        or [np.zeros((0, 3))]
+    )
+    if not len(sent):
+        return [0.0] * len(jobs)
+    found = _simulate(machine, wiring, switch, nodes, sent, lambda _: None)
+    finish = np.asarray(found.finish)
+    return [float(finish[begin:end].max(initial=0.0)) for begin, end in pairwise(first)]
+
+
+def check_links(machine: Machine) -> None:
+    """Refuse a machine without links, or without their bandwidths."""
     if not machine.has_bandwidths or not machine.link_count:
         raise Error(
             f"{machine.name} has no links with bandwidths, so there are no packets to "

@@ -407,7 +407,7 @@ TEST_CASE("what crosspoints cannot do is refused in a line") {
             "the buffer of a crosspoint, 3 flits, cannot hold a packet of 4; enlarge it");
     refused({.vcs = 3, .buffer = 8}, "torus:4x4",
             "packets that choose their channels on 'torus:4x4' need channels to escape by, which crosspoint "
-            "switches do not have; choose the machine's own routing, or queues at inputs",
+            "switches do not have; choose the machine's own routing ('own'), or queues at inputs",
             Routing::minimal_adaptive);
     const Machine machine = make_machine("fattree:4");
     const SwitchGroup alone{SwitchCollective::multicast, {Node{0}, {}}, {Node{0}}};

@@ -8,7 +8,6 @@
 
 #include "network/drawn_network.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/programs/jobs_program.hpp"
 #include "topoloom/network/programs/program_run.hpp"
 #include "topoloom/network/programs/run_to_end.hpp"
 #include "topoloom/network/programs/schedule_program.hpp"
@@ -220,9 +219,15 @@ TEST_CASE("ranks of a node share its card and its memory") {
 
 TEST_CASE("jobs that share nothing take what each takes alone, and others longer") {
     const testing::Wired wired("mesh:8");
-    const AnySchedule ring = make_schedule({Operation::all_gather, 4, Bytes{4000}}, "ring");
-    const ScheduleProgram job(ring);
-    const JobsProgram two({&job, &job});
+    std::vector<ListedMessage> ring, rings;
+    for (std::uint32_t i = 0; i < 4; ++i) ring.push_back({Rank{i}, Rank{(i + 1) % 4}, 0, Bytes{4000}});
+    for (std::uint32_t first : {0U, 4U})
+        for (ListedMessage message : ring) {
+            message.from = Rank{message.from.value + first};
+            message.to = Rank{message.to.value + first};
+            rings.push_back(message);
+        }
+    const StoredProgram job(4, ring), two(8, rings);
     const std::uint64_t alone_there = run(wired, job, in_order(4)).end;
     CHECK(run(wired, two, in_order(8)).end == alone_there);
     const std::vector<Node> mixed{Node{0}, Node{2}, Node{4}, Node{6}, Node{1}, Node{3}, Node{5}, Node{7}};

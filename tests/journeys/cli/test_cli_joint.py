@@ -27,6 +27,29 @@ def jobs(topoloom: Command) -> Command:
     return topoloom
 
 
+def test_jobs_share_links_of_simulated_switches(jobs: Command) -> None:
+    free = "bandwidth=10GB/s,latency=100ns+node:1,startup=0us,latency=0us"
+    jobs("pattern", "ring", "-n", 8, "--bytes", 100_000, "-o", "long.npz")
+    words = ["joint", "long.npz@black.txt", "long.npz@white.txt"]
+    on = ["-m", f"torus:4x4,{free}", "--with", "switches"]
+    for job in jobs(*words, *on, "--json").json["jobs"]:
+        times = job["simulated"]
+        # Jointly they use no link that the other uses; each for itself, all of them.
+        assert times["jointly"] == times["alone"]
+        assert times["apart"] == pytest.approx(2 * times["alone"], rel=0.03)
+        assert times["alone"] == pytest.approx(10.2e-6 * 17 / 16, rel=0.01)
+    assert "simulated in switches" in jobs(*words, *on).out
+    for wrong, said in (
+        (["-m", "torus:4x4", "--with", "switches"], "no links with bandwidths"),
+        ([*on[:2], "--with", "simgrid"], "simulated with switches, not with"),
+        ([*on[:2], "--switch", "quantum"], "--switch is for --with switches"),
+    ):
+        refused = jobs(*words, *wrong)
+        assert refused.status == 2
+        (line,) = refused.err.splitlines()
+        assert said in line
+
+
 def test_jobs_with_slots_of_their_own_make_room_for_each_other(jobs: Command) -> None:
     words = ["joint", "a.npz@black.txt", "a.npz@white.txt", *TORUS]
     found = jobs(*words, "-o", "placed", "--json").json

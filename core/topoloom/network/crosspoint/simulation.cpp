@@ -85,7 +85,7 @@ CrosspointNetwork::CrosspointNetwork(const Fabric& fabric, const Paths& paths, W
     if (paths.escape_classes() > 0)
         fail("packets that choose their channels on '", fabric.machine().text(),
              "' need channels to escape by, which crosspoint switches do not have; choose the machine's own "
-             "routing, or queues at inputs");
+             "routing ('own'), or queues at inputs");
     paths.require_classes(vcs_);
     const auto combines = [](const SwitchGroup& group) {
         return group.collective != SwitchCollective::multicast;

@@ -11,9 +11,13 @@ import typer
 from topoloom.cli.options.files import AsJson, OutputDirectory
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import MapperName, ObjectiveName, SearchOptions
+from topoloom.cli.options.simulators import MaybeSimulatorName
 
 if TYPE_CHECKING:
+    from topoloom.simulate.switch_toml import SwitchModel
+    from topoloom.tasks.jobs.in_switches import JobTimes
     from topoloom.tasks.jobs.joint import Budget, JointPlacement
 
 
@@ -32,6 +36,8 @@ def command(
     allowed: AllocationOptions,
     mapper: MapperName = "auto",
     objective: ObjectiveName = "auto",
+    simulator: MaybeSimulatorName = None,
+    switch: SwitchName = None,
     output: OutputDirectory = None,
     searching: SearchOptions,
     as_json: AsJson = False,
@@ -52,26 +58,35 @@ def command(
     jointly          when they are placed together
     all jobs         the worst of them, and all their hop-bytes
 
+    --with switches also simulates a message of each pair of ranks, all jobs beginning
+    at once, packet by packet; alone then is the joint placement on an empty machine.
+
     \b
     Examples:
       topoloom joint 'a.npz@n[0-255]' 'b.npz@n[256-511]' -m torus:8x8x8
       topoloom joint a.npz b.npz -m torus:25x32x16 --allocation pool.txt -o placed
+      topoloom joint a.npz b.npz -m fattree:4:4:4,bandwidth=10GB/s --with switches
     """
     from time import perf_counter
 
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import print_json, progress_bar, watching
     from topoloom.cli.exit_status import Interrupted
     from topoloom.machines.machine_file import load_described
+    from topoloom.simulate.switches import check_links
+    from topoloom.tasks.jobs.in_switches import simulate_jobs
     from topoloom.tasks.jobs.joint import Budget
     from topoloom.tasks.jobs.joint_files import load_jobs, save_jobs
     from topoloom.tasks.objective import AUTO, beside_other_jobs
     from topoloom.tasks.problem import Where
 
+    model = _model(simulator, switch, machine)
     search = searching.search()
     if output is not None:
         _check_directory(output)
     the_machine, described = load_described(machine)
+    if simulator is not None:
+        check_links(the_machine)
     reason = ""
     if objective == AUTO:
         objective, reason = beside_other_jobs(the_machine)
@@ -85,8 +100,15 @@ def command(
     files: list[Path] = []
     if output is not None:
         files = save_jobs(output, loaded, found, budget, command_line.get())
+    times, stopped = None, watch.interrupted
+    if simulator is not None and not stopped:
+        try:
+            with progress_bar("simulating jobs", unit="simulations") as progress:
+                times = simulate_jobs(found, model, progress)
+        except KeyboardInterrupt:
+            stopped = True
     if as_json:
-        print_json(_document(found, budget, files))
+        print_json(_document(found, budget, files, times))
     else:
         facts = [("search", f"{found.work:,} candidates in {took:.2f} s")]
         if reason:
@@ -94,7 +116,9 @@ def command(
         facts += [("machine", remark) for remark in the_machine.remarks]
         facts += [("written", str(file)) for file in files]
         _print(found, objective, facts)
-    if watch.interrupted:
+        if times is not None:
+            _print_times(found, times)
+    if stopped:
         best = f"; {output} holds the best placements so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
@@ -109,8 +133,21 @@ def _check_directory(path: Path) -> None:
     check_writable(path / "placement.json" if path.is_dir() else path)
 
 
+def _model(
+    simulator: str | None, switch: str | None, machine: str
+) -> SwitchModel | None:
+    from topoloom._core import Error
+    from topoloom.simulate.switch_toml import switch_of
+
+    if simulator not in (None, "switches"):
+        raise Error(f"jobs are simulated with switches, not with '{simulator}'")
+    if simulator is None and switch is not None:
+        raise Error("--switch is for --with switches")
+    return None if simulator is None else switch_of(switch, machine)
+
+
 def _document(
-    found: JointPlacement, budget: Budget, files: list[Path]
+    found: JointPlacement, budget: Budget, files: list[Path], times: JobTimes | None
 ) -> dict[str, Any]:
     together, apart = found.together, found.apart
     return {
@@ -128,6 +165,13 @@ def _document(
                 "apart": apart.values[i],
                 "jointly": together.values[i],
                 "output": str(files[i]) if files else None,
+                "simulated": None
+                if times is None
+                else {
+                    "alone": times.alone[i],
+                    "apart": times.apart[i],
+                    "jointly": times.jointly[i],
+                },
             }
             for i, job in enumerate(together.jobs)
         ],
@@ -194,3 +238,24 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
         title=f"{len(ranks)} jobs on {machine.name}; objective: {objective}",
     )
     print_facts(facts)
+
+
+def _print_times(found: JointPlacement, times: JobTimes) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.support.gain import gain, percent
+    from topoloom.support.units import format_seconds
+
+    columns = (times.alone, times.apart, times.jointly)
+    rows = [
+        [
+            job.name,
+            *(format_seconds(column[i]) for column in columns),
+            percent(gain(times.apart[i], times.jointly[i])),
+        ]
+        for i, job in enumerate(found.together.jobs)
+    ]
+    print_table(
+        ["", "alone", "each for itself", "jointly", "gain"],
+        rows,
+        title="a message of each pair, simulated in switches",
+    )
