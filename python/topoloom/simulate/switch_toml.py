@@ -14,8 +14,8 @@ For example::
     router = "output-queued"    # or "input-queued", "voq"
     routing = "own"             # see `topoloom network sweep --help`
     arbiter = "age"             # or "round-robin", "random"
-    allocator = "islip"
-    iterations = 2
+    allocator = "islip"         # or "wavefront"; of input-queued and voq switches
+    iterations = 1
     injection = "25 GB/s"       # of nodes that are their own switches
     units = 5                   # that combine, in each output-queued switch
     combining = "2 GB/s"        # of each; otherwise all inputs at full speed
