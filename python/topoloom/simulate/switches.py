@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our own simulator of switches, cycle by cycle: buffers, credits, virtual channels.
+"""Our own simulator of switches, packet by packet: buffers, credits, arbiters.
 
 Messages are cut into packets, and packets into flits, which wait in buffers of switches
 where a channel is taken. A cycle is what the fastest channel takes for a flit.
@@ -62,7 +62,7 @@ def simulate(
     count = sum(_packets(switch, nodes, sent) for phase in rounds for _, sent in phase)
     done = 0
     seconds = []
-    busy: Floats = np.zeros(1)
+    busy: Floats = np.zeros(np.asarray(channel_switches(wiring)).size)
     for phase in rounds:
         took = 0.0
         for times, sent in phase:

@@ -173,3 +173,17 @@ def test_long_links_and_slow_ones_are_no_deadlock() -> None:
     far = f"torus:4,bandwidth=25GB/s,latency=200us{FREE}"
     (found,) = times(far, [0, 1], graph(2, [(0, 1, 1000)]))
     assert found == pytest.approx(200e-6, rel=0.01)
+
+
+def test_what_crosses_no_channel_keeps_no_switch_busy() -> None:
+    machine = Machine(TORUS)
+    inside = CommGraph.from_edges(
+        2, np.uint32([0]), np.uint32([1]), np.array([1000.0]), np.ones(1)
+    )
+    silent = CommGraph.from_edges(
+        2, np.uint32([]), np.uint32([]), np.zeros(0), np.zeros(0)
+    )
+    for pattern in (inside, silent):
+        found = simulate(machine, [0, 0], [pattern])
+        assert found.busiest == ()
+        assert found.busiest_switches == ()
