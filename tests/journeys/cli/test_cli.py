@@ -239,6 +239,7 @@ KINDS = [
     "models",
     "switches",
     "traffic",
+    "injection",
     "formats",
     "exports",
 ]
