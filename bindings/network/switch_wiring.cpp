@@ -16,6 +16,8 @@ NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options) {
     options.switching = value_of<Switching>("switching", names.switching, switchings);
     options.arbiter = value_of<Arbiter>("arbiter", names.arbiter, arbiters);
     options.allocator = value_of<Allocator>("allocator", names.allocator, allocators);
+    if (options.allocator == Allocator::wavefront && options.iterations > 1)
+        fail("a wavefront leaves nothing to further iterations; leave them out, or choose islip");
     options.queues = router == SwitchRouter::voq ? InputQueues::by_output : InputQueues::shared;
     if (router == SwitchRouter::split_fanout) options.fanout = Fanout::split;
     if (router == SwitchRouter::whole_fanout) options.fanout = Fanout::whole;

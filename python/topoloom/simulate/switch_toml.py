@@ -23,6 +23,7 @@ For example::
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -51,6 +52,8 @@ _REAL: dict[str, Callable[[str], float]] = {
 #: Bytes of a flit, of packets with 16 of them: long messages need not be cut so finely.
 _FLIT, _LONG_FLIT = 64, 256
 _FLITS_A_PACKET = 16
+_MOST_BYTES = 1 << 20
+_MOST_VCS = 32
 #: The message, in bytes, from which on flits are the long ones.
 _LONG = 64 * 1024
 
@@ -68,7 +71,9 @@ class SwitchModel:
     buffer
         Of a virtual channel; None: what keeps the longest link busy.
     flit, payload
-        None: 64 bytes, 256 where the largest message has 64 KiB or more, and 16 flits.
+        None: packets that fill 16 flits with their header, or a payload's as many as it
+        takes, each of about 64 bytes, or 256 where the largest message has 64 KiB or
+        more.
     router, arbiter
         By default those that lose least: a buffer for each input and output, and the
         oldest packet first; turns with a wavefront or several iterations.
@@ -97,7 +102,8 @@ class SwitchModel:
 
     def payload_for(self, largest: float) -> int:
         """Bytes of a packet where the largest message is this one."""
-        return self.payload or _FLITS_A_PACKET * self._flit_for(largest)
+        flit = self._flit_for(largest)
+        return self.payload or max(_FLITS_A_PACKET * flit - self.header, flit)
 
     @property
     def _served_first(self) -> str:
@@ -105,7 +111,11 @@ class SwitchModel:
         return self.arbiter or ("round-robin" if takes_turns else "age")
 
     def _flit_for(self, largest: float) -> int:
-        return self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
+        flit = self.flit or (_LONG_FLIT if largest >= _LONG else _FLIT)
+        if self.flit is not None or self.payload is None:
+            return flit
+        packet = self.payload + self.header
+        return math.ceil(packet / max(1, round(packet / flit)))
 
     def settings(self, classes: int, largest: float) -> SwitchSettings:
         """Say it to the core, for routes of these classes and a largest message."""
@@ -198,12 +208,18 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
             found[key] = typed(value, int, where)
             if found[key] < 1:
                 raise Error(f"{where} must be 1 or more, not {value}")
+            if key == "virtual_channels" and found[key] > _MOST_VCS:
+                raise Error(f"{where} must be at most {_MOST_VCS}, not {value}")
         elif key in _SIZES:
             found[key] = int(parse_bytes(quantity(value, where, parse_bytes)))
             if found[key] < 1 and key != "header":
                 raise Error(f"{where} must be a byte or more")
+            if found[key] > _MOST_BYTES:
+                raise Error(f"{where} must be at most 1 MiB, not {value}")
         else:
             found[key] = _REAL[key](quantity(value, where, _REAL[key]))
+            if key == "buffer" and found[key] < 1:
+                raise Error(f"{where} must be a byte or more")
     model = replace(SwitchModel(), **found)
     if model.router == "output-queued" and model.switching == "wormhole":
         raise Error(

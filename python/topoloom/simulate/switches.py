@@ -145,7 +145,9 @@ def simulate_together(
 
 def check_links(machine: Machine) -> None:
     """Refuse a machine without links, or without their bandwidths."""
-    if not machine.has_bandwidths or not machine.link_count:
+    if not machine.link_count:
+        raise Error(f"{machine.name} has no links, so there are no packets to simulate")
+    if not machine.has_bandwidths:
         raise Error(
             f"{machine.name} has no links with bandwidths, so there are no packets to "
             "simulate; describe them, such as 'bandwidth=10GB/s,latency=1us'"

@@ -37,7 +37,7 @@ def test_jobs_share_links_of_simulated_switches(jobs: Command) -> None:
         # Jointly they use no link that the other uses; each for itself, all of them.
         assert times["jointly"] == times["alone"]
         assert times["apart"] == pytest.approx(2 * times["alone"], rel=0.03)
-        assert times["alone"] == pytest.approx(10.2e-6 * 17 / 16, rel=0.01)
+        assert times["alone"] == pytest.approx(10e-6 * 4096 / 4064 + 0.2e-6, rel=0.01)
     assert "simulated in switches" in jobs(*words, *on).out
     for wrong, said in (
         (["-m", "torus:4x4", "--with", "switches"], "no links with bandwidths"),

@@ -118,6 +118,8 @@ def command(
         _print(found, objective, facts)
         if times is not None:
             _print_times(found, times)
+    if stopped and not watch.interrupted:
+        raise Interrupted("interrupted; the jobs are placed, but not simulated")
     if stopped:
         best = f"; {output} holds the best placements so far" if output else ""
         raise Interrupted(f"interrupted{best}")
