@@ -166,6 +166,16 @@ def test_a_report_shows_simulated_times_and_the_busiest_channels(
     )
 
 
+def test_a_program_in_goal_is_simulated_as_a_pattern(topoloom: Command) -> None:
+    Path("two.goal").write_text(
+        "num_ranks 2\nrank 0 {\nl1: send 1000b to 1\n}\n"
+        "rank 1 {\nl1: recv 1000b from 0\n}\n"
+    )
+    found = topoloom("simulate", "two.goal", "-m", MACHINE, "--with", "switches")
+    assert found.status == 0
+    assert "two.goal is simulated as a pattern" in found.err
+
+
 def test_schedules_of_a_collective_are_simulated_in_switches(
     topoloom: Command,
 ) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -67,7 +68,7 @@ def command(
       topoloom simulate p.npz x.json --json
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
-    from topoloom.cli.console import print_json, progress_bar
+    from topoloom.cli.console import note, print_json, progress_bar
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
@@ -87,6 +88,11 @@ def command(
     ]
     check_same_machine(names, given)
     phases = load_phases(graph) or [given[0].graph]
+    if Path(graph).suffix == ".goal":
+        note(
+            f"topoloom: {graph} is simulated as a pattern: its messages are sent at "
+            "once, whatever they wait for in the file"
+        )
     the_machine = given[0].allocation.machine
     unit = "packets" if simulator == "switches" else "messages"
     found = simulate_placements(
