@@ -43,7 +43,7 @@ def simulate_schedules(
         If it is not known where the ranks are, or the machine has no links.
     """
     if found.setting.slots is None:
-        raise Error("packets cross a machine; name one with --machine")
+        raise Error("packets cross a machine; name one")
     allocation, placement = found.setting.slots
     machine = allocation.machine
     nodes = (placement.slots // machine.slots_per_node).tolist()
