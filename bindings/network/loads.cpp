@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "network/switch_wiring.hpp"
 #include "rooms.hpp"
@@ -25,13 +26,12 @@ using namespace nb::literals;
 
 namespace {
 
-/// The kinds outlive the module.
-void list_kinds(nb::module_& m, const char* name, const auto& kinds, const char* help) {
+void list_kinds(nb::module_& m, const char* name, std::span<const Kind> kinds, const char* help) {
     m.def(
         name,
-        [&kinds] {
+        [kinds] {
             std::vector<std::pair<std::string, std::string>> named;
-            for (const auto& kind : kinds) named.emplace_back(kind.name, kind.help);
+            for (const Kind& kind : kinds) named.emplace_back(kind.name, kind.help);
             return named;
         },
         help);
@@ -80,6 +80,8 @@ void bind_network(nb::module_& m) {
         .def_ro("warm_up", &LoadMeasure::warm_up, "Cycles that were left out.")
         .def_ro("measured", &LoadMeasure::measured, "Cycles.")
         .def_ro("packets", &LoadMeasure::packets)
+        .def_ro("stalled", &LoadMeasure::stalled,
+                "Packets that wait for each other in a circle; empty: none do.")
         .def_ro("by_latency", &LoadMeasure::by_latency, "[cycles]: packets.")
         .def_ro("by_source", &LoadMeasure::by_source, "[node that sends]: flits per cycle.")
         .def_prop_ro("fairness", &LoadMeasure::fairness, "Jain's, of the rates of sources; 1: all the same.")
@@ -119,7 +121,12 @@ void bind_network(nb::module_& m) {
                 return watch.run([&] {
                     const auto network =
                         make_network(wiring, *senders.source, how, seed, threads, {}, senders.groups);
-                    return measure_load(*network, *senders.source, {}, meter);
+                    try {
+                        return measure_load(*network, *senders.source, {}, meter);
+                    } catch (const Stalled& stalled) {
+                        if (!watch_waits) throw;
+                        return LoadMeasure{.offered = load, .stalled = stalled.what()};
+                    }
                 });
             },
             "traffic"_a, "load"_a, nb::kw_only(), "vcs"_a, "buffer"_a = 8, "packet"_a = 4,
@@ -133,15 +140,14 @@ void bind_network(nb::module_& m) {
             "crossing a switch that many after one for routing.\n"
             "The result does not depend on the threads; 0: one per core. With `watch` packets take any "
             "virtual\n"
-            "channel, and the first that wait for each other in a circle are an error.");
+            "channel, and the measure ends with the first that wait for each other in a circle.");
     list_kinds(m, "routings", routings, "By what packets choose among routes: names, and what they mean.");
     list_kinds(m, "routers", routers, "How switches queue.");
     list_kinds(m, "arbiters", arbiters, "By what requesters of one thing come first.");
     list_kinds(m, "allocators", allocators, "How inputs and outputs are matched.");
     list_kinds(m, "switchings", switchings, "When a packet goes on.");
-    list_kinds(m, "traffics", traffic_kinds(),
-               "Synthetic traffic: names with their options, and what they mean.");
-    list_kinds(m, "injections", injection_kinds(),
+    list_kinds(m, "traffics", traffics, "Synthetic traffic: names with their options, and what they mean.");
+    list_kinds(m, "injections", injections,
                "When nodes make packets: names with their options, and what they mean.");
 }
 

@@ -881,6 +881,10 @@ class LoadMeasure:
     def packets(self) -> int: ...
 
     @property
+    def stalled(self) -> str:
+        """Packets that wait for each other in a circle; empty: none do."""
+
+    @property
     def by_latency(self) -> list[int]:
         """[cycles]: packets."""
 
@@ -922,7 +926,7 @@ class SwitchWiring:
         Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, and
         crossing a switch that many after one for routing.
         The result does not depend on the threads; 0: one per core. With `watch` packets take any virtual
-        channel, and the first that wait for each other in a circle are an error.
+        channel, and the measure ends with the first that wait for each other in a circle.
         """
 
 def routings() -> list[tuple[str, str]]:

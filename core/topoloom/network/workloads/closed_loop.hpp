@@ -2,6 +2,7 @@
 // Nodes that wait for replies.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -25,9 +26,7 @@ class ClosedLoop final : public LoadSource {
     [[nodiscard]] bool sends(Node node) const override { return traffic_.sends(node); }
     [[nodiscard]] std::size_t sender_count() const override { return sender_count_; }
     [[nodiscard]] double copies() const override { return 1 + static_cast<double>(reply_) / packet_; }
-    [[nodiscard]] std::uint32_t longest_packet() const override {
-        return packet_ > reply_ ? packet_ : reply_;
-    }
+    [[nodiscard]] std::uint32_t longest_packet() const override { return std::max(packet_, reply_); }
     [[nodiscard]] std::uint64_t held_back(Node node, std::uint64_t cycle) const override;
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;

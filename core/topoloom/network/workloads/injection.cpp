@@ -28,18 +28,6 @@ struct WindowOptions {
 
 }  // namespace
 
-const std::vector<InjectionKind>& injection_kinds() {
-    static const std::vector<InjectionKind> kinds{
-        {"bernoulli", "a packet in any cycle with the same chance"},
-        {"poisson", "exponential times between packets, of which a cycle may have several"},
-        {"on-off(length=100,peak=100)",
-         "bursts of `length` cycles on average, at `peak` per cent of a flit per cycle (two-state Markov)"},
-        {"closed(window=4,reply=0)",
-         "a node has at most `window` packets without a reply of `reply` flits; 0: as many as a packet has"},
-    };
-    return kinds;
-}
-
 Injection::Injection(std::string_view text) {
     const auto [name, options] = read_named_options("injection", text);
     const std::string what = "injection '" + std::string(name) + "'";
@@ -57,10 +45,7 @@ Injection::Injection(std::string_view text) {
         (void)read_options<NoOptions>(what, options);
         kind = name == "poisson" ? Kind::poisson : Kind::bernoulli;
     } else {
-        std::vector<std::string> known;
-        for (const InjectionKind& one : injection_kinds())
-            known.push_back(one.name.substr(0, one.name.find('(')));
-        throw Error(unknown_name("injection", std::string(name), known));
+        refuse_unknown("injection", name, injections);
     }
 }
 

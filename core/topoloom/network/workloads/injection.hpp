@@ -2,10 +2,11 @@
 // When nodes make packets, as users name it.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
+
+#include "topoloom/network/kinds.hpp"
 
 namespace topoloom {
 
@@ -29,11 +30,13 @@ struct Injection {
     std::uint32_t reply = 0;
 };
 
-/// Names and what they mean, for help.
-struct InjectionKind {
-    std::string name;
-    std::string help;
-};
-[[nodiscard]] const std::vector<InjectionKind>& injection_kinds();
+inline constexpr std::array<Kind, 4> injections{{
+    {"bernoulli", "a packet in any cycle with the same chance"},
+    {"poisson", "exponential times between packets, of which a cycle may have several"},
+    {"on-off(length=100,peak=100)",
+     "bursts of `length` cycles on average, at `peak` per cent of a flit per cycle (two-state Markov)"},
+    {"closed(window=4,reply=0)",
+     "a node has at most `window` packets without a reply of `reply` flits; 0: as many as a packet has"},
+}};
 
 }  // namespace topoloom

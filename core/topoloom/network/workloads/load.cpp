@@ -94,7 +94,9 @@ class LoadRun {
     }
     void require_moving() const {
         const std::string circle = network_.circle_of_waits();
-        if (!circle.empty()) fail("packets wait for each other in cycle ", network_.cycle(), ": ", circle);
+        if (!circle.empty())
+            throw Stalled("packets wait for each other in cycle " + std::to_string(network_.cycle()) + ": " +
+                          circle);
     }
     /// From here on nodes may fall behind.
     void begin_watch() {

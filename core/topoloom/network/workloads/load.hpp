@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "topoloom/base/budget.hpp"
+#include "topoloom/base/error.hpp"
 #include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/workloads/load_source.hpp"
 
@@ -36,9 +38,16 @@ struct LoadMeasure {
     std::vector<std::uint64_t> by_latency{};  // [cycles]: packets, up to the last that is not 0
     std::vector<double> by_source{};          // [node that sends]: flits per cycle that the network took
     std::vector<LoadSample> series{};
+    std::string stalled{};  // names packets that wait for each other in a circle; empty: none do
 
     /// Of the rates of sources: 1 if all are the same, 1/n if one has all (R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984).
     [[nodiscard]] double fairness() const;
+};
+
+/// Packets wait for each other in a circle, and are named.
+class Stalled : public Error {
+   public:
+    using Error::Error;
 };
 
 /// How exactly, and for how long at most.
@@ -50,7 +59,7 @@ struct LoadEffort {
 /// Runs the network, which is new, and which these send over. The warm-up ends where leaving out what came before makes the
 /// rest the steadiest (MSER: K. White, An effective truncation heuristic for bias reduction in simulation output,
 /// Simulation 69, 1997); then batches of cycles are measured, and doubled until their means agree. The meter is asked between
-/// batches. Throws Error for packets that wait for each other in a circle.
+/// batches. Throws Stalled.
 [[nodiscard]] LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders,
                                        const LoadEffort& effort, Meter& meter);
 

@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Nodes that make packets at a rate, whether or not the network takes them.
+/// Nodes that make packets at a rate.
 class LoadSource : public Workload {
    public:
     /// Flits per sending node and cycle.
@@ -21,8 +21,5 @@ class LoadSource : public Workload {
     /// Cycles since the packet was made that the node holds back; 0: it holds none back.
     [[nodiscard]] virtual std::uint64_t held_back(Node /*node*/, std::uint64_t /*cycle*/) const { return 0; }
 };
-
-/// Throws Error for loads outside of (0, 1] and packets without flits.
-void require_load(double load, std::uint32_t packet);
 
 }  // namespace topoloom

@@ -2,14 +2,15 @@
 #include "topoloom/network/workloads/sources.hpp"
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/workloads/load_source.hpp"
 
 namespace topoloom {
 
 Source::Source(const Injection& injection, double load, std::uint32_t packet, std::uint64_t seed,
                std::uint32_t node)
     : rng_(seed, node), kind_(injection.kind) {
-    require_load(load, packet);
+    if (packet == 0) fail("a packet has 1 flit or more, not 0");
+    if (!(load > 0) || load > 1)
+        fail("a load must be above 0 and at most 1 flit per node and cycle, not ", load);
     chance_ = load / packet;
     if (kind_ == Injection::Kind::poisson) {
         take();

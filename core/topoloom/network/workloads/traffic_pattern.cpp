@@ -60,21 +60,6 @@ std::vector<Node> each_to(std::size_t nodes, const To& to) {
 
 }  // namespace
 
-const std::vector<TrafficKind>& traffic_kinds() {
-    static const std::vector<TrafficKind> kinds{
-        {"uniform", "any other node"},
-        {"transpose", "the halves of a node's number change places"},
-        {"reversal", "the bits of its number in reversed order"},
-        {"complement", "all bits of its number flipped"},
-        {"shift(by=1)", "the node that many further on, round the end"},
-        {"permutation", "one that is drawn for each node"},
-        {"hot-spot(node=0,percent=10)", "this share to one node, the rest to any"},
-        {"multicast(fanout=4,sets=8,senders=0)", "to drawn sets of nodes, copied by output-queued switches"},
-        {"copies(fanout=4,sets=8,senders=0)", "to such sets, a packet to each node from the sender's card"},
-    };
-    return kinds;
-}
-
 TrafficPattern::TrafficPattern(std::string_view text, std::size_t nodes, std::uint64_t seed)
     : nodes_(static_cast<std::uint32_t>(nodes)) {
     if (nodes < 2) fail("traffic between ", nodes, " nodes; there must be two");
@@ -105,10 +90,7 @@ TrafficPattern::TrafficPattern(std::string_view text, std::size_t nodes, std::ui
     } else if (name == "permutation") {
         fixed_ = drawn_permutation(nodes, seed);
     } else if (name != "uniform") {
-        std::vector<std::string> known;
-        for (const TrafficKind& kind : traffic_kinds())
-            known.push_back(kind.name.substr(0, kind.name.find('(')));
-        throw Error(unknown_name("traffic", std::string(name), known));
+        refuse_unknown("traffic", name, traffics);
     }
 }
 

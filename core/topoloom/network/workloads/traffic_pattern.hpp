@@ -2,15 +2,15 @@
 // Synthetic traffic: to whom a node sends its next packet.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/rng.hpp"
+#include "topoloom/network/kinds.hpp"
 
 namespace topoloom {
 
@@ -43,11 +43,16 @@ class TrafficPattern {
     std::uint32_t hot_percent_ = 0;
 };
 
-/// Names and what they mean, for help.
-struct TrafficKind {
-    std::string name;
-    std::string help;
-};
-[[nodiscard]] const std::vector<TrafficKind>& traffic_kinds();
+inline constexpr std::array<Kind, 9> traffics{{
+    {"uniform", "any other node"},
+    {"transpose", "the halves of a node's number change places"},
+    {"reversal", "the bits of its number in reversed order"},
+    {"complement", "all bits of its number flipped"},
+    {"shift(by=1)", "the node that many further on, round the end"},
+    {"permutation", "one that is drawn for each node"},
+    {"hot-spot(node=0,percent=10)", "this share to one node, the rest to any"},
+    {"multicast(fanout=4,sets=8,senders=0)", "to drawn sets of nodes, copied by output-queued switches"},
+    {"copies(fanout=4,sets=8,senders=0)", "to such sets, a packet to each node from the sender's card"},
+}};
 
 }  // namespace topoloom

@@ -218,29 +218,26 @@ def sweep_loads(
     for number, load in enumerate(loads, start=1):
         title = f"{number}/{len(loads)} load {load:g}"
         with watching(title, UNLIMITED) as progress:
-            try:
-                point = wiring.measure_load(
-                    traffic,
-                    load,
-                    vcs=vcs,
-                    buffer=options.buffer,
-                    packet=options.packet,
-                    switching=options.switching,
-                    router=options.router,
-                    arbiter=options.arbiter,
-                    allocator=options.allocator,
-                    iterations=options.iterations,
-                    injection=injection,
-                    watch=watch,
-                    seed=seed,
-                    threads=threads,
-                    progress=progress,
-                )
-            except Error as error:
-                if not watch or "wait for each other in cycle" not in str(error):
-                    raise
-                stalled = f"with load {load:g} {error}"
+            point = wiring.measure_load(
+                traffic,
+                load,
+                vcs=vcs,
+                buffer=options.buffer,
+                packet=options.packet,
+                switching=options.switching,
+                router=options.router,
+                arbiter=options.arbiter,
+                allocator=options.allocator,
+                iterations=options.iterations,
+                injection=injection,
+                watch=watch,
+                seed=seed,
+                threads=threads,
+                progress=progress,
+            )
             interrupted = not progress(0)
+        if point.stalled:
+            stalled = f"with load {load:g} {point.stalled}"
         if interrupted or stalled:
             break
         points.append(point)
