@@ -54,9 +54,7 @@ def simulate(
     Several messages from one rank to another are sent in rounds, as SimGrid's are:
     the ranks wait for all of a round before the next. Equal rounds are simulated once.
     """
-    check_links(machine)
-    switch = switch or SwitchModel()
-    wiring = SwitchWiring(machine, switch.routing)
+    switch, wiring = _wired(machine, switch)
     nodes = np.asarray(node_of_rank)
     rounds = [equal_rounds(phase) for phase in phases]
     count = sum(_packets(switch, nodes, sent) for phase in rounds for _, sent in phase)
@@ -91,9 +89,7 @@ def simulate_collective(
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    check_links(machine)
-    switch = switch or SwitchModel()
-    wiring = SwitchWiring(machine, switch.routing)
+    switch, wiring = _wired(machine, switch)
     ends = {0, schedule.rounds - 1} if schedule.rounds else set()
     sizes = [edge_rows(schedule.phase(number))[:, 2] for number in ends]
     largest = max((size.max() for size in sizes if len(size)), default=0.0)
@@ -110,37 +106,56 @@ def simulate_collective(
 
 def simulate_together(
     machine: Machine,
-    jobs: Sequence[tuple[CommGraph, Ints]],
+    runs: Sequence[Sequence[tuple[CommGraph, Ints]]],
     switch: SwitchModel | None = None,
-) -> list[float]:
+    *,
+    progress: ReportProgress = unwatched,
+) -> list[list[float]]:
     """Simulate jobs that begin at once: a message of each pair of ranks, all at once.
 
-    Jobs are patterns with the node of each of their ranks. Returns the seconds until
-    each has sent and received all that it has.
+    Each run has jobs, which are patterns with the node of each of their ranks. Returns
+    of each run the seconds until each job has sent and received all that it has.
 
     Raises
     ------
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    check_links(machine)
-    switch = switch or SwitchModel()
-    wiring = SwitchWiring(machine, switch.routing)
-    nodes = np.concatenate([at for _, at in jobs]).astype(np.int64)
+    switch, wiring = _wired(machine, switch)
+    found = []
+    for number, jobs in enumerate(runs):
+        progress(number, len(runs))
+        found.append(_finishes(machine, wiring, switch, jobs))
+    return found
+
+
+def _finishes(
+    machine: Machine,
+    wiring: SwitchWiring,
+    switch: SwitchModel,
+    jobs: Sequence[tuple[CommGraph, Ints]],
+) -> list[float]:
+    nodes = np.concatenate([at for _, at in jobs])
     first = np.cumsum([0, *(len(at) for _, at in jobs)])
-    sent = np.concatenate(
-        [
-            each.sent + np.array([before, before, 0])
-            for (pattern, _), before in zip(jobs, first, strict=False)
-            for each in equal_rounds(pattern)[:1]
-        ]
-        or [np.zeros((0, 3))]
-    )
-    if not len(sent):
+    sent = [
+        each.sent + np.array([before, before, 0])
+        for (pattern, _), before in zip(jobs, first, strict=False)
+        for each in equal_rounds(pattern)[:1]
+    ]
+    if not sent:
         return [0.0] * len(jobs)
-    found = _simulate(machine, wiring, switch, nodes, sent, lambda _: None)
+    all_sent = np.concatenate(sent)
+    found = _simulate(machine, wiring, switch, nodes, all_sent, lambda _: None)
     finish = np.asarray(found.finish)
     return [float(finish[begin:end].max(initial=0.0)) for begin, end in pairwise(first)]
+
+
+def _wired(
+    machine: Machine, switch: SwitchModel | None
+) -> tuple[SwitchModel, SwitchWiring]:
+    check_links(machine)
+    switch = switch or SwitchModel()
+    return switch, SwitchWiring(machine, switch.routing)
 
 
 def check_links(machine: Machine) -> None:

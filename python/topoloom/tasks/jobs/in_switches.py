@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
+from topoloom._core import CommGraph
+from topoloom.graphs.phases import Ints
 from topoloom.simulate.simulated import ReportProgress, unwatched
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate_together
@@ -40,35 +43,21 @@ def simulate_jobs(
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    simulations: list[Callable[[], list[float]]] = [
-        lambda: _together(found.apart, switch),
-        lambda: _together(found.together, switch),
-        *(
-            lambda only=number: _together(found.together, switch, only)
-            for number in range(len(found.together.jobs))
-        ),
-    ]
-    times = []
-    for number, simulation in enumerate(simulations):
-        progress(number, len(simulations))
-        times.append(simulation())
-    apart, jointly, *alone = times
-    return JobTimes([seconds for (seconds,) in alone], apart, jointly)
-
-
-def _together(
-    found: Together, switch: SwitchModel | None, only: int | None = None
-) -> list[float]:
-    numbers = range(len(found.jobs)) if only is None else (only,)
-    machine = found.jobs[0].allocation.machine
-    return simulate_together(
-        machine,
-        [
-            (
-                found.jobs[number].graph,
-                (found.placements[number].slots // machine.slots_per_node).astype(int),
-            )
-            for number in numbers
-        ],
-        switch,
+    jointly = _jobs(found.together)
+    runs = [_jobs(found.apart), jointly, *([job] for job in jointly)]
+    machine = found.together.jobs[0].allocation.machine
+    apart, together, *alone = simulate_together(
+        machine, runs, switch, progress=progress
     )
+    return JobTimes([seconds for (seconds,) in alone], apart, together)
+
+
+def _jobs(found: Together) -> list[tuple[CommGraph, Ints]]:
+    """Pair each job with the nodes of its ranks."""
+    return [
+        (
+            job.graph,
+            (placement.slots // job.allocation.machine.slots_per_node).astype(np.int64),
+        )
+        for job, placement in zip(found.jobs, found.placements, strict=True)
+    ]
