@@ -105,7 +105,7 @@ def _kind_of(data: bytes) -> str:
         return "npz"
     if data.startswith(b"%%MatrixMarket"):
         return "matrix-market"
-    if data.lstrip().startswith(b"num_ranks"):
+    if _begins_as_goal(data):
         return "goal"
     head = data[:4096]
     if b"\0" in head:
@@ -116,6 +116,20 @@ def _kind_of(data: bytes) -> str:
     # A dense matrix has as many lines as its first line has numbers.
     lines = data.strip().count(b"\n") + 1
     return "dense" if len(first.split()) == lines else "metis"
+
+
+def is_goal(path: str | Path) -> bool:
+    """Whether a file holds operations that wait for each other, not only messages."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return _begins_as_goal(file.read(4096))
+
+
+def _begins_as_goal(data: bytes) -> bool:
+    lines = (line.strip() for line in data.splitlines())
+    said = next((line for line in lines if line and not line.startswith(b"//")), b"")
+    return said.startswith(b"num_ranks")
 
 
 def _is_monitoring(path: str | Path) -> bool:

@@ -171,9 +171,11 @@ def test_a_program_in_goal_is_simulated_as_a_pattern(topoloom: Command) -> None:
         "num_ranks 2\nrank 0 {\nl1: send 1000b to 1\n}\n"
         "rank 1 {\nl1: recv 1000b from 0\n}\n"
     )
-    found = topoloom("simulate", "two.goal", "-m", MACHINE, "--with", "switches")
-    assert found.status == 0
-    assert "two.goal is simulated as a pattern" in found.err
+    Path("two.txt").write_text("// by hand\n" + Path("two.goal").read_text())
+    for name in ("two.goal", "two.txt"):
+        found = topoloom("simulate", name, "-m", MACHINE, "--with", "switches")
+        assert found.status == 0
+        assert f"{name} is simulated as a pattern" in found.err
 
 
 def test_schedules_of_a_collective_are_simulated_in_switches(

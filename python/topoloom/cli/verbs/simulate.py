@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -70,6 +69,7 @@ def command(
     """
     from topoloom.cli.console import note, print_json, progress_bar
     from topoloom.cli.exit_status import Interrupted
+    from topoloom.graphs.graph_file import is_goal
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
     from topoloom.simulate import load_simulator, with_switch
@@ -88,7 +88,7 @@ def command(
     ]
     check_same_machine(names, given)
     phases = load_phases(graph) or [given[0].graph]
-    if Path(graph).suffix == ".goal":
+    if is_goal(graph):
         note(
             f"topoloom: {graph} is simulated as a pattern: its messages are sent at "
             "once, whatever they wait for in the file"
