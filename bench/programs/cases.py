@@ -20,6 +20,7 @@ from topoloom._core import (
     simulate_messages,
     simulate_schedule,
 )
+from topoloom.simulate.switch_toml import SwitchModel
 
 MIB = 1 << 20
 FREE = "+node:1,startup=0us,latency=0us"
@@ -75,9 +76,7 @@ def main(name: str, router: str, flit: int, threads: int) -> None:
     machine, simulation = CASES[name]
     start = time.perf_counter()
     wiring = SwitchWiring(Machine(machine))
-    settings = SwitchSettings(
-        vcs=4 * wiring.classes, flit=flit, payload=16 * flit, router=router
-    )
+    settings = SwitchModel(flit=flit, router=router).settings(wiring.classes, 0)
     found = list(simulation(wiring, settings, threads))
     taken = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -64,7 +64,7 @@ void record_start(void) {
         PMPI_Comm_size(MPI_COMM_WORLD, &record_size) != MPI_SUCCESS ||
         PMPI_Comm_group(MPI_COMM_WORLD, &record_world_group) != MPI_SUCCESS)
         return;
-    MPI_Comm parent = MPI_COMM_NULL;  // asked for now: a program may disconnect from it
+    MPI_Comm parent = MPI_COMM_NULL;  // before the program can disconnect from it
     PMPI_Comm_get_parent(&parent);
     record_spawned = parent != MPI_COMM_NULL;
     record_job = agreed_job();
