@@ -227,6 +227,13 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
             "for all of it; choose cut-through, or router = 'input-queued'"
         )
     model.settings(1, 0)  # refuses wrong names
+    if model.router == "output-queued" and (
+        model.allocator != "islip" or model.iterations > 1
+    ):
+        raise Error(
+            "switch.allocator and switch.iterations: outputs of output-queued switches "
+            "serve what waits for them, without either; choose router = 'voq'"
+        )
     return model
 
 

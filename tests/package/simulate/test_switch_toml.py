@@ -90,6 +90,12 @@ def test_a_machines_file_may_have_a_switch(tmp_path: Path) -> None:
         ('arbiter = "oldest"', "arbiter 'oldest'"),
         ('flit = "0 B"', "switch.flit must be a byte or more"),
         ("payload = true", "switch.payload must be a string"),
+        ("flit = '2 MiB'", r"switch\.flit must be at most 1 MiB"),
+        ("virtual_channels = 33", r"switch\.virtual_channels must be at most 32"),
+        ("buffer = '0 B'", r"switch\.buffer must be a byte or more"),
+        ("switching = 'wormhole'", r"switch\.switching: output-queued"),
+        ("allocator = 'wavefront'", r"switch\.allocator and switch\.iterations"),
+        ("iterations = 2", r"switch\.allocator and switch\.iterations"),
     ],
 )
 def test_mistakes_are_named_with_file_and_key(
