@@ -100,7 +100,7 @@ void release_plan(struct plan* plan);
 struct call;
 /// Of the thread that drives the active calls, if there is one: see progress.h.
 struct progress {
-    atomic_bool asked;
+    bool asked;
     bool runs;
     bool ends;            // under the guard of the process
     pthread_cond_t wake;  // there is an active call, or it ends
@@ -133,6 +133,7 @@ struct setup;
 struct gain {
     bool known, in_rank_order, helps;
     int64_t bytes;
+    double round_delay;
 };
 struct state {
     struct process* process;
@@ -143,6 +144,7 @@ struct state {
     struct state* whole;  // whose duplicate this is, where only some of its ranks are meant; NULL: its own
     int* members;         // these ranks; NULL: all
     bool begun;           // to be set up
+    bool goes_on;         // each of its processes has a thread that drives what has been started
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
     topoloom_learner* learner;  // NULL: nothing is to be learned
@@ -167,8 +169,10 @@ int begin_state(MPI_Comm comm, struct state* state);
 void release_state(struct state* state);
 /// As if no call had begun to set it up: collective.
 void drop_state(MPI_Comm comm);
-/// Whether a call gains by our schedule: the same answer for all its processes.
-bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order);
+/// Whether a call gains by our schedule, though each of its rounds is noticed `round_delay` seconds after its end: the same
+/// answer for all its processes.
+bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order,
+                 double round_delay);
 /// A state of the ranks of a line, among whom this one is at `rank`. It takes over the strategy and the members; NULL: no
 /// memory.
 struct state* make_line_state(struct state* whole, int rank, int ranks, int* members,
@@ -231,8 +235,10 @@ struct call {
     struct call* next;              // of the active ones
     struct elements input, output;  // of the program's buffers
     int tag;
-    bool in_place;  // what would be in the input is in the output
-    bool complete;  // since it was started last
+    bool in_place;                   // what would be in the input is in the output
+    bool complete;                   // since it was started last
+    void (*awaits)(void* awaiting);  // NULL: nobody wants to be called when it is
+    void* awaiting;
     bool ready, started, owns_input_type, owns_output_type;
     struct run* run;                 // NULL: there is nothing to do
     char* copies;                    // owned: what lies in gaps, or on top of each other, goes through copies
@@ -259,6 +265,8 @@ int finish_blocking(struct call* call);
 int run_blocking(const struct asked* asked);
 int start_nonblocking(const struct asked* asked, topoloom_request* request);
 int make_persistent(const struct asked* asked, topoloom_request* request);
+/// Calls `awaits` once, now or when it is complete, in the thread that notices it. That may free the request.
+void when_complete(topoloom_request request, void (*awaits)(void* awaiting), void* awaiting);
 
 // ---- errors.c --------------------------------------------------------------------------------------------------------
 /// Whether an error on this communicator ends the program.

@@ -22,15 +22,21 @@ static void activate(struct process* process, struct call* call) {
     *at = call;
 }
 
-static void drop_complete(struct process* process) {
-    struct call** at = &process->active;
+/// Returns those whose end is awaited: the first, and from each the next.
+static struct call* drop_complete(struct process* process) {
+    struct call **at = &process->active, *awaited = NULL;
     while (*at != NULL) {
-        if ((*at)->complete) {
-            *at = (*at)->next;
-        } else {
-            at = &(*at)->next;
+        struct call* call = *at;
+        if (!call->complete) {
+            at = &call->next;
+            continue;
         }
+        *at = call->next;
+        if (call->awaits == NULL) continue;
+        call->next = awaited;
+        awaited = call;
     }
+    return awaited;
 }
 
 /// Whether it is complete then. An error is of the call, and waits in it for whoever asks for the call.
@@ -40,18 +46,28 @@ static bool step(struct call* call, enum effort effort) {
     return call->complete;
 }
 
-static void drive(struct process* process) {
+static struct call* drive(struct process* process) {
     bool any = false;
     for (struct call* call = process->active; call != NULL; call = call->next)
         any = step(call, testing) || any;
-    if (any) drop_complete(process);
+    return any ? drop_complete(process) : NULL;
+}
+
+/// Not under the guard: the call may be freed meanwhile.
+static void say_complete(struct call* call) {
+    while (call != NULL) {
+        struct call* next = call->next;
+        call->awaits(call->awaiting);
+        call = next;
+    }
 }
 
 bool drive_active(struct process* process) {
     lock_process(process);
-    drive(process);
+    struct call* awaited = drive(process);
     const bool any = process->active != NULL;
     unlock_process(process);
+    say_complete(awaited);
     return any;
 }
 
@@ -133,15 +149,26 @@ static void start(topoloom_request request) {
     request->call.failed = MPI_SUCCESS;  // an error of a former start ends none of the next
     lock_process(process);
     activate(process, &request->call);
-    if (step(&request->call, posting)) drop_complete(process);
+    struct call* awaited = step(&request->call, posting) ? drop_complete(process) : NULL;
     wake_progress(process);
     unlock_process(process);
+    say_complete(awaited);
 }
 
 int start_nonblocking(const struct asked* asked, topoloom_request* request) {
     const int status = make_request(asked, false, request);
     if (status == MPI_SUCCESS) start(*request);
     return status;
+}
+
+void when_complete(topoloom_request request, void (*awaits)(void*), void* awaiting) {
+    struct process* process = request->call.state->process;
+    lock_process(process);
+    const bool complete = request->call.complete;
+    request->call.awaits = complete ? NULL : awaits;
+    request->call.awaiting = awaiting;
+    unlock_process(process);
+    if (complete) awaits(awaiting);
 }
 
 static void free_request(topoloom_request* request) {
@@ -189,9 +216,10 @@ static int retire(topoloom_request* request) {
 static bool test_active(topoloom_request request) {
     struct process* process = request->call.state->process;
     lock_process(process);
-    if (!request->call.complete) drive(process);
+    struct call* awaited = request->call.complete ? NULL : drive(process);
     const bool complete = request->call.complete;
     unlock_process(process);
+    say_complete(awaited);
     return complete;
 }
 
@@ -203,7 +231,7 @@ static void wait_active(topoloom_request request) {
         sched_yield();
     }
     step(call, waiting);
-    drop_complete(process);
+    (void)drop_complete(process);  // it alone is active, and waited for here
 }
 
 // Errors of arguments here have no communicator to be raised on: they are returned.

@@ -13,13 +13,17 @@
 
 enum step { duplicating, counting, reading, seating };
 
+/// What ranks say of themselves: what the settings call their place, what only their host has, whether they have the thread
+/// of progress.h.
+enum { of_place, of_host, of_thread, seat_numbers };
+
 struct setup {
     enum step step;
     MPI_Request request;
     int64_t length;  // of the settings
     char* text;
-    int64_t seat[2];  // of this process: what the settings call its place, and what only its host has
-    int64_t* seats;   // of all ranks
+    int64_t seat[seat_numbers];  // of this process
+    int64_t* seats;              // of all ranks
 };
 
 int begin_setup(MPI_Comm comm, struct state* state) {
@@ -97,38 +101,50 @@ static int64_t node_in_machine(const char* text, const char* host, int64_t witho
     return node;
 }
 
+static bool starts_progress(const struct state* state) {
+    const char* reason = start_progress(state->process);
+    if (reason != NULL) say(state, reason);
+    return reason == NULL;
+}
+
 static int start_seating(struct state* state, struct setup* setup) {
     const char* parts[setting_count];
-    setup->seats = malloc(2 * (size_t)state->ranks * sizeof *setup->seats);
+    setup->seats = malloc(seat_numbers * (size_t)state->ranks * sizeof *setup->seats);
     if (setup->seats == NULL) return MPI_ERR_NO_MEM;
     const bool given = setup->length > 0 && split_settings(setup->text, (size_t)setup->length, parts);
     char host[MPI_MAX_PROCESSOR_NAME];
     int length = 0;
     PMPI_Get_processor_name(host, &length);
-    setup->seat[0] = setup->seat[1] = (int64_t)(hash_of(host) >> 1);
+    setup->seat[of_place] = setup->seat[of_host] = (int64_t)(hash_of(host) >> 1);
     if (given && parts[of_placement][0] != '\0')
-        setup->seat[0] = rank_in_world(state);
+        setup->seat[of_place] = rank_in_world(state);
     else if (given && parts[of_machine][0] != '\0')
-        setup->seat[0] = node_in_machine(parts[of_machine], host, setup->seat[1]);
+        setup->seat[of_place] = node_in_machine(parts[of_machine], host, setup->seat[of_host]);
+    setup->seat[of_thread] = given && parts[of_progress][0] == '1' && starts_progress(state);
 #ifdef SMPI_H  // whose non-blocking one takes hours to be simulated for a thousand ranks
     setup->request = MPI_REQUEST_NULL;
-    return PMPI_Allgather(setup->seat, 2, MPI_INT64_T, setup->seats, 2, MPI_INT64_T, state->own);
+    return PMPI_Allgather(setup->seat, seat_numbers, MPI_INT64_T, setup->seats, seat_numbers, MPI_INT64_T,
+                          state->own);
 #else
-    return PMPI_Iallgather(setup->seat, 2, MPI_INT64_T, setup->seats, 2, MPI_INT64_T, state->own,
-                           &setup->request);
+    return PMPI_Iallgather(setup->seat, seat_numbers, MPI_INT64_T, setup->seats, seat_numbers, MPI_INT64_T,
+                           state->own, &setup->request);
 #endif
 }
 
-/// The two numbers of each rank become all of the first, then all of the second.
+/// The numbers of each rank become all of the first, then all of the next.
 static bool separate_seats(int64_t* seats, size_t ranks) {
-    int64_t* hosts = malloc(ranks * sizeof *hosts);
-    if (hosts == NULL) return false;
-    for (size_t r = 0; r < ranks; ++r) {
-        hosts[r] = seats[2 * r + 1];
-        seats[r] = seats[2 * r];
-    }
-    memcpy(seats + ranks, hosts, ranks * sizeof *hosts);
-    free(hosts);
+    int64_t* separate = malloc(seat_numbers * ranks * sizeof *separate);
+    if (separate == NULL) return false;
+    for (size_t i = 0; i < seat_numbers * ranks; ++i)
+        separate[i % seat_numbers * ranks + i / seat_numbers] = seats[i];
+    memcpy(seats, separate, seat_numbers * ranks * sizeof *separate);
+    free(separate);
+    return true;
+}
+
+static bool all_have_threads(const int64_t* threads, size_t ranks) {
+    for (size_t r = 0; r < ranks; ++r)
+        if (threads[r] == 0) return false;
     return true;
 }
 
@@ -142,6 +158,7 @@ static int make_strategy(struct state* state, struct setup* setup) {
     }
     const size_t ranks = (size_t)state->ranks;
     if (!separate_seats(setup->seats, ranks)) return MPI_ERR_NO_MEM;
+    state->goes_on = all_have_threads(setup->seats + of_thread * ranks, ranks);
     const topoloom_setting setting = {.ranks = ranks,
                                       .seats = setup->seats,
                                       .machine = parts[of_machine],
@@ -149,12 +166,12 @@ static int make_strategy(struct state* state, struct setup* setup) {
                                       .decisions = parts[of_decisions],
                                       .schedule = parts[of_schedule]};
     const topoloom_setting without_machine = {.ranks = ranks,
-                                              .seats = setup->seats + ranks,
+                                              .seats = setup->seats + of_host * ranks,
                                               .machine = "",
                                               .placement = "",
                                               .decisions = parts[of_decisions],
                                               .schedule = parts[of_schedule]};
-    const topoloom_setting nothing = {.ranks = ranks, .seats = setup->seats + ranks};
+    const topoloom_setting nothing = {.ranks = ranks, .seats = setup->seats + of_host * ranks};
     const topoloom_setting* const settings[] = {&setting, &without_machine, &nothing};
     char why[512];
     for (int i = 0; i < 3 && state->strategy == NULL; ++i) {
@@ -167,10 +184,6 @@ static int make_strategy(struct state* state, struct setup* setup) {
         topoloom_learner_make(state->strategy, &state->learner, why, sizeof why) != 0) {
         say(state, why);
         return MPI_ERR_NO_MEM;
-    }
-    if (parts[of_progress][0] == '1') {
-        const char* reason = start_progress(state->process);
-        if (reason != NULL) say(state, reason);
     }
     if (parts[of_report][0] == '1') say(state, topoloom_strategy_about(state->strategy));
     return MPI_SUCCESS;

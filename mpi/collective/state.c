@@ -154,15 +154,23 @@ void drop_state(MPI_Comm comm) {
     if (find_key(&key) == MPI_SUCCESS) PMPI_Comm_delete_attr(comm, key);
 }
 
-bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order) {
+bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order,
+                 double round_delay) {
     if (state->learner != NULL || state->trace != NULL) return true;  // the user wants to know of every call
     struct gain* gain = &state->gains[operation];
-    if (gain->known && gain->bytes == bytes && gain->in_rank_order == in_rank_order) return gain->helps;
+    if (gain->known && gain->bytes == bytes && gain->in_rank_order == in_rank_order &&
+        gain->round_delay == round_delay)
+        return gain->helps;
     int helps = 0;
     char why[256];
-    if (topoloom_strategy_helps(state->strategy, operation, bytes, in_rank_order, &helps, why, sizeof why))
+    if (topoloom_strategy_helps(state->strategy, operation, bytes, in_rank_order, round_delay, &helps, why,
+                                sizeof why))
         helps = 0;
-    *gain = (struct gain){.known = true, .in_rank_order = in_rank_order, .helps = helps, .bytes = bytes};
+    *gain = (struct gain){.known = true,
+                          .in_rank_order = in_rank_order,
+                          .helps = helps,
+                          .bytes = bytes,
+                          .round_delay = round_delay};
     return helps;
 }
 

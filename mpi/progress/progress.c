@@ -21,7 +21,7 @@ static bool wait_for_calls(struct process* process) {
 static void* drive_calls(void* given) {
     struct process* process = given;
     // It sleeps between looks, as the program mostly has no CPU to spare; by default the kernel would add 50 us to that.
-    const struct timespec between_looks = {.tv_nsec = 20000};
+    const struct timespec between_looks = {.tv_nsec = progress_pause_ns};
     prctl(PR_SET_TIMERSLACK, 1000UL);
     while (wait_for_calls(process)) {
         drive_active(process);
@@ -35,13 +35,19 @@ const char* start_progress(struct process* process) {
     if (!process->threaded)
         return "progress=1 needs a program that asks for MPI_THREAD_MULTIPLE: calls go on when they are "
                "tested";
-    if (atomic_exchange(&progress->asked, true)) return NULL;
-    sigset_t all, before;
-    sigfillset(&all);  // signals are for the program's threads
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    progress->runs = pthread_create(&progress->thread, NULL, drive_calls, process) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return progress->runs ? NULL : "no thread can be made for progress=1: calls go on when they are tested";
+    static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;  // the caller may hold that of the process
+    pthread_mutex_lock(&guard);
+    if (!progress->asked) {
+        progress->asked = true;
+        sigset_t all, before;
+        sigfillset(&all);  // signals are for the program's threads
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        progress->runs = pthread_create(&progress->thread, NULL, drive_calls, process) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    const bool runs = progress->runs;
+    pthread_mutex_unlock(&guard);
+    return runs ? NULL : "no thread can be made for progress=1: calls go on when they are tested";
 }
 
 void wake_progress(struct process* process) { pthread_cond_signal(&process->progress.wake); }

@@ -7,6 +7,9 @@
 
 struct process;
 
+/// How long it sleeps between two looks at what is active.
+enum { progress_pause_ns = 20000 };
+
 /// Begins it, once for a process however often it is asked for. NULL, or why there is none: calls go on when they are tested.
 const char* start_progress(struct process* process);
 /// Says that a call has become active. The caller holds the guard of the process.

@@ -97,9 +97,11 @@ int topoloom_strategy_choose(topoloom_strategy* strategy, enum topoloom_operatio
 }
 
 int topoloom_strategy_helps(topoloom_strategy* strategy, enum topoloom_operation operation, int64_t bytes,
-                            int in_rank_order, int* helps, char* error, size_t error_size) {
+                            int in_rank_order, double round_delay, int* helps, char* error,
+                            size_t error_size) {
     return guarded(error, error_size, [&] {
-        *helps = strategy->shared->helps(checked_operation(operation), Bytes{bytes}, in_rank_order != 0);
+        *helps = strategy->shared->helps(checked_operation(operation), Bytes{bytes}, in_rank_order != 0,
+                                         round_delay);
     });
 }
 

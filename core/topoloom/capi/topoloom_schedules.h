@@ -137,10 +137,10 @@ TOPOLOOM_API int topoloom_strategy_choose(topoloom_strategy* strategy, enum topo
                                           char* error, size_t error_size);
 
 /* Whether a call gains by that schedule: where the setting names it, and else where it is faster than what an MPI library
- * does by more than running it costs. Depends on the same. */
+ * does by more than running it costs, and by `round_delay` seconds for each of its rounds. Depends on the same. */
 TOPOLOOM_API int topoloom_strategy_helps(topoloom_strategy* strategy, enum topoloom_operation operation,
-                                         int64_t bytes, int in_rank_order, int* helps, char* error,
-                                         size_t error_size);
+                                         int64_t bytes, int in_rank_order, double round_delay, int* helps,
+                                         char* error, size_t error_size);
 
 /* Whether any call may: not where all ranks are on one node and the setting names no schedule. */
 TOPOLOOM_API int topoloom_strategy_may_help(const topoloom_strategy* strategy);

@@ -167,14 +167,14 @@ const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_ra
     return given != nullptr ? *given : fastest_of_class(operation, size, in_rank_order);
 }
 
-bool Strategy::helps(Operation operation, Bytes bytes, bool in_rank_order) {
+bool Strategy::helps(Operation operation, Bytes bytes, bool in_rank_order, double round_delay) {
     const std::int64_t size = counted(operation, bytes);
     const std::lock_guard hold(guard_);
     if (given_for(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
     if (basis_.nodes == 1 || is_many_to_many(operation)) return false;
     const std::int64_t standing = step_of(size);
-    const auto [found, is_new] = gains_.try_emplace({operation, standing, in_rank_order});
-    if (is_new) found->second = gains(operation, standing, in_rank_order);
+    const auto [found, is_new] = gains_.try_emplace({operation, standing, in_rank_order, round_delay});
+    if (is_new) found->second = gains(operation, standing, in_rank_order, round_delay);
     return found->second;
 }
 
@@ -207,14 +207,15 @@ const std::string* Strategy::given_for(Operation operation, Bytes bytes, bool in
     return decided != nullptr && suits(operation, *decided, in_rank_order) ? &intern(*decided) : nullptr;
 }
 
-bool Strategy::gains(Operation operation, std::int64_t bytes, bool in_rank_order) {
+bool Strategy::gains(Operation operation, std::int64_t bytes, bool in_rank_order, double round_delay) {
     constexpr double run_by_us = 0.2e-6;  // beside a library, short calls of two ranks: bench/preloaded
     const Call call = call_of(operation, ranks_, Bytes{bytes});
     const std::string usual = usual_schedule(call);
     if (!suits(operation, usual, in_rank_order)) return false;
-    const std::string& ours = fastest_of_class(operation, bytes, in_rank_order);
+    const ScheduleCost ours =
+        schedule_cost(make_schedule(call, fastest_of_class(operation, bytes, in_rank_order)), basis_);
     return schedule_cost(make_schedule(call, usual), basis_).time >
-           schedule_cost(make_schedule(call, ours), basis_).time + run_by_us;
+           ours.time + run_by_us + static_cast<double>(ours.rounds) * round_delay;
 }
 
 const std::string& Strategy::fastest_of_class(Operation operation, std::int64_t bytes, bool in_rank_order) {

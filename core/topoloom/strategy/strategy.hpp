@@ -47,9 +47,9 @@ class Strategy {
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
 
     /// Whether a call gains by that schedule: where the setting names it or its table has it, and else where it is faster than
-    /// what an MPI library does by more than running it costs (usual.hpp). On one node, where messages pass its memory,
-    /// nothing else gains. Depends on the same. Throws as that does.
-    [[nodiscard]] bool helps(Operation operation, Bytes bytes, bool in_rank_order);
+    /// what an MPI library does by more than running it costs (usual.hpp), and by `round_delay` seconds for each of its
+    /// rounds. On one node, where messages pass its memory, nothing else gains. Depends on the same. Throws as that does.
+    [[nodiscard]] bool helps(Operation operation, Bytes bytes, bool in_rank_order, double round_delay);
 
     /// Whether it may, for any call.
     [[nodiscard]] bool may_help() const { return basis_.nodes > 1 || !schedule_.empty() || !table_.empty(); }
@@ -84,7 +84,7 @@ class Strategy {
 
     /// Null where the setting says nothing of it.
     [[nodiscard]] const std::string* given_for(Operation operation, Bytes bytes, bool in_rank_order);
-    [[nodiscard]] bool gains(Operation operation, std::int64_t bytes, bool in_rank_order);
+    [[nodiscard]] bool gains(Operation operation, std::int64_t bytes, bool in_rank_order, double round_delay);
     [[nodiscard]] const std::string& fastest_of_class(Operation operation, std::int64_t bytes,
                                                       bool in_rank_order);
     [[nodiscard]] const std::string& fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order);
@@ -103,7 +103,7 @@ class Strategy {
     std::map<std::tuple<Operation, std::int64_t, bool>, const std::string*> fastest_;
     std::map<std::pair<Operation, std::string>, Suits> suits_;
     std::map<std::tuple<Operation, std::int64_t, bool>, std::vector<TimedSchedule>> timed_;
-    std::map<std::tuple<Operation, std::int64_t, bool>, bool> gains_;
+    std::map<std::tuple<Operation, std::int64_t, bool, double>, bool> gains_;
 };
 
 }  // namespace topoloom

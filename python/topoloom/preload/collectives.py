@@ -43,7 +43,7 @@ def build_collectives(compiler: Path) -> Path:
     return build_shim(
         "collective",
         compiler,
-        folders=_ROOMS,
+        folders=["mpi/preload", *_ROOMS],
         libraries=[need_core_library()],
         headers=_core_headers(),
     )
@@ -63,7 +63,7 @@ def build_measurement(compiler: Path) -> Path:
         folders=["mpi/collective", *_ROOMS],
         libraries=[need_core_library()],
         headers=_core_headers(),
-        leave_out=["collective/preload*.c", "seats/start.c"],
+        leave_out=["seats/start.c"],
     )
 
 

@@ -30,8 +30,8 @@ Setting on_torus(std::size_t ranks, std::int64_t per_node) {
 
 Bytes sized(Operation operation, std::int64_t bytes) { return Bytes{operation == barrier ? 0 : bytes}; }
 
-double seconds(const Setting& setting, const Call& call, const std::string& schedule) {
-    return schedule_cost(make_schedule(call, schedule), find_cost_basis(setting)).time;
+ScheduleCost cost_of(const Setting& setting, const Call& call, const std::string& schedule) {
+    return schedule_cost(make_schedule(call, schedule), find_cost_basis(setting));
 }
 
 }  // namespace
@@ -46,9 +46,9 @@ TEST_CASE("on one node no call gains, but by a schedule that the user gives") {
     for (const Operation operation : operations) {
         for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
             CAPTURE(operation_name(operation));
-            CHECK(!strategy.helps(operation, sized(operation, bytes), false));
+            CHECK(!strategy.helps(operation, sized(operation, bytes), false, 0));
             const bool by_ring = named.choose(operation, sized(operation, bytes), false) == "ring";
-            CHECK(named.helps(operation, sized(operation, bytes), false) == by_ring);
+            CHECK(named.helps(operation, sized(operation, bytes), false, 1) == by_ring);
         }
     }
 }
@@ -60,30 +60,36 @@ TEST_CASE("a decision is taken, and what it does not decide as if it were not th
             "decisions": [{"ranks": 16, "bytes": 100, "schedule": "cyclic"}]})";
     Strategy strategy(setting);
     CHECK(strategy.may_help());
-    CHECK(!strategy.helps(all_to_all, Bytes{99}, false));
-    CHECK(strategy.helps(all_to_all, Bytes{100}, false));
-    CHECK(!strategy.helps(all_gather, Bytes{100}, false));
+    CHECK(!strategy.helps(all_to_all, Bytes{99}, false, 0));
+    CHECK(strategy.helps(all_to_all, Bytes{100}, false, 1));
+    CHECK(!strategy.helps(all_gather, Bytes{100}, false, 0));
 }
 
-TEST_CASE("across nodes, a call gains where it saves more than it costs to run") {
+TEST_CASE(
+    "across nodes, a call gains where it saves more than it costs to run and its rounds are noticed late") {
     constexpr double run_by_us = 0.2e-6;
     for (const auto& [ranks, per_node] : {std::pair(64, 1), {48, 1}, {48, 3}, {9, 3}}) {
         const Setting setting = on_torus(static_cast<std::size_t>(ranks), per_node);
         Strategy strategy(setting);
-        int helped = 0;
+        int helped = 0, helped_in_spite_of_delay = 0;
         for (const Operation operation : operations) {
             for (std::int64_t bytes = 1; bytes <= 1 << 20; bytes *= 4) {
                 CAPTURE(operation_name(operation));
                 CAPTURE(bytes);
                 const Call call{operation, setting.ranks, sized(operation, bytes)};
-                const double saved = seconds(setting, call, usual_schedule(call)) -
-                                     seconds(setting, call, strategy.choose(operation, call.bytes, false));
-                const bool helps = strategy.helps(operation, call.bytes, false);
-                CHECK(helps == (saved > run_by_us));
-                helped += helps ? 1 : 0;
+                const ScheduleCost ours =
+                    cost_of(setting, call, strategy.choose(operation, call.bytes, false));
+                const double saved = cost_of(setting, call, usual_schedule(call)).time - ours.time;
+                for (const double delay : {0.0, 20e-6}) {
+                    const bool helps = strategy.helps(operation, call.bytes, false, delay);
+                    CHECK(helps == (saved > run_by_us + static_cast<double>(ours.rounds) * delay));
+                    helped += helps ? 1 : 0;
+                    helped_in_spite_of_delay += helps && delay > 0 ? 1 : 0;
+                }
             }
         }
-        CHECK(helped > 0);
+        CHECK(helped_in_spite_of_delay > 0);
+        CHECK(helped > 2 * helped_in_spite_of_delay);
     }
 }
 

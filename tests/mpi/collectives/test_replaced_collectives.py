@@ -4,64 +4,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from own_process import topoloom
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, need
+from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, built
+from replaced import RANKS, REPLACED, answers, reports, run
 
 from topoloom import save_graph
 from topoloom.graphs import ring
-from topoloom.preload.collectives import build_collectives
 
-REPLACED = PROGRAMS / "replaced"
-RANKS = 5
 #: Each schedule in the operations that it can do.
 SETTINGS = ["", "schedule=ring", "schedule=recursive-doubling(fold=even)"]
-
-
-def library(mpi: Mpi) -> Path:
-    return build_collectives(Path(need(mpi.compilers[".c"], mpi.install)))
-
-
-def run(
-    mpi: Mpi, setting: str | None, *words: object, of: Mpi | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run a program, with the library for an MPI in front of its own."""
-    launcher, *command = mpi.command(RANKS, *words)
-    variables = {"PRELOADED": "0"}
-    if setting is not None:
-        variables = {
-            "LD_PRELOAD": str(library(of or mpi)),
-            "TOPOLOOM_COLLECTIVES": f"{setting};report=1",
-        }
-    options = [
-        word
-        for name, value in variables.items()
-        for word in (
-            ["-genv", name, value] if mpi.name == "mpich" else ["-x", f"{name}={value}"]
-        )
-    ]
-    return subprocess.run(
-        [launcher, *options, *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"},
-    )
-
-
-def answers(done: subprocess.CompletedProcess[str]) -> list[str]:
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return sorted(done.stdout.splitlines())
-
-
-def reports(done: subprocess.CompletedProcess[str]) -> list[str]:
-    said = [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]
-    assert all(x.startswith("topoloom: collectives: ") for x in said), said
-    return said
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)

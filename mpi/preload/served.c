@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The preloaded part: which communicators of an unmodified program are served.
-#include "preload.h"
-
+// Which communicators of an unmodified program are served, and what sizes there.
 #include <stdlib.h>
 
+#include "preload.h"
+#include "progress.h"
 #include "seats.h"
 
 const struct shim shim = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
@@ -65,7 +65,7 @@ static bool will_notice_the_end(void) {
            (found || PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS);
 }
 
-/// The first call of a communicator learns where its processes are, and whether any call gains there; NULL: none does.
+/// The first blocking call of a communicator learns where its processes are, and whether any call gains there; NULL: none does.
 static struct state* gaining_state(MPI_Comm comm) {
     struct state* state = NULL;
     bool done = false;
@@ -78,11 +78,28 @@ static struct state* gaining_state(MPI_Comm comm) {
     return NULL;
 }
 
+static bool is_predefined(MPI_Op op) {
+    const MPI_Op all[] = {MPI_MAX, MPI_MIN,  MPI_SUM, MPI_PROD, MPI_LAND,   MPI_BAND,
+                          MPI_LOR, MPI_LXOR, MPI_BOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        if (op == all[i]) return true;
+    return false;
+}
+
 static bool gains(struct state* state, const struct moved* moved) {
     int commutes = 1;
     if (moved->straight) return state->learner != NULL || state->trace != NULL;
     if (moved->op != MPI_OP_NULL) PMPI_Op_commutative(moved->op, &commutes);
-    return state_helps(state, moved->operation, moved->bytes, !commutes);
+    const bool is_blocking = moved->form == blocking;
+    return state_helps(state, moved->operation, moved->bytes, !commutes,
+                       is_blocking ? 0 : 1e-9 * progress_pause_ns);
+}
+
+/// The program waits for non-blocking ones by MPI's own calls, which drive nothing of ours: a thread has to. In that no function
+/// of the program is called, nor needed after the program has freed it.
+static bool can_go_on(const struct state* state, const struct moved* moved) {
+    return moved->form == blocking ||
+           (state->goes_on && (moved->op == MPI_OP_NULL || is_predefined(moved->op)));
 }
 
 static int forget_aside(MPI_Comm comm, int key, void* value, void* extra) {
@@ -100,10 +117,11 @@ bool preload_serves(MPI_Comm comm, const struct moved* moved) {
     if (attribute_key(&key, forget_aside) != MPI_SUCCESS ||
         PMPI_Comm_get_attr(comm, key, (void*)&state, &found) != MPI_SUCCESS)
         return false;
+    if (!found && moved->form == nonblocking) return false;  // it must not wait for others
     if (!found) {
         state = gaining_state(comm);
         found = PMPI_Comm_set_attr(comm, key, state) == MPI_SUCCESS;
     }
     if (found && state == NULL) atomic_store_explicit(place_aside(comm), comm, memory_order_relaxed);
-    return state != NULL && gains(state, moved);
+    return state != NULL && can_go_on(state, moved) && gains(state, moved);
 }

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs with libtopoloom-collective in front of their MPI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from recorded import PROGRAMS, Mpi, need
+
+from topoloom.preload.collectives import build_collectives
+
+REPLACED = PROGRAMS / "replaced"
+RANKS = 5
+
+
+def library(mpi: Mpi) -> Path:
+    return build_collectives(Path(need(mpi.compilers[".c"], mpi.install)))
+
+
+def run(
+    mpi: Mpi, setting: str | None, *words: object, of: Mpi | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program, with the library for an MPI in front of its own."""
+    launcher, *command = mpi.command(RANKS, *words)
+    variables = {"PRELOADED": "0"}
+    if setting is not None:
+        variables = {
+            "LD_PRELOAD": str(library(of or mpi)),
+            "TOPOLOOM_COLLECTIVES": f"{setting};report=1",
+        }
+    options = [
+        word
+        for name, value in variables.items()
+        for word in (
+            ["-genv", name, value] if mpi.name == "mpich" else ["-x", f"{name}={value}"]
+        )
+    ]
+    return subprocess.run(
+        [launcher, *options, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"},
+    )
+
+
+def answers(done: subprocess.CompletedProcess[str]) -> list[str]:
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return sorted(done.stdout.splitlines())
+
+
+def reports(done: subprocess.CompletedProcess[str]) -> list[str]:
+    said = [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]
+    assert all(x.startswith("topoloom: collectives: ") for x in said), said
+    return said

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Non-blocking collectives of unmodified programs, ours where a thread drives them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from own_process import topoloom
+from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, built
+from replaced import REPLACED, answers, reports, run
+
+from topoloom import save_graph
+from topoloom.graphs import ring
+
+ours = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+
+
+@pytest.fixture
+def started(mpi: Mpi, tmp_path: Path) -> Path:
+    return built(mpi, REPLACED / "started.c", tmp_path)
+
+
+@ours
+@pytest.mark.parametrize(
+    "setting", ["schedule=bruck", "schedule=recursive-doubling(fold=even)", "learn=1"]
+)
+def test_answers_are_those_of_blocking_calls(
+    mpi: Mpi, setting: str, started: Path
+) -> None:
+    done = run(mpi, f"{setting};progress=1", started, "multiple", "drawn", 60)
+    assert answers(done) == ["0 wrong, ours"]
+
+
+@ours
+def test_calls_go_on_while_the_program_is_in_mpi(mpi: Mpi, started: Path) -> None:
+    setting = "schedule=recursive-doubling(fold=even);progress=1"
+    done = run(mpi, setting, started, "multiple", "unseen", 50, 64)
+    assert answers(done) == ["0 wrong, ours"]
+
+
+@ours
+@pytest.mark.parametrize(
+    ("level", "progress"), [("single", 1), ("multiple", 0)], ids=["single", "alone"]
+)
+def test_without_a_thread_calls_stay_mpis(
+    mpi: Mpi, level: str, progress: int, started: Path
+) -> None:
+    setting = f"schedule=recursive-doubling(fold=even);progress={progress}"
+    done = run(mpi, setting, started, level, "unseen", 50, 64)
+    assert answers(done) == ["0 wrong, theirs"]
+    refused = "progress=1 needs a program that asks for MPI_THREAD_MULTIPLE"
+    assert (refused in done.stderr) == bool(progress)
+
+
+@ours
+def test_calls_stay_mpis_where_a_thread_would_notice_them_too_late(
+    mpi: Mpi, started: Path, tmp_path: Path
+) -> None:
+    """On nodes that are said to be apart, where short blocking calls are ours."""
+    costs, pattern = tmp_path / "costs", tmp_path / "ring.npz"
+    placement = tmp_path / "placement.json"
+    costs.write_text("message - 1e-6 1e-9\n")
+    save_graph(pattern, ring(5, 1000))
+    topoloom("map", pattern, "--machine", "torus:5,bandwidth=1GB/s", "-o", placement)
+    setting = f"machine={costs};placement={placement};progress=1"
+    short = run(mpi, setting, started, "multiple", "unseen", 50, 64)
+    assert answers(short) == ["0 wrong, theirs"]
+    assert "5 nodes of torus:5,bandwidth=1GB/s, placed by a file" in short.stderr
+    long = run(mpi, setting, started, "multiple", "unseen", 5, 100_000)
+    assert answers(long) == ["0 wrong, ours"]
+    blocking = built(mpi, REPLACED / "messages.c", tmp_path)
+    (line,) = answers(run(mpi, setting, blocking))
+    assert not line.startswith("0 messages")
+
+
+@ours
+def test_what_mpi_lets_free_may_be_freed_at_once(mpi: Mpi, started: Path) -> None:
+    done = run(mpi, "schedule=binomial;progress=1", started, "multiple", "freed")
+    assert answers(done) == ["0 wrong, ours"]
+
+
+@ours
+def test_a_call_that_does_not_block_sets_nothing_up(mpi: Mpi, started: Path) -> None:
+    done = run(mpi, "schedule=binomial;progress=1", started, "multiple", "alone")
+    assert answers(done) == ["0 wrong, theirs"]
+    assert len(reports(done)) == 1  # of the world
+
+
+@pytest.mark.parametrize("source", ["started_f08.F90", "started_f90.F90"])
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_programs_in_fortran_are_served(mpi: Mpi, source: str, tmp_path: Path) -> None:
+    program = built(mpi, REPLACED / source, tmp_path)
+    done = run(mpi, "schedule=ring;progress=1", program)
+    assert answers(done) == answers(run(mpi, None, program))
+    assert len(reports(done)) == 1
+
+
+@ours
+@pytest.mark.parametrize("wrong", ["root", "count", "op", "communicator"])
+def test_errors_are_those_of_mpi(mpi: Mpi, wrong: str, started: Path) -> None:
+    words = [started, "multiple", "wrong", wrong]
+    returned = run(mpi, "schedule=binomial;progress=1", *words)
+    assert answers(returned) == answers(run(mpi, None, *words))
