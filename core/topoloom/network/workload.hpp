@@ -15,7 +15,7 @@ constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 /// A packet that a node is to send.
 struct Order {
     Node to;
-    std::uint32_t flits = 0;
+    std::uint32_t flits = 0;    // 0: there is none, see Workload::take()
     std::uint64_t message = 0;  // the workload's own number of what it is a part of
     std::uint64_t made = 0;     // cycle
 };
@@ -31,9 +31,11 @@ class Workload {
 
     /// The most flits of a packet.
     [[nodiscard]] virtual std::uint32_t longest_packet() const = 0;
-    /// The cycle from which on a node has a packet to send; `never` as long as it waits for others, or is done.
+    /// The cycle from which on a node has a packet to send, or something to do by itself; `never` as long as it waits for
+    /// others, or is done.
     [[nodiscard]] virtual std::uint64_t next(Node node) const = 0;
-    /// The packet that next() spoke of, which the network takes in this cycle, not before it is made.
+    /// The packet that next() spoke of, which the network takes in this cycle, not before it is made. No flits: there was something
+    /// else to do, which is done, and next() is later.
     [[nodiscard]] virtual Order take(Node node, std::uint64_t cycle) = 0;
     /// All of a packet has come to a node in a cycle.
     virtual void receive(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}

@@ -24,6 +24,7 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
     Sender& sender = senders_[node];
     const Order order = workload_.take(Node{node}, now_);
     sender.next = workload_.next(Node{node});
+    if (order.flits == 0) return;
     if (!is_group(order.to)) {
         const std::span<const Hop> path =
             sender.path.find(paths_, Node{node}, order.to, sender.ways, path_, queued_);
@@ -57,8 +58,8 @@ void CrosspointNetwork::look_for_next(std::uint32_t node) {
 void CrosspointNetwork::send_from(std::uint32_t node) {
     Sender& sender = senders_[node];
     if (sender.packet == no_index) {
-        if (sender.next > now_) return look_for_next(node);
-        begin_packet(node);
+        if (sender.next <= now_) begin_packet(node);
+        if (sender.packet == no_index) return look_for_next(node);
     }
     std::uint64_t& taken_until = taken_until_[sender.channel.value];
     if (is_busy(taken_until)) {

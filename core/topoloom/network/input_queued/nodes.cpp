@@ -28,11 +28,12 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
         const Order order = workload_.take(node, worker.now);
+        sender.next = workload_.next(node);
+        if (order.flits == 0) return false;
         sender.packet =
             packets_.make(worker.number, order,
                           sender.path.find(paths_, node, order.to, sender.ways, worker.path, queued_));
         if (paths_.steps() != nullptr) packets_[sender.packet].way = Packets::Way::open;
-        sender.next = workload_.next(node);
         const Hop& entry = packets_.hop(sender.packet);
         sender.arrival_line = arrival_line_[entry.channel.value];
         sender.credit_line = credit_line_[entry.channel.value];

@@ -46,37 +46,19 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
       costs_(costs),
       ranks_(program.rank_count()),
       nodes_(nodes),
-      by_node_(ranks_.size()),
-      place_(ranks_.size()),
-      node_of_(node_of_rank.begin(), node_of_rank.end()) {
+      cards_(ranks_.size(), node_of_rank, nodes) {
     require_packets(format);
-    if (node_of_.size() != ranks_.size())
-        fail("the program has ", ranks_.size(), " ranks, but nodes are given for ", node_of_.size());
-    for (const Node node : node_of_) {
-        if (node.value >= nodes) fail("a rank is on node ", node.value, "; the machine has ", nodes);
-        ++nodes_[node.value].end;
-    }
-    std::uint32_t sum = 0;
-    for (NodeState& node : nodes_) {
-        node.first = sum;
-        sum += std::exchange(node.end, sum);
-    }
-    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-        NodeState& node = nodes_[node_of_[rank].value];
-        place_[rank] = node.end - node.first;
-        if (place_[rank] >= Label::most_places)
-            fail("more than ", Label::most_places, " ranks are on a node");
-        by_node_[node.end++] = rank;
-    }
-    for (NodeState& node : nodes_) {
-        for (std::uint32_t i = node.first; i < node.end; ++i) {
-            const std::uint32_t rank = by_node_[i];
+    for (const Node at : ids<Node>(nodes)) {
+        NodeState& node = nodes_[at.value];
+        const std::span<const std::uint32_t> ranks = cards_.ranks_of(at);
+        if (ranks.size() > Label::most_places) fail("more than ", Label::most_places, " ranks are on a node");
+        for (const std::uint32_t rank : ranks) {
             if (program.step_count() == 0) continue;
             ranks_[rank].step = 0;
             if (begin_step(node, rank)) node.advancing.push_back(rank);
         }
         begin_steps(node);
-        find_next(node);
+        node.next = cards_.next(at);
     }
 }
 
@@ -86,7 +68,7 @@ void ProgramRun::begin_steps(NodeState& node) {
         const std::uint32_t rank = node.advancing.back();
         node.advancing.pop_back();
         RankState& state = ranks_[rank];
-        while (state.step < program_.step_count() && is_over(state)) {
+        while (state.step < program_.step_count() && is_over(rank)) {
             ++node.steps_done;
             if (++state.step == program_.step_count()) break;
             if (!begin_step(node, rank)) break;
@@ -100,7 +82,7 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     node.receives.clear();
     program_.list_receives(Rank{rank}, state.step, node.receives);
     for (const ProgramMessage& message : node.receives)
-        state.expected += node_of_[message.peer.value] == node_of_[rank] ? 1 : format_.packets(message.bytes);
+        state.expected += cards_.is_inside(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
     state.busy = std::max(state.busy, state.since);
     const auto early = std::ranges::find(state.early, state.step, &Early::step);
     if (early != state.early.end()) {
@@ -113,20 +95,20 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     state.opened = 0;
     program_.list_sends(Rank{rank}, state.step, state.sends);
     open_messages(node, rank);
-    return is_over(state);
+    return is_over(rank);
 }
 
 /// Goes on with the messages of a rank that have to go over the network.
 void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
-    for (; state.opened < state.sends.size() && state.open.size() < most_open; ++state.opened) {
+    for (; state.opened < state.sends.size() && cards_.has_room(rank); ++state.opened) {
         const ProgramMessage message = state.sends[state.opened];
-        if (node_of_[message.peer.value] == node_of_[rank]) {
+        if (cards_.is_inside(rank, message.peer.value)) {
             deliver_inside(node, rank, message);
             continue;
         }
         state.busy += costs_.send;
-        state.open.push_back({message.peer, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
+        cards_.add(rank, {message.peer.value, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
     }
 }
 
@@ -163,61 +145,32 @@ void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step,
     }
     state.since = std::max(state.since, cycle);
     state.expected -= packets;
-    if (is_over(state)) node.advancing.push_back(rank);
-}
-
-std::uint32_t ProgramRun::open_at(const RankState& rank, std::uint64_t cycle) {
-    const auto count = static_cast<std::uint32_t>(rank.open.size());
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const std::uint32_t at = (rank.turn + i) % count;
-        if (rank.open[at].ready <= cycle) return at;
-    }
-    return no_index;
+    if (is_over(rank)) node.advancing.push_back(rank);
 }
 
 Order ProgramRun::take(Node from, std::uint64_t cycle) {
     NodeState& node = nodes_[from.value];
-    const std::uint32_t count = node.end - node.first;
-    std::uint32_t rank = no_index, at = no_index;
-    for (std::uint32_t i = 0; i < count && at == no_index; ++i) {
-        const std::uint32_t place = (node.turn + i) % count;
-        rank = by_node_[node.first + place];
-        at = open_at(ranks_[rank], cycle);
-        if (at != no_index) node.turn = (place + 1) % count;
-    }
-    RankState& state = ranks_[rank];
-    OpenMessage& message = state.open[at];
-    const std::uint32_t flits = format_.flits(message.left);
-    message.left -= std::min<std::uint64_t>(message.left, format_.payload);
-    const bool is_last = message.left == 0;
-    const Label label{state.step, place_[message.to.value], is_last};
-    const Order order{node_of_[message.to.value], flits, label.packed(), cycle};
-    state.turn = at + 1;
-    if (is_last) {
+    const Cards::Packet packet = cards_.take(from, cycle, format_.payload);
+    RankState& state = ranks_[packet.rank];
+    const std::uint32_t flits = format_.flits(packet.left);
+    const Label label{state.step, cards_.place(packet.message), packet.is_last};
+    const Order order{cards_.node_of(packet.message), flits, label.packed(), cycle};
+    if (packet.is_last) {
         state.since = std::max(state.since, cycle + flits);
-        state.open.erase(state.open.begin() + at);
-        state.turn = at;
-        open_messages(node, rank);
-        if (is_over(state)) node.advancing.push_back(rank);
+        open_messages(node, packet.rank);
+        if (is_over(packet.rank)) node.advancing.push_back(packet.rank);
         begin_steps(node);
     }
-    find_next(node);
+    node.next = cards_.next(from);
     return order;
 }
 
 void ProgramRun::receive(Node at, const Order& order, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
     const Label label = Label::of(order.message);
-    arrive(node, by_node_[node.first + label.place], label.step, 1, label.is_last, cycle);
+    arrive(node, cards_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
     begin_steps(node);
-    find_next(node);
-}
-
-void ProgramRun::find_next(NodeState& node) const {
-    node.next = never;
-    for (std::uint32_t i = node.first; i < node.end; ++i)
-        for (const OpenMessage& message : ranks_[by_node_[i]].open)
-            node.next = std::min(node.next, message.ready);
+    node.next = cards_.next(at);
 }
 
 bool ProgramRun::is_done() const { return steps_done() == steps(); }
@@ -236,8 +189,8 @@ std::string ProgramRun::first_waiting() const {
         const RankState& state = ranks_[rank];
         if (state.step >= program_.step_count()) continue;
         std::string what = "rank " + std::to_string(rank) + " waits in step " + std::to_string(state.step);
-        if (!state.open.empty())
-            return what + " to send to rank " + std::to_string(state.open.front().to.value);
+        if (!cards_.open(rank).empty())
+            return what + " to send to rank " + std::to_string(cards_.open(rank).front().number);
         std::vector<ProgramMessage> receives;
         program_.list_receives(Rank{rank}, state.step, receives);
         what += " for";

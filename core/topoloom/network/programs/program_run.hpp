@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "topoloom/network/programs/cards.hpp"
 #include "topoloom/network/programs/finite_workload.hpp"
 #include "topoloom/network/programs/packet_format.hpp"
 #include "topoloom/network/programs/program.hpp"
@@ -23,13 +24,12 @@ struct MessageCycles {
     std::uint64_t memory = 0;   // before a message inside a node goes
 };
 
-/// Ranks of a node share its network card, which takes a packet of each in turn, and of a rank one of each of the first
-/// messages that it has not sent yet. Messages inside a node go past the network. Times are worked out when what they depend on
-/// is known, so that a node has no events but packets. Memory: a few words for each rank, and its messages of one step.
+/// A rank opens the first messages that it has not sent yet on the card of its node. Messages inside a node go past the
+/// network. Times are worked out when what they depend on is known, so that a node has no events but packets. Memory: a few
+/// words for each rank, and its messages of one step.
 class ProgramRun final : public FiniteWorkload {
    public:
-    /// Refers to the program. Throws Error for other than one node of the machine for each rank, and formats that
-    /// require_packets() refuses.
+    /// Refers to the program. Throws Error for what Cards and require_packets() refuse.
     ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
                const PacketFormat& format, const MessageCycles& costs);
 
@@ -50,14 +50,6 @@ class ProgramRun final : public FiniteWorkload {
     [[nodiscard]] std::string first_waiting() const override;
 
    private:
-    /// Of a rank; the card takes packets of these in turn.
-    static constexpr std::size_t most_open = 16;
-
-    struct OpenMessage {
-        Rank to;
-        std::uint64_t ready;  // the cycle in which its next packet can go
-        std::uint64_t left;   // bytes
-    };
     /// What has come of a step that the rank has not begun.
     struct Early {
         std::uint64_t step;
@@ -70,14 +62,10 @@ class ProgramRun final : public FiniteWorkload {
         std::uint64_t busy = 0;      // the cycle until which the rank handles messages
         std::uint64_t expected = 0;  // packets of the step that have not come
         std::uint32_t opened = 0;    // messages of the step
-        std::uint32_t turn = 0;      // of the open ones
-        std::vector<OpenMessage> open{};
         std::vector<ProgramMessage> sends{};
         std::vector<Early> early{};
     };
     struct NodeState {
-        std::uint32_t first = 0, end = 0;  // its ranks in by_node_
-        std::uint32_t turn = 0;
         std::uint64_t next = never;
         std::uint64_t memory_free = 0;
         std::uint64_t steps_done = 0;
@@ -91,11 +79,9 @@ class ProgramRun final : public FiniteWorkload {
     void deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message);
     void arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets, bool is_last,
                 std::uint64_t cycle);
-    void find_next(NodeState& node) const;
-    /// The rank's open message whose turn it is, among those that can send in this cycle; no_index: none can.
-    [[nodiscard]] static std::uint32_t open_at(const RankState& rank, std::uint64_t cycle);
-    [[nodiscard]] bool is_over(const RankState& rank) const {
-        return rank.expected == 0 && rank.open.empty() && rank.opened == rank.sends.size();
+    [[nodiscard]] bool is_over(std::uint32_t rank) const {
+        const RankState& state = ranks_[rank];
+        return state.expected == 0 && cards_.open(rank).empty() && state.opened == state.sends.size();
     }
 
     const Program& program_;
@@ -103,9 +89,7 @@ class ProgramRun final : public FiniteWorkload {
     MessageCycles costs_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    std::vector<std::uint32_t> by_node_;  // ranks
-    std::vector<std::uint32_t> place_;    // [rank]: among those of its node
-    std::vector<Node> node_of_;           // [rank]
+    Cards cards_;  // numbers of messages: the rank that it is to
 };
 
 }  // namespace topoloom

@@ -20,7 +20,8 @@ std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, 
                          std::uint64_t longest_delay) {
     std::uint64_t moved = network.cycle(), hops = 0, steps = 0;
     while (!senders.is_done()) {
-        network.run(cycles_at_once);
+        const std::uint64_t next = network.next_event();
+        network.run(next == never ? cycles_at_once : next - network.cycle() + cycles_at_once);
         if (!meter.go_on()) return never;
         if (network.flit_hops() != hops || senders.steps_done() != steps ||
             network.next_event() != network.cycle()) {

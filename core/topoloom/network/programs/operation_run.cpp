@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/programs/operation_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+using Kind = RankOperation::Kind;
+
+constexpr double most_cycles = 1e17;
+
+std::uint64_t cycles_of(std::uint64_t nanoseconds, double nanosecond) {
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(nanoseconds) * nanosecond));
+}
+
+std::uint64_t transfer_cycles(std::uint64_t bytes, double rate) {
+    return rate > 0 ? static_cast<std::uint64_t>(std::ceil(static_cast<double>(bytes) / rate)) : 0;
+}
+
+}  // namespace
+
+OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> node_of_rank, std::size_t nodes,
+                           const PacketFormat& format, const MessageCycles& costs, double nanosecond)
+    : graph_(graph),
+      format_(format),
+      costs_(costs),
+      nanosecond_(nanosecond),
+      states_(graph.operations().size()),
+      ranks_(graph.rank_count()),
+      nodes_(nodes),
+      cards_(ranks_.size(), node_of_rank, nodes) {
+    require_packets(format);
+    double work = 0;
+    for (const OperationId id : ids<OperationId>(states_.size())) {
+        const RankOperation& one = graph_[id];
+        OperationState& state = states_[id.value];
+        std::vector<std::uint64_t>& busy = ranks_[one.rank.value].busy;
+        if (one.processor >= busy.size()) busy.resize(one.processor + 1U);
+        if (one.kind == Kind::work) work += static_cast<double>(one.size) * nanosecond;
+        if (work > most_cycles) fail(graph_.name(id), ": the work up to there is more than can be counted");
+        if (one.kind == Kind::receive)
+            state.packets = cards_.is_inside(one.rank.value, one.peer.value)
+                                ? 1
+                                : format_.packets(Bytes{static_cast<std::int64_t>(one.size)});
+        state.waits = graph_.waits(id);
+        if (state.waits == 0) schedule(id, Happening::can_begin, 0);
+    }
+}
+
+std::uint64_t OperationRun::next(Node node) const {
+    const auto& events = nodes_[node.value].events;
+    return std::min(cards_.next(node), events.empty() ? never : events.top().cycle);
+}
+
+Order OperationRun::take(Node from, std::uint64_t cycle) {
+    play(nodes_[from.value], cycle);
+    if (cards_.next(from) > cycle) return {};
+    const Cards::Packet packet = cards_.take(from, cycle, format_.payload);
+    const OperationId send{packet.message};
+    const RankOperation& operation = graph_[send];
+    const std::uint32_t flits = format_.flits(packet.left);
+    if (packet.is_last) {
+        schedule(send, Happening::ends, cycle + flits);
+        open_messages(packet.rank);
+    }
+    return {cards_.node_of(operation.peer.value), flits, operation.match.value, cycle};
+}
+
+void OperationRun::receive(Node at, const Order& order, std::uint64_t cycle) {
+    NodeState& node = nodes_[at.value];
+    if (cycle > 0) play(node, cycle - 1);
+    arrive(OperationId{static_cast<std::uint32_t>(order.message)}, cycle);
+}
+
+std::uint64_t& OperationRun::busy(const RankOperation& operation) {
+    return ranks_[operation.rank.value].busy[operation.processor];
+}
+
+void OperationRun::schedule(OperationId id, Happening what, std::uint64_t cycle) {
+    node_of(graph_[id]).events.push({cycle, what, id});
+}
+
+void OperationRun::play(NodeState& node, std::uint64_t until) {
+    while (!node.events.empty() && node.events.top().cycle <= until) {
+        const Event event = node.events.top();
+        node.events.pop();
+        happen(event);
+    }
+}
+
+void OperationRun::happen(const Event& event) {
+    const RankOperation& operation = graph_[event.operation];
+    switch (event.what) {
+        case Happening::starts:
+            return go_on(event.operation, true, event.cycle);
+        case Happening::ends: {
+            RankState& rank = ranks_[operation.rank.value];
+            rank.since = std::max(rank.since, event.cycle);
+            ++node_of(operation).done;
+            return go_on(event.operation, false, event.cycle);
+        }
+        case Happening::can_begin:
+            return begin(event.operation, event.cycle);
+        case Happening::arrives:
+            return arrive(event.operation, event.cycle);
+    }
+}
+
+/// Those that waited for its start, or its end.
+void OperationRun::go_on(OperationId id, bool on_start, std::uint64_t cycle) {
+    for (const OperationGraph::Dependent& dependent : graph_.dependents(id))
+        if (dependent.on_start == on_start && --states_[dependent.operation.value].waits == 0)
+            schedule(dependent.operation, Happening::can_begin, cycle);
+}
+
+void OperationRun::start(OperationId id, std::uint64_t cycle) {
+    if (std::ranges::any_of(graph_.dependents(id), &OperationGraph::Dependent::on_start))
+        schedule(id, Happening::starts, cycle);
+}
+
+void OperationRun::begin(OperationId id, std::uint64_t cycle) {
+    const RankOperation& operation = graph_[id];
+    OperationState& state = states_[id.value];
+    if (operation.kind == Kind::receive) {
+        state.has_begun = true;
+        start(id, cycle);
+        if (state.handled != never) schedule(id, Happening::ends, std::max(cycle, state.handled));
+        return;
+    }
+    std::uint64_t& until = busy(operation);
+    until = std::max(until, cycle);
+    start(id, until);
+    if (operation.kind == Kind::work) {
+        until += cycles_of(operation.size, nanosecond_);
+        return schedule(id, Happening::ends, until);
+    }
+    const std::uint32_t rank = operation.rank.value;
+    if (cards_.is_inside(rank, operation.peer.value)) return send_inside(id, until);
+    until += costs_.send;
+    ranks_[rank].waiting.push_back({id, until});
+    open_messages(rank);
+}
+
+void OperationRun::send_inside(OperationId id, std::uint64_t cycle) {
+    const RankOperation& operation = graph_[id];
+    NodeState& node = node_of(operation);
+    std::uint64_t there = busy(operation) = cycle + costs_.memory;
+    schedule(id, Happening::ends, there);
+    if (costs_.memory_rate > 0) {
+        node.memory_free =
+            std::max(node.memory_free, there) + transfer_cycles(operation.size, costs_.memory_rate);
+        there = node.memory_free;
+    }
+    schedule(operation.match, Happening::arrives, there);
+}
+
+void OperationRun::open_messages(std::uint32_t rank) {
+    RankState& state = ranks_[rank];
+    for (; state.opened < state.waiting.size() && cards_.has_room(rank); ++state.opened) {
+        const Waiting& next = state.waiting[state.opened];
+        cards_.add(rank, {next.send.value, next.ready, graph_[next.send].size});
+    }
+    if (state.opened < state.waiting.size()) return;
+    state.waiting.clear();
+    state.opened = 0;
+}
+
+/// A packet has come to its receive, or all of a message inside a node.
+void OperationRun::arrive(OperationId receive, std::uint64_t cycle) {
+    const RankOperation& operation = graph_[receive];
+    OperationState& state = states_[receive.value];
+    if (--state.packets > 0) return;
+    if (cards_.is_inside(operation.rank.value, operation.peer.value)) {
+        state.handled = cycle;
+    } else {
+        std::uint64_t& until = busy(operation);
+        until = std::max(until, cycle) + costs_.receive;
+        state.handled = until + costs_.latency;
+    }
+    if (state.has_begun) schedule(receive, Happening::ends, state.handled);
+}
+
+std::uint64_t OperationRun::steps_done() const {
+    return std::accumulate(nodes_.begin(), nodes_.end(), std::uint64_t{0},
+                           [](std::uint64_t sum, const NodeState& node) { return sum + node.done; });
+}
+
+std::uint64_t OperationRun::end() const {
+    return ranks_.empty() ? 0 : std::ranges::max(ranks_, {}, &RankState::since).since;
+}
+
+std::string OperationRun::first_waiting() const {
+    for (const OperationId id : ids<OperationId>(states_.size())) {
+        const OperationState& state = states_[id.value];
+        if (graph_[id].kind == Kind::receive && state.has_begun && state.handled == never)
+            return graph_.name(id) + " waits for its message";
+    }
+    return "no operation waits";
+}
+
+}  // namespace topoloom

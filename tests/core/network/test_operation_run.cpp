@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "network/drawn_network.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/network/programs/goal_text.hpp"
+#include "topoloom/network/programs/operation_run.hpp"
+#include "topoloom/network/programs/program_run.hpp"
+#include "topoloom/network/programs/run_to_end.hpp"
+#include "topoloom/network/programs/schedule_program.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+enum class Switches { input_queued, crosspoint };
+
+struct How {
+    PacketFormat format{};
+    MessageCycles costs{};
+    SwitchOptions options{};
+    Switches switches = Switches::input_queued;
+    int threads = 1;
+    double nanosecond = 1;
+};
+
+std::unique_ptr<PacketNetwork> make(const testing::Wired& wired, FiniteWorkload& senders, const How& how) {
+    if (how.switches == Switches::crosspoint)
+        return make_crosspoint_network(wired.fabric, wired.paths, senders, how.options, 1);
+    return make_input_queued_network(wired.fabric, wired.paths, senders, how.options, 1, how.threads);
+}
+
+/// [rank]: the cycle in which it was done.
+template <class Run>
+std::vector<std::uint64_t> finish(const testing::Wired& wired, Run& ranks, const How& how) {
+    const auto network = make(wired, ranks, how);
+    Meter meter{Budget{}};
+    const std::uint64_t end = run_to_end(*network, ranks, meter);
+    network->run(100);
+    network->check();
+    std::vector<std::uint64_t> finish;
+    for (const Rank rank : ids<Rank>(ranks.rank_count())) finish.push_back(ranks.finish(rank));
+    CHECK(end == (finish.empty() ? 0 : std::ranges::max(finish)));
+    CHECK(ranks.steps_done() == ranks.steps());
+    return finish;
+}
+
+std::vector<std::uint64_t> play(const testing::Wired& wired, const OperationGraph& graph,
+                                const std::vector<Node>& nodes, const How& how = {}) {
+    OperationRun ranks(graph, nodes, wired.machine.node_count(), how.format, how.costs, how.nanosecond);
+    return finish(wired, ranks, how);
+}
+
+std::vector<Node> in_order(std::size_t ranks, std::uint32_t per_node = 1) {
+    std::vector<Node> nodes;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) nodes.push_back(Node{rank / per_node});
+    return nodes;
+}
+
+/// Each step's operations wait for all of the rank's step before.
+OperationGraph operations_of(const Program& program) {
+    std::vector<RankOperation> operations;
+    std::vector<Dependence> order;
+    std::vector<ProgramMessage> messages;
+    const auto add = [&](RankOperation::Kind kind, Rank rank, std::uint32_t step) {
+        for (const ProgramMessage& message : messages)
+            operations.push_back({.kind = kind,
+                                  .rank = rank,
+                                  .peer = message.peer,
+                                  .tag = step,
+                                  .size = static_cast<std::uint64_t>(message.bytes.value)});
+        messages.clear();
+    };
+    for (const Rank rank : ids<Rank>(program.rank_count())) {
+        std::vector<OperationId> before;
+        for (std::uint32_t step = 0; step < program.step_count(); ++step) {
+            const std::size_t first = operations.size();
+            program.list_receives(rank, step, messages);
+            add(RankOperation::Kind::receive, rank, step);
+            program.list_sends(rank, step, messages);
+            add(RankOperation::Kind::send, rank, step);
+            if (operations.size() == first) continue;
+            std::vector<OperationId> own;
+            for (std::size_t i = first; i < operations.size(); ++i) {
+                own.push_back(OperationId{i});
+                for (const OperationId one : before) order.push_back({own.back(), one});
+            }
+            before = std::move(own);
+        }
+    }
+    return {program.rank_count(), std::move(operations), order};
+}
+
+/// What a packet takes that meets nobody.
+std::uint64_t alone(std::uint64_t routers, std::uint64_t flits) {
+    const SwitchOptions options;
+    return options.channel + routers * (options.routing + 1 + options.crossing + options.channel) + flits - 1;
+}
+
+}  // namespace
+
+TEST_CASE("operations in rounds end in the cycles in which the rounds of a schedule do, in all switches") {
+    Rng rng(5);
+    const auto machines = testing::small_machines();
+    int played = 0;
+    while (played < 100) {
+        const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
+        const std::uint32_t per_node = wired.machine.node_count() > 20 ? 1 : 1 + rng.below(3);
+        const auto ranks = static_cast<std::uint32_t>(wired.machine.node_count()) * per_node - rng.below(2);
+        std::vector<const ScheduleEntry*> entries;
+        for (const ScheduleEntry& entry : schedules())
+            if (entry.is_for(ranks)) entries.push_back(&entry);
+        const ScheduleEntry& entry = *entries[rng.below(static_cast<std::uint32_t>(entries.size()))];
+        const Operation operation =
+            entry.operations[rng.below(static_cast<std::uint32_t>(entry.operations.size()))];
+        if (is_many_to_many(operation)) continue;
+        const Call call{operation, ranks, Bytes{operation == Operation::barrier ? 0 : rng.below(500)},
+                        Rank{rng.below(ranks)}};
+        const AnySchedule schedule = make_schedule(call, entry.name);
+        const ScheduleProgram program(schedule);
+        std::vector<Node> nodes = in_order(ranks, per_node);
+        for (std::uint32_t i = ranks - 1; i > 0; --i) std::swap(nodes[i], nodes[rng.below(i + 1)]);
+        How how;
+        how.format = {.flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
+        how.costs = {.send = rng.below(300), .memory = rng.below(10)};
+        how.switches = rng.below(2) == 0 ? Switches::crosspoint : Switches::input_queued;
+        how.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
+        if (how.switches == Switches::crosspoint) {
+            how.options.switching = Switching::cut_through;
+            how.options.buffer += how.format.flits(how.format.payload);
+        }
+        CAPTURE(wired.machine.text());
+        CAPTURE(entry.name);
+        CAPTURE(ranks);
+        ProgramRun rounds(program, nodes, wired.machine.node_count(), how.format, how.costs);
+        const std::vector<std::uint64_t> expected = finish(wired, rounds, how);
+        const OperationGraph graph = operations_of(program);
+        CHECK(play(wired, graph, nodes, how) == expected);
+        ++played;
+        if (how.switches == Switches::crosspoint || std::ranges::max(expected) > 2000) continue;
+        how.threads = 2;
+        CHECK(play(wired, graph, nodes, how) == expected);
+    }
+}
+
+TEST_CASE("work takes its time, rounded up, on one processor after the other, and on two at once") {
+    const testing::Wired wired("torus:8");
+    const auto finish_of = [&](const std::string& lines, double nanosecond = 1) {
+        const OperationGraph graph = read_goal_text("num_ranks 1\nrank 0 {\n" + lines + "}\n");
+        return play(wired, graph, in_order(1), {.nanosecond = nanosecond})[0];
+    };
+    CHECK(finish_of("a: calc 100\n") == 100);
+    CHECK(finish_of("a: calc 100\n", 0.333) == 34);
+    CHECK(finish_of("a: calc 0\n") == 0);
+    CHECK(finish_of("a: calc 100\nb: calc 50\n") == 150);
+    CHECK(finish_of("a: calc 100 cpu 0\nb: calc 50 cpu 1\n") == 100);
+    CHECK(finish_of("a: calc 100 cpu 0\nb: calc 50 cpu 1\nb requires a\n") == 150);
+    CHECK(finish_of("a: calc 100 cpu 0\nb: calc 50 cpu 1\nb irequires a\n") == 100);
+    CHECK(finish_of("a: calc 30 cpu 0\nb: calc 100 cpu 0\nc: calc 200 cpu 1\nc irequires b\n") == 230);
+    CHECK(finish_of("a: calc 1000000000000\n") == 1000000000000);
+    CHECK_THROWS_WITH_AS(
+        finish_of("a: calc 90000000000000000\nb: calc 90000000000000000\n"),
+        "calc 90000000000000000 of rank 0 (line 4): the work up to there is more than can be counted", Error);
+}
+
+TEST_CASE("messages overlap with work that does not wait for them") {
+    const testing::Wired wired("torus:8");
+    const auto finish_of = [&](const std::string& from, const std::string& to, const MessageCycles& costs) {
+        const OperationGraph graph =
+            read_goal_text("num_ranks 2\nrank 0 {\n" + from + "}\nrank 1 {\n" + to + "}\n");
+        return play(wired, graph, in_order(2), {.costs = costs});
+    };
+    const std::uint64_t there = alone(2, 4);  // 100 bytes and a header
+    using Finish = std::vector<std::uint64_t>;
+    CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {}) == Finish{4, there});
+    // Sent before the work, the message is there when that ends; behind it, it comes later.
+    CHECK(finish_of("s: send 100b to 1\nc: calc 500\n", "r: recv 100b from 0\n", {.send = 10}) ==
+          Finish{510, 10 + there});
+    CHECK(finish_of("c: calc 500\ns: send 100b to 1\ns requires c\n", "r: recv 100b from 0\n",
+                    {.send = 10}) == Finish{514, 510 + there});
+    // A receive that begins late ends then, if its message has come; if not, with that.
+    CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0 cpu 1\nr requires c\n", {})[1] ==
+          500);
+    CHECK(finish_of("s: send 100b to 1\n", "c: calc 5\nr: recv 100b from 0 cpu 1\nr requires c\n", {})[1] ==
+          there);
+    // What comes is handled by the processor of its receive, when that has nothing else to do.
+    CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.receive = 30})[1] == 530);
+    CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0 cpu 1\n", {.receive = 30})[1] ==
+          500);
+    CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {.receive = 30, .latency = 200})[1] ==
+          there + 230);
+}
+
+TEST_CASE("messages match in the order of operations, whatever comes first") {
+    const testing::Wired wired("torus:8");
+    const OperationGraph graph = read_goal_text(
+        "num_ranks 2\nrank 0 {\nslow: calc 1000\na: send 8b to 1 tag 1\na requires slow\n"
+        "b: send 8b to 1 tag 2 cpu 1\n}\n"
+        "rank 1 {\nfirst: recv 8b from 0 tag 1\nsecond: recv 8b from 0 tag 2\ndone: calc 7 cpu 1\n"
+        "done requires second\n}\n");
+    OperationRun ranks(graph, in_order(2), wired.machine.node_count(), {}, {}, 1);
+    const auto network = make_input_queued_network(wired.fabric, wired.paths, ranks, {}, 1, 1);
+    network->run(100);
+    // Work, the second send and receive, and what follows are done; the first are not.
+    CHECK(ranks.steps_done() == 3);
+    CHECK(ranks.first_waiting() == "recv 8b from 0 of rank 1 (line 9) waits for its message");
+    network->run(1000);
+    CHECK(ranks.is_done());
+}
+
+TEST_CASE("messages inside a node pass its memory one after the other") {
+    const testing::Wired wired("mesh:2");
+    const OperationGraph graph = read_goal_text(
+        "num_ranks 4\nrank 0 {\na: send 1000b to 2\n}\nrank 1 {\na: send 1000b to 3\n}\n"
+        "rank 2 {\na: recv 1000b from 0\n}\nrank 3 {\na: recv 1000b from 1\n}\n");
+    const auto ends = play(wired, graph, in_order(4, 4), {.costs = {.memory_rate = 10, .memory = 7}});
+    CHECK(ends == std::vector<std::uint64_t>{7, 7, 107, 207});
+}
+
+TEST_CASE("ranks on nodes that do not exist, and formats without flits, are refused") {
+    const OperationGraph graph = read_goal_text("num_ranks 2\nrank 0 {\na: calc 1\n}\n");
+    CHECK_THROWS_AS(OperationRun(graph, in_order(1), 3, {}, {}, 1), Error);
+    CHECK_THROWS_AS(OperationRun(graph, in_order(2), 1, {}, {}, 1), Error);
+    CHECK_THROWS_AS(OperationRun(graph, in_order(2), 2, {.flit = 0}, {}, 1), Error);
+}
