@@ -16,7 +16,6 @@
 #include "in_python.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/programs/goal_text.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/pattern/equal_graphs.hpp"
 #include "topoloom/pattern/generators/molecular_dynamics.hpp"
@@ -346,9 +345,6 @@ void bind_pattern(nb::module_& m) {
           "proxies"_a = true, Unlocked(),
           "Patches, the cells in order, and then a compute for every pair that interacts.");
 
-    m.def(
-        "read_goal", [](const nb::bytes& data) { return messages_of(read_goal_text(text_of(data))); },
-        "data"_a, "All messages of GOAL text, in which no operations may wait for each other in a circle.");
     m.def("read_metis", [](const nb::bytes& data) { return read_metis(text_of(data)); }, "data"_a);
     m.def(
         "read_matrix_market", [](const nb::bytes& data) { return read_matrix_market(text_of(data)); },

@@ -4,12 +4,14 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,8 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
 #include "topoloom/network/programs/collective_run.hpp"
+#include "topoloom/network/programs/goal_text.hpp"
+#include "topoloom/network/programs/operation_run.hpp"
 #include "topoloom/network/programs/program_run.hpp"
 #include "topoloom/network/programs/real_times.hpp"
 #include "topoloom/network/programs/run_to_end.hpp"
@@ -80,7 +84,7 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
         if (needed > usable_memory())
             fail("buffers and channels of ", wiring.fabric.router_count(), " switches take ", needed >> 20,
                  " MiB, more than there is; choose smaller buffers, fewer virtual channels or larger flits");
-        const auto senders = make(times.messages);
+        const auto senders = make(times);
         const auto network =
             make_network(wiring, *senders, {settings.how.router, times.options}, run.seed,
                          checked_threads(run.threads), times.channels, groups, times.combine);
@@ -104,19 +108,38 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
     });
 }
 
-ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
-                               const SwitchSettings& settings, const Run& run) {
+std::vector<Node> nodes_of(const Ids& node_of_rank) {
     std::vector<Node> nodes;
     for (const std::uint32_t node : node_of_rank.values("node_of_rank")) nodes.push_back(Node{node});
+    return nodes;
+}
+
+const auto list_finishes = [](const auto& ranks, std::vector<std::uint64_t>& finish) {
+    for (const Rank rank : ids<Rank>(ranks.rank_count())) finish.push_back(ranks.finish(rank));
+};
+
+ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
+                               const SwitchSettings& settings, const Run& run) {
+    const std::vector<Node> nodes = nodes_of(node_of_rank);
     return measure(
         wiring, settings, run, {},
-        [&](const MessageCycles& costs) {
+        [&](const RealTimes& times) {
             return std::make_unique<ProgramRun>(program, nodes, wiring.fabric.node_count(), settings.format,
-                                                costs);
+                                                times.messages);
         },
-        [](const ProgramRun& ranks, std::vector<std::uint64_t>& finish) {
-            for (const Rank rank : ids<Rank>(ranks.rank_count())) finish.push_back(ranks.finish(rank));
-        });
+        list_finishes);
+}
+
+ProgramMeasure measure_operations(const SwitchWiring& wiring, const OperationGraph& graph,
+                                  const Ids& node_of_rank, const SwitchSettings& settings, const Run& run) {
+    const std::vector<Node> nodes = nodes_of(node_of_rank);
+    return measure(
+        wiring, settings, run, {},
+        [&](const RealTimes& times) {
+            return std::make_unique<OperationRun>(graph, nodes, wiring.fabric.node_count(), settings.format,
+                                                  times.messages, 1e-9 / times.cycle);
+        },
+        list_finishes);
 }
 
 ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view collective,
@@ -136,9 +159,9 @@ ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view c
     }
     return measure(
         wiring, settings, run, groups,
-        [&](const MessageCycles& costs) {
+        [&](const RealTimes& times) {
             return std::make_unique<CollectiveRun>(groups, wiring.fabric.node_count(), Bytes{bytes},
-                                                   settings.format, costs);
+                                                   settings.format, times.messages);
         },
         [&](const CollectiveRun& nodes, std::vector<std::uint64_t>& finish) {
             for (const Node node : ids<Node>(wiring.fabric.node_count()))
@@ -216,6 +239,28 @@ void bind_network_programs(nb::module_& m) {
         .def_prop_ro(
             "busy_seconds", [](const ProgramMeasure& found) { return new_array(std::vector(found.busy)); },
             "[channel]: seconds that it was sending.");
+    nb::class_<OperationGraph>(m, "OperationGraph",
+                               "Sends, receives and work of ranks, and what each waits for.")
+        .def_prop_ro("rank_count", &OperationGraph::rank_count)
+        .def("__len__", [](const OperationGraph& graph) { return graph.operations().size(); })
+        .def_prop_ro("messages", &messages_of, "All that is sent, whenever that is.")
+        .def_prop_ro(
+            "sends",
+            [](const OperationGraph& graph) {
+                std::vector<std::int64_t> source, target, bytes;
+                for (const RankOperation& one : graph.operations()) {
+                    if (one.kind != RankOperation::Kind::send) continue;
+                    source.push_back(one.rank.value);
+                    target.push_back(one.peer.value);
+                    bytes.push_back(static_cast<std::int64_t>(one.size));
+                }
+                return std::tuple(new_array(std::move(source)), new_array(std::move(target)),
+                                  new_array(std::move(bytes)));
+            },
+            "Source, target and bytes of every message.");
+    m.def(
+        "read_goal", [](const nb::bytes& data) { return read_goal_text({data.c_str(), data.size()}); },
+        "data"_a, "Operations of GOAL text, none of which may wait for each other in a circle.");
     m.def(
         "channel_name",
         [](const SwitchWiring& wiring, std::size_t channel) {
@@ -248,6 +293,16 @@ void bind_network_programs(nb::module_& m) {
         "wiring"_a, "node_of_rank"_a, "source"_a, "target"_a, "bytes"_a, nb::kw_only(), "settings"_a,
         "seed"_a = 1, "threads"_a = 1, "progress"_a = nb::none(),
         "Simulate messages that all ranks send at once, each its own in the order given.");
+    m.def(
+        "simulate_operations",
+        [](const SwitchWiring& wiring, const Ids& node_of_rank, const OperationGraph& operations,
+           const SwitchSettings& settings, std::uint64_t seed, int threads,
+           const std::optional<Progress>& progress) {
+            return measure_operations(wiring, operations, node_of_rank, settings, {seed, threads, progress});
+        },
+        "wiring"_a, "node_of_rank"_a, "operations"_a, nb::kw_only(), "settings"_a, "seed"_a = 1,
+        "threads"_a = 1, "progress"_a = nb::none(),
+        "Simulate operations, each of which begins when what it waits for is done.");
     m.def(
         "simulate_schedule",
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const AnySchedule& schedule,

@@ -250,11 +250,6 @@ def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1, 
     Patches, the cells in order, and then a compute for every pair that interacts.
     """
 
-def read_goal(data: bytes) -> CommGraph:
-    """
-    All messages of GOAL text, in which no operations may wait for each other in a circle.
-    """
-
 def read_metis(data: bytes) -> CommGraph: ...
 
 def read_matrix_market(data: bytes) -> CommGraph: ...
@@ -1349,6 +1344,27 @@ class ProgramMeasure:
     def busy_seconds(self) -> object:
         """[channel]: seconds that it was sending."""
 
+class OperationGraph:
+    """Sends, receives and work of ranks, and what each waits for."""
+
+    @property
+    def rank_count(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def messages(self) -> CommGraph:
+        """All that is sent, whenever that is."""
+
+    @property
+    def sends(self) -> tuple[object, object, object]:
+        """Source, target and bytes of every message."""
+
+def read_goal(data: bytes) -> OperationGraph:
+    """
+    Operations of GOAL text, none of which may wait for each other in a circle.
+    """
+
 def channel_name(wiring: SwitchWiring, channel: int) -> str:
     """
     Name a channel: a link of the machine, by its number, or, after all links, from or to a node.
@@ -1360,6 +1376,11 @@ def channel_switches(wiring: SwitchWiring) -> object:
 def simulate_messages(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, settings: SwitchSettings, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
     """
     Simulate messages that all ranks send at once, each its own in the order given.
+    """
+
+def simulate_operations(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], operations: OperationGraph, *, settings: SwitchSettings, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
+    """
+    Simulate operations, each of which begins when what it waits for is done.
     """
 
 def simulate_schedule(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], schedule: Schedule, *, settings: SwitchSettings, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:

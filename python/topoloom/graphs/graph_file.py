@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom import _core
-from topoloom._core import CommGraph, Error
+from topoloom._core import CommGraph, Error, OperationGraph, read_goal
 from topoloom.graphs.npz import load_npz, save_npz
 from topoloom.support.files import named
 from topoloom.support.nearest import unknown_name
@@ -29,7 +29,6 @@ FORMATS = {
     ),
 }
 _READERS = {
-    "goal": "read_goal",
     "matrix-market": "read_matrix_market",
     "metis": "read_metis",
     "dense": "read_dense_matrix",
@@ -84,6 +83,8 @@ def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
         return load_npz(path)[0]
     if kind == "monitoring":
         return _core.read_monitoring(data)
+    if kind == "goal":
+        return read_goal(data).messages
     graph: CommGraph = getattr(_core, _READERS[kind])(data)
     return graph
 
@@ -118,12 +119,21 @@ def _kind_of(data: bytes) -> str:
     return "dense" if len(first.split()) == lines else "metis"
 
 
-def is_goal(path: str | Path) -> bool:
-    """Whether a file holds operations that wait for each other, not only messages."""
+def load_operations(path: str | Path) -> OperationGraph | None:
+    """Read what operations wait for, of a file in GOAL; None if it is none.
+
+    Raises
+    ------
+    topoloom.Error
+        ``file:line: what`` if the content cannot be read.
+    """
     if not Path(path).is_file():
-        return False
+        return None
     with Path(path).open("rb") as file:
-        return _begins_as_goal(file.read(4096))
+        if not _begins_as_goal(file.read(4096)):
+            return None
+    with named(path):
+        return read_goal(Path(path).read_bytes())
 
 
 def _begins_as_goal(data: bytes) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol, cast
 
-from topoloom._core import CommGraph, Error, Machine
+from topoloom._core import CommGraph, Error, Machine, OperationGraph
 from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
 from topoloom.support.nearest import unknown_name
 
@@ -76,9 +76,16 @@ def load_simulator(name: str) -> Simulate:
 
 
 def with_switch(
-    simulate: Simulate, name: str, switch: str | None, machine: str | None = None
+    simulate: Simulate,
+    name: str,
+    switch: str | None,
+    machine: str | None = None,
+    operations: OperationGraph | None = None,
 ) -> Simulate:
     """Give the simulator its switches: of a name or a file, or of a machine's file.
+
+    Switches play `operations`, each when what it waits for is done, where there are
+    any; other simulators send all messages of a phase at once.
 
     Raises
     ------
@@ -92,4 +99,18 @@ def with_switch(
     from topoloom.simulate import switches
     from topoloom.simulate.switch_toml import switch_of
 
-    return partial(switches.simulate, switch=switch_of(switch, machine))
+    how = switch_of(switch, machine)
+    if operations is None:
+        return partial(switches.simulate, switch=how)
+
+    def play(
+        machine: Machine,
+        node_of_rank: Sequence[int],
+        phases: Sequence[CommGraph],
+        *,
+        progress: ReportProgress = unwatched,
+    ) -> Simulated:
+        del phases  # which say the same, but nothing of what waits for what
+        return switches.play(machine, node_of_rank, operations, how, progress=progress)
+
+    return play

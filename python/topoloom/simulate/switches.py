@@ -16,12 +16,14 @@ from topoloom._core import (
     CommGraph,
     Error,
     Machine,
+    OperationGraph,
     ProgramMeasure,
     Schedule,
     SwitchWiring,
     channel_name,
     channel_switches,
     simulate_messages,
+    simulate_operations,
     simulate_schedule,
 )
 from topoloom.graphs.phases import Ints, edge_rows
@@ -98,6 +100,41 @@ def simulate_collective(
         node_of_rank,
         schedule,
         settings=switch.settings(wiring.classes, largest),
+    )
+    return _simulated(
+        wiring, [float(measure.seconds)], np.asarray(measure.busy_seconds)
+    )
+
+
+def play(
+    machine: Machine,
+    node_of_rank: Sequence[int],
+    operations: OperationGraph,
+    switch: SwitchModel | None = None,
+    *,
+    progress: ReportProgress = unwatched,
+) -> Simulated:
+    """Simulate operations, each of which begins when what it waits for is done.
+
+    Work takes its time besides, on the processor of its rank that it names. Progress is
+    in packets.
+
+    Raises
+    ------
+    topoloom.Error
+        If the machine has no links with bandwidths.
+    """
+    switch, wiring = _wired(machine, switch)
+    nodes = np.asarray(node_of_rank)
+    sent = np.column_stack([np.asarray(ends, float) for ends in operations.sends])
+    largest = sent[:, 2].max(initial=0)
+    count = _packets(switch, nodes, sent)
+    measure = simulate_operations(
+        wiring,
+        nodes,
+        operations,
+        settings=switch.settings(wiring.classes, largest),
+        progress=_after(0, count, progress),
     )
     return _simulated(
         wiring, [float(measure.seconds)], np.asarray(measure.busy_seconds)
@@ -203,7 +240,7 @@ def _packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
     """Count what goes over the network."""
     ends = nodes[sent[:, :2].astype(np.int64)]
     away = sent[ends[:, 0] != ends[:, 1], 2]
-    payload = switch.payload_for(sent[:, 2].max())
+    payload = switch.payload_for(sent[:, 2].max(initial=0))
     return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
 
 

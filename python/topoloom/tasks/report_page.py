@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topoloom._core import CommGraph, Error
-from topoloom.graphs.graph_file import load_graph
+from topoloom.graphs.graph_file import load_graph, load_operations
 from topoloom.graphs.phases import load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.data import Report, View
@@ -131,7 +131,7 @@ def write_report(
         raise Error(f"{output} is read for the page; name another file for it")
     interrupted = False
     if simulator is not None:
-        found = _simulated(simulator, files, placements, graph, phases)
+        found = _simulated(simulator, files, placements, graph_file, graph, phases)
         interrupted = found.interrupted
         report = replace(report, simulator=simulator.name, simulated=found.results)
     save_report(output, report)
@@ -145,11 +145,15 @@ def _simulated(
     simulator: Simulator,
     files: list[PlacementFile],
     paths: Sequence[Path],
+    graph_file: str,
     graph: CommGraph,
     phases: Sequence[CommGraph],
 ) -> Simulations:
     simulate = load_simulator(simulator.name)
-    simulate = with_switch(simulate, simulator.name, simulator.switch)
+    operations = load_operations(graph_file)
+    simulate = with_switch(
+        simulate, simulator.name, simulator.switch, operations=operations
+    )
     given = [
         PlacementProblem(
             graph, file.allocation, file, file.hosts, file.switches, file.node

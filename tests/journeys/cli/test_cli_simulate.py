@@ -166,16 +166,27 @@ def test_a_report_shows_simulated_times_and_the_busiest_channels(
     )
 
 
-def test_a_program_in_goal_is_simulated_as_a_pattern(topoloom: Command) -> None:
+def test_switches_play_a_program_in_goal(topoloom: Command) -> None:
     Path("two.goal").write_text(
-        "num_ranks 2\nrank 0 {\nl1: send 1000b to 1\n}\n"
-        "rank 1 {\nl1: recv 1000b from 0\n}\n"
+        "num_ranks 2\nrank 0 {\nl1: send 1000000b to 1\n}\n"
+        "rank 1 {\nl1: recv 1000000b from 0\nl2: calc 5000000\nl2 requires l1\n}\n"
     )
     Path("two.txt").write_text("// by hand\n" + Path("two.goal").read_text())
     for name in ("two.goal", "two.txt"):
         found = topoloom("simulate", name, "-m", MACHINE, "--with", "switches")
         assert found.status == 0
-        assert f"{name} is simulated as a pattern" in found.err
+        assert f"{name} is played as it is in the file" in found.err
+    words = ["simulate", "two.goal", "-m", MACHINE, "--with", "switches", "--json"]
+    (result,) = topoloom(*words).json["results"]
+    extra = result["simulated_seconds"] - result["predicted_seconds"]
+    assert 0.005 <= extra < 0.0051
+
+
+def test_other_simulators_send_the_messages_of_goal_at_once(topoloom: Command) -> None:
+    Path("two.goal").write_text("num_ranks 2\nrank 0 {\nl1: calc 8\n}\n")
+    found = topoloom("simulate", "two.goal", "-m", MACHINE)
+    assert found.status == 0
+    assert "two.goal is simulated as a pattern" in found.err
 
 
 def test_schedules_of_a_collective_are_simulated_in_switches(

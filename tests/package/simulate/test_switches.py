@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -13,10 +14,15 @@ from topoloom._core import (
     Schedule,
     SwitchSettings,
     SwitchWiring,
+    read_goal,
     simulate_messages,
+    simulate_operations,
     simulate_schedule,
 )
 from topoloom.graphs import stencil
+from topoloom.schedules.choose import Call
+from topoloom.schedules.exports import goal
+from topoloom.schedules.exports.asked import Asked
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate
 
@@ -127,6 +133,35 @@ def test_schedules_wait_for_what_they_depend_on() -> None:
         wiring, list(range(8)), ring, settings=settings, threads=2
     )
     assert again.finish.tolist() == found.finish.tolist()
+
+
+@pytest.mark.parametrize("name", ["ring", "recursive-doubling", "halving", "bine"])
+def test_a_schedule_in_goal_takes_as_long_as_the_schedule(name: str) -> None:
+    """And the work in it, as copies and what is combined take nothing in schedules."""
+    wiring = SwitchWiring(Machine(TORUS))
+    settings = SwitchSettings(vcs=4)
+    call = Call("all-reduce", 8, 64_000)
+    text = goal.write(Asked(call, name, None))
+    without_work = re.sub(r"calc \d+", "calc 0", text)
+    found = simulate_operations(
+        wiring, list(range(8)), read_goal(without_work.encode()), settings=settings
+    )
+    schedule = simulate_schedule(
+        wiring, list(range(8)), call.schedule(name), settings=settings
+    )
+    assert found.complete
+    assert found.packets == schedule.packets
+    assert found.seconds == pytest.approx(schedule.seconds, rel=1e-6)
+
+
+def test_operations_say_what_is_sent() -> None:
+    operations = read_goal(
+        b"num_ranks 2\nrank 0 {\na: send 8b to 1\nb: calc 5\n}\n"
+        b"rank 1 {\na: recv 8b from 0\n}\n"
+    )
+    assert (operations.rank_count, len(operations)) == (2, 3)
+    assert [ends.tolist() for ends in operations.sends] == [[0], [1], [8]]
+    assert operations.messages.total_bytes == 8
 
 
 def test_a_stopped_simulation_says_so() -> None:

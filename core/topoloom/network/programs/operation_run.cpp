@@ -11,11 +11,9 @@ namespace topoloom {
 
 namespace {
 
-using Kind = RankOperation::Kind;
-
 constexpr double most_cycles = 1e17;
 
-std::uint64_t cycles_of(std::uint64_t nanoseconds, double nanosecond) {
+std::uint64_t work_cycles(std::uint64_t nanoseconds, double nanosecond) {
     return static_cast<std::uint64_t>(std::ceil(static_cast<double>(nanoseconds) * nanosecond));
 }
 
@@ -42,9 +40,9 @@ OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> no
         OperationState& state = states_[id.value];
         std::vector<std::uint64_t>& busy = ranks_[one.rank.value].busy;
         if (one.processor >= busy.size()) busy.resize(one.processor + 1U);
-        if (one.kind == Kind::work) work += static_cast<double>(one.size) * nanosecond;
+        if (one.kind == RankOperation::Kind::work) work += static_cast<double>(one.size) * nanosecond;
         if (work > most_cycles) fail(graph_.name(id), ": the work up to there is more than can be counted");
-        if (one.kind == Kind::receive)
+        if (one.kind == RankOperation::Kind::receive)
             state.packets = cards_.is_inside(one.rank.value, one.peer.value)
                                 ? 1
                                 : format_.packets(Bytes{static_cast<std::int64_t>(one.size)});
@@ -127,7 +125,7 @@ void OperationRun::start(OperationId id, std::uint64_t cycle) {
 void OperationRun::begin(OperationId id, std::uint64_t cycle) {
     const RankOperation& operation = graph_[id];
     OperationState& state = states_[id.value];
-    if (operation.kind == Kind::receive) {
+    if (operation.kind == RankOperation::Kind::receive) {
         state.has_begun = true;
         start(id, cycle);
         if (state.handled != never) schedule(id, Happening::ends, std::max(cycle, state.handled));
@@ -136,8 +134,8 @@ void OperationRun::begin(OperationId id, std::uint64_t cycle) {
     std::uint64_t& until = busy(operation);
     until = std::max(until, cycle);
     start(id, until);
-    if (operation.kind == Kind::work) {
-        until += cycles_of(operation.size, nanosecond_);
+    if (operation.kind == RankOperation::Kind::work) {
+        until += work_cycles(operation.size, nanosecond_);
         return schedule(id, Happening::ends, until);
     }
     const std::uint32_t rank = operation.rank.value;
@@ -198,7 +196,7 @@ std::uint64_t OperationRun::end() const {
 std::string OperationRun::first_waiting() const {
     for (const OperationId id : ids<OperationId>(states_.size())) {
         const OperationState& state = states_[id.value];
-        if (graph_[id].kind == Kind::receive && state.has_begun && state.handled == never)
+        if (graph_[id].kind == RankOperation::Kind::receive && state.has_begun && state.handled == never)
             return graph_.name(id) + " waits for its message";
     }
     return "no operation waits";

@@ -46,9 +46,10 @@ def command(
 
     In each round every rank sends one message to each rank that it has any for, and
     waits until all are sent and received. Rounds repeat until no messages are left;
-    then the next phase begins. The simulator gets the machine as it is described: its
-    links, cards and memories, what messages cost, and our routes, one for each pair of
-    ranks. The first line is 'block', what the launcher does by default.
+    then the next phase begins. Operations of GOAL files begin, in switches, when what
+    they wait for is done. The simulator gets the machine as it is described: its links,
+    cards and memories, what messages cost, and our routes, one for each pair of ranks.
+    The first line is 'block', what the launcher does by default.
 
     \b
     congestion      load of the busiest link divided by its bandwidth
@@ -69,7 +70,7 @@ def command(
     """
     from topoloom.cli.console import note, print_json, progress_bar
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.graphs.graph_file import is_goal
+    from topoloom.graphs.graph_file import load_operations
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
     from topoloom.simulate import load_simulator, with_switch
@@ -78,7 +79,10 @@ def command(
     from topoloom.tasks.problem import Where
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
-    simulate = with_switch(load_simulator(simulator), simulator, switch, machine)
+    operations = load_operations(graph)
+    simulate = with_switch(
+        load_simulator(simulator), simulator, switch, machine, operations
+    )
     where = Where(*allowed, seed, limits.order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
@@ -88,10 +92,13 @@ def command(
     ]
     check_same_machine(names, given)
     phases = load_phases(graph) or [given[0].graph]
-    if is_goal(graph):
+    if operations is not None:
         note(
-            f"topoloom: {graph} is simulated as a pattern: its messages are sent at "
-            "once, whatever they wait for in the file"
+            f"topoloom: {graph} is played as it is in the file; what is predicted is "
+            "of all its messages at once, without work"
+            if simulator == "switches"
+            else f"topoloom: {graph} is simulated as a pattern: its messages are sent "
+            "at once, whatever they wait for in the file; switches play it"
         )
     the_machine = given[0].allocation.machine
     unit = "packets" if simulator == "switches" else "messages"
