@@ -106,14 +106,17 @@ def print_facts(
 
 @contextlib.contextmanager
 def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how much is done, if stderr is a terminal; call it with that, and with all.
+    """Show how much is done; call it with that, and with all.
 
-    Ctrl-C is not heard here: it interrupts what runs.
+    Where stderr is not a terminal, what takes long says so once. Ctrl-C is not heard here:
+    it interrupts what runs.
     """
     if not sys.stderr.isatty():
-        yield lambda _done, _all: None
+        from topoloom.cli.forecast import Forecast
+
+        yield Forecast(what, unit, note)
         return
-    bar = _bar()
+    bar = _bar(knows_the_end=True)
     task = bar.add_task(what, total=None, done="")
 
     def show(done: int, total: int) -> None:
@@ -124,15 +127,23 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-def _bar() -> Any:
+def _bar(*, knows_the_end: bool = False) -> Any:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
+    rest = (TextColumn("left:"), TimeRemainingColumn()) if knows_the_end else ()
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[done]}"),
         TimeElapsedColumn(),
+        *rest,
         console=Console(stderr=True, highlight=False, markup=False),
         transient=True,
     )

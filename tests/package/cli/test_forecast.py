@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What takes long says so once, where nobody sees a progress bar."""
+
+from __future__ import annotations
+
+import pytest
+
+from topoloom.cli.forecast import Forecast
+
+
+@pytest.mark.parametrize(
+    ("done", "left"),
+    [
+        (500, None),  # of a thousand in 20 s: as much again
+        (100, "3 min"),
+        (10, "33 min"),
+        (1, "6 h"),
+    ],
+)
+def test_a_long_rest_is_said_once(done: int, left: str | None) -> None:
+    said: list[str] = []
+    now = iter([5.0, 6.0, 25.0, 30.0])
+    forecast = Forecast("1/2 block", "packets", said.append, lambda: next(now))
+    forecast(0, 1000)
+    for _ in range(2):
+        forecast(done, 1000)
+    expected = f"topoloom: 1/2 block: {done} of 1,000 packets in 20 s; the rest takes"
+    assert said == ([f"{expected} about {left}"] if left else [])
+
+
+def test_nothing_is_said_before_anything_is_done() -> None:
+    said: list[str] = []
+    now = iter([0.0, 100.0, 200.0])
+    forecast = Forecast("1/2 block", "packets", said.append, lambda: next(now))
+    forecast(0, 10**12)
+    forecast(10**6, 10**12)
+    assert len(said) == 1
+    assert said[0].endswith("the rest takes about 2,315 days")
