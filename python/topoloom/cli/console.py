@@ -108,8 +108,8 @@ def print_facts(
 def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Show how much is done; call it with that, and with all.
 
-    Where stderr is not a terminal, what takes long says so once. Ctrl-C is not heard here:
-    it interrupts what runs.
+    Where stderr is not a terminal, what takes long says so once. Ctrl-C is not heard
+    here: it interrupts what runs.
     """
     if not sys.stderr.isatty():
         from topoloom.cli.forecast import Forecast
