@@ -78,15 +78,16 @@ def _simulate(
     platforms: Sequence[str], ranks: Sequence[int], page: Path | None
 ) -> None:
     saved = load(SAVED)
-    done: dict[Job, set[str]] = defaultdict(set)
+    done: dict[Job, set[tuple[str, int]]] = defaultdict(set)
     for cell in saved:
-        done[cell.platform, cell.placement, cell.ranks].add(cell.by)
+        done[cell.platform, cell.placement, cell.ranks].add((cell.by, cell.bytes))
     hidden = []
     with tempfile.TemporaryDirectory() as folder:
         program = _program(Path(folder))
         for job in jobs(platforms, ranks):
             for cells in simulate_job(program, job, done[job]):
-                print(*job, cells[0].by, file=sys.stderr, flush=True)
+                what = cells[0]
+                print(*job, what.bytes, what.by, file=sys.stderr, flush=True)
                 save(cells, SAVED)
                 saved += cells
         for platform in platforms:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -82,23 +83,32 @@ def jobs(platforms: Sequence[str], ranks: Sequence[int]) -> Iterator[Job]:
                 yield platform, placement, number
 
 
-def simulate_job(program: Path, job: Job, done: set[str]) -> Iterator[list[Cell]]:
+def simulate_job(
+    program: Path, job: Job, done: set[tuple[str, int]]
+) -> Iterator[list[Cell]]:
     """Simulate all calls of a job by all who choose, and by schedules.
 
-    Gives those of each selector, then ours, except by those who are `done`.
+    Gives those of each size by each selector, then ours, except what is `done`.
     """
-    if {*SELECTORS, AUTO} <= done:
+    calls: dict[int, list[Call]] = defaultdict(list)
+    for call in _calls(job[2]):
+        calls[call.bytes].append(call)
+    left = [
+        (by, size)
+        for size in calls
+        for by in (*SELECTORS, AUTO)
+        if (by, size) not in done
+    ]
+    if not left:
         return
     seated = seat(*job, program.parent)
-    calls = list(_calls(job[2]))
-    for selector in SELECTORS:
-        if selector not in done:
-            cases = [(call, "mpi") for call in calls]
-            settings = {"smpi/coll-selector": selector}
-            found = run_cases(program, seated, settings, cases)
-            yield [_cell(job, call, selector, seconds) for call, seconds in found]
-    if AUTO not in done:
-        yield _simulate_ours(program, job, seated, calls)
+    for by, size in left:
+        if by == AUTO:
+            yield _simulate_ours(program, job, seated, calls[size])
+            continue
+        cases = [(call, "mpi") for call in calls[size]]
+        found = run_cases(program, seated, {"smpi/coll-selector": by}, cases)
+        yield [_cell(job, call, by, seconds) for call, seconds in found]
 
 
 def _simulate_ours(
