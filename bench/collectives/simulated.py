@@ -186,6 +186,8 @@ class Overlap:
 
     Attributes
     ----------
+    schedule
+        "auto" for our choice.
     blocking
         Seconds without computing.
     left
@@ -195,6 +197,7 @@ class Overlap:
     platform: str
     ranks: int
     bytes: int
+    schedule: str
     blocking: float
     left: float
 
@@ -204,16 +207,22 @@ class Overlap:
         return 1 - self.left / self.blocking
 
 
-def overlap(program: Path, platform: str, ranks: int, bytes: int) -> Overlap:
+def overlap(
+    program: Path, platform: str, ranks: int, bytes: int, schedule: str
+) -> Overlap:
     """Simulate it; a test of a request that finds nothing takes 10 ns."""
     seated = seat(platform, "block", ranks, program.parent)
-    case = [(Call("all-to-all", ranks, bytes), f"machine={seated.machine}")]
+    setting = f"machine={seated.machine}"
+    if schedule != AUTO:
+        setting += f";schedule={schedule}"
+    case = [(Call("all-to-all", ranks, bytes), setting)]
     settings = smpi.QUICK | {"smpi/test": "1e-8"}
     seconds = {
         form: next(run_cases(program, seated, settings, case, form))[1]
         for form in ("blocking", "overlapped")
     }
-    return Overlap(platform, ranks, bytes, seconds["blocking"], seconds["overlapped"])
+    what = (platform, ranks, bytes, schedule)
+    return Overlap(*what, seconds["blocking"], seconds["overlapped"])
 
 
 def save(cells: Sequence[Cell], file: Path) -> None:

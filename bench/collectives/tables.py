@@ -24,7 +24,7 @@ CLASSES = {"8 to 64 B": (8, 64), "512 B and 4 KiB": (512, 4096), "32 KiB": (3276
 
 
 #: How many of the first cells say what a row is about.
-CALL_KEY, OVERLAP_KEY = 4, 3
+CALL_KEY, OVERLAP_KEY = 4, 4
 
 
 @dataclass
@@ -202,12 +202,16 @@ def overlap_table(overlaps: Iterable[Overlap]) -> str:
     """Write what is hidden behind computing."""
     rows = (
         (
-            *(one.platform, one.ranks, f"{one.bytes:,}", f"{1e6 * one.blocking:,.0f}"),
-            *(f"{1e6 * one.left:,.0f}", f"{100 * one.hidden:.1f} %"),
+            *(one.platform, one.ranks, f"{one.bytes:,}", one.schedule),
+            *(f"{1e6 * one.blocking:,.0f}", f"{1e6 * one.left:,.0f}"),
+            f"{100 * one.hidden:.1f} %",
         )
         for one in overlaps
     )
-    head = ("machine", "ranks", "bytes", "blocking", "left of it", "hidden")
+    head = (
+        *("machine", "ranks", "bytes", "schedule"),
+        *("blocking", "left of it", "hidden"),
+    )
     return _table(head, rows, left=1)
 
 
