@@ -13,7 +13,15 @@ from collectives import fitted, simulated
 from collectives.__main__ import marks
 from collectives.orders import MACHINES, RANKS, Result, network_model, table
 from collectives.platforms import PLATFORMS, SMALL, Seated, seat, seat_on
-from collectives.simulated import SELECTORS, Cell, Overlap, load, save, simulate_job
+from collectives.simulated import (
+    SELECTORS,
+    SIZES,
+    Cell,
+    Overlap,
+    load,
+    save,
+    simulate_job,
+)
 from collectives.tables import (
     call_order,
     calls_table,
@@ -132,20 +140,24 @@ def test_a_job_is_simulated_by_those_who_were_not_yet(
 
     monkeypatch.setattr(simulated, "run_cases", seconds)
     monkeypatch.setattr(simulated, "_candidates", lambda *_: [("bruck", 2e-6)])
-    job, done = ("flat", "block", 64), {"ompi", "impi"}
+    job = "flat", "block", 64
+    everything = {(by, size) for by in (*SELECTORS, "auto") for size in SIZES}
+    left = {("mpich", 8), ("auto", 512), ("ompi", 512)}
     found = [
-        {cell.by for cell in cells}
-        for cells in simulate_job(tmp_path / "program", job, done)
+        ({cell.by for cell in cells}, {cell.bytes for cell in cells})
+        for cells in simulate_job(tmp_path / "program", job, everything - left)
     ]
-    assert found == [{"mpich"}, {"mvapich2"}, {"auto", "bruck"}]
-    everybody = {*SELECTORS, "auto"}
-    assert not list(simulate_job(tmp_path / "program", job, everybody))
+    assert found == [
+        ({"mpich"}, {8}),
+        ({"ompi"}, {512}),
+        ({"auto", "bruck"}, {512}),
+    ]
+    assert not list(simulate_job(tmp_path / "program", job, everything))
 
 
 def test_what_is_left_of_a_call_is_not_hidden() -> None:
-    assert Overlap("flat", 256, 8, blocking=10e-6, left=1e-6).hidden == pytest.approx(
-        0.9
-    )
+    one = Overlap("flat", 256, 8, "bruck", blocking=10e-6, left=1e-6)
+    assert one.hidden == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
