@@ -213,7 +213,7 @@ def test_schedules_of_a_collective_are_simulated_in_switches(
     ("wrong", "message"),
     [
         (["-m", "torus:4x4,bandwidth=1GB/s"], "what a message takes to start"),
-        (["--model", "hdr"], "packets cross a machine; name one"),
+        (["--model", "hdr"], "--with switches needs --machine"),
         (["--model", "hdr", "--with", "simgrid"], "with switches, not with 'simgrid'"),
     ],
 )

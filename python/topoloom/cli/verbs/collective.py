@@ -290,6 +290,8 @@ def command(
     form = find_format(to) if to is not None else None
     _check_output(output, order_ranks, to)
     where = Where(*allowed, seed, limits.order(launcher))
+    if simulator is not None and machine is None and placement is None:
+        raise Error("packets cross a machine: --with switches needs --machine")
     setting = read_setting(call, model, machine, where, placement)
     if figure is not None:
         points_over(call, over, setting.slots)
