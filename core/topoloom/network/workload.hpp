@@ -37,6 +37,8 @@ class Workload {
     /// The packet that next() spoke of, which the network takes in this cycle, not before it is made. No flits: there was something
     /// else to do, which is done, and next() is later.
     [[nodiscard]] virtual Order take(Node node, std::uint64_t cycle) = 0;
+    /// All of a packet has left a node when a cycle begins, which may be a later one. It took no other since.
+    virtual void left(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}
     /// All of a packet has come to a node in a cycle.
     virtual void receive(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}
 };

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import glob
 import itertools
 from collections.abc import Mapping
@@ -84,7 +85,7 @@ def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
     if kind == "monitoring":
         return _core.read_monitoring(data)
     if kind == "goal":
-        return read_goal(data).messages
+        return _operations_of(path).messages
     graph: CommGraph = getattr(_core, _READERS[kind])(data)
     return graph
 
@@ -133,7 +134,19 @@ def load_operations(path: str | Path) -> OperationGraph | None:
         if not _begins_as_goal(file.read(4096)):
             return None
     with named(path):
-        return read_goal(Path(path).read_bytes())
+        return _operations_of(path)
+
+
+def _operations_of(path: str | Path) -> OperationGraph:
+    """Read a file in GOAL, which takes long, once for all who want it."""
+    at = Path(path).absolute()
+    stat = at.stat()
+    return _read_operations(at, stat.st_mtime_ns, stat.st_size)
+
+
+@functools.lru_cache(maxsize=1)
+def _read_operations(path: Path, _changed: int, _size: int) -> OperationGraph:
+    return read_goal(path.read_bytes())
 
 
 def _begins_as_goal(data: bytes) -> bool:

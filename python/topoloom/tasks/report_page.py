@@ -133,7 +133,11 @@ def write_report(
     if simulator is not None:
         found = _simulated(simulator, files, placements, graph_file, graph, phases)
         interrupted = found.interrupted
-        report = replace(report, simulator=simulator.name, simulated=found.results)
+        waits = simulator.name == "switches" and load_operations(graph_file) is not None
+        name = f"{simulator.name}, with what operations wait for" if waits else ""
+        report = replace(
+            report, simulator=name or simulator.name, simulated=found.results
+        )
     save_report(output, report)
     headline = title_of(report.views[0], report.views[report.best])
     changed = (_if_changed(view, graph_file) for view in report.views[1:])

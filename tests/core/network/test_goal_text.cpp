@@ -78,3 +78,29 @@ TEST_CASE("what is not GOAL is refused in a line, with its place") {
     refused(one + "a: send 8b to 1\n}\nrank 1 {\na: recv 9b from 0\n}\n", "is received as 9 bytes in line 6");
     refused(one + "a: calc 1\n", "expected '}'");
 }
+
+TEST_CASE("labels, blanks and comments are as the tools of GOAL take them") {
+    const OperationGraph graph = read_goal_text(
+        "// by hand\nnum_ranks 2 /* ranks,\n  two of them */\n/* the first */ rank 0{\nsend 8b to 1 // at "
+        "once\n"
+        "a :calc 5\nb : calc 6\nc:calc 7 tag 3\nb requires a\n}\nrank 1 {\n  recv 8b from 0\n}\n");
+    REQUIRE(graph.operations().size() == 5);
+    CHECK(graph.name(OperationId{1}) == "calc 5 of rank 0 (line 6)");
+    CHECK(graph.operations()[3].size == 7);
+    CHECK(graph.waits(OperationId{2}) == 1);
+    const auto refusal = [](const std::string& text) -> std::string {
+        try {
+            (void)read_goal_text(text);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(refusal("num_ranks 1\n/* no\nend\n")
+              .ends_with("line 2: the comment that begins here has no end '*/'"));
+    CHECK(
+        refusal("num_ranks 2\nrank 0 {\nrecv 8b from -1\n}\n").find("messages from any rank are not read") !=
+        std::string::npos);
+    CHECK(refusal("num_ranks 2\nrank 0 {\nrecv 8b from 1 tag -1\n}\n").find("messages from any tag") !=
+          std::string::npos);
+}

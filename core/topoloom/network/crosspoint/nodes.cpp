@@ -74,6 +74,9 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
     if (window == no_index) return;
     const std::uint32_t flits = packets_[sender.packet].order.flits;
     const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[sender.channel.value]);
+    workload_.left(Node{node}, packets_[sender.packet].order,
+                   (taken_until + ChannelTimes::cycle - 1) / ChannelTimes::cycle);
+    sender.next = workload_.next(Node{node});
     go(std::exchange(sender.packet, no_index), {}, sender.place, sender.channel, window, gone);
     sender.flits += flits;
     look_for_next(node);

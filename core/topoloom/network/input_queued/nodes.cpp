@@ -63,7 +63,10 @@ void InputQueuedNetwork::send(Worker& worker, Node node) {
     moving_.put(sender.arrival_line, worker.now + delay_[sender.arrival_line],
                 Flit(sender.packet, sender.vc, is_head, is_tail));
     announce(sender.entry_router, worker.now + delay_[sender.arrival_line]);
-    if (is_tail) sender.packet = no_index;
+    if (!is_tail) return;
+    workload_.left(node, packets_[sender.packet].order, way_free(sender.arrival_line, worker.now));
+    sender.next = workload_.next(node);
+    sender.packet = no_index;
 }
 
 void InputQueuedNetwork::receive(Worker& worker, Flit flit) {

@@ -132,6 +132,11 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::uint64_t& until = taken_until_[arrival_line];
         until = std::max(until, now * ChannelTimes::cycle) + period_[arrival_line];
     }
+    /// The cycle in which a flit that began its way in this one has left.
+    [[nodiscard]] std::uint64_t way_free(std::uint32_t arrival_line, std::uint64_t now) const {
+        if (!paced_) return now + 1;
+        return (taken_until_[arrival_line] + ChannelTimes::cycle - 1) / ChannelTimes::cycle;
+    }
     template <bool in_turns>
     void allocate(Worker& worker, std::uint32_t router);
     template <bool in_turns>

@@ -34,7 +34,7 @@ void CollectiveRun::add_member(const SwitchGroup& group, std::uint32_t number, N
     }
 }
 
-Order CollectiveRun::take(Node from, std::uint64_t cycle) {
+Order CollectiveRun::take(Node from, std::uint64_t /*cycle*/) {
     NodeState& node = nodes_[from.value];
     const std::uint64_t groups = node.sends.size();
     const std::uint64_t packet = node.sent / groups;
@@ -42,11 +42,13 @@ Order CollectiveRun::take(Node from, std::uint64_t cycle) {
     const std::uint64_t before = packet * format_.payload;
     const Order order{Node{node_count_ + group}, format_.flits(bytes_ - std::min(bytes_, before)), packet,
                       costs_.send};
-    if (++node.sent == groups * packets_) {
-        node.next = never;
-        node.finish = std::max(node.finish, cycle + order.flits);
-    }
+    if (++node.sent == groups * packets_) node.next = never;
     return order;
+}
+
+void CollectiveRun::left(Node from, const Order& /*order*/, std::uint64_t cycle) {
+    NodeState& node = nodes_[from.value];
+    node.finish = std::max(node.finish, cycle);
 }
 
 void CollectiveRun::receive(Node at, const Order& /*order*/, std::uint64_t cycle) {

@@ -29,6 +29,7 @@ class CollectiveRun final : public FiniteWorkload {
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
     [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
+    void left(Node node, const Order& order, std::uint64_t cycle) override;
     void receive(Node node, const Order& order, std::uint64_t cycle) override;
 
     [[nodiscard]] bool is_done() const override { return steps_done() == steps_; }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/network/programs/goal_text.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +19,7 @@ namespace {
 
 constexpr std::int64_t most_ranks = std::int64_t{1} << 24;
 constexpr std::int64_t most_processors = 1024;
+constexpr std::int64_t most_bytes = 1'000'000'000'000'000;
 /// A century of work.
 constexpr std::int64_t most_nanoseconds = 3'000'000'000'000'000'000;
 
@@ -52,27 +56,81 @@ class Reader {
         std::uint32_t line;
     };
 
-    /// Goes to a line that says something; false: there is none.
+    /// Goes to what says something, on this line or a later one; false: there is nothing.
     bool next_line() {
         while (!scanner_.at_end()) {
-            if (!scanner_.at_line_end() && !scanner_.at('/')) return true;
-            scanner_.skip_line();
-            ++line_;
+            if (!rest_.empty()) return true;
+            if (scanner_.at_line_end()) {
+                end_line();
+            } else if (!scanner_.at('/') || !skip_comment()) {
+                return true;
+            }
         }
         return false;
     }
+    /// `//` to the end of the line, or `/*` to `*/`. False, with the word kept, if it is none.
+    bool skip_comment() {
+        std::string_view word = scanner_.read_word("a comment");
+        if (word.starts_with("//")) {
+            skip_words();
+            return true;
+        }
+        rest_ = word;
+        if (!word.starts_with("/*")) return false;
+        rest_ = {};
+        const std::uint32_t begin = line_;
+        for (word.remove_prefix(2); word.find("*/") == std::string_view::npos;
+             word = scanner_.read_word("a comment")) {
+            while (scanner_.at_line_end()) {
+                if (scanner_.at_end()) fail_at_line(begin, "the comment that begins here has no end '*/'");
+                end_line();
+            }
+        }
+        rest_ = word.substr(word.find("*/") + 2);
+        return true;
+    }
+    void skip_words() {
+        while (!scanner_.at_line_end()) (void)scanner_.read_word("a comment");
+    }
     void end_line() {
+        while (rest_.empty() && !scanner_.at_line_end() && scanner_.at('/') && skip_comment()) continue;
+        if (!rest_.empty()) scanner_.refuse("expected the end of the line, found ", quote(rest_));
         scanner_.end_line();
         ++line_;
     }
+    /// Up to a blank, or behind a colon or before a brace, which need no blanks.
+    std::string_view read_word(std::string_view expected) {
+        std::string_view word = rest_.empty() ? scanner_.read_word(expected) : std::exchange(rest_, {});
+        std::size_t end = word.find(':');
+        end = end == std::string_view::npos ? word.size() : end + 1;
+        if (word.size() > 1 && word.ends_with('{')) end = std::min(end, word.size() - 1);
+        rest_ = word.substr(end);
+        return word.substr(0, end);
+    }
     void expect(std::string_view word) {
-        if (scanner_.read_word(quote(word)) != word) scanner_.refuse("expected ", quote(word));
+        if (read_word(quote(word)) != word) scanner_.refuse("expected ", quote(word));
     }
     static std::string quote(std::string_view word) { return "'" + std::string(word) + "'"; }
-    std::int64_t count(std::string_view what, std::int64_t most) {
-        const std::int64_t value = scanner_.read_count(what);
-        if (value > most) scanner_.refuse(what, " is ", value, ", but at most ", most);
+    /// An integer behind which `unit` stands; nothing if it is none.
+    static std::optional<std::int64_t> integer(std::string_view word, std::string_view unit = "") {
+        std::int64_t value = 0;
+        const char* const end = word.data() + word.size() - std::min(word.size(), unit.size());
+        const auto [stop, error] = std::from_chars(word.data(), end, value);
+        if (error != std::errc{} || stop != end || !word.ends_with(unit) || value < 0) return std::nullopt;
         return value;
+    }
+    std::int64_t count(std::string_view what, std::int64_t most) {
+        const std::string_view word = read_word(what);
+        const std::optional<std::int64_t> value = integer(word);
+        if (!value) scanner_.refuse("expected ", what, ", found ", quote(word));
+        if (*value > most) scanner_.refuse(what, " is ", *value, ", but at most ", most);
+        return *value;
+    }
+    /// Of a message, where some programs have -1 for any.
+    std::int64_t count_of_message(std::string_view what, std::string_view any, std::int64_t most) {
+        if (scanner_.at_line_end() || !scanner_.at('-')) return count(what, most);
+        scanner_.refuse("expected ", what, ", found ", quote(read_word(what)), ": messages from ", any,
+                        " are not read, as what they are depends on who comes first");
     }
 
     void read_rank(Rank rank) {
@@ -83,15 +141,17 @@ class Reader {
         std::vector<Wait> waits;
         for (;;) {
             if (!next_line()) fail_at_line(line_, "expected '}' behind the operations of rank ", rank.value);
-            const std::string_view word = scanner_.read_word("an operation or '}'");
-            if (word == "}") break;
-            if (word.ends_with(':')) {
-                const OperationId id{part.operations.size()};
-                if (!labels.emplace(word.substr(0, word.size() - 1), id).second)
-                    scanner_.refuse("label '", word.substr(0, word.size() - 1), "' is given twice");
-                part.operations.push_back(operation(rank));
+            std::string_view label = read_word("an operation or '}'");
+            if (label == "}") break;
+            if (is_kind(label)) {
+                part.operations.push_back(operation(rank, label));
+            } else if (label.ends_with(':') || (!scanner_.at_line_end() && scanner_.take(':'))) {
+                if (label.ends_with(':')) label.remove_suffix(1);
+                if (!labels.emplace(label, OperationId{part.operations.size()}).second)
+                    scanner_.refuse("label '", label, "' is given twice");
+                part.operations.push_back(operation(rank, read_word("send, recv or calc")));
             } else {
-                waits.push_back(wait(word));
+                waits.push_back(wait(label));
             }
             end_line();
         }
@@ -108,54 +168,53 @@ class Reader {
     }
 
     Wait wait(std::string_view after) {
-        const std::string_view how = scanner_.read_word("'requires' or 'irequires'");
+        const std::string_view how = read_word("'requires' or 'irequires'");
         if (how != "requires" && how != "irequires")
             scanner_.refuse("expected 'requires' or 'irequires' behind '", after,
                             "'; a label of an operation ends in ':'");
-        return {after, scanner_.read_word("a label"), how == "irequires", line_};
+        return {after, read_word("a label"), how == "irequires", line_};
     }
 
-    RankOperation operation(Rank rank) {
+    static bool is_kind(std::string_view word) { return word == "send" || word == "recv" || word == "calc"; }
+
+    RankOperation operation(Rank rank, std::string_view kind) {
         RankOperation made;
         made.rank = rank;
         made.line = line_;
-        const std::string_view kind = scanner_.read_word("send, recv or calc");
         if (kind == "calc") {
             made.size = static_cast<std::uint64_t>(count("the nanoseconds of work", most_nanoseconds));
         } else if (kind == "send" || kind == "recv") {
             made.kind = kind == "send" ? RankOperation::Kind::send : RankOperation::Kind::receive;
             made.size = size();
             expect(kind == "send" ? "to" : "from");
-            made.peer = Rank{static_cast<std::uint32_t>(count("the number of a rank", most_ranks))};
+            made.peer = Rank{
+                static_cast<std::uint32_t>(count_of_message("the number of a rank", "any rank", most_ranks))};
         } else {
-            scanner_.refuse("expected send, recv or calc");
+            scanner_.refuse("expected send, recv or calc, found ", quote(kind));
         }
         while (!scanner_.at_line_end()) {
-            const std::string_view option = scanner_.read_word("tag, cpu or nic");
+            const std::string_view option = read_word("tag, cpu or nic");
             if (option == "tag")
-                made.tag =
-                    static_cast<std::uint32_t>(count("a tag", std::numeric_limits<std::uint32_t>::max()));
+                made.tag = static_cast<std::uint32_t>(
+                    count_of_message("a tag", "any tag", std::numeric_limits<std::uint32_t>::max()));
             else if (option == "cpu")
                 made.processor =
                     static_cast<std::uint16_t>(count("the number of a cpu", most_processors - 1));
             else if (option == "nic")
                 (void)count("the number of a nic", most_processors - 1);
+            else if (option.starts_with("//"))
+                skip_words();
             else
-                scanner_.refuse("expected tag, cpu or nic");
+                scanner_.refuse("expected tag, cpu or nic, found ", quote(option));
         }
         return made;
     }
 
     std::uint64_t size() {
-        const std::string_view word = scanner_.read_word("bytes, such as 8b");
-        std::uint64_t bytes = 0;
-        bool is_number = word.size() > 1 && word.size() < 17 && word.back() == 'b';
-        for (const char digit : word.substr(0, word.size() - 1)) {
-            is_number = is_number && digit >= '0' && digit <= '9';
-            bytes = bytes * 10 + static_cast<std::uint64_t>(digit - '0');
-        }
-        if (!is_number) scanner_.refuse("expected bytes, such as 8b");
-        return bytes;
+        const std::string_view word = read_word("bytes, such as 8b");
+        const std::optional<std::int64_t> bytes = integer(word, "b");
+        if (!bytes || *bytes > most_bytes) scanner_.refuse("expected bytes, such as 8b, found ", quote(word));
+        return static_cast<std::uint64_t>(*bytes);
     }
 
     OperationGraph joined() {
@@ -174,6 +233,7 @@ class Reader {
     }
 
     TextScanner scanner_;
+    std::string_view rest_;  // of a word that was read in parts
     std::uint32_t line_ = 1;
     std::vector<Part> parts_;
 };

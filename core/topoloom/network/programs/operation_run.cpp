@@ -13,8 +13,8 @@ namespace {
 
 constexpr double most_cycles = 1e17;
 
-std::uint64_t work_cycles(std::uint64_t nanoseconds, double nanosecond) {
-    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(nanoseconds) * nanosecond));
+OperationId receive_of(const Order& order) {
+    return OperationId{static_cast<std::uint32_t>(order.message >> 1)};
 }
 
 std::uint64_t transfer_cycles(std::uint64_t bytes, double rate) {
@@ -38,8 +38,8 @@ OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> no
     for (const OperationId id : ids<OperationId>(states_.size())) {
         const RankOperation& one = graph_[id];
         OperationState& state = states_[id.value];
-        std::vector<std::uint64_t>& busy = ranks_[one.rank.value].busy;
-        if (one.processor >= busy.size()) busy.resize(one.processor + 1U);
+        std::vector<Processor>& processors = ranks_[one.rank.value].processors;
+        if (one.processor >= processors.size()) processors.resize(one.processor + 1U);
         if (one.kind == RankOperation::Kind::work) work += static_cast<double>(one.size) * nanosecond;
         if (work > most_cycles) fail(graph_.name(id), ": the work up to there is more than can be counted");
         if (one.kind == RankOperation::Kind::receive)
@@ -62,22 +62,23 @@ Order OperationRun::take(Node from, std::uint64_t cycle) {
     const Cards::Packet packet = cards_.take(from, cycle, format_.payload);
     const OperationId send{packet.message};
     const RankOperation& operation = graph_[send];
-    const std::uint32_t flits = format_.flits(packet.left);
-    if (packet.is_last) {
-        schedule(send, Happening::ends, cycle + flits);
-        open_messages(packet.rank);
-    }
-    return {cards_.node_of(operation.peer.value), flits, operation.match.value, cycle};
+    if (packet.is_last) open_messages(packet.rank, cycle);
+    return {cards_.node_of(operation.peer.value), format_.flits(packet.left),
+            std::uint64_t{operation.match.value} << 1 | (packet.is_last ? 1 : 0), cycle};
+}
+
+void OperationRun::left(Node /*from*/, const Order& order, std::uint64_t cycle) {
+    const bool is_last = (order.message & 1) != 0;
+    if (is_last) schedule(graph_[receive_of(order)].match, Happening::ends, cycle);
 }
 
 void OperationRun::receive(Node at, const Order& order, std::uint64_t cycle) {
-    NodeState& node = nodes_[at.value];
-    if (cycle > 0) play(node, cycle - 1);
-    arrive(OperationId{static_cast<std::uint32_t>(order.message)}, cycle);
+    if (cycle > 0) play(nodes_[at.value], cycle - 1);
+    arrive(receive_of(order), cycle);
 }
 
-std::uint64_t& OperationRun::busy(const RankOperation& operation) {
-    return ranks_[operation.rank.value].busy[operation.processor];
+OperationRun::Processor& OperationRun::processor_of(const RankOperation& operation) {
+    return ranks_[operation.rank.value].processors[operation.processor];
 }
 
 void OperationRun::schedule(OperationId id, Happening what, std::uint64_t cycle) {
@@ -105,6 +106,8 @@ void OperationRun::happen(const Event& event) {
         }
         case Happening::can_begin:
             return begin(event.operation, event.cycle);
+        case Happening::can_go:
+            return open(event.operation, event.cycle);
         case Happening::arrives:
             return arrive(event.operation, event.cycle);
     }
@@ -131,24 +134,25 @@ void OperationRun::begin(OperationId id, std::uint64_t cycle) {
         if (state.handled != never) schedule(id, Happening::ends, std::max(cycle, state.handled));
         return;
     }
-    std::uint64_t& until = busy(operation);
+    Processor& processor = processor_of(operation);
+    std::uint64_t& until = processor.busy;
     until = std::max(until, cycle);
     start(id, until);
     if (operation.kind == RankOperation::Kind::work) {
-        until += work_cycles(operation.size, nanosecond_);
+        const double exact = static_cast<double>(operation.size) * nanosecond_ + processor.rest;
+        processor.rest = exact - std::floor(exact);
+        until += static_cast<std::uint64_t>(exact);
         return schedule(id, Happening::ends, until);
     }
-    const std::uint32_t rank = operation.rank.value;
-    if (cards_.is_inside(rank, operation.peer.value)) return send_inside(id, until);
+    if (cards_.is_inside(operation.rank.value, operation.peer.value)) return send_inside(id, until);
     until += costs_.send;
-    ranks_[rank].waiting.push_back({id, until});
-    open_messages(rank);
+    schedule(id, Happening::can_go, until);
 }
 
 void OperationRun::send_inside(OperationId id, std::uint64_t cycle) {
     const RankOperation& operation = graph_[id];
     NodeState& node = node_of(operation);
-    std::uint64_t there = busy(operation) = cycle + costs_.memory;
+    std::uint64_t there = processor_of(operation).busy = cycle + costs_.memory;
     schedule(id, Happening::ends, there);
     if (costs_.memory_rate > 0) {
         node.memory_free =
@@ -158,14 +162,20 @@ void OperationRun::send_inside(OperationId id, std::uint64_t cycle) {
     schedule(operation.match, Happening::arrives, there);
 }
 
-void OperationRun::open_messages(std::uint32_t rank) {
+void OperationRun::open(OperationId send, std::uint64_t cycle) {
+    const std::uint32_t rank = graph_[send].rank.value;
+    ranks_[rank].sends.push_back(send);
+    open_messages(rank, cycle);
+}
+
+void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
-    for (; state.opened < state.waiting.size() && cards_.has_room(rank); ++state.opened) {
-        const Waiting& next = state.waiting[state.opened];
-        cards_.add(rank, {next.send.value, next.ready, graph_[next.send].size});
+    for (; state.opened < state.sends.size() && cards_.has_room(rank); ++state.opened) {
+        const OperationId send = state.sends[state.opened];
+        cards_.add(rank, {send.value, cycle, graph_[send].size});
     }
-    if (state.opened < state.waiting.size()) return;
-    state.waiting.clear();
+    if (state.opened < state.sends.size()) return;
+    state.sends.clear();
     state.opened = 0;
 }
 
@@ -174,13 +184,12 @@ void OperationRun::arrive(OperationId receive, std::uint64_t cycle) {
     const RankOperation& operation = graph_[receive];
     OperationState& state = states_[receive.value];
     if (--state.packets > 0) return;
-    if (cards_.is_inside(operation.rank.value, operation.peer.value)) {
-        state.handled = cycle;
-    } else {
-        std::uint64_t& until = busy(operation);
-        until = std::max(until, cycle) + costs_.receive;
-        state.handled = until + costs_.latency;
-    }
+    const bool is_inside = cards_.is_inside(operation.rank.value, operation.peer.value);
+    const std::uint64_t handling = is_inside ? 0 : costs_.receive;
+    const std::uint64_t there = cycle + (is_inside ? 0 : costs_.latency) + handling;
+    std::uint64_t& until = processor_of(operation).busy;
+    until = std::max(until, cycle) + handling;
+    state.handled = std::max(until, there);
     if (state.has_begun) schedule(receive, Happening::ends, state.handled);
 }
 

@@ -21,17 +21,19 @@ namespace topoloom {
 /// Work takes its processor for its time, a send for what a message costs its rank; a processor takes operations in the order
 /// in which they could begin, and equals in that of their numbers. A send ends when its last packet has left, a receive when it has
 /// begun and its message has come and been handled, by its processor. Messages inside a node go past the network, those to
-/// other nodes by the card. Memory: two words for each operation.
+/// other nodes by the card, which has the first of a rank that can go. Memory: a few words for each operation.
 class OperationRun final : public FiniteWorkload {
    public:
-    /// Refers to the graph. A nanosecond of work takes `nanosecond` cycles, rounded up for each operation. Throws Error for
-    /// what Cards and require_packets() refuse, and work of more cycles than can be counted.
+    /// Refers to the graph. A nanosecond of work takes `nanosecond` cycles; of a cycle what one operation does not fill counts for
+    /// the next one of its processor. Throws Error for what Cards and require_packets() refuse, and work of more cycles than
+    /// can be counted.
     OperationRun(const OperationGraph& graph, std::span<const Node> node_of_rank, std::size_t nodes,
                  const PacketFormat& format, const MessageCycles& costs, double nanosecond);
 
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
+    void left(Node node, const Order& order, std::uint64_t cycle) override;
     void receive(Node node, const Order& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
@@ -47,7 +49,7 @@ class OperationRun final : public FiniteWorkload {
 
    private:
     /// In this order, where several come in the same cycle.
-    enum class Happening : std::uint8_t { starts, ends, can_begin, arrives };
+    enum class Happening : std::uint8_t { starts, ends, can_begin, can_go, arrives };
 
     struct Event {
         std::uint64_t cycle;
@@ -65,14 +67,14 @@ class OperationRun final : public FiniteWorkload {
         std::uint64_t packets = 0;      // of a receive, that have not come
         std::uint64_t handled = never;  // the cycle in which its message was
     };
-    struct Waiting {
-        OperationId send;
-        std::uint64_t ready;  // cycle
+    struct Processor {
+        std::uint64_t busy = 0;  // the cycle until which it is
+        double rest = 0;         // of a cycle of work
     };
     struct RankState {
-        std::vector<std::uint64_t> busy{};  // [processor]: the cycle until which it is
+        std::vector<Processor> processors{};
         std::uint64_t since = 0;
-        std::vector<Waiting> waiting{};  // sends, of which the first have been opened
+        std::vector<OperationId> sends{};  // that can go, of which the first have been opened
         std::size_t opened = 0;
     };
     struct NodeState {
@@ -84,7 +86,7 @@ class OperationRun final : public FiniteWorkload {
     [[nodiscard]] NodeState& node_of(const RankOperation& operation) {
         return nodes_[cards_.node_of(operation.rank.value).value];
     }
-    [[nodiscard]] std::uint64_t& busy(const RankOperation& operation);
+    [[nodiscard]] Processor& processor_of(const RankOperation& operation);
     void schedule(OperationId id, Happening what, std::uint64_t cycle);
     /// What happens inside a node up to a cycle.
     void play(NodeState& node, std::uint64_t until);
@@ -92,7 +94,8 @@ class OperationRun final : public FiniteWorkload {
     void begin(OperationId id, std::uint64_t cycle);
     void start(OperationId id, std::uint64_t cycle);
     void send_inside(OperationId id, std::uint64_t cycle);
-    void open_messages(std::uint32_t rank);
+    void open(OperationId send, std::uint64_t cycle);
+    void open_messages(std::uint32_t rank, std::uint64_t cycle);
     void arrive(OperationId receive, std::uint64_t cycle);
     void go_on(OperationId id, bool on_start, std::uint64_t cycle);
 

@@ -130,8 +130,9 @@ void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step,
                         bool is_last, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
     if (is_last) {
+        const std::uint64_t there = cycle + costs_.latency + costs_.receive;
         state.busy = std::max(state.busy, cycle) + costs_.receive;
-        cycle = state.busy + costs_.latency;
+        cycle = std::max(state.busy, there);
     }
     if (step != state.step) {
         const auto early = std::ranges::find(state.early, step, &Early::step);
@@ -156,13 +157,25 @@ Order ProgramRun::take(Node from, std::uint64_t cycle) {
     const Label label{state.step, cards_.place(packet.message), packet.is_last};
     const Order order{cards_.node_of(packet.message), flits, label.packed(), cycle};
     if (packet.is_last) {
-        state.since = std::max(state.since, cycle + flits);
+        state.is_leaving = true;
+        node.leaving = packet.rank;
         open_messages(node, packet.rank);
-        if (is_over(packet.rank)) node.advancing.push_back(packet.rank);
-        begin_steps(node);
     }
     node.next = cards_.next(from);
     return order;
+}
+
+void ProgramRun::left(Node from, const Order& /*order*/, std::uint64_t cycle) {
+    NodeState& node = nodes_[from.value];
+    if (node.leaving == no_index) return;
+    const std::uint32_t rank = std::exchange(node.leaving, no_index);
+    RankState& state = ranks_[rank];
+    state.is_leaving = false;
+    state.since = std::max(state.since, cycle);
+    if (!is_over(rank)) return;
+    node.advancing.push_back(rank);
+    begin_steps(node);
+    node.next = cards_.next(from);
 }
 
 void ProgramRun::receive(Node at, const Order& order, std::uint64_t cycle) {

@@ -19,7 +19,7 @@ namespace topoloom {
 struct MessageCycles {
     std::uint64_t send = 0;     // before the first packet of a message can go
     std::uint64_t receive = 0;  // once its last packet has come
-    std::uint64_t latency = 0;  // after that, while the rank may handle others
+    std::uint64_t latency = 0;  // besides, while the rank may handle others
     double memory_rate = 0;     // bytes per cycle inside a node, of all its ranks together; 0: no time
     std::uint64_t memory = 0;   // before a message inside a node goes
 };
@@ -36,6 +36,7 @@ class ProgramRun final : public FiniteWorkload {
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
     [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
+    void left(Node node, const Order& order, std::uint64_t cycle) override;
     void receive(Node node, const Order& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
@@ -62,6 +63,7 @@ class ProgramRun final : public FiniteWorkload {
         std::uint64_t busy = 0;      // the cycle until which the rank handles messages
         std::uint64_t expected = 0;  // packets of the step that have not come
         std::uint32_t opened = 0;    // messages of the step
+        bool is_leaving = false;     // the last packet of one of them
         std::vector<ProgramMessage> sends{};
         std::vector<Early> early{};
     };
@@ -69,6 +71,7 @@ class ProgramRun final : public FiniteWorkload {
         std::uint64_t next = never;
         std::uint64_t memory_free = 0;
         std::uint64_t steps_done = 0;
+        std::uint32_t leaving = no_index;        // the rank whose last packet of a message is
         std::vector<std::uint32_t> advancing{};  // ranks that may have done their steps
         std::vector<ProgramMessage> receives{};
     };
@@ -81,7 +84,8 @@ class ProgramRun final : public FiniteWorkload {
                 std::uint64_t cycle);
     [[nodiscard]] bool is_over(std::uint32_t rank) const {
         const RankState& state = ranks_[rank];
-        return state.expected == 0 && cards_.open(rank).empty() && state.opened == state.sends.size();
+        return state.expected == 0 && !state.is_leaving && cards_.open(rank).empty() &&
+               state.opened == state.sends.size();
     }
 
     const Program& program_;

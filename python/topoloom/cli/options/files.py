@@ -53,7 +53,7 @@ GraphFile = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="Communication graph: .npz from record or pattern, Matrix Market, METIS, "
-        "dense text, Open MPI monitoring output (file or directory).",
+        "dense text, GOAL, Open MPI monitoring output (file or directory).",
     ),
 ]
 Pattern = Annotated[

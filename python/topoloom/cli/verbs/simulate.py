@@ -65,6 +65,7 @@ def command(
     Examples:
       topoloom simulate p.npz x.json y.json --with simgrid
       topoloom simulate p.npz x.json --with switches --switch rosetta
+      topoloom simulate run.goal x.json --with switches
       topoloom simulate p.npz x.json --json
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
