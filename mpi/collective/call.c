@@ -9,16 +9,23 @@
 
 static bool combines(const struct call* call) { return call->asked.op != MPI_OP_NULL; }
 
+/// An error of a call that is under way waits until somebody waits for the call: handlers of the program are for its threads,
+/// and it may have freed the communicator.
 static int fail(struct call* call, int status, const char* why) {
     if (status == MPI_SUCCESS) return status;
     int length = 0;
     char text[MPI_MAX_ERROR_STRING];
     if (why == NULL && PMPI_Error_string(status, text, &length) == MPI_SUCCESS) why = text;
-    int error_class = status;
-    PMPI_Error_class(status, &error_class);
     call->failed = status;
-    raise_error(call->asked.comm, error_class, call->asked.name, "%s", why == NULL ? "failed" : why);
+    snprintf(call->why, sizeof call->why, "%s", why == NULL ? "failed" : why);
+    if (!call->under_way) raise_failed(call);
     return status;
+}
+
+void raise_failed(const struct call* call) {
+    int error_class = call->failed;
+    PMPI_Error_class(call->failed, &error_class);
+    raise_error(call->asked.comm, error_class, call->asked.name, "%s", call->why);
 }
 
 // ---- arguments ---------------------------------------------------------------------------------------------------
@@ -86,6 +93,13 @@ static int check_types(struct call* call) {
     return fail(call, status, NULL);
 }
 
+static void take_tag(struct call* call) {
+    struct state* state = call->state;
+    int* next = call->persistent ? &state->next_persistent : &state->next_tag;
+    call->tag = *next + (call->persistent ? state->tag_half : 0);
+    *next = (*next + 1) % state->tag_half;
+}
+
 int begin_call(struct call* call) {
     struct asked* asked = &call->asked;
     call->state = asked->among;
@@ -93,9 +107,6 @@ int begin_call(struct call* call) {
     if (status != MPI_SUCCESS) return status;
     struct state* state = call->state;
     __atomic_add_fetch(&state->users, 1, __ATOMIC_RELAXED);
-    int* next = call->persistent ? &state->next_persistent : &state->next_tag;
-    call->tag = *next + (call->persistent ? state->tag_half : 0);
-    *next = (*next + 1) % state->tag_half;
     status = check_asked(asked, state->rank, state->ranks);
     if (status == MPI_SUCCESS) {
         resolve_in_place(call);
@@ -107,16 +118,24 @@ int begin_call(struct call* call) {
         if (status == MPI_SUCCESS && asked->among == NULL)
             status = fail(call, begin_state(asked->comm, state), NULL);
     }
-    if (status != MPI_SUCCESS) end_call(call);
+    if (status == MPI_SUCCESS)
+        take_tag(call);  // not before, as this rank may call again what was wrong here alone
+    else
+        end_call(call);
     return status;
 }
 
+/// Not by MPI_Type_dup, which copies the program's attributes, and later has them deleted by whatever thread frees it.
 static int keep_type(MPI_Datatype* type, bool* owned) {
     int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
     int status = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
     if (status != MPI_SUCCESS || combiner == MPI_COMBINER_NAMED) return status;
-    status = PMPI_Type_dup(*type, type);
-    *owned = status == MPI_SUCCESS;
+    MPI_Datatype kept = MPI_DATATYPE_NULL;
+    status = PMPI_Type_contiguous(1, *type, &kept);
+    if (status == MPI_SUCCESS) status = PMPI_Type_commit(&kept);
+    if (status != MPI_SUCCESS) return status;
+    *type = kept;
+    *owned = true;
     return status;
 }
 
@@ -320,7 +339,7 @@ static int prepare(struct call* call, char* why, size_t why_size) {
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
     call->run->own = state->own;
-    call->run->comm = call->asked.comm;
+    call->run->comm = call->blocking ? call->asked.comm : MPI_COMM_NULL;
     call->run->members = state->members;
     call->run->tag = call->tag;
     call->run->op = call->asked.op;

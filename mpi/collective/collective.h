@@ -120,7 +120,7 @@ struct process {
 /// The process's own: an attribute of MPI_COMM_SELF.
 int find_process(struct process** process);
 /// What MPI says of a datatype, and of an operator if it is not MPI_OP_NULL, without raising an error.
-int check_with_mpi(const struct process* process, MPI_Datatype type, MPI_Op op);
+int check_with_mpi(struct process* process, MPI_Datatype type, MPI_Op op);
 void lock_process(struct process* process);
 void unlock_process(struct process* process);
 /// Makes a key of attributes once, however many threads ask for it.
@@ -144,6 +144,7 @@ struct state {
     struct state* whole;  // whose duplicate this is, where only some of its ranks are meant; NULL: its own
     int* members;         // these ranks; NULL: all
     bool begun;           // to be set up
+    bool is_freed;        // by the program
     bool goes_on;         // each of its processes has a thread that drives what has been started
     struct setup* setup;  // while it is being set up
     topoloom_strategy* strategy;
@@ -187,7 +188,7 @@ struct run {
     struct plan* plan;
     struct run* next;  // in the plan's list of idle ones
     MPI_Comm own;
-    MPI_Comm comm;       // on which errors are raised
+    MPI_Comm comm;       // on which errors that end the program end the run; null: they wait until its end
     const int* members;  // of the state
     int tag;
     struct elements elements;  // what is sent: bytes, or elements to be combined
@@ -243,8 +244,10 @@ struct call {
     struct run* run;                 // NULL: there is nothing to do
     char* copies;                    // owned: what lies in gaps, or on top of each other, goes through copies
     char *input_copy, *output_copy;  // parts of them; NULL: the program's own buffer serves
+    bool under_way;                  // started, and not waited for since
     int failed;                      // the error that it has ended with
-    bool is_timed;                   // what it takes from when it was ready is to be learned from
+    char why[160];
+    bool is_timed;  // what it takes from when it was ready is to be learned from
     double began;
 };
 /// Finds the state, takes a place among its calls, and checks the arguments.
@@ -256,8 +259,14 @@ int ready_call(struct call* call, bool wait, bool* done);
 /// Goes on. After the end the next call of it starts it again.
 int advance_call(struct call* call, enum effort effort, bool* done);
 void end_call(struct call* call);
+/// Raises the error that it has ended with.
+void raise_failed(const struct call* call);
 
 // ---- requests.c ------------------------------------------------------------------------------------------------------
+struct topoloom_request_state {
+    struct call call;
+    bool active;
+};
 /// Takes all active calls a step on. False: there are none.
 bool drive_active(struct process* process);
 /// Runs a call that has begun, and ends it.
@@ -267,10 +276,14 @@ int start_nonblocking(const struct asked* asked, topoloom_request* request);
 int make_persistent(const struct asked* asked, topoloom_request* request);
 /// Calls `awaits` once, now or when it is complete, in the thread that notices it. That may free the request.
 void when_complete(topoloom_request request, void (*awaits)(void* awaiting), void* awaiting);
+/// Ends a complete one as a wait does, and returns its error, which is not raised.
+int take_outcome(topoloom_request* request);
 
 // ---- errors.c --------------------------------------------------------------------------------------------------------
 /// Whether an error on this communicator ends the program.
 bool is_fatal(MPI_Comm comm);
+/// Says in a line with what error a call has ended, and ends the program.
+void end_program(const struct call* call);
 /// Raises an error of this class on the communicator; where that ends the program, says why in one line first.
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...)
     __attribute__((format(printf, 4, 5)));

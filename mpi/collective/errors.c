@@ -13,6 +13,11 @@ bool is_fatal(MPI_Comm comm) {
     return ends;
 }
 
+void end_program(const struct call* call) {
+    fprintf(stderr, "topoloom: topoloom_%s: %s\n", call->asked.name, call->why);
+    PMPI_Abort(MPI_COMM_WORLD, call->failed);
+}
+
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...) {
     if (is_fatal(comm)) {
         char text[256];

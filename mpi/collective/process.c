@@ -71,12 +71,16 @@ int find_process(struct process** process) {
     return status;
 }
 
-int check_with_mpi(const struct process* process, MPI_Datatype type, MPI_Op op) {
+int check_with_mpi(struct process* process, MPI_Datatype type, MPI_Op op) {
     if (process == NULL || process->alone == MPI_COMM_NULL) return MPI_SUCCESS;
     char nothing[1];
     int position = 0;
-    return op == MPI_OP_NULL ? PMPI_Pack(nothing, 0, type, nothing, sizeof nothing, &position, process->alone)
-                             : PMPI_Allreduce(MPI_IN_PLACE, NULL, 0, type, op, process->alone);
+    lock_process(process);  // threads may not use a communicator at once
+    const int status = op == MPI_OP_NULL
+                           ? PMPI_Pack(nothing, 0, type, nothing, sizeof nothing, &position, process->alone)
+                           : PMPI_Allreduce(MPI_IN_PLACE, NULL, 0, type, op, process->alone);
+    unlock_process(process);
+    return status;
 }
 
 void lock_process(struct process* process) {

@@ -7,15 +7,11 @@
 #include "learning.h"
 #include "progress.h"
 
-struct topoloom_request_state {
-    struct call call;
-    bool active;
-};
-
 // ---- the active calls of the process: under its guard -------------------------------------------------------------
 
 static void activate(struct process* process, struct call* call) {
     call->complete = false;
+    call->under_way = true;
     call->next = NULL;
     struct call** at = &process->active;
     while (*at != NULL) at = &(*at)->next;
@@ -205,12 +201,21 @@ static bool is_active(topoloom_request request) {
     return request != TOPOLOOM_REQUEST_NULL && request->active;
 }
 
+int take_outcome(topoloom_request* request) {
+    struct call* call = &(*request)->call;
+    const int status = call->failed;
+    call->under_way = false;
+    (*request)->active = false;
+    if (!call->persistent) free_request(request);
+    return status;
+}
+
 /// Of a complete one; a request that is not persistent ends with it.
 static int retire(topoloom_request* request) {
-    const int status = (*request)->call.failed;
-    (*request)->active = false;
-    if (!(*request)->call.persistent) free_request(request);
-    return status;
+    const struct call* call = &(*request)->call;
+    if (call->failed != MPI_SUCCESS && !__atomic_load_n(&call->state->is_freed, __ATOMIC_RELAXED))
+        raise_failed(call);
+    return take_outcome(request);
 }
 
 static bool test_active(topoloom_request request) {

@@ -67,6 +67,7 @@ static int forget_state(MPI_Comm comm, int key, void* value, void* extra) {
     bool done = false;
     if (state->process != NULL) advance_setup(state, true, &done);
 #endif
+    __atomic_store_n(&state->is_freed, true, __ATOMIC_RELAXED);
     release_state(state);
     return MPI_SUCCESS;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI's non-blocking collectives, but those whose blocks differ and go straight to their rank in every library.
 #include "preload.h"
+#include "stand_in.h"
 
 SHIM_EXPORT int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
     DEFINITION(MPI_Ibarrier);
     if (!serves_barrier(nonblocking, comm)) return next(comm, request);
-    struct handle* handle = make_handle(comm);
-    return handle == NULL ? MPI_ERR_NO_MEM
-                          : hand_over(handle, topoloom_ibarrier(comm, &handle->ours), request);
+    topoloom_request ours;
+    return hand_over(topoloom_ibarrier(comm, &ours), &ours, request);
 }
 
 SHIM_EXPORT int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -15,11 +15,10 @@ SHIM_EXPORT int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype s
     DEFINITION(MPI_Ialltoall);
     if (!serves_alltoall(nonblocking, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
         return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
+    topoloom_request ours;
     const int started =
-        topoloom_ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &handle->ours);
-    return hand_over(handle, started, request);
+        topoloom_ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &ours);
+    return hand_over(started, &ours, request);
 }
 
 SHIM_EXPORT int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -27,11 +26,10 @@ SHIM_EXPORT int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype 
     DEFINITION(MPI_Iallgather);
     if (!serves_allgather(nonblocking, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
         return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
+    topoloom_request ours;
     const int started =
-        topoloom_iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &handle->ours);
-    return hand_over(handle, started, request);
+        topoloom_iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &ours);
+    return hand_over(started, &ours, request);
 }
 
 SHIM_EXPORT int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -40,11 +38,10 @@ SHIM_EXPORT int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype
     DEFINITION(MPI_Iallgatherv);
     if (!serves_allgatherv(nonblocking, sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvtype, comm))
         return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
+    topoloom_request ours;
     const int started = topoloom_iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                             recvtype, comm, &handle->ours);
-    return hand_over(handle, started, request);
+                                             recvtype, comm, &ours);
+    return hand_over(started, &ours, request);
 }
 
 SHIM_EXPORT int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
@@ -52,10 +49,8 @@ SHIM_EXPORT int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MP
     DEFINITION(MPI_Iallreduce);
     if (!serves_combining(nonblocking, TOPOLOOM_ALL_REDUCE, count, datatype, op, comm))
         return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
-    return hand_over(handle, topoloom_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, &handle->ours),
-                     request);
+    topoloom_request ours;
+    return hand_over(topoloom_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, &ours), &ours, request);
 }
 
 SHIM_EXPORT int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
@@ -63,11 +58,9 @@ SHIM_EXPORT int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const in
     DEFINITION(MPI_Ireduce_scatter);
     if (!serves_reduce_scatter(nonblocking, recvcounts, datatype, op, comm))
         return next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
-    const int started =
-        topoloom_ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &handle->ours);
-    return hand_over(handle, started, request);
+    topoloom_request ours;
+    const int started = topoloom_ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &ours);
+    return hand_over(started, &ours, request);
 }
 
 SHIM_EXPORT int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
@@ -76,11 +69,10 @@ SHIM_EXPORT int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, in
     DEFINITION(MPI_Ireduce_scatter_block);
     if (!serves_combining(nonblocking, TOPOLOOM_REDUCE_SCATTER, recvcount, datatype, op, comm))
         return next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
+    topoloom_request ours;
     const int started =
-        topoloom_ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, &handle->ours);
-    return hand_over(handle, started, request);
+        topoloom_ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, &ours);
+    return hand_over(started, &ours, request);
 }
 
 SHIM_EXPORT int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -88,10 +80,8 @@ SHIM_EXPORT int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Dat
     DEFINITION(MPI_Iscan);
     if (!serves_combining(nonblocking, TOPOLOOM_SCAN, count, datatype, op, comm))
         return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
-    return hand_over(handle, topoloom_iscan(sendbuf, recvbuf, count, datatype, op, comm, &handle->ours),
-                     request);
+    topoloom_request ours;
+    return hand_over(topoloom_iscan(sendbuf, recvbuf, count, datatype, op, comm, &ours), &ours, request);
 }
 
 SHIM_EXPORT int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -99,10 +89,8 @@ SHIM_EXPORT int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_D
     DEFINITION(MPI_Iexscan);
     if (!serves_combining(nonblocking, TOPOLOOM_EXSCAN, count, datatype, op, comm))
         return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
-    return hand_over(handle, topoloom_iexscan(sendbuf, recvbuf, count, datatype, op, comm, &handle->ours),
-                     request);
+    topoloom_request ours;
+    return hand_over(topoloom_iexscan(sendbuf, recvbuf, count, datatype, op, comm, &ours), &ours, request);
 }
 
 SHIM_EXPORT int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
@@ -110,9 +98,8 @@ SHIM_EXPORT int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int r
     DEFINITION(MPI_Ibcast);
     if (!serves_bcast(nonblocking, buffer, count, datatype, root, comm))
         return next(buffer, count, datatype, root, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
-    return hand_over(handle, topoloom_ibcast(buffer, count, datatype, root, comm, &handle->ours), request);
+    topoloom_request ours;
+    return hand_over(topoloom_ibcast(buffer, count, datatype, root, comm, &ours), &ours, request);
 }
 
 SHIM_EXPORT int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -120,10 +107,9 @@ SHIM_EXPORT int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_D
     DEFINITION(MPI_Ireduce);
     if (!serves_reduce(nonblocking, count, datatype, op, root, comm))
         return next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
-    return hand_over(
-        handle, topoloom_ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, &handle->ours), request);
+    topoloom_request ours;
+    return hand_over(topoloom_ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, &ours), &ours,
+                     request);
 }
 
 SHIM_EXPORT int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -132,11 +118,10 @@ SHIM_EXPORT int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sen
     DEFINITION(MPI_Igather);
     if (!serves_gather(nonblocking, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
         return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
-    const int started = topoloom_igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                                         comm, &handle->ours);
-    return hand_over(handle, started, request);
+    topoloom_request ours;
+    const int started =
+        topoloom_igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &ours);
+    return hand_over(started, &ours, request);
 }
 
 SHIM_EXPORT int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -145,9 +130,8 @@ SHIM_EXPORT int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype se
     DEFINITION(MPI_Iscatter);
     if (!serves_scatter(nonblocking, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
         return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    struct handle* handle = make_handle(comm);
-    if (handle == NULL) return MPI_ERR_NO_MEM;
-    const int started = topoloom_iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                                          comm, &handle->ours);
-    return hand_over(handle, started, request);
+    topoloom_request ours;
+    const int started =
+        topoloom_iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &ours);
+    return hand_over(started, &ours, request);
 }

@@ -66,16 +66,4 @@ bool serves_gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, c
 bool serves_scatterv(const void* sendbuf, const int sendcounts[], MPI_Datatype sendtype, const void* recvbuf,
                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
-// ---- handle.c: a request of MPI that stands for one of ours ------------------------------------------------------
-struct handle {
-    topoloom_request ours;  // until it is complete
-    MPI_Request theirs;
-    atomic_int failed;  // the error of ours
-};
-/// NULL: no memory, which is raised on the communicator.
-struct handle* make_handle(MPI_Comm comm);
-/// What a non-blocking call returns: the program gets MPI's request, which is complete when ours is. After an error of the start
-/// there is none.
-int hand_over(struct handle* handle, int started, MPI_Request* request);
-
 #endif

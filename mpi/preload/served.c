@@ -8,22 +8,25 @@
 
 const struct shim shim = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
 
-static bool begun;    // by MPI_Init, not by a session
-static bool leaving;  // MPI_Finalize has freed what communicators carry
+static bool begun;           // by MPI_Init, not by a session
+static atomic_bool leaving;  // MPI_Finalize has begun, which frees what communicators carry
 
 _Atomic(MPI_Comm) preload_aside[1 << aside_bits];
 
 void seats_start(void) { begun = getenv(shim.variable) != NULL; }
 
-static int leave(MPI_Comm comm, int key, void* value, void* extra) {
-    (void)comm, (void)key, (void)value, (void)extra;
-    leaving = true;
-    return MPI_SUCCESS;
+static int finalize(const char* name) {
+    atomic_store(&leaving, true);
+    return ((int (*)(void))(uintptr_t)next_symbol(name))();
 }
+
+// Fortran's bindings come by one of these.
+SHIM_EXPORT int MPI_Finalize(void) { return finalize("MPI_Finalize"); }
+SHIM_EXPORT int PMPI_Finalize(void) { return finalize("PMPI_Finalize"); }
 
 static bool is_running(void) {
     int ended = 1;
-    if (begun && !leaving) PMPI_Finalized(&ended);
+    if (begun && !atomic_load_explicit(&leaving, memory_order_relaxed)) PMPI_Finalized(&ended);
     return !ended;
 }
 
@@ -56,20 +59,11 @@ static bool suits(MPI_Comm comm) {
     return ranks > 1 && (comm == MPI_COMM_WORLD || is_within_world(comm, ranks));
 }
 
-static bool will_notice_the_end(void) {
-    static _Atomic int key = MPI_KEYVAL_INVALID;
-    int found = 0;
-    void* value = NULL;
-    return attribute_key(&key, leave) == MPI_SUCCESS &&
-           PMPI_Comm_get_attr(MPI_COMM_SELF, key, &value, &found) == MPI_SUCCESS &&
-           (found || PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS);
-}
-
 /// The first blocking call of a communicator learns where its processes are, and whether any call gains there; NULL: none does.
 static struct state* gaining_state(MPI_Comm comm) {
     struct state* state = NULL;
     bool done = false;
-    if (!suits(comm) || !will_notice_the_end() || find_state(comm, &state) != MPI_SUCCESS ||
+    if (!suits(comm) || find_state(comm, &state) != MPI_SUCCESS ||
         advance_setup(state, true, &done) != MPI_SUCCESS)
         return NULL;
     if (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy))

@@ -39,8 +39,11 @@ const char* start_progress(struct process* process) {
     pthread_mutex_lock(&guard);
     if (!progress->asked) {
         progress->asked = true;
+        // Signals are for the program's threads, but what a page of its own makes of an access in this one.
+        static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
         sigset_t all, before;
-        sigfillset(&all);  // signals are for the program's threads
+        sigfillset(&all);
+        for (size_t i = 0; i < sizeof own / sizeof *own; ++i) sigdelset(&all, own[i]);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         progress->runs = pthread_create(&progress->thread, NULL, drive_calls, process) == 0;
         pthread_sigmask(SIG_SETMASK, &before, NULL);

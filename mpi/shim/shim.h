@@ -28,10 +28,15 @@ extern const struct shim shim;
 /// The definition behind ours, so that shims may follow each other; ends the program if there is none, as the
 /// linker would.
 void* next_symbol(const char* name);
-/// Declares `next`, the definition behind ours of a function that has a type; looked up once.
-#define NEXT(name, type)          \
-    static __typeof__(type) next; \
-    if (next == NULL) next = (__typeof__(type))(uintptr_t)next_symbol(#name)
+/// Declares `next`, the definition behind ours of a function that has a type; looked up once, whichever threads call it.
+#define NEXT(name, type)                                                    \
+    static __typeof__(type) next_found;                                     \
+    __typeof__(type) next = __atomic_load_n(&next_found, __ATOMIC_RELAXED); \
+    if (next == NULL) {                                                     \
+        next = (__typeof__(type))(uintptr_t)next_symbol(#name);             \
+        __atomic_store_n(&next_found, next, __ATOMIC_RELAXED);              \
+    }                                                                       \
+    _Static_assert(1, "")
 /// A definition outside of one library, given by where it starts; NULL = none.
 void* other_symbol(const char* name, const void* library);
 

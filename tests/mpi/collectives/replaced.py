@@ -20,10 +20,14 @@ def library(mpi: Mpi) -> Path:
 
 
 def run(
-    mpi: Mpi, setting: str | None, *words: object, of: Mpi | None = None
+    mpi: Mpi,
+    setting: str | None,
+    *words: object,
+    of: Mpi | None = None,
+    ranks: int = RANKS,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program, with the library for an MPI in front of its own."""
-    launcher, *command = mpi.command(RANKS, *words)
+    launcher, *command = mpi.command(ranks, *words)
     variables = {"PRELOADED": "0"}
     if setting is not None:
         variables = {

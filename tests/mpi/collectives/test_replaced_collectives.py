@@ -49,6 +49,18 @@ def test_on_one_host_calls_stay_mpis_unless_the_user_wants_ours(
     assert int(of_ranks) == sum(range(RANKS))
 
 
+def test_forms_with_large_counts_are_served_where_little_is_sent(
+    tmp_path: Path,
+) -> None:
+    """By which mpi4py makes all calls where MPI has them."""
+    program = built(MPICH, REPLACED / "messages.c", tmp_path)
+    for schedule, ours in (("recursive-doubling(fold=even)", True), ("two-trees", False)):
+        (line,) = answers(run(MPICH, f"schedule={schedule}", program, "large"))
+        messages, of_ranks = line.split(" messages, sum ")
+        assert (int(messages) > 0) == ours
+        assert int(of_ranks) == sum(range(RANKS))
+
+
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_communicator_with_the_handle_of_a_freed_one_is_another(
     mpi: Mpi, tmp_path: Path

@@ -33,8 +33,8 @@ ReplacedCollectives = Annotated[
     typer.Option(
         "--replace-collectives",
         metavar="SETTING",
-        help="Let libtopoloom-collective run the blocking collectives of the placed "
-        "program. SETTING is as for TOPOLOOM_COLLECTIVES: decisions=FILE, "
+        help="Let libtopoloom-collective run the collectives of the placed program, "
+        "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: decisions=FILE, "
         "schedule=NAME, report=1, ..., separated by semicolons; '' chooses by what "
         "messages cost.",
     ),

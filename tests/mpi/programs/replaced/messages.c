@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints how many messages the preloaded library sends for some collectives: MPI's own are sent by other means.
+// Usage: messages [large: the forms with large counts]
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -19,7 +20,16 @@ int main(int argc, char** argv) {
     int out[64] = {0}, in[64] = {0};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < 3; ++i) {
+#if MPI_VERSION >= 4
+    for (int i = 0; i < 3 && argc > 1; ++i) {
+        MPI_Request request;
+        MPI_Allreduce_c(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Ialltoall_c(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Gather_c(out, 1, MPI_INT, in, rank == 1 ? 1 : -1, MPI_INT, 1, MPI_COMM_WORLD);
+    }
+#endif
+    for (int i = 0; i < 3 && argc < 2; ++i) {
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
