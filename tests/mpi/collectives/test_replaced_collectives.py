@@ -54,7 +54,10 @@ def test_forms_with_large_counts_are_served_where_little_is_sent(
 ) -> None:
     """By which mpi4py makes all calls where MPI has them."""
     program = built(MPICH, REPLACED / "messages.c", tmp_path)
-    for schedule, ours in (("recursive-doubling(fold=even)", True), ("two-trees", False)):
+    for schedule, ours in (
+        ("recursive-doubling(fold=even)", True),
+        ("two-trees", False),
+    ):
         (line,) = answers(run(MPICH, f"schedule={schedule}", program, "large"))
         messages, of_ranks = line.split(" messages, sum ")
         assert (int(messages) > 0) == ours
