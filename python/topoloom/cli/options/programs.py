@@ -34,9 +34,9 @@ ReplacedCollectives = Annotated[
         "--replace-collectives",
         metavar="SETTING",
         help="Let libtopoloom-collective run the collectives of the placed program, "
-        "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: decisions=FILE, "
-        "schedule=NAME, report=1, ..., separated by semicolons; '' chooses by what "
-        "messages cost.",
+        "non-blocking ones with progress=1. SETTING is as for TOPOLOOM_COLLECTIVES: "
+        "decisions=FILE, schedule=NAME, report=1, ..., separated by semicolons; '' "
+        "chooses by what messages cost.",
     ),
 ]
 Hosts = Annotated[
