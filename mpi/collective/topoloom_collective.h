@@ -17,7 +17,8 @@
  *   report=1         rank 0 says on standard error what each communicator uses
  * Without it the machine is learned from the hosts of the processes.
  *
- * Errors are raised by the communicator's error handler, as by MPI. Intercommunicators are not served.
+ * Errors are raised by the communicator's error handler, as by MPI, those of a started collective when it is tested or
+ * waited for. Intercommunicators are not served.
  */
 #ifndef TOPOLOOM_COLLECTIVE_H
 #define TOPOLOOM_COLLECTIVE_H
