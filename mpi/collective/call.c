@@ -131,8 +131,12 @@ static int keep_type(MPI_Datatype* type, bool* owned) {
     int status = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
     if (status != MPI_SUCCESS || combiner == MPI_COMBINER_NAMED) return status;
     MPI_Datatype kept = MPI_DATATYPE_NULL;
+#ifdef SMPI_H  // where one of a resized type has another extent
+    status = PMPI_Type_dup(*type, &kept);
+#else
     status = PMPI_Type_contiguous(1, *type, &kept);
     if (status == MPI_SUCCESS) status = PMPI_Type_commit(&kept);
+#endif
     if (status != MPI_SUCCESS) return status;
     *type = kept;
     *owned = true;
