@@ -62,9 +62,19 @@ static const struct operation operations[] = {
     {"barrier", mpi_barrier, false, false, false},
 };
 
+static bool is_same_without_hyphens(const char* name, const char* other) {
+    for (;; ++name, ++other) {
+        while (*name == '-') ++name;
+        while (*other == '-') ++other;
+        if (*name != *other) return false;
+        if (*name == '\0') return true;
+    }
+}
+
 const struct operation* find_operation(const char* name) {
+    if (strcmp(name, "bcast") == 0) name = "broadcast";
     for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i)
-        if (strcmp(operations[i].name, name) == 0) return &operations[i];
+        if (is_same_without_hyphens(operations[i].name, name)) return &operations[i];
     return NULL;
 }
 

@@ -25,7 +25,7 @@ struct operation {
     bool combines;
 };
 
-/// NULL: there is none of that name.
+/// By name, or as MPI has it: `all-to-all` or `alltoall`, `broadcast` or `bcast`. NULL: there is none of that name.
 const struct operation* find_operation(const char* name);
 
 /// For blocks of up to `bytes` on each of `ranks`. False: there is no memory for them on this rank.

@@ -137,7 +137,7 @@ def test_options_may_come_from_the_environment(job: tuple[Mpi, Path]) -> None:
 
 
 def test_all_ranks_agree_on_the_best_of_several_orders(job: tuple[Mpi, Path]) -> None:
-    options = "order=standard|random|standard,root=3,operation=all-reduce,bytes=80"
+    options = "order=standard|random|standard,root=3,operation=allreduce,bytes=80"
     done = ordered(job, f"{options},repeats=3,report=1")
     ranks = ranks_of(done)
     assert sorted(ranks) == [0, 1, 2, 3]
