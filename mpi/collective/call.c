@@ -125,29 +125,35 @@ int begin_call(struct call* call) {
     return status;
 }
 
-/// Not by MPI_Type_dup, which copies the program's attributes, and later has them deleted by whatever thread frees it.
-static int keep_type(MPI_Datatype* type, bool* owned) {
+static bool lives_for_ever(MPI_Datatype type, int* status) {
     int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-    int status = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
-    if (status != MPI_SUCCESS || combiner == MPI_COMBINER_NAMED) return status;
+    *status = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+/// A function of the program gets a type as it knows it, with its attributes. Otherwise these are not copied, as whatever
+/// thread frees the copy calls the program to delete them.
+static int keep_type(MPI_Datatype* type, bool combines, bool* owned) {
+    int status = MPI_SUCCESS;
+    if (lives_for_ever(*type, &status) || status != MPI_SUCCESS) return status;
     MPI_Datatype kept = MPI_DATATYPE_NULL;
 #ifdef SMPI_H  // where one of a resized type has another extent
-    status = PMPI_Type_dup(*type, &kept);
-#else
-    status = PMPI_Type_contiguous(1, *type, &kept);
-    if (status == MPI_SUCCESS) status = PMPI_Type_commit(&kept);
+    combines = true;
 #endif
-    if (status != MPI_SUCCESS) return status;
-    *type = kept;
-    *owned = true;
+    status = combines ? PMPI_Type_dup(*type, &kept) : PMPI_Type_contiguous(1, *type, &kept);
+    if (status == MPI_SUCCESS && !combines) status = PMPI_Type_commit(&kept);
+    *owned = kept != MPI_DATATYPE_NULL;
+    if (*owned) *type = kept;
     return status;
 }
 
 int keep_types(struct call* call) {
     struct asked* asked = &call->asked;
-    int status = gives_input(call) ? keep_type(&asked->input.type, &call->owns_input_type) : MPI_SUCCESS;
+    int status = gives_input(call) ? keep_type(&asked->input.type, combines(call), &call->owns_input_type)
+                                   : MPI_SUCCESS;
     if (status == MPI_SUCCESS && gets_output(call))
-        status = keep_type(&asked->output.type, &call->owns_output_type);
+        status = keep_type(&asked->output.type, combines(call), &call->owns_output_type);
     call->input.type = asked->input.type;
     call->output.type = asked->output.type;
     return fail(call, status, NULL);

@@ -213,7 +213,8 @@ int take_outcome(topoloom_request* request) {
 /// Of a complete one; a request that is not persistent ends with it.
 static int retire(topoloom_request* request) {
     const struct call* call = &(*request)->call;
-    if (call->failed != MPI_SUCCESS && !__atomic_load_n(&call->state->is_freed, __ATOMIC_RELAXED))
+    const struct state* state = call->state->whole != NULL ? call->state->whole : call->state;
+    if (call->failed != MPI_SUCCESS && !__atomic_load_n(&state->is_freed, __ATOMIC_RELAXED))
         raise_failed(call);
     return take_outcome(request);
 }

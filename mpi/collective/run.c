@@ -75,6 +75,7 @@ static int start_prepared(struct run* run, const topoloom_round* round) {
                                                         : post(run, m, sending, false, request));
     }
     run->in_flight = (int)(round->sends.end - round->receives.begin);
+    for (int i = 0; i < run->in_flight; ++i) run->statuses[i].MPI_ERROR = MPI_SUCCESS;
     return first;
 }
 
@@ -87,13 +88,13 @@ static int start_round(struct run* run, const topoloom_round* round) {
     return first;
 }
 
-/// The first error of several requests, instead of MPI's, which is that there is one.
-static int first_error(const struct run* run) {
+/// The first error of several requests, instead of MPI's, which is that there is one; or `otherwise`.
+static int first_error(const struct run* run, int otherwise) {
     for (int i = 0; i < run->in_flight; ++i) {
         const int status = run->statuses[i].MPI_ERROR;
         if (status != MPI_SUCCESS && status != MPI_ERR_PENDING) return status;
     }
-    return MPI_ERR_IN_STATUS;
+    return otherwise;
 }
 
 /// After an error, whatever MPI has made of the other requests.
@@ -122,7 +123,9 @@ static int complete_round(struct run* run, enum effort effort, bool* done) {
     } else {
         status = wait ? PMPI_Waitall(run->in_flight, run->requests, run->statuses)
                       : PMPI_Testall(run->in_flight, run->requests, &flag, run->statuses);
-        if (status == MPI_ERR_IN_STATUS) status = first_error(run);
+        // Open MPI calls it a success where a persistent one has failed.
+        const bool is_silent = status == MPI_SUCCESS && flag && run->prepared != NULL;
+        if (status == MPI_ERR_IN_STATUS || is_silent) status = first_error(run, status);
     }
     *done = status == MPI_SUCCESS && (wait || flag != 0);
     if (*done) run->in_flight = 0;

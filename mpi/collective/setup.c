@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "setup.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,11 @@ int begin_setup(MPI_Comm comm, struct state* state) {
 
 void free_setup(struct state* state) {
     if (state->setup == NULL) return;
-    free(state->setup->text);
-    free(state->setup->seats);
-    free(state->setup);
-    state->setup = NULL;
+    struct setup* setup = state->setup;
+    __atomic_store_n(&state->setup, NULL, __ATOMIC_RELEASE);
+    free(setup->text);
+    free(setup->seats);
+    free(setup);
 }
 
 static void say(const struct state* state, const char* what) {
@@ -204,17 +206,35 @@ static int next_step(struct state* state, struct setup* setup, bool* ready) {
     }
 }
 
+/// One step further, if what it waits for is there. Under the guard of the state.
+static int advance_once(struct state* state, bool wait, bool* done) {
+    struct setup* setup = state->setup;
+    *done = setup == NULL;
+    if (*done) return MPI_SUCCESS;
+    int complete = 1;
+    int status = wait ? PMPI_Wait(&setup->request, MPI_STATUS_IGNORE)
+                      : PMPI_Test(&setup->request, &complete, MPI_STATUS_IGNORE);
+    if (status != MPI_SUCCESS || !complete) return status;
+    status = next_step(state, setup, done);
+    if (status == MPI_SUCCESS && *done) free_setup(state);
+    return status;
+}
+
 int advance_setup(struct state* state, bool wait, bool* done) {
-    *done = state->setup == NULL;
-    while (!*done) {
-        struct setup* setup = state->setup;
-        int complete = 1;
-        int status = wait ? PMPI_Wait(&setup->request, MPI_STATUS_IGNORE)
-                          : PMPI_Test(&setup->request, &complete, MPI_STATUS_IGNORE);
-        if (status == MPI_SUCCESS && !complete) return MPI_SUCCESS;
-        if (status == MPI_SUCCESS) status = next_step(state, setup, done);
-        if (status != MPI_SUCCESS) return status;
-        if (*done) free_setup(state);
+    *done = __atomic_load_n(&state->setup, __ATOMIC_ACQUIRE) == NULL;
+    int status = MPI_SUCCESS;
+    while (!*done && status == MPI_SUCCESS) {
+        // Whoever waits for a call of this communicator may get here, and the thread of progress.h: none waits with the guard.
+        const bool alone = !state->process->threaded;
+        pthread_mutex_lock(&state->guard);
+        const struct setup* before = state->setup;
+        const enum step step = before == NULL ? duplicating : before->step;
+        status = advance_once(state, wait && alone, done);
+        const bool went_on = *done || before == NULL || before->step != step;
+        pthread_mutex_unlock(&state->guard);
+        if (went_on) continue;
+        if (!wait) break;
+        sched_yield();
     }
-    return MPI_SUCCESS;
+    return status;
 }

@@ -18,7 +18,8 @@
  * Without it the machine is learned from the hosts of the processes.
  *
  * Errors are raised by the communicator's error handler, as by MPI, those of a started collective when it is tested or
- * waited for. Intercommunicators are not served.
+ * waited for; MPICH raises what goes wrong with messages on MPI_COMM_WORLD. Intercommunicators are not served. The operator
+ * of a started collective gets duplicates of derived datatypes, which the program may have freed.
  */
 #ifndef TOPOLOOM_COLLECTIVE_H
 #define TOPOLOOM_COLLECTIVE_H

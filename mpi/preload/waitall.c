@@ -30,6 +30,7 @@ static int wait_without_nulls(wait_for_all* next, int count, MPI_Request request
                 continue;
             }
             places[left] = i;
+            if (wants) of_active[left] = statuses[i];  // what MPI does not set stays
             active[left++] = requests[i];
         }
         status = next(left, active, wants ? of_active : MPI_STATUSES_IGNORE);

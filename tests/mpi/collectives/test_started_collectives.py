@@ -92,12 +92,13 @@ def test_a_call_that_does_not_block_sets_nothing_up(mpi: Mpi, started: Path) -> 
 
 @ours
 @pytest.mark.parametrize(
-    "what", ["nulls", "truncated", "faults", "attributes", "again", "leaving"]
+    "what",
+    ["nulls", "truncated", "faults", "attributes", "again", "fortran", "leaving"],
 )
 def test_odd_programs_run_as_with_mpis_own(mpi: Mpi, what: str, tmp_path: Path) -> None:
     program = built(mpi, REPLACED / "odd_starts.c", tmp_path)
     schedule = "bruck" if what in ("attributes", "again") else "binomial"
-    if what in ("nulls", "faults", "leaving"):
+    if what in ("nulls", "faults", "fortran", "leaving"):
         schedule = "recursive-doubling(fold=even)"
     done = run(mpi, f"schedule={schedule};progress=1", program, what)
     assert answers(done) == ["0 wrong"]

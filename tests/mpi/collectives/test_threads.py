@@ -40,6 +40,13 @@ def test_calls_go_on_while_nobody_tests_them(threads: list[str]) -> None:
     assert run([*threads, "unseen", 200], TOPOLOOM_COLLECTIVES=setting) == "0 wrong\n"
 
 
+def test_a_communicator_is_set_up_once_whoever_goes_on_with_it(
+    threads: list[str],
+) -> None:
+    said = run([*threads, "fresh", 40], TOPOLOOM_COLLECTIVES="progress=1")
+    assert said == "0 wrong\n"
+
+
 def test_a_program_with_one_thread_goes_on_by_tests(tmp_path: Path) -> None:
     source = PROGRAMS / "collectives/repeated.c"
     program = with_collectives(OPEN_MPI_4, source, tmp_path)
@@ -65,6 +72,6 @@ def test_the_thread_sanitizer_finds_nothing(tmp_path: Path) -> None:
         "TOPOLOOM_COLLECTIVES": "progress=1;schedule=bruck",
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
     }
-    for words in (["at-once", 3, 40], ["unseen", 40]):
+    for words in (["at-once", 3, 40], ["unseen", 40], ["fresh", 12]):
         said = run([*OPEN_MPI_4.command(4, program), *words], **variables)
         assert said == "0 wrong\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of several threads at once, and such as nobody tests. Prints how many results were wrong.
-// Usage: threads at-once THREADS CALLS | threads unseen CALLS
+// Usage: threads at-once THREADS CALLS | threads unseen CALLS | threads fresh COMMUNICATORS
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -113,14 +113,38 @@ static int unseen(int calls) {
     return wrong;
 }
 
+/// The library's thread sets a communicator up while its program does, by another call or by freeing it.
+static int fresh(int communicators) {
+    int wrong = 0;
+    for (int i = 0; i < communicators; ++i) {
+        int one = 1, sum = 0, started = 0;
+        MPI_Comm comm;
+        topoloom_request request, made = TOPOLOOM_REQUEST_NULL;
+        const char* schedule = NULL;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        topoloom_iallreduce(&one, &started, 1, MPI_INT, MPI_SUM, comm, &request);
+        if (i % 4 == 0) topoloom_allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+        if (i % 4 == 1) topoloom_barrier_init(comm, MPI_INFO_NULL, &made);
+        if (i % 4 == 2) topoloom_schedule_of(comm, "barrier", 0, &schedule);
+        if (i % 4 == 3) MPI_Comm_free(&comm);
+        topoloom_wait(&request, MPI_STATUS_IGNORE);
+        if (i % 4 == 1) topoloom_request_free(&made);
+        if (i % 4 < 3) MPI_Comm_free(&comm);
+        wrong += started != world_ranks || (i % 4 == 0 && sum != world_ranks);
+    }
+    return wrong;
+}
+
 int main(int argc, char** argv) {
     int level, all = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
     if (level != MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 1);
-    const int is_unseen = strcmp(argv[1], "unseen") == 0;
-    const int wrong = is_unseen ? unseen(atoi(argv[2])) : at_once(atoi(argv[2]), atoi(argv[3]));
+    const int count = atoi(argv[2]);
+    const int wrong = strcmp(argv[1], "unseen") == 0  ? unseen(count)
+                      : strcmp(argv[1], "fresh") == 0 ? fresh(count)
+                                                      : at_once(count, atoi(argv[3]));
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (world_rank == 0) printf("%d wrong\n", all);
     MPI_Finalize();

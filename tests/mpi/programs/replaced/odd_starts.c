@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What programs do around non-blocking collectives of MPI. Rank 0 prints how much was wrong on all ranks.
-// Usage: odd_starts nulls | truncated | faults | attributes | again | leaving
+// Usage: odd_starts nulls | truncated | faults | attributes | again | fortran | leaving
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -127,6 +127,17 @@ static int again(void) {
     return out[2 * (ranks - 1)] != ranks - 1;
 }
 
+/// A type of Fortran that MPI makes on demand, and knows.
+static int of_fortran(void) {
+    MPI_Datatype type;
+    MPI_Request request;
+    float one = 1, sum = 0;
+    MPI_Type_create_f90_real(6, MPI_UNDEFINED, &type);
+    MPI_Iallreduce(&one, &sum, 1, type, MPI_SUM, MPI_COMM_WORLD, &request);
+    const int status = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return status != MPI_SUCCESS || sum != (float)ranks;
+}
+
 static int leave_together(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     int one = 1, all = 0;
@@ -154,6 +165,7 @@ int main(int argc, char** argv) {
     if (strcmp(what, "faults") == 0) wrong = faults();
     if (strcmp(what, "attributes") == 0) wrong = attributes();
     if (strcmp(what, "again") == 0) wrong = again();
+    if (strcmp(what, "fortran") == 0) wrong = of_fortran();
     PMPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%d wrong\n", all);
     MPI_Finalize();
