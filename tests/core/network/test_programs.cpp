@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "network/drawn_network.hpp"
+#include "network/drawn_program.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/programs/program_run.hpp"
 #include "topoloom/network/programs/run_to_end.hpp"
@@ -15,6 +15,7 @@
 #include "topoloom/schedule/collectives/registry.hpp"
 
 using namespace topoloom;
+using testing::alone, testing::in_order;
 
 namespace {
 
@@ -43,17 +44,6 @@ Ran run(const testing::Wired& wired, const Program& program, const std::vector<N
     ran.packets = received.packets;
     ran.flits = received.flits;
     return ran;
-}
-
-std::vector<Node> in_order(std::size_t ranks, std::uint32_t per_node = 1) {
-    std::vector<Node> nodes;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) nodes.push_back(Node{rank / per_node});
-    return nodes;
-}
-
-/// What a packet takes that meets nobody: it comes in, and crosses routers one by one.
-std::uint64_t alone(std::uint64_t routers, std::uint64_t flits, const SwitchOptions& options) {
-    return options.channel + routers * (options.routing + 1 + options.crossing + options.channel) + flits - 1;
 }
 
 }  // namespace
@@ -126,21 +116,10 @@ TEST_CASE(
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 120; ++drawn) {
         const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
-        const std::uint32_t per_node = wired.machine.node_count() > 20 ? 1 : 1 + rng.below(3);
-        const auto ranks = static_cast<std::uint32_t>(wired.machine.node_count()) * per_node - rng.below(2);
-        std::vector<const ScheduleEntry*> entries;
-        for (const ScheduleEntry& entry : schedules())
-            if (entry.is_for(ranks)) entries.push_back(&entry);
-        const ScheduleEntry& entry = *entries[rng.below(static_cast<std::uint32_t>(entries.size()))];
-        const Operation operation =
-            entry.operations[rng.below(static_cast<std::uint32_t>(entry.operations.size()))];
-        if (is_many_to_many(operation)) continue;
-        const Call call{operation, ranks, Bytes{operation == Operation::barrier ? 0 : rng.below(500)},
-                        Rank{rng.below(ranks)}};
-        const AnySchedule schedule = make_schedule(call, entry.name);
+        const testing::DrawnProgram it(wired, rng);
+        const std::vector<Node>& nodes = it.nodes;
+        const AnySchedule schedule = make_schedule(it.call, it.name);
         const ScheduleProgram program(schedule);
-        std::vector<Node> nodes = in_order(ranks, per_node);
-        for (std::uint32_t i = ranks - 1; i > 0; --i) std::swap(nodes[i], nodes[rng.below(i + 1)]);
         const PacketFormat format{
             .flit = 16 + rng.below(50), .payload = 1 + rng.below(300), .header = rng.below(30)};
         const MessageCycles costs{.send = rng.below(300),
@@ -150,10 +129,10 @@ TEST_CASE(
         const SwitchOptions options{.vcs = wired.paths.class_count() + rng.below(3),
                                     .buffer = 1 + rng.below(8)};
         CAPTURE(wired.machine.text());
-        CAPTURE(entry.name);
+        CAPTURE(it.name);
         std::uint64_t packets = 0;
         std::vector<ProgramMessage> messages;
-        for (const Rank rank : ids<Rank>(ranks))
+        for (const Rank rank : ids<Rank>(program.rank_count()))
             for (std::uint64_t step = 0; step < program.step_count(); ++step) {
                 messages.clear();
                 program.list_sends(rank, step, messages);
