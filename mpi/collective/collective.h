@@ -276,6 +276,8 @@ int start_nonblocking(const struct asked* asked, topoloom_request* request);
 int make_persistent(const struct asked* asked, topoloom_request* request);
 /// Calls `awaits` once, now or when it is complete, in the thread that notices it. That may free the request.
 void when_complete(topoloom_request request, void (*awaits)(void* awaiting), void* awaiting);
+/// As of what was not to be waited for.
+void set_empty(MPI_Status* status);
 /// Ends a complete one as a wait does, and returns its error, which is not raised.
 int take_outcome(topoloom_request* request);
 

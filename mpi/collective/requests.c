@@ -188,7 +188,7 @@ int make_persistent(const struct asked* asked, topoloom_request* request) {
     return status;
 }
 
-static void set_empty(MPI_Status* status) {
+void set_empty(MPI_Status* status) {
     if (status == MPI_STATUS_IGNORE) return;
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;

@@ -206,35 +206,31 @@ static int next_step(struct state* state, struct setup* setup, bool* ready) {
     }
 }
 
-/// One step further, if what it waits for is there. Under the guard of the state.
-static int advance_once(struct state* state, bool wait, bool* done) {
+/// A step further, if what that waits for is there. Under the guard of the state.
+static int advance_once(struct state* state, bool wait, bool* went_on) {
     struct setup* setup = state->setup;
-    *done = setup == NULL;
-    if (*done) return MPI_SUCCESS;
-    int complete = 1;
-    int status = wait ? PMPI_Wait(&setup->request, MPI_STATUS_IGNORE)
-                      : PMPI_Test(&setup->request, &complete, MPI_STATUS_IGNORE);
-    if (status != MPI_SUCCESS || !complete) return status;
-    status = next_step(state, setup, done);
-    if (status == MPI_SUCCESS && *done) free_setup(state);
+    int complete = 1, status = MPI_SUCCESS;
+    bool done = false;
+    *went_on = true;
+    if (setup == NULL) return status;  // another thread was faster
+    status = wait ? PMPI_Wait(&setup->request, MPI_STATUS_IGNORE)
+                  : PMPI_Test(&setup->request, &complete, MPI_STATUS_IGNORE);
+    *went_on = complete != 0;
+    if (status == MPI_SUCCESS && complete) status = next_step(state, setup, &done);
+    if (status == MPI_SUCCESS && done) free_setup(state);
     return status;
 }
 
 int advance_setup(struct state* state, bool wait, bool* done) {
-    *done = __atomic_load_n(&state->setup, __ATOMIC_ACQUIRE) == NULL;
     int status = MPI_SUCCESS;
-    while (!*done && status == MPI_SUCCESS) {
-        // Whoever waits for a call of this communicator may get here, and the thread of progress.h: none waits with the guard.
-        const bool alone = !state->process->threaded;
+    bool went_on = true;
+    for (;;) {
+        *done = __atomic_load_n(&state->setup, __ATOMIC_ACQUIRE) == NULL;
+        if (*done || status != MPI_SUCCESS || (!went_on && !wait)) return status;
+        if (!went_on) sched_yield();
+        // Threads of the program and that of progress.h may get here at once: none waits with the guard.
         pthread_mutex_lock(&state->guard);
-        const struct setup* before = state->setup;
-        const enum step step = before == NULL ? duplicating : before->step;
-        status = advance_once(state, wait && alone, done);
-        const bool went_on = *done || before == NULL || before->step != step;
+        status = advance_once(state, wait && !state->process->threaded, &went_on);
         pthread_mutex_unlock(&state->guard);
-        if (went_on) continue;
-        if (!wait) break;
-        sched_yield();
     }
-    return status;
 }

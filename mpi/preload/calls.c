@@ -14,8 +14,7 @@ static bool can_combine(int count, MPI_Datatype type, MPI_Op op) {
     return count >= 0 && type != MPI_DATATYPE_NULL && op != MPI_OP_NULL;
 }
 
-/// Of an intercommunicator neither roots nor counts are those of its own ranks.
-static bool is_within(MPI_Comm comm) {
+bool is_within(MPI_Comm comm) {
     int is_inter = 1;
     return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS && !is_inter;
 }

@@ -6,13 +6,6 @@
 #include "preload.h"
 
 #if MPI_VERSION >= 4
-/// Between groups, each has counts of its own.
-static bool is_served(MPI_Comm comm) {
-    int is_inter = 1;
-    return comm != MPI_COMM_NULL && !stays_mpis(comm) &&
-           PMPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS && !is_inter;
-}
-
 static bool is_small(MPI_Count count, MPI_Datatype type) {
     MPI_Count size = 0;
     if (count < 0 || type == MPI_DATATYPE_NULL) return false;  // wrong, as MPI will say
@@ -24,10 +17,10 @@ static bool is_small(MPI_Count count, MPI_Datatype type) {
 #define PARAMETER , MPI_Request* request
 #define ARGUMENT , request
 /// The body of a function: the form with small counts, or what is behind ours.
-#define FORM(name, small, small_form, large_form)                    \
-    {                                                                \
-        DEFINITION(name);                                            \
-        return is_served(comm) && (small) ? small_form : large_form; \
+#define FORM(name, small, small_form, large_form)                                         \
+    {                                                                                     \
+        DEFINITION(name);                                                                 \
+        return !stays_mpis(comm) && is_within(comm) && (small) ? small_form : large_form; \
     }
 #define BROADCAST(name, parameter, argument)                                                       \
     SHIM_EXPORT int name##_c(void* buffer, MPI_Count count, MPI_Datatype type, int root,           \

@@ -38,6 +38,8 @@ static inline bool stays_mpis(MPI_Comm comm) {
 }
 
 // ---- calls.c: whether a call with these arguments is ours --------------------------------------------------------
+/// Of an intercommunicator neither roots nor counts are those of its own ranks.
+bool is_within(MPI_Comm comm);
 // What is wrong on its face goes to the definition behind ours, so that the error is MPI's.
 bool serves_barrier(enum form form, MPI_Comm comm);
 bool serves_alltoall(enum form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,

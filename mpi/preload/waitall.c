@@ -9,14 +9,6 @@
 #ifndef OPEN_MPI
 typedef int wait_for_all(int count, MPI_Request requests[], MPI_Status statuses[]);
 
-static void set_empty(MPI_Status* status) {
-    status->MPI_SOURCE = MPI_ANY_SOURCE;
-    status->MPI_TAG = MPI_ANY_TAG;
-    status->MPI_ERROR = MPI_SUCCESS;
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-}
-
 static int wait_without_nulls(wait_for_all* next, int count, MPI_Request requests[], MPI_Status statuses[]) {
     const bool wants = statuses != MPI_STATUSES_IGNORE;
     MPI_Request* active = malloc((size_t)count * sizeof *active);

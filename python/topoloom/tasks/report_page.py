@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topoloom._core import CommGraph, Error
+from topoloom._core import CommGraph, Error, OperationGraph
 from topoloom.graphs.graph_file import load_graph, load_operations
 from topoloom.graphs.phases import load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
@@ -131,13 +131,13 @@ def write_report(
         raise Error(f"{output} is read for the page; name another file for it")
     interrupted = False
     if simulator is not None:
-        found = _simulated(simulator, files, placements, graph_file, graph, phases)
+        operations = load_operations(graph_file)
+        found = _simulated(simulator, files, placements, operations, graph, phases)
         interrupted = found.interrupted
-        waits = simulator.name == "switches" and load_operations(graph_file) is not None
-        name = f"{simulator.name}, with what operations wait for" if waits else ""
-        report = replace(
-            report, simulator=name or simulator.name, simulated=found.results
-        )
+        name = simulator.name
+        if operations is not None and name == "switches":
+            name += ", with what operations wait for"
+        report = replace(report, simulator=name, simulated=found.results)
     save_report(output, report)
     headline = title_of(report.views[0], report.views[report.best])
     changed = (_if_changed(view, graph_file) for view in report.views[1:])
@@ -149,12 +149,11 @@ def _simulated(
     simulator: Simulator,
     files: list[PlacementFile],
     paths: Sequence[Path],
-    graph_file: str,
+    operations: OperationGraph | None,
     graph: CommGraph,
     phases: Sequence[CommGraph],
 ) -> Simulations:
     simulate = load_simulator(simulator.name)
-    operations = load_operations(graph_file)
     simulate = with_switch(
         simulate, simulator.name, simulator.switch, operations=operations
     )
