@@ -36,7 +36,7 @@ NetworkModel with_receivers(const NetworkModel& model) {
     costs.receive_cpu = model.time(Bytes{0}) / 2;
     costs.send_cpu = std::max(costs.send_cpu, costs.receive_cpu);
     costs.receive_cpu_per_byte = model.lines().back().beta;
-    return NetworkModel::regimes(model.lines(), costs).with_link_factors(model.link_factors());
+    return model.with_costs(costs);
 }
 
 /// Adds to the text of an error whose file it is about.

@@ -96,6 +96,13 @@ TEST_CASE("a message takes its receiver some time, so that the root of a gather 
     CHECK(basis.model.cpu(Bytes{1000}) == doctest::Approx(basis.model.time(Bytes{1000})));
 }
 
+TEST_CASE("the largest of lines counts beside what a receiver takes, too") {
+    const CostBasis basis = cost_basis_apart(8, NetworkModel::largest({{1e-6, 0}, {2e-7, 1e-10}}));
+    CHECK(basis.model.takes_largest());
+    CHECK(basis.model.time(Bytes{1'000'000}) == doctest::Approx(2e-7 + 1e-4));
+    CHECK(basis.model.receive_cpu(Bytes{0}) == 5e-7);
+}
+
 TEST_CASE("a machine that says what a message's start takes needs no line about messages") {
     const CostBasis basis =
         find_cost_basis(with_machine("machine torus:4,bandwidth=10GB/s+node:1,startup=3us"));

@@ -80,6 +80,13 @@ NetworkModel NetworkModel::loggp(double L, double o, double g, double G, Message
     return regimes({{gap - G, G}}, costs);
 }
 
+NetworkModel NetworkModel::with_costs(const MessageCosts& costs) const {
+    NetworkModel changed(lines_, costs, largest_);
+    changed.cards_ = cards_;
+    changed.link_factors_ = link_factors_;
+    return changed;
+}
+
 NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
     NetworkModel model = *this;
     model.cards_ = std::max(1U, cards);

@@ -62,6 +62,8 @@ class NetworkModel {
     /// message alone would take less than one among several, or a byte more than a message. Sets latency, send_cpu
     /// and receive_cpu of the costs.
     [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
+    /// The same lines beside other costs.
+    [[nodiscard]] NetworkModel with_costs(const MessageCosts& costs) const;
     /// The same with this number of network cards per node, which its processes share evenly.
     [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
     /// The same, on links that are not the same to messages of all sizes; where none are given, they are. Throws Error
