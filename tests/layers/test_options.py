@@ -20,6 +20,8 @@ RESULTS = {"--output", "-o"}
 FORMATS = {"--to"}
 #: Of `network` these are the terms of its field; other verbs had the words first.
 OF_SWITCHES = {"--loads", "--traffic"}
+#: What `probe` checks is a machine, and `export` a placement.
+CHECKS = {"--check"}
 
 
 def options(verb: str) -> dict[str, Any]:
@@ -53,7 +55,7 @@ def test_verbs_share_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", sorted(SHARED.keys() - RESULTS - FORMATS - OF_SWITCHES)
+    "word", sorted(SHARED.keys() - RESULTS - FORMATS - OF_SWITCHES - CHECKS)
 )
 def test_an_option_means_one_thing_in_every_verb(word: str) -> None:
     meanings = {(kind(option), option.help) for option in SHARED[word].values()}

@@ -36,11 +36,12 @@ GROUPS = {
         "record": Verb("record who sends how much to whom in an MPI program", True),
         "pattern": Verb("generate a communication graph, or import one from a file"),
         "machine": Verb("show or describe a machine: nodes, links, shape"),
-        "allocate": Verb("choose nodes for a job, or show or generate an allocation"),
+        "probe": Verb("measure a machine, and write its description", True),
         "list": Verb("list mappers, schedules, patterns, topologies, machines, ..."),
         "demo": Verb("run all steps on a small example, into ./out/demo"),
     },
     "Place": {
+        "allocate": Verb("choose nodes for a job, or show or generate an allocation"),
         "map": Verb("place the ranks of a job on its slots"),
         "compare": Verb("try several mappers and print one table"),
         "joint": Verb("place several jobs together, to keep out of each other's way"),

@@ -71,7 +71,8 @@ def read_machine_toml(path: str | Path) -> tuple[Described, dict[str, str]]:
 
 def _described(document: dict[str, Any], folder: Path) -> Described:
     check_head(document, FORMAT, VERSION)
-    known = (*HEAD, *_ABOUT, "topology", "down", "node", "allocation", "switch")
+    parts = ("topology", "down", "node", "allocation", "switch", "model", "probe")
+    known = (*HEAD, *_ABOUT, *parts)
     refuse_unknown(document, known, "")
     topology = entry(document, "topology", dict, "[topology]")
     text = read_topology(topology, folder)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,11 @@ def write_machine_toml(
     node: NodeParts = NO_PARTS,
     remarks: Sequence[str] = (),
     switches: Sequence[str] = (),
+    tables: Mapping[str, dict[str, Any]] | None = None,
 ) -> None:
     """Write a machine as TOML; `read_machine_toml` makes the same machine of it.
 
-    Remarks become comments.
+    Remarks become comments; `tables` are more of them, by their names.
     """
     text = MachineText(machine.text)
     insides: list[dict[str, Any]] = []
@@ -62,4 +63,7 @@ def write_machine_toml(
         lines += ["", "[[node]]"]
         lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
     lines += allocation_lines(allocated)
+    for title, table in (tables or {}).items():
+        lines += ["", f"[{title}]"]
+        lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
     write_text(path, "\n".join(lines) + "\n")

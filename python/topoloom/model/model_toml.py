@@ -42,6 +42,8 @@ Number = TypeVar("Number", int, float)
 
 FORMAT = "topoloom-model"
 VERSION = 1
+#: A file of a machine, which may have a model.
+_MACHINE = "topoloom-machine"
 #: the ways to say how time depends on size
 KINDS = ("regimes", "largest", "loggp")
 #: what a message costs in addition: attributes of MessageCosts
@@ -112,19 +114,36 @@ def read_model_toml(path: str | Path) -> ModelFile:
     """
     document = read_toml(path)
     try:
+        if document.get("format") == _MACHINE:
+            return read_model_tables(entry(document, "model", dict, "[model]"))
         check_head(document, FORMAT, VERSION)
-        refuse_unknown(document, (*HEAD, *_ABOUT, *KINDS, LINKS, "costs"), "")
-        about = {k: entry(document, k, str, k) for k in _ABOUT if k in document}
-        model = _model(document).with_link_factors(_link_factors(document))
-        return ModelFile(model, **about)
+        return read_model_tables({k: v for k, v in document.items() if k not in HEAD})
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
 
+def read_model_tables(tables: dict[str, Any]) -> ModelFile:
+    """Read a model that is part of another document."""
+    refuse_unknown(tables, (*_ABOUT, *KINDS, LINKS, "costs"), "")
+    about = {k: entry(tables, k, str, k) for k in _ABOUT if k in tables}
+    model = _model(tables).with_link_factors(_link_factors(tables))
+    return ModelFile(model, **about)
+
+
 def write_model_toml(path: str | Path, file: ModelFile) -> None:
     """Write a model; `read_model_toml` makes the same of it, to a few digits."""
+    tables = {"format": FORMAT, "version": VERSION, **model_tables(file)}
+    costs = tables.pop("costs", {})
+    text = "".join(f"{key} = {toml_text(value)}\n" for key, value in tables.items())
+    if costs:
+        text += "\n[costs]\n"
+        text += "".join(f"{key} = {toml_text(value)}\n" for key, value in costs.items())
+    write_text(path, text)
+
+
+def model_tables(file: ModelFile) -> dict[str, Any]:
+    """Make the keys of a model, without its format; `read_model_tables` reads them."""
     model = file.model
-    head = {"format": FORMAT, "version": VERSION}
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
     kind = "largest" if model.takes_largest else "regimes"
     lines = [
@@ -135,13 +154,13 @@ def write_model_toml(path: str | Path, file: ModelFile) -> None:
         _up_to(most) | dict(zip(_FACTORS, factors, strict=True))
         for *factors, most in model.link_factors
     ]
-    keys = {**head, **about, kind: lines} | ({LINKS: links} if links else {})
-    text = "".join(f"{key} = {toml_text(value)}\n" for key, value in keys.items())
     costs = cost_texts(model.costs)
-    if costs:
-        text += "\n[costs]\n"
-        text += "".join(f"{key} = {toml_text(value)}\n" for key, value in costs.items())
-    write_text(path, text)
+    return {
+        **about,
+        kind: lines,
+        **({LINKS: links} if links else {}),
+        **({"costs": costs} if costs else {}),
+    }
 
 
 def _up_to(most: int | None) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 from topoloom.support.files import named, read_text
+from topoloom.support.toml_document import read_toml
+from topoloom.support.toml_values import entry
 
 #: Processes: the file then has 16 million costs.
 MOST = 4096
@@ -20,6 +22,9 @@ MOST = 4096
 def load_costs(path: str | Path) -> NDArray[np.float64]:
     """Read a square matrix: numbers by commas or blanks, # begins a comment.
 
+    Or that of a machine which ``topoloom probe`` measured: its ``.toml`` names the
+    samples, which have it.
+
     Raises
     ------
     topoloom.Error
@@ -27,9 +32,23 @@ def load_costs(path: str | Path) -> NDArray[np.float64]:
     OSError
         If there is no such file.
     """
+    if Path(path).suffix == ".toml":
+        return _probed(Path(path))
     text = read_text(path)
     with named(path):
         return _square(text.splitlines())
+
+
+def _probed(path: Path) -> NDArray[np.float64]:
+    document = read_toml(path)
+    with named(path):
+        probe = entry(document, "probe", dict, "[probe]")
+        samples = path.with_name(entry(probe, "samples", str, "probe.samples"))
+    with np.load(samples, allow_pickle=False) as file:
+        costs = np.asarray(file["costs"], np.float64)
+    if not np.isfinite(costs).all():
+        raise Error(f"{samples}: not all pairs were measured; probe the machine again")
+    return costs
 
 
 def _square(lines: list[str]) -> NDArray[np.float64]:

@@ -60,6 +60,33 @@ def run_child(
     return subprocess.CompletedProcess(command, child.returncode, said, complained)
 
 
+@contextlib.contextmanager
+def child_beside(
+    command: Sequence[str], folder: Path, output: Path
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a command beside us in `folder`; what it says goes into the file `output`.
+
+    It and its children are ended where the context is left, and by what ends us.
+    """
+    with _ended_by_signals() as signals, output.open("w") as said:
+        child = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        with child:
+            try:
+                signals.release()
+                yield child
+            finally:
+                if child.poll() is None:
+                    _end(child)
+
+
 def _communicate(
     child: subprocess.Popen[str], timeout: float | None
 ) -> tuple[str, str]:

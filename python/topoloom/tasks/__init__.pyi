@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from topoloom.tasks.allocate import allocate_nodes as allocate_nodes
 from topoloom.tasks.axes import map_axes as map_axes
 from topoloom.tasks.bound import prove_bounds as prove_bounds
 from topoloom.tasks.bus.affinity import (
@@ -32,6 +31,7 @@ from topoloom.tasks.jobs.joint_files import (
     save_jobs as save_jobs,
 )
 from topoloom.tasks.judge import judge_placement as judge_placement
+from topoloom.tasks.machines.allocate import allocate_nodes as allocate_nodes
 from topoloom.tasks.map import map_ranks as map_ranks
 from topoloom.tasks.network.sweep import (
     Switches as Switches,

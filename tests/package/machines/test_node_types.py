@@ -30,8 +30,8 @@ from topoloom.machines.machine_file import (
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.node_parts import Device, NodeParts
-from topoloom.tasks.allocate import allocate_nodes
 from topoloom.tasks.judge import judge_placement
+from topoloom.tasks.machines.allocate import allocate_nodes
 from topoloom.tasks.map import map_ranks
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import load_placement_problem

@@ -31,7 +31,7 @@ Seed = Annotated[
 Seconds = Annotated[
     str | None,
     typer.Option(
-        "--time", metavar="TIME", help="Stop searching after this time, e.g. 10s, 2min."
+        "--time", metavar="TIME", help="Stop after this time, e.g. 10s, 2min."
     ),
 ]
 Threads = Annotated[

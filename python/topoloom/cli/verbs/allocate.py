@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.tasks.allocate import AllocatedNodes
-    from topoloom.tasks.choose_hosts import Choice
+    from topoloom.tasks.machines.allocate import AllocatedNodes
+    from topoloom.tasks.machines.choose_hosts import Choice
 
 #: Jobs that are named, those that share most first.
 MAX_JOBS = 10
@@ -108,7 +108,7 @@ def command(
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import save_placement
-    from topoloom.tasks.allocate import allocate_nodes
+    from topoloom.tasks.machines.allocate import allocate_nodes
     from topoloom.tasks.problem import Where
 
     search = searching.search()

@@ -27,7 +27,8 @@ def command(
         Path,
         typer.Argument(
             metavar="COSTS",
-            help="CSV: seconds of a message from each process, by row, to each.",
+            help="CSV: seconds of a message from each process, by row, to each; or a "
+            "machine that 'topoloom probe' wrote.",
         ),
     ],
     method: Annotated[

@@ -31,7 +31,7 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
-from topoloom.tasks.choose_hosts import Choice, choose_hosts, other_choices
+from topoloom.tasks.machines.choose_hosts import Choice, choose_hosts, other_choices
 from topoloom.tasks.problem import Where, choose_allocation
 from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fixed work quanta (Sottile and Minnich, "Analysis of microbenchmarks for performance tuning of clusters", CLUSTER 2004).
+#include "noise.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+enum { steps = 4000 };  // of a quantum: some microseconds
+
+static int compare(const void* a, const void* b) {
+    const double left = *(const double*)a, right = *(const double*)b;
+    return (left > right) - (left < right);
+}
+
+void measure_noise(struct probe* probe, int quanta) {
+    double* taken = malloc((size_t)quanta * sizeof *taken);
+    if (taken == NULL || quanta < 1) {
+        free(taken);
+        return;
+    }
+    volatile unsigned work = 1;
+    double sum = 0;
+    for (int i = 0; i < quanta; ++i) {
+        const double begin = MPI_Wtime();
+        for (int step = 0; step < steps; ++step) work = work * 1664525U + 1013904223U;
+        taken[i] = MPI_Wtime() - begin;
+        sum += taken[i];
+    }
+    qsort(taken, (size_t)quanta, sizeof *taken, compare);
+    begin_record(&probe->answers,
+                 (struct record){.order = probe->orders, .first = probe->rank, .second = probe->rank});
+    const double kept[] = {taken[0], taken[quanta / 2], sum / quanta, taken[quanta - 1]};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) keep_sample(&probe->answers, kept[i]);
+    free(taken);
+}

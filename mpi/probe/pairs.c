@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rank that asks decides when there is enough, and says how many exchanges are next.
+#include "pairs.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "common_start.h"
+
+static struct exchange make_exchange(const struct measure* measure, int size, int peer) {
+    const int bytes = measure->sizes[size], window = measure->window > 0 ? measure->window : 1;
+    const size_t room = (size_t)stride_of(bytes) * (size_t)window + 1;
+    struct exchange made = {.peer = peer, .bytes = bytes, .window = window};
+    made.out = calloc(1, (size_t)bytes + 1);
+    made.in = calloc(1, room);
+    made.requests = malloc((2 * (size_t)window + 1) * sizeof *made.requests);
+    if (made.out == NULL || made.in == NULL || made.requests == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
+    return made;
+}
+
+static void free_exchange(struct exchange* exchange) {
+    free(exchange->out);
+    free(exchange->in);
+    free(exchange->requests);
+}
+
+/// Lets the other side know how many exchanges are next, and waits until it knows: the first takes no longer for it.
+static void announce(const struct exchange* exchange, int more) {
+    MPI_Send(&more, 1, MPI_INT, exchange->peer, tag_go, MPI_COMM_WORLD);
+    if (more > 0) MPI_Recv(NULL, 0, MPI_BYTE, exchange->peer, tag_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void ask(struct probe* probe, const struct kind* kind, const struct exchange* exchange) {
+    struct answers* answers = &probe->answers;
+    const int first = answers->samples.count;
+    announce(exchange, 1);  // makes connections, and is left out
+    kind->ask(exchange);
+    for (int more = probe->sampling.least; more > 0;) {
+        announce(exchange, more);
+        for (int i = 0; i < more; ++i) {
+            const double seconds = kind->ask(exchange);
+            if (seconds > 0) keep_sample(answers, seconds);  // else the clock has jumped
+        }
+        const int count = samples_of_last(answers), left = probe->sampling.most - count;
+        more = count == 0 || enough(&probe->sampling, &answers->samples, first) ? 0 : 1 + count / 2;
+        if (more > left) more = left;
+    }
+    announce(exchange, 0);
+}
+
+static void answer(const struct kind* kind, const struct exchange* exchange) {
+    for (int more;;) {
+        MPI_Recv(&more, 1, MPI_INT, exchange->peer, tag_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (more == 0) return;
+        MPI_Send(NULL, 0, MPI_BYTE, exchange->peer, tag_go, MPI_COMM_WORLD);
+        for (int i = 0; i < more; ++i) kind->answer(exchange);
+    }
+}
+
+void run_pair(struct probe* probe, const struct measure* measure, int first, int second) {
+    const int asks = probe->rank == first;
+    for (int size = 0; size < measure->size_count; ++size) {
+        struct exchange exchange = make_exchange(measure, size, asks ? second : first);
+        if (asks) {
+            begin_record(
+                &probe->answers,
+                (struct record){
+                    .order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
+            ask(probe, measure->kind, &exchange);
+        } else {
+            answer(measure->kind, &exchange);
+        }
+        free_exchange(&exchange);
+    }
+}
+
+void run_pair_with_others(struct probe* probe, const struct measure* measure, int first, int second,
+                          int repeats, MPI_Comm comm) {
+    const int asks = probe->rank == first;
+    struct start start = make_start(comm);
+    start.clock = probe->clock;
+    for (int size = 0; size < measure->size_count; ++size) {
+        struct exchange exchange = make_exchange(measure, size, asks ? second : first);
+        if (asks)
+            begin_record(
+                &probe->answers,
+                (struct record){
+                    .order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
+        for (int i = -1; i < repeats;) {
+            int came_late = 0;
+            double seconds = 0;
+            const double began = start_together(&start, &came_late);
+            if (asks)
+                seconds = measure->kind->ask(&exchange);
+            else
+                measure->kind->answer(&exchange);
+            if (end_together(&start, began, came_late) < 0) continue;
+            if (asks && i >= 0 && seconds > 0) keep_sample(&probe->answers, seconds);
+            ++i;
+        }
+        free_exchange(&exchange);
+    }
+}

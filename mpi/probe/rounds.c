@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads an order and does this rank's part of it.
+#define _GNU_SOURCE
+#include "rounds.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "noise.h"
+#include "pairs.h"
+
+enum { base = 10 };
+
+static int next_number(char** words) {
+    const char* word = strsep(words, " ");
+    return word == NULL ? 0 : (int)strtol(word, NULL, base);
+}
+
+static double next_value(char** words) {
+    const char* word = strsep(words, " ");
+    return word == NULL ? 0 : strtod(word, NULL);
+}
+
+/// KIND SIZES WINDOW.
+static int read_measure(char** words, struct measure* measure) {
+    const char* kind = strsep(words, " ");
+    char* sizes = strsep(words, " ");
+    measure->window = next_number(words);
+    measure->kind = kind == NULL ? NULL : find_kind(kind);
+    measure->size_count = 0;
+    while (sizes != NULL && measure->size_count < most_sizes)
+        measure->sizes[measure->size_count++] = (int)strtol(strsep(&sizes, ","), NULL, base);
+    return measure->kind != NULL;
+}
+
+/// The next of A-B ...; false after the last.
+static int next_pair(char** words, int* first, int* second) {
+    char* pair = strsep(words, " ");
+    if (pair == NULL || *pair == '\0') return 0;
+    *first = (int)strtol(pair, &pair, base);
+    *second = (int)strtol(pair + 1, NULL, base);
+    return 1;
+}
+
+static void read_sets(struct probe* probe, char* words) {
+    free(probe->members);
+    probe->members = malloc((size_t)probe->ranks * sizeof *probe->members);
+    probe->member_count = 0;
+    for (char* set; (set = strsep(&words, ";")) != NULL;) {
+        int count = 0, own = -1;
+        for (char* word; (word = strsep(&set, " ")) != NULL;) {
+            if (*word == '\0' || count == probe->ranks) continue;
+            const int rank = (int)strtol(word, NULL, base);
+            if (rank == probe->rank) own = count;
+            probe->members[count++] = rank;
+        }
+        if (own < 0) continue;
+        probe->own = own;
+        probe->member_count = count;
+        return;
+    }
+}
+
+/// Whom a member of a set meets in a round: the last one stays, the others go around. -1: nobody.
+static int meets(int own, int round, int count) {
+    const int others = count + count % 2 - 1;  // an odd set has an empty place, the last one
+    if (round >= others) return -1;
+    if (own == others) return round % others;
+    // Who meets himself meets the last one: 2 place = round + round.
+    const int other = (2 * round - own + others) % others;
+    if (other != own) return other;
+    return others < count ? others : -1;
+}
+
+static void run_circle(struct probe* probe, const struct measure* measure, int first, int count) {
+    for (int round = first; round < first + count; ++round) {
+        const int met = probe->member_count < 2 ? -1 : meets(probe->own, round, probe->member_count);
+        if (met < 0) continue;
+        // Each asks about half of those that it meets.
+        const int asks = ((probe->own + met) % 2 == 0) == (probe->own < met);
+        const int other = probe->members[met];
+        run_pair(probe, measure, asks ? probe->rank : other, asks ? other : probe->rank);
+    }
+}
+
+static void run_pairs(struct probe* probe, const struct measure* measure, char* words) {
+    for (int first, second; next_pair(&words, &first, &second);)
+        if (probe->rank == first || probe->rank == second) run_pair(probe, measure, first, second);
+}
+
+static void run_alone(struct probe* probe, const struct measure* measure, char* words) {
+    int before = -1, waiting_for = -1;  // who asked in the pair before
+    for (int first, second; next_pair(&words, &first, &second); before = first) {
+        waiting_for = before;
+        if (probe->rank == first && waiting_for >= 0 && waiting_for != first)
+            MPI_Recv(NULL, 0, MPI_BYTE, waiting_for, tag_start, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (probe->rank == first || probe->rank == second) run_pair(probe, measure, first, second);
+        char* rest = words;
+        char* copy = rest == NULL ? NULL : strndup(rest, strcspn(rest, " "));
+        char* place = copy;
+        int next = -1, its_second = -1;
+        if (probe->rank == first && next_pair(&place, &next, &its_second) && next != first)
+            MPI_Send(NULL, 0, MPI_BYTE, next, tag_start, MPI_COMM_WORLD);
+        free(copy);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_together(struct probe* probe, const struct measure* measure, int repeats, char* words) {
+    int *active = malloc((size_t)probe->ranks * sizeof *active), count = 0, first = -1, second = -1;
+    for (int a, b; next_pair(&words, &a, &b) && count + 2 <= probe->ranks;) {
+        active[count++] = a;
+        active[count++] = b;
+        if (probe->rank == a || probe->rank == b) {
+            first = a;
+            second = b;
+        }
+    }
+    MPI_Group all, group;
+    MPI_Comm comm;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, count, active, &group);
+    MPI_Comm_create(MPI_COMM_WORLD, group, &comm);
+    if (comm != MPI_COMM_NULL) {
+        run_pair_with_others(probe, measure, first, second, repeats, comm);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Group_free(&group);
+    MPI_Group_free(&all);
+    free(active);
+}
+
+int carry_out(struct probe* probe, char* line) {
+    char* words = line;
+    const char* order = strsep(&words, " ");
+    struct measure measure;
+    int known = 1;
+    if (strcmp(order, "sampling") == 0) {
+        probe->sampling.least = next_number(&words);
+        probe->sampling.most = next_number(&words);
+        probe->sampling.width = next_value(&words);
+        probe->sampling.seconds = next_value(&words);
+    } else if (strcmp(order, "among") == 0) {
+        read_sets(probe, words);
+    } else if (strcmp(order, "clocks") == 0) {
+        compare_clocks(&probe->clock, MPI_COMM_WORLD, 0);
+    } else if (strcmp(order, "noise") == 0) {
+        measure_noise(probe, next_number(&words));
+    } else if (!read_measure(&words, &measure)) {
+        known = 0;
+    } else if (strcmp(order, "circle") == 0) {
+        const int first = next_number(&words);
+        run_circle(probe, &measure, first, next_number(&words));
+    } else if (strcmp(order, "pairs") == 0) {
+        run_pairs(probe, &measure, words);
+    } else if (strcmp(order, "alone") == 0) {
+        run_alone(probe, &measure, words);
+    } else if (strcmp(order, "together") == 0) {
+        const int repeats = next_number(&words);
+        run_together(probe, &measure, repeats, words);
+    } else {
+        known = 0;
+    }
+    ++probe->orders;
+    return known;
+}
+
+void free_probe(struct probe* probe) {
+    free(probe->members);
+    free_answers(&probe->answers);
+}

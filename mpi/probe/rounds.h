@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who measures with whom: pairs in their own time, one after another, or all at once.
+#ifndef TOPOLOOM_PROBE_ROUNDS_H
+#define TOPOLOOM_PROBE_ROUNDS_H
+
+#include "answers.h"
+#include "clock.h"
+#include "sampling.h"
+
+struct probe {
+    int rank, ranks;
+    struct sampling sampling;
+    struct answers answers;
+    struct common_clock clock;
+    int *members, member_count;  // owned: of the set that this rank is in; 0 of none
+    int own;                     // this rank's place in it
+    int orders;                  // that were carried out
+};
+
+/// Carries out an order: collective. False: there is no such order.
+///
+///     sampling LEAST MOST WIDTH SECONDS     of `struct sampling`
+///     among RANK ... ; RANK ... ; ...       disjoint sets for `circle`
+///     circle KIND SIZES WINDOW FIRST COUNT  rounds of each set in which every member meets another, all once in size - 1
+///     pairs KIND SIZES WINDOW A-B ...       each rank in the order of its pairs
+///     alone KIND SIZES WINDOW A-B ...       one after another
+///     together KIND SIZES WINDOW REPEATS A-B ...  at once from a common start; each rank in one pair
+///     clocks                                compares them, for `together`
+///     noise QUANTA                          of computing on each rank; see noise.c
+int carry_out(struct probe* probe, char* line);
+void free_probe(struct probe* probe);
+
+#endif

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom probe`: measure the machine, and write its description."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.machines import MaybeMachineText
+from topoloom.cli.options.programs import Mpicc
+from topoloom.cli.options.searches import Seconds
+
+if TYPE_CHECKING:
+    from topoloom.probe.check import CheckedMachine
+    from topoloom.probe.findings import Findings
+
+
+def command(
+    launcher_command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="-- LAUNCHER",
+            help="What starts the ranks, without a program.",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        output_option(
+            "Write the machine, as .toml, and all samples beside it, as .npz."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Take a minute at most, with fewer samples.")
+    ] = False,
+    thorough: Annotated[
+        bool,
+        typer.Option("--thorough", help="Take an hour at most, with more samples."),
+    ] = False,
+    time: Seconds = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check",
+            metavar="FILE",
+            help="Only check whether a host is slower than this file of an earlier "
+            "probe says; exit status 1 if one is.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Measure only what the samples beside --output lack."
+        ),
+    ] = False,
+    machine: MaybeMachineText = None,
+    mpicc: Mpicc = None,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how long messages take between all ranks; describe the machine.
+
+    Start it where your jobs run, with the ranks bound as in your jobs. It measures all
+    pairs of ranks, each until its median is known to 5 %, then messages of all sizes
+    between a few pairs of each level, and more and more pairs at once. From that follow
+    groups of ranks that are near to each other, the costs of messages, what links
+    carry, and which hosts and links are slower than their like.
+
+    The description that it writes is a machine for --machine and a model for --model.
+    With --machine it is compared with what another description claims.
+
+    \b
+    Examples:
+      topoloom probe -o m.toml -- srun -N 16 --ntasks-per-node 8
+      topoloom probe --quick -o m.toml -- mpirun -n 8
+      topoloom probe --check m.toml -- srun -N 16 --ntasks-per-node 1
+      topoloom map app.npz -m m.toml -o placement.json
+      topoloom collective alltoall --ranks 64 --bytes 512 --model m.toml
+    """
+    from topoloom._core import Error
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import print_json
+    from topoloom.cli.exit_status import Failure, Interrupted
+    from topoloom.probe.job.running import JobEnded
+    from topoloom.support.units import parse_duration
+    from topoloom.tasks.machines.probe import check_machine, probe_machine
+
+    if quick and thorough:
+        raise Error("--quick and --thorough exclude each other")
+    try:
+        if check is not None:
+            if output is not None:
+                raise Error("--check writes nothing; leave -o out")
+            checked = check_machine(launcher_command, check, mpicc)
+            if as_json:
+                print_json(checked.document())
+            else:
+                print(_verdict(checked))
+            return 0 if checked.good else 1
+        if output is None:
+            raise Error("say with -o where to write the machine, such as -o m.toml")
+        found = probe_machine(
+            launcher_command,
+            output,
+            effort="quick" if quick else "thorough" if thorough else "default",
+            seconds=None if time is None else parse_duration(time),
+            mpicc=mpicc,
+            claimed=machine,
+            resume=resume,
+            command=command_line.get(),
+            watch=_Watch(),
+        )
+    except JobEnded as error:
+        raise Failure(str(error)) from None
+    if as_json:
+        print_json({**found.document(), "output": str(output)})
+    else:
+        _print(found, output)
+    if found.ended == "interrupted":
+        raise Interrupted(f"interrupted; {output} has what was measured before")
+    if found.ended:
+        raise Failure(f"{found.ended}; {output} has what was measured before")
+    return 0
+
+
+class _Watch:
+    """Shows each stage as a bar of its own."""
+
+    def __init__(self) -> None:
+        from contextlib import ExitStack
+
+        self._shown = ExitStack()
+
+    def __call__(self, stage: str) -> Any:
+        from topoloom.cli.console import progress_bar
+
+        self._shown.close()
+        show = self._shown.enter_context(progress_bar(stage, "steps"))
+
+        def advance(done: int, total: int) -> None:
+            show(done, total)
+            if done >= total:
+                self._shown.close()
+
+        return advance
+
+
+def _verdict(checked: CheckedMachine) -> str:
+    from topoloom.support.units import counted
+
+    hosts = counted(len(checked.hosts), "host")
+    if checked.slow:
+        slow = ", ".join(f"{s.host} ({s.of} {s.factor:.2f} x)" for s in checked.slow)
+        return f"slow: {slow}; of {hosts}"
+    ratios = f"latency {checked.latency:.2f} x, bandwidth {checked.bandwidth:.2f} x"
+    if not checked.good:
+        return f"slow: all of {hosts}: {ratios} as long as the file says"
+    return f"good: {hosts}: {ratios} as long as the file says"
+
+
+def _print(found: Findings, output: Path) -> None:
+    from topoloom.cli.console import note, print_facts, print_table
+    from topoloom.support.units import counted, format_bandwidth, format_seconds
+
+    print_facts(
+        [
+            ("hosts", f"{len(found.hosts):,}"),
+            ("ranks", f"{found.samples.ranks:,}"),
+            ("samples", f"{found.samples.count:,}"),
+            *((("noise", f"{found.noise:.2%} of the CPU"),) if found.noise else ()),
+        ],
+        "measured",
+    )
+    rows = []
+    for level in found.levels:
+        costs = found.level_costs.get(level.name)
+        row = [level.name, format_seconds(level.median)]
+        if costs is not None:
+            both = (
+                "" if costs.both_ways != costs.both_ways else f"{costs.both_ways:.2f}"
+            )
+            row += [format_bandwidth(costs.bandwidth), both]
+        rows.append(row + [""] * (4 - len(row)))
+    print_table(["", "512 B", "long messages", "both ways"], rows)
+    for name, curve in found.curves.items():
+        print(
+            f"{name}: {counted(curve.channels, 'channel')}, "
+            f"{format_bandwidth(curve.node_bandwidth)} in all"
+        )
+    for suspect in found.suspects:
+        hosts = ", ".join(found.hosts[host] for host in suspect.hosts)
+        print(
+            f"slow {suspect.kind} {hosts}: {suspect.of} {suspect.factor:.2f} times as "
+            "long as its like"
+        )
+    for sentence in [*found.claims, *found.doubts]:
+        note(f"topoloom: {sentence}")
+    print(f"written  {output}")
+    print(f"written  {output.with_suffix('.npz')}")

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether hosts are slower than the file of an earlier probe says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.samples import Exchange, Order
+from topoloom.probe.measure import hosts_of
+from topoloom.probe.stages.effort import EFFORTS, listed
+from topoloom.probe.stages.rates import WINDOW
+from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
+from topoloom.support.toml_document import read_toml
+from topoloom.support.toml_values import entry
+
+#: A host is slow that takes this much longer than the file says.
+SLOW = 1.15
+#: Other hosts of its group that each one is measured with, and again if it seems slow.
+_OTHERS, _AGAIN = 3, 6
+
+
+@dataclass(frozen=True)
+class SlowHost:
+    """A host, what is slower, and how many times as long it takes."""
+
+    host: str
+    of: str
+    factor: float
+
+
+@dataclass(frozen=True)
+class CheckedMachine:
+    """What a check has found.
+
+    Attributes
+    ----------
+    hosts
+        Those that were measured.
+    slow
+        Those that are slower than the file says.
+    unknown
+        Those that the file does not name.
+    latency, bandwidth
+        How many times as long short and long messages take in the median of all hosts.
+    """
+
+    hosts: list[str]
+    slow: list[SlowHost]
+    unknown: list[str]
+    latency: float
+    bandwidth: float
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is slower than the file says."""
+        return not self.slow and max(self.latency, self.bandwidth) < SLOW
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "good": self.good,
+            "hosts": self.hosts,
+            "slow": [
+                {"host": s.host, "of": s.of, "times_as_long": s.factor}
+                for s in self.slow
+            ],
+            "unknown_hosts": self.unknown,
+            "latency_times_as_long": self.latency,
+            "bandwidth_times_as_long": self.bandwidth,
+        }
+
+
+def check(job: ProbeJob, file: Path) -> CheckedMachine:
+    """Measure every host with a few of its group, and compare with the file.
+
+    Raises
+    ------
+    topoloom.Error
+        If the file is not that of a probe of several hosts, or names fewer than two of
+        the job's hosts.
+    """
+    probed = _probed(file)
+    names = _units(job, probed)
+    known = {name: n for n, name in enumerate(probed["units"])}
+    unknown = [name for name in names if name not in known]
+    leader = {known[name]: rank for name, rank in names.items() if name in known}
+    if len(leader) < 2:
+        raise Error(f"{file} names fewer than two hosts of the job; probe them anew")
+    pairs = _pairs(sorted(leader), probed["unit_groups"])
+    ratios = {
+        kind: _ratios(job, kind, pairs, leader, probed) for kind in ("echo", "burst")
+    }
+    slow = []
+    for kind, of in (("echo", "latency"), ("burst", "bandwidth")):
+        usual = _usual(ratios[kind])
+        for host in leader:
+            own = [r for pair, r in ratios[kind].items() if host in pair]
+            if own and np.median(own) > SLOW * max(1.0, usual):
+                others = [
+                    o for pair in pairs for o in pair if host in pair and o != host
+                ]
+                again = _ratios(
+                    job, kind, [(host, o) for o in others] * 2, leader, probed
+                )
+                factor = float(np.median(list(again.values())))
+                if factor > SLOW * max(1.0, usual):
+                    slow.append(SlowHost(probed["units"][host], of, factor))
+    return CheckedMachine(
+        [probed["units"][host] for host in sorted(leader)],
+        slow,
+        unknown,
+        _usual(ratios["echo"]),
+        _usual(ratios["burst"]),
+    )
+
+
+def _usual(ratios: dict[tuple[int, int], float]) -> float:
+    return float(np.median(list(ratios.values())))
+
+
+def _probed(file: Path) -> dict[str, Any]:
+    document = read_toml(file)
+    probed: dict[str, Any] = entry(document, "probe", dict, f"{file}: [probe]")
+    if not probed.get("pair_seconds", {}).keys() >= {"echo", "burst"}:
+        raise Error(f"{file}: the probe has not measured what a check compares with")
+    hosts, ranks = probed["hosts"], range(probed["ranks"])
+    probed["units"] = hosts if len(hosts) > 1 else [f"rank {rank}" for rank in ranks]
+    return probed
+
+
+def _units(job: ProbeJob, probed: dict[str, Any]) -> dict[str, int]:
+    """Return the first rank of each host, or each rank of a host probed alone."""
+    if len(probed["hosts"]) == 1:
+        return {f"rank {rank}": rank for rank in range(job.samples.ranks)}
+    hosts, _ = hosts_of(job.samples)
+    return {job.samples.places[ranks[0]].host: ranks[0] for ranks in hosts}
+
+
+def _pairs(
+    hosts: Sequence[int], groups: Sequence[Sequence[int]]
+) -> list[tuple[int, int]]:
+    """Pair each host with the next ones of its group, or of all if it is alone."""
+    pairs: set[tuple[int, int]] = set()
+    here = set(hosts)
+    for host in hosts:
+        group = next((g for g in groups if host in g and len(here & set(g)) > 1), hosts)
+        mine = sorted(here & set(group))
+        at = mine.index(host)
+        for step in range(1, min(_OTHERS, len(mine) - 1) + 1):
+            other = mine[(at + step) % len(mine)]
+            pairs.add((min(host, other), max(host, other)))
+    return sorted(pairs)
+
+
+def _ratios(
+    job: ProbeJob,
+    kind: str,
+    pairs: Sequence[tuple[int, int]],
+    leader: dict[int, int],
+    probed: dict[str, Any],
+) -> dict[tuple[int, int], float]:
+    """Measure pairs one after another; return how many times as long they take."""
+    effort = EFFORTS["quick"]
+    size, window = (SCAN_SIZE, 1) if kind == "echo" else (probed["long_bytes"], WINDOW)
+    asked = listed([(leader[a], leader[b]) for a, b in pairs])
+    sampling = f"{effort.least} {effort.most} {effort.width:g} 1"
+    found: list[Exchange] = job.measure(
+        [
+            Order("sampling", rest=sampling),
+            Order("alone", kind, [size], window, asked),
+        ]
+    )
+    host_of = {rank: host for host, rank in leader.items()}
+    ratios: dict[tuple[int, int], list[float]] = {}
+    for exchange in found:
+        a, b = host_of[exchange.first], host_of[exchange.second]
+        expected = _expected(probed, kind, a, b)
+        pair = (min(a, b), max(a, b))
+        ratios.setdefault(pair, []).append(exchange.median / expected)
+    return {pair: float(np.median(values)) for pair, values in ratios.items()}
+
+
+def _expected(probed: dict[str, Any], kind: str, a: int, b: int) -> float:
+    """Return the seconds of the smallest group of hosts with both."""
+    together = next((g for g in probed["unit_groups"] if a in g and b in g), None)
+    seconds = probed["pair_seconds"][kind]
+    near, far = (seconds.get(name) for name in ("near", "far"))
+    wanted = far if together is None else near
+    return float(wanted or near or far)

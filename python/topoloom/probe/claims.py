@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the measurement differs from what a description claims of the machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+
+from topoloom._core import Error
+from topoloom.machines.machine_file import load_described
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import HOST
+from topoloom.probe.inference.network import host_groups
+from topoloom.support.hostlist import compress_hostlist
+
+Distance = Callable[[str, str], float]
+
+
+def compare_with(found: Findings, machine: str) -> list[str]:
+    """Say which hosts are measured elsewhere than where `machine` has them.
+
+    Raises
+    ------
+    topoloom.Error
+        If the description does not name the hosts.
+    """
+    the_machine, described = load_described(machine)
+    number = {host: node for node, host in enumerate(described.hosts)}
+    if missing := [host for host in found.hosts if host not in number]:
+        raise Error(f"{machine} does not name the host {missing[0]}")
+    if len(found.hosts) < 3:
+        return []
+    slots = the_machine.slots_per_node
+    first = {host: number[host] * slots for host in found.hosts}
+
+    def distance(a: str, b: str) -> float:
+        return the_machine.distance(first[a], first[b])
+
+    return [*_groups(found, distance), *_order(found, distance)]
+
+
+def _groups(found: Findings, distance: Distance) -> list[str]:
+    """Compare the measured groups of hosts with the nearest ones of the description."""
+    group_of = {
+        found.host_of[part.ranks[0]]: n
+        for n, group in enumerate(host_groups(found.root))
+        for part in group.groups
+        if part.kind == HOST
+    }
+    sentences = []
+    for host, name in enumerate(found.hosts):
+        others = [o for o in range(len(found.hosts)) if o != host]
+        nearest = min(distance(name, found.hosts[o]) for o in others)
+        claimed = [o for o in others if distance(name, found.hosts[o]) == nearest]
+        if len(claimed) == len(others):
+            continue
+        together = Counter(group_of.get(o) for o in claimed)
+        theirs, count = together.most_common(1)[0]
+        if theirs != group_of.get(host) and 2 * count > len(claimed):
+            beside = [found.hosts[o] for o in claimed if group_of.get(o) == theirs]
+            own = [
+                found.hosts[o]
+                for o in others
+                if group_of.get(o) == group_of.get(host) is not None
+            ]
+            measured = f"beside {compress_hostlist(own)}" if own else "alone"
+            sentences.append(
+                f"{name} is described beside {compress_hostlist(beside)}; measured "
+                f"says otherwise: {measured}"
+            )
+    return sentences
+
+
+def _order(found: Findings, distance: Distance) -> list[str]:
+    """Name a described level that is not measured slower than the one below."""
+    by_distance: dict[float, list[float]] = {}
+    first = [found.host_of.index(host) for host in range(len(found.hosts))]
+    for a, name in enumerate(found.hosts):
+        for b in range(a):
+            cost = float(found.costs[first[a], first[b]])
+            by_distance.setdefault(distance(name, found.hosts[b]), []).append(cost)
+    classes = sorted(by_distance.items())
+    sentences = []
+    for (near, fast), (far, slow) in pairwise(classes):
+        middle, beyond = sorted(fast)[len(fast) // 2], sorted(slow)[len(slow) // 2]
+        if beyond < 1.02 * middle:
+            sentences.append(
+                f"hosts at distance {far:g} are described farther apart than those at "
+                f"{near:g}; measured says otherwise: {beyond * 1e6:.3g} and "
+                f"{middle * 1e6:.3g} us"
+            )
+    return sentences

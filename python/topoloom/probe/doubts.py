@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What makes the measurements of a job unreliable."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from topoloom._core import Error
+from topoloom.probe.job.samples import ProbeSamples
+from topoloom.support.number_ranges import expand_ranges
+from topoloom.support.units import counted
+
+_MOST_CPUS = 1 << 16
+
+
+def doubts_of(samples: ProbeSamples) -> list[str]:
+    """Return sentences about where ranks are.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is one rank, or hosts have different MPI libraries.
+    """
+    if samples.ranks < 2:
+        raise Error("one rank has nobody to measure with; start two or more")
+    libraries = {place.library for place in samples.places}
+    if len(libraries) > 1:
+        by_library = {place.library: place.host for place in samples.places}
+        (one, host), (other, there) = list(by_library.items())[:2]
+        raise Error(
+            f"{host} has {one.replace('_', ' ')[:60]}, but {there} has "
+            f"{other.replace('_', ' ')[:60]}; measure hosts with the same MPI"
+        )
+    doubts = []
+    ranks = Counter(place.host for place in samples.places)
+    for host, count in ranks.items():
+        masks = {p.cpus for p in samples.places if p.host == host and p.cpus}
+        cpus = {cpu for mask in masks for cpu in expand_ranges(mask, _MOST_CPUS)}
+        if cpus and count > len(cpus):
+            doubts.append(
+                f"{host} has {counted(count, 'rank')} on {counted(len(cpus), 'CPU')}: "
+                "times there are those of a crowded node"
+            )
+    return doubts

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All that a probe has found out of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import CostGroup
+from topoloom.model.channels import PairCurve
+from topoloom.probe.inference.groups import Costs, RankGroup
+from topoloom.probe.inference.levels import Level
+from topoloom.probe.inference.message_costs import LevelCosts
+from topoloom.probe.inference.network import Network, host_groups
+from topoloom.probe.inference.suspects import Suspect
+from topoloom.probe.job.samples import Exchange, ProbeSamples
+from topoloom.probe.stages.rates import WINDOW
+
+
+@dataclass
+class Findings:
+    """What was measured, and what follows.
+
+    Attributes
+    ----------
+    samples
+        Every sample.
+    hosts
+        Their names, in the order of their first ranks.
+    host_of
+        The host of every rank.
+    costs
+        Seconds of a short message between ranks, of shape ``(ranks, ranks)``.
+    root
+        All ranks in groups.
+    levels
+        The fastest first.
+    level_costs
+        By the names of levels.
+    network
+        Between hosts; None of a single one.
+    curves
+        Pairs at once, by what they have in common.
+    uplinks
+        Bytes per second that a group of hosts sends to others at least, by its ranks.
+    suspects
+        What is slower than its like.
+    long_bytes
+        Of what counts for a long message.
+    noise
+        How much longer work takes than at best, in the median of all ranks.
+    ended
+        Why the measurement ended before it was complete.
+    doubts
+        Sentences: what makes results unreliable, and what was not measured.
+    claims
+        Sentences: where the measurement differs from a description of the machine.
+    """
+
+    samples: ProbeSamples
+    hosts: list[str]
+    host_of: list[int]
+    costs: Costs
+    root: RankGroup
+    levels: list[Level]
+    level_costs: dict[str, LevelCosts] = field(default_factory=dict)
+    network: Network | None = None
+    curves: dict[str, PairCurve] = field(default_factory=dict)
+    uplinks: dict[tuple[int, ...], float] = field(default_factory=dict)
+    suspects: list[Suspect] = field(default_factory=list)
+    long_bytes: int = 1 << 18
+    noise: float | None = None
+    ended: str = ""
+    doubts: list[str] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints, and what the machine's file keeps."""
+        return {
+            "ranks": self.samples.ranks,
+            "hosts": self.hosts,
+            "host_of": self.host_of,
+            "sample_count": self.samples.count,
+            "long_bytes": self.long_bytes,
+            "groups": _nested(self.root.document()),
+            "evidence": _evidence(self.root.all_groups()),
+            "models": [self._level_document(level) for level in self.levels],
+            "channels": [
+                {"pattern": name, **curve.document()}
+                for name, curve in self.curves.items()
+            ],
+            **self._for_checks(),
+            "suspects": [s.document(self.hosts) for s in self.suspects],
+            "noise": self.noise,
+            "doubts": self.doubts,
+            "claims": self.claims,
+        }
+
+    def _for_checks(self) -> dict[str, Any]:
+        """Keep what a check compares with: hosts of one group, and of several.
+
+        On a single host ranks are compared instead.
+        """
+        single = len(self.hosts) < 2
+        unit_of = list(range(self.samples.ranks)) if single else self.host_of
+        groups = [self.root, *self.root.groups] if single else host_groups(self.root)
+        units = [
+            sorted({unit_of[rank] for rank in group.ranks}) for group in groups[::-1]
+        ]
+        number: dict[int, int] = {}
+        for n, of_group in enumerate(units):
+            for unit in of_group:
+                number.setdefault(unit, n)
+        seconds: dict[str, tuple[list[float], list[float]]] = {}
+        for exchange in self.samples.exchanges:
+            a, b = unit_of[exchange.first], unit_of[exchange.second]
+            if a == b or not self._is_reference(exchange):
+                continue
+            near, far = seconds.setdefault(exchange.kind, ([], []))
+            (near if number.get(a) == number.get(b) else far).append(exchange.median)
+        return {
+            "unit_groups": units,
+            "pair_seconds": {
+                kind: {
+                    name: float(np.median(of))
+                    for name, of in zip(("near", "far"), both, strict=True)
+                    if of
+                }
+                for kind, both in seconds.items()
+            },
+        }
+
+    def _is_reference(self, exchange: Exchange) -> bool:
+        """Whether it is what a later check measures, too."""
+        if exchange.kind == "echo":
+            return exchange.how == "circle"
+        long = exchange.bytes == self.long_bytes and exchange.window == WINDOW
+        return exchange.kind == "burst" and exchange.how == "alone" and long
+
+    def _level_document(self, level: Level) -> dict[str, Any]:
+        costs = self.level_costs.get(level.name)
+        return {
+            "level": level.name,
+            "short_s": level.median,
+            **(costs.document() if costs else {}),
+        }
+
+
+def _nested(groups: list[object]) -> list[object]:
+    """Return no groups where ranks lie side by side."""
+    return groups if any(isinstance(group, list) for group in groups) else []
+
+
+def _evidence(groups: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "ranks": list(part.ranks),
+            "inside": _sample(found.inside),
+            "into": _sample(found.into),
+            "t": found.t,
+            "p": found.p,
+        }
+        for group in groups
+        for part, found in _tested(group)
+    ]
+
+
+def _tested(group: RankGroup) -> Sequence[tuple[RankGroup, CostGroup]]:
+    return list(zip(group.groups, group.evidence, strict=False))
+
+
+def _sample(sample: Any) -> dict[str, Any]:
+    return {
+        "mean_s": sample.mean,
+        "sigma_s": sample.sigma,
+        "n": sample.n,
+        "outliers": sample.outliers,
+    }

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Levels of a machine: pairs of ranks that have the same in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topoloom.probe.inference.groups import Costs, RankGroup, level_name
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Level:
+    """Pairs whose smallest common groups are alike.
+
+    Attributes
+    ----------
+    name
+        What they have in common.
+    groups
+        Those groups.
+    median
+        Seconds of a message of the scan, one way.
+    """
+
+    name: str
+    groups: tuple[RankGroup, ...]
+    median: float
+
+
+def find_levels(root: RankGroup, costs: Costs) -> list[Level]:
+    """Return the levels with measured pairs, the fastest first."""
+    by_name: dict[str, list[RankGroup]] = {}
+    for group in root.all_groups():
+        if len(group.ranks) > 1:
+            by_name.setdefault(level_name(group), []).append(group)
+    levels = []
+    for name, groups in by_name.items():
+        known = [
+            costs[pair]
+            for group in groups
+            for pair in group.pairs()
+            if not np.isnan(costs[pair])
+        ]
+        if known:
+            levels.append(Level(name, tuple(groups), float(np.median(known))))
+    return sorted(levels, key=lambda level: level.median)
+
+
+def neighbor_level(
+    root: RankGroup, first: Sequence[int], links: Sequence[Pair], costs: Costs
+) -> Level:
+    """Return the level of hosts with a link, where the network has no switches.
+
+    Parameters
+    ----------
+    first
+        The first rank of each host.
+    links
+        Pairs of hosts.
+    """
+    known = [costs[first[a], first[b]] for a, b in links]
+    return Level("between neighbors", (root,), float(np.median(known)))
+
+
+def nearest_pairs(
+    first: Sequence[int], links: Sequence[Pair], level: Level, costs: Costs, count: int
+) -> list[Pair]:
+    """Choose pairs of neighbors that are as fast as most."""
+    pairs = [(first[a], first[b]) for a, b in links]
+    return sorted(pairs, key=lambda pair: abs(costs[pair] / level.median - 1))[:count]
+
+
+def typical_pairs(level: Level, costs: Costs, count: int) -> list[Pair]:
+    """Choose pairs that are as fast as most of their level, of different ranks."""
+    near: list[list[tuple[float, Pair]]] = []
+    for group in level.groups:
+        known = [
+            (abs(costs[pair] / level.median - 1), pair)
+            for pair in group.pairs()
+            if not np.isnan(costs[pair])
+        ]
+        if known:
+            near.append(sorted(known))
+    near.sort(key=lambda pairs: pairs[0])
+    chosen: list[Pair] = []
+    used: set[int] = set()
+    while near and len(chosen) < count:
+        for pairs in near:
+            fresh = [pair for _, pair in pairs if not used & set(pair)]
+            if fresh and len(chosen) < count:
+                chosen.append(fresh[0])
+                used |= set(fresh[0])
+        if not any(not used & set(pair) for pairs in near for _, pair in pairs):
+            break
+    return chosen or [near[0][0][1]]

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What messages of a level cost by their size: lines, where they end, how sure that is.
+
+Alone (Hockney's alpha + beta m of half a round trip), and one among many of a burst.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import MessageCosts, NetworkModel
+from topoloom.model.fit import MIN_SIZES, Fit, fit_model
+from topoloom.probe.job.samples import Exchange
+
+#: Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1 on; then the
+#: normal distribution's, which is within 6 % of it.
+_STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+_NORMAL = 1.96
+#: A call that receives takes no longer than this share of a message's time where the
+#: message was there before; else it has waited for it.
+_WAITED = 0.5
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value, and its 95 % confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """Messages of `first` to `last` bytes take alpha + beta m seconds.
+
+    Attributes
+    ----------
+    end
+        Where the line ends, `last`, between the sizes that were measured on both sides;
+        None of the last line.
+    """
+
+    alpha: Interval
+    beta: Interval
+    first: int
+    end: Interval | None
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        made: dict[str, Any] = {"alpha_s": self.alpha.value}
+        made["beta_s_per_byte"] = self.beta.value
+        if math.isfinite(
+            self.alpha.high
+        ):  # with two sizes there is nothing to judge by
+            made["alpha_interval_s"] = [self.alpha.low, self.alpha.high]
+            made["beta_interval_s_per_byte"] = [self.beta.low, self.beta.high]
+        if self.end is not None:
+            made["most_bytes"] = int(self.end.value)
+            made["most_interval_bytes"] = [int(self.end.low), int(self.end.high)]
+        return made
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Times by size, and the lines through them."""
+
+    fit: Fit
+    lines: list[Line]
+
+    @property
+    def model(self) -> NetworkModel:
+        """The lines."""
+        return self.fit.model
+
+    @property
+    def worst_error(self) -> float:
+        """The largest of all sizes, as a part of what was measured."""
+        return float(np.abs(self.fit.errors).max())
+
+    @property
+    def mean_error(self) -> float:
+        """The mean of all sizes."""
+        return float(np.abs(self.fit.errors).mean())
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "lines": [line.document() for line in self.lines],
+            "mean_error": self.mean_error,
+            "worst_error": self.worst_error,
+            "sizes": self.fit.sizes.astype(int).tolist(),
+            "measured_s": self.fit.measured.tolist(),
+        }
+
+
+@dataclass(frozen=True)
+class LevelCosts:
+    """What messages of a level cost.
+
+    Attributes
+    ----------
+    alone
+        Half a round trip.
+    burst
+        From one message to the next of a sender.
+    latency
+        How much later than that one arrives, in seconds.
+    send_cpu, receive_cpu
+        Seconds of the calls; NaN where they may have waited.
+    both_ways
+        How many times the bandwidth of one direction both have together.
+    unexpected
+        How many times as long a message takes whose receive is posted late, by bytes.
+    posted
+        Seconds that each receive costs that is posted before; NaN: not measured.
+    """
+
+    alone: Curve
+    burst: Curve | None
+    latency: float
+    send_cpu: float
+    receive_cpu: float
+    both_ways: float
+    unexpected: dict[int, float]
+    posted: float
+
+    @property
+    def model(self) -> NetworkModel:
+        """The cost of messages, as every option for a model takes it."""
+        known = {"send_cpu": self.send_cpu, "receive_cpu": self.receive_cpu}
+        costs = MessageCosts()
+        for name, value in known.items():
+            if not math.isnan(value):
+                setattr(costs, name, value)
+        curve = self.alone if self.burst is None else self.burst
+        if self.burst is not None:
+            costs.latency = self.latency
+        model = curve.model
+        make = NetworkModel.largest if model.takes_largest else NetworkModel.regimes
+        return make(list(model.lines), costs)
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes per second of the longest messages."""
+        curve = self.burst or self.alone
+        return float(curve.fit.sizes[-1] / curve.fit.measured[-1])
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        values = {
+            "latency_s": self.latency,
+            "send_cpu_s": self.send_cpu,
+            "receive_cpu_s": self.receive_cpu,
+            "both_ways": self.both_ways,
+            "posted_receive_s": self.posted,
+        }
+        return {
+            "alone": self.alone.document(),
+            "burst": self.burst and self.burst.document(),
+            **{name: None if math.isnan(v) else v for name, v in values.items()},
+            "bytes_per_second": self.bandwidth,
+            "unexpected": {str(size): value for size, value in self.unexpected.items()},
+        }
+
+
+def level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:
+    """Fit what was measured between pairs of a level; None if that is too little."""
+    by_kind: dict[str, list[Exchange]] = {}
+    for exchange in exchanges:
+        by_kind.setdefault(exchange.kind, []).append(exchange)
+    echoes = _medians(by_kind.get("echo", []))
+    if len(echoes) < MIN_SIZES:
+        return None
+    gaps = _gaps(by_kind.get("burst", []), echoes)
+    alone = _curve(echoes)
+    burst = _curve(gaps) if len(gaps) >= MIN_SIZES else None
+    short = [echoes[size] - gaps[size] for size in sorted(gaps)[:3]]
+    latency = max(0.0, float(np.median(short))) if short else math.nan
+    first = echoes[min(echoes)]
+    return LevelCosts(
+        alone,
+        burst,
+        latency,
+        _median(by_kind.get("send-cpu", [])),
+        _handled(_median(by_kind.get("receive-cpu", [])), first),
+        _both_ways(by_kind.get("both", []), gaps, echoes),
+        _unexpected(by_kind),
+        _posted(by_kind.get("posted", [])),
+    )
+
+
+def _medians(exchanges: Iterable[Exchange]) -> dict[int, float]:
+    by_size: dict[int, list[float]] = {}
+    for exchange in exchanges:
+        by_size.setdefault(exchange.bytes, []).append(exchange.median)
+    return {size: float(np.median(of)) for size, of in sorted(by_size.items())}
+
+
+def _gaps(bursts: Iterable[Exchange], echoes: dict[int, float]) -> dict[int, float]:
+    """Seconds from message to message: the last of a burst arrives, and an answer."""
+    found: dict[int, list[float]] = {}
+    answer = echoes[min(echoes)]
+    for burst in bursts:
+        if burst.bytes in echoes and burst.window > 1:
+            rest = burst.median - echoes[burst.bytes] - answer
+            found.setdefault(burst.bytes, []).append(rest / (burst.window - 1))
+    medians = {size: float(np.median(of)) for size, of in sorted(found.items())}
+    return {size: gap for size, gap in medians.items() if gap > 0}
+
+
+def _median(exchanges: Sequence[Exchange]) -> float:
+    return float(np.median([e.median for e in exchanges])) if exchanges else math.nan
+
+
+def _handled(receive: float, alone: float) -> float:
+    return receive if receive <= _WAITED * alone else math.nan
+
+
+def _both_ways(
+    exchanges: Sequence[Exchange], gaps: dict[int, float], echoes: dict[int, float]
+) -> float:
+    """Messages of both directions in the time of those of one."""
+    ratios = [
+        2 * gaps[e.bytes] * e.window / (e.median - 2 * echoes[min(echoes)])
+        for e in exchanges
+        if e.bytes in gaps and e.bytes == max(x.bytes for x in exchanges)
+    ]
+    return float(np.median(ratios)) if ratios else math.nan
+
+
+def _unexpected(by_kind: dict[str, list[Exchange]]) -> dict[int, float]:
+    late, ready = (_medians(by_kind.get(k, [])) for k in ("unexpected", "expected"))
+    return {size: late[size] / ready[size] for size in late if size in ready}
+
+
+def _posted(exchanges: Sequence[Exchange]) -> float:
+    if len({e.window for e in exchanges}) < 2:
+        return math.nan
+    counts = [e.window for e in exchanges]
+    return max(0.0, float(np.polyfit(counts, [e.median for e in exchanges], 1)[0]))
+
+
+def _curve(times: dict[int, float]) -> Curve:
+    sizes, seconds = list(times), list(times.values())
+    fit = fit_model(sizes, seconds)
+    return Curve(fit, _lines(fit))
+
+
+def _lines(fit: Fit) -> list[Line]:
+    """Add intervals: of the least squares of relative errors, by Student's t."""
+    lines, first = [], 0
+    sizes = fit.sizes
+    for alpha, beta, most in fit.model.lines:
+        last = int(sizes[-1]) if most is None else most
+        within = (sizes >= first) & (sizes <= last)
+        half = _half_widths(sizes[within], fit.measured[within], alpha, beta)
+        end = None
+        if most is not None:
+            before, after = sizes[sizes <= most], sizes[sizes > most]
+            low = float(before[-1]) if len(before) else 0.0
+            end = Interval(most, low, float(after[0]) if len(after) else low)
+        lines.append(
+            Line(
+                Interval(alpha, max(0.0, alpha - half[0]), alpha + half[0]),
+                Interval(beta, max(0.0, beta - half[1]), beta + half[1]),
+                first,
+                end,
+            )
+        )
+        first = last + 1
+    return lines
+
+
+def _half_widths(
+    sizes: NDArray[np.float64], times: NDArray[np.float64], alpha: float, beta: float
+) -> tuple[float, float]:
+    freedom = len(sizes) - 2
+    if freedom < 1:
+        return math.inf, math.inf
+    design = np.column_stack([1 / times, sizes / times])
+    left = design @ [alpha, beta] - 1
+    variance = float(left @ left) / freedom
+    covariance = np.linalg.pinv(design.T @ design) * variance
+    t = _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else _NORMAL
+    alpha_half, beta_half = t * np.sqrt(np.diag(covariance))
+    return float(alpha_half), float(beta_half)

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The network between hosts: a tree of switches, or links between neighbors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.inference.groups import GROUP, HOST, Costs, RankGroup
+
+#: A graph of neighbors is taken if it leaves this share of the squares that groups
+#: leave, or less, and explains this share of all.
+_LEFT, _EXPLAINED = 0.5, 0.9
+#: Where neighbors might end: the largest steps in the sorted costs of pairs.
+_STEPS = 24
+#: Most neighbors of a host in the mean; where there are more, there is a switch.
+_NEIGHBORS = 16
+_DIAMETER = 3
+
+
+@dataclass(frozen=True)
+class SwitchLink:
+    """A link of a tree: from a host or a group of hosts up.
+
+    Attributes
+    ----------
+    below
+        The host or the group.
+    latency
+        Seconds, beside those that all messages between hosts take.
+    """
+
+    below: RankGroup
+    latency: float
+
+
+@dataclass(frozen=True)
+class Network:
+    """What connects hosts.
+
+    Attributes
+    ----------
+    order
+        Hosts by the numbers of the machine's nodes.
+    root
+        The tree of groups of hosts, if it is one.
+    links
+        Of a tree, the hosts first, then groups, those that are below before others.
+    neighbors
+        Pairs of hosts with a link, if it is a graph without switches.
+    base
+        Seconds that a message takes at least.
+    hop
+        Seconds of every link after the first of a graph.
+    predicted
+        Seconds between hosts that follow, of shape ``(hosts, hosts)``.
+    explained
+        The share of the squares of the logarithms of costs that it explains.
+    """
+
+    order: list[int]
+    root: RankGroup | None
+    links: list[SwitchLink]
+    neighbors: list[tuple[int, int]]
+    base: float
+    hop: float
+    predicted: Costs
+    explained: float
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether hosts are joined by links, without switches."""
+        return self.root is None
+
+    @property
+    def levels(self) -> list[int] | None:
+        """Hosts and groups under one of the next level, bottom-up; None if ragged."""
+        return None if self.root is None else _even_levels(self.root)
+
+
+def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+    """Decide what the network is.
+
+    Parameters
+    ----------
+    root
+        All ranks in groups.
+    hosts
+        The host of each rank.
+    costs
+        Seconds between hosts, of shape ``(hosts, hosts)``.
+    """
+    tree = _tree(root, hosts, costs)
+    graph = _graph(costs)
+    if graph is None:
+        return tree
+    better = (1 - graph.explained) <= _LEFT * (1 - tree.explained)
+    return graph if better and graph.explained >= _EXPLAINED else tree
+
+
+def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+    order: list[int] = []
+    groups: list[RankGroup] = []
+
+    def visit(group: RankGroup) -> None:
+        if group.kind == HOST:
+            order.append(hosts[group.ranks[0]])
+            return
+        for part in group.groups:
+            visit(part)
+        groups.append(group)
+
+    visit(root)
+    predicted = np.full_like(costs, np.nan)
+    middle: dict[int, float] = {}
+    for group in groups:
+        parts = [sorted({hosts[r] for r in part.ranks}) for part in group.groups]
+        pairs = [
+            (a, b)
+            for number, some in enumerate(parts)
+            for others in parts[:number]
+            for a in some
+            for b in others
+        ]
+        middle[id(group)] = float(np.median([costs[pair] for pair in pairs]))
+        for a, b in pairs:
+            predicted[a, b] = predicted[b, a] = middle[id(group)]
+    base = min(middle.values(), default=0.0)
+    up = {id(group): (middle[id(group)] - base) / 2 for group in groups}
+    links = [
+        SwitchLink(part, max(0.0, up[id(group)] - up.get(id(part), 0.0)))
+        for group in groups
+        for part in group.groups
+    ]
+    links.sort(key=lambda link: link.below.kind != HOST)
+    explained = _explained(costs, predicted)
+    return Network(order, root, links, [], base, 0.0, predicted, explained)
+
+
+def _explained(costs: Costs, predicted: Costs) -> float:
+    above = np.triu_indices(len(costs), 1)
+    measured, fitted = np.log(costs[above]), np.log(predicted[above])
+    total = float(((measured - measured.mean()) ** 2).sum())
+    left = float(((measured - fitted) ** 2).sum())
+    return 1.0 if total == 0 else 1 - left / total
+
+
+def _graph(costs: Costs) -> Network | None:
+    """Try the largest steps between near and far; the best is a line in hops."""
+    count = len(costs)
+    if count < _DIAMETER + 1:
+        return None
+    above = np.triu_indices(count, 1)
+    sorted_costs = np.sort(costs[above])
+    most = min(len(sorted_costs) - 1, count * _NEIGHBORS // 2)
+    steps = np.diff(np.log(sorted_costs[: most + 1]))
+    steps[: count - 2] = 0  # fewer links cannot connect all
+    best: Network | None = None
+    for step in np.argsort(steps)[::-1][:_STEPS]:
+        if steps[step] <= 0:
+            break
+        near = costs <= sorted_costs[step]
+        np.fill_diagonal(near, False)
+        found = _fitted(costs, near)
+        if found is not None and (best is None or found.explained > best.explained):
+            best = found
+    return best
+
+
+def _fitted(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
+    hops = _hops(near)
+    above = np.triu_indices(len(costs), 1)
+    of_pairs = hops[above]
+    if of_pairs.min() < 0 or of_pairs.max() < _DIAMETER:
+        return None
+    hop, first = np.polyfit(of_pairs - 1, costs[above], 1)
+    if hop <= 0 or first <= 0:
+        return None
+    predicted = first + hop * np.maximum(hops - 1, 0)
+    explained = _explained(costs, predicted)
+    neighbors = [(int(a), int(b)) for a, b in zip(*np.nonzero(near), strict=True)]
+    links = [(a, b) for a, b in neighbors if a < b]
+    order = list(range(len(costs)))
+    return Network(
+        order, None, [], links, float(first), float(hop), predicted, explained
+    )
+
+
+def _hops(near: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the links between each two; -1 where there is no route."""
+    count = len(near)
+    hops = np.full((count, count), -1)
+    reached = np.eye(count, dtype=bool)
+    distance = 0
+    fresh = reached
+    while fresh.any():
+        hops[fresh] = distance
+        fresh = (fresh.astype(np.float32) @ near.astype(np.float32) > 0) & ~reached
+        reached |= fresh
+        distance += 1
+    return hops
+
+
+def _even_levels(root: RankGroup) -> list[int] | None:
+    """Return how many are in one of the next level, if that is the same everywhere."""
+    counts: list[int] = []
+    level = [root]
+    while level[0].kind != HOST:
+        if any(group.kind == HOST for group in level):
+            return None
+        sizes = {len(group.groups) for group in level}
+        if len(sizes) > 1:
+            return None
+        counts.append(sizes.pop())
+        level = [part for group in level for part in group.groups]
+        if len({part.kind == HOST for part in level}) > 1:
+            return None
+    return counts[::-1]
+
+
+def host_groups(root: RankGroup) -> list[RankGroup]:
+    """Return the smallest groups that hosts are in, or a host that is alone."""
+    return [
+        group
+        for group in root.all_groups()
+        if group.kind != HOST
+        and group.groups
+        and any(part.kind == HOST for part in group.groups)
+    ]
+
+
+def network_groups(root: RankGroup) -> list[RankGroup]:
+    """Return the groups of hosts that have groups of hosts in them."""
+    return [
+        group
+        for group in root.all_groups()
+        if group.groups and all(part.kind == GROUP for part in group.groups)
+    ]

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The job that measures: it is asked order by order, and answers as it goes."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+from topoloom.preload.shim import build_program, find_compiler, find_launcher
+from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
+from topoloom.support.children import child_beside
+from topoloom.support.files import shared_directory
+
+#: Seconds without an answer after which a job is given up.
+SILENCE = 120.0
+_POLL = 0.005
+_FIELDS = 5
+
+
+class JobEnded(Error):
+    """The job has ended, or does not answer; what it measured before is kept."""
+
+
+class ProbeJob:
+    """A job that waits for orders.
+
+    Attributes
+    ----------
+    samples
+        All that it has measured.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        child: subprocess.Popen[str],
+        launcher: str,
+        earlier: ProbeSamples | None = None,
+    ) -> None:
+        self._folder, self._child, self._launcher = folder, child, launcher
+        self._read = 0  # of the answers
+        self._asked = self._done = 0
+        self._numbers: list[int] = []  # of the orders that were written
+        self.samples = ProbeSamples(self._places())
+        self._earlier = {} if earlier is None else self._known(earlier)
+
+    def measure(self, orders: Sequence[Order]) -> list[Exchange]:
+        """Let it carry orders out; return what was found, which is kept, too.
+
+        Raises
+        ------
+        JobEnded
+            If it ends before, or is silent for `SILENCE` seconds.
+        """
+        before = len(self.samples.exchanges)
+        lines = []
+        for order in orders:
+            number = len(self.samples.orders)
+            self.samples.orders.append(order)
+            known = self._earlier.get(_key(order))
+            if known is None:
+                self._numbers.append(number)
+                lines.append(order.line)
+            else:
+                self.samples.exchanges += [e._replace(order=number) for e in known]
+        if lines:
+            with (self._folder / "orders").open("a") as file:
+                file.write("".join(lines))
+            self._asked += len(lines)
+            self._wait(lambda: self._take() and self._done >= self._asked)
+        return self.samples.exchanges[before:]
+
+    def _known(self, earlier: ProbeSamples) -> dict[object, list[Exchange]]:
+        """Return what was measured before, by the order that it answers."""
+        if earlier.places != self.samples.places:
+            raise Error(
+                "the earlier samples are of other ranks or hosts; measure anew, "
+                "or start the ranks where they were"
+            )
+        known: dict[object, list[Exchange]] = {}
+        for exchange in earlier.exchanges:
+            order = earlier.orders[exchange.order]
+            known.setdefault(_key(order), []).append(exchange)
+        return known
+
+    def _places(self) -> list[RankPlace]:
+        lines: list[str] = []
+
+        def all_there() -> bool:
+            file = self._folder / "ranks"
+            lines[:] = file.read_text().splitlines() if file.exists() else []
+            return bool(lines) and lines[-1] == "all"
+
+        self._wait(all_there)
+        places = (line.split(" ", 2) for line in lines[:-1])
+        return [
+            RankPlace(host, "" if cpus == "-" else cpus, library)
+            for host, cpus, library in places
+        ]
+
+    def _wait(self, ready: Callable[[], bool]) -> None:
+        heard, read = time.monotonic(), self._read
+        while not ready():
+            if self._child.poll() is not None and not ready():
+                raise JobEnded(
+                    f"'{self._launcher}' ended with status {self._child.returncode}: "
+                    f"{self._reason()}"
+                )
+            if self._read > read:
+                heard, read = time.monotonic(), self._read
+            if time.monotonic() - heard > SILENCE:
+                raise JobEnded(
+                    f"'{self._launcher}' has not answered for {SILENCE:.0f} s; its "
+                    "rank 0 must see the working directory"
+                )
+            time.sleep(_POLL)
+
+    def _take(self) -> bool:
+        """Read whole blocks that have come."""
+        file = self._folder / "answers"
+        if not file.exists():
+            return True
+        with file.open("rb") as stream:  # again: network file systems then look
+            stream.seek(self._read)
+            data = stream.read()
+        while len(data) >= 24:
+            done, records, count = np.frombuffer(data, np.int64, 3).tolist()
+            numbers_end = 24 + 4 * _FIELDS * records
+            end = numbers_end + 8 * count
+            if len(data) < end:
+                break
+            numbers = np.frombuffer(data[24:numbers_end], np.int32)
+            self._keep(
+                numbers.reshape(-1, _FIELDS),
+                np.frombuffer(data[numbers_end:end], np.float64),
+            )
+            self._done = done
+            self._read += end
+            data = data[end:]
+        return True
+
+    def _keep(self, records: NDArray[np.int32], seconds: NDArray[np.float64]) -> None:
+        end = 0
+        for number, first, second, size, count in records.tolist():
+            begin, end = end, end + count
+            if count == 0:
+                continue
+            order = self._numbers[number]
+            asked = self.samples.orders[order]
+            self.samples.exchanges.append(
+                Exchange(
+                    order,
+                    asked.how,
+                    asked.kind or asked.how,
+                    size,
+                    asked.window,
+                    first,
+                    second,
+                    seconds[begin:end],
+                )
+            )
+
+    def _reason(self) -> str:
+        """Find the first line that says something; launchers draw boxes."""
+        for line in (self._folder / "said").read_text(errors="replace").splitlines():
+            if any(map(str.isalpha, line)) and "/INFO]" not in line:
+                return line.strip()
+        return "it does not say why"
+
+
+def _key(order: Order) -> object:
+    """Tell orders apart, but not by how many round trips make a sample of a scan."""
+    window = 0 if order.how == "circle" else order.window
+    return order.how, order.kind, tuple(order.sizes), window, order.rest
+
+
+@contextlib.contextmanager
+def probe_job(
+    launcher: Sequence[str],
+    mpicc: str | None = None,
+    earlier: ProbeSamples | None = None,
+) -> Iterator[ProbeJob]:
+    """Start a job; it ends where the context is left.
+
+    Parameters
+    ----------
+    launcher
+        What starts the ranks, without a program.
+    mpicc
+        Compiler of its MPI; by default the one beside it.
+    earlier
+        What is not measured again.
+
+    Raises
+    ------
+    topoloom.Error
+        If the launcher or its compiler is not there.
+    JobEnded
+        If it does not start.
+    """
+    words = list(launcher)
+    if not words:
+        raise Error("no launcher; write it after --, as in: -- mpirun -n 4")
+    compiler = find_compiler(find_launcher(words), mpicc)
+    program = build_program("probe", compiler, ["mpi/probe/kinds", "mpi/timing"])
+    with shared_directory("probe") as directory:
+        folder = Path(directory).absolute()
+        (folder / "orders").touch()
+        command = [*words, str(program), str(folder)]
+        with child_beside(command, Path.cwd(), folder / "said") as child:
+            job = ProbeJob(folder, child, words[0], earlier)
+            yield job
+            with contextlib.suppress(OSError), (folder / "orders").open("a") as file:
+                file.write("end\n")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(10)

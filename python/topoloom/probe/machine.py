@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The description of a machine that follows from what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from topoloom.importers.described import AllocatedNode, Described
+from topoloom.model.channels import PairCurve
+from topoloom.model.model_toml import ModelFile, model_tables, time_text
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import HOST, PART, RankGroup, network_height
+from topoloom.probe.inference.message_costs import LevelCosts
+from topoloom.probe.inference.network import Network
+from topoloom.support.number_ranges import expand_ranges
+
+#: A distance of the nearest slots; others in proportion, as integers.
+_UNIT = 4
+#: The share of what all hosts could send above which they did not hinder each other.
+_UNHINDERED = 0.9
+_MOST_CPUS = 1 << 16
+_IN = (HOST, PART)
+
+
+def described_machine(found: Findings) -> Described:
+    """Describe the machine in the words of the short text.
+
+    Nodes are hosts, in the order of the network; slots are the ranks of a host, parts
+    of it side by side. What was not measured is left out.
+    """
+    slots = _slots(found)
+    text, order = _network_text(found)
+    node, cpus = _node_text(found, slots)
+    hosts = tuple(found.hosts[host] for host in order)
+    given = tuple(AllocatedNode(host) for host in found.hosts)
+    return Described(
+        text + node,
+        hosts,
+        given if given != tuple(map(AllocatedNode, hosts)) else (),
+        NodeParts(cpus=cpus),
+        remarks=tuple(found.doubts),
+    )
+
+
+def model_of(found: Findings) -> ModelFile | None:
+    """Make the network model of the nearest hosts, or of the ranks of a single one."""
+    costs = _between_hosts(found) or _inside_hosts(found)
+    if costs is None:
+        return None
+    name = "measured between hosts" if found.network else "measured inside a host"
+    return ModelFile(costs.model, name)
+
+
+def tables_of(found: Findings, samples: str, command: Sequence[str]) -> dict[str, Any]:
+    """Make the tables ``[model]`` and ``[probe]`` of the machine's file."""
+    tables: dict[str, Any] = {}
+    model = model_of(found)
+    if model is not None:
+        tables["model"] = model_tables(model)
+    document = found.document()
+    head = {"samples": samples, "command": list(command)}
+    tables["probe"] = _without_none({**head, **document})
+    return tables
+
+
+def _without_none(value: Any) -> Any:
+    """Leave out what TOML has no word for, and digits that mean nothing."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    if isinstance(value, dict):
+        return {k: _without_none(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(item) for item in value]
+    return value
+
+
+def _slots(found: Findings) -> list[tuple[int, ...]]:
+    """Return the rank in each slot of every host, by the host's number."""
+    by_host = {
+        found.host_of[group.ranks[0]]: tuple(_in_order(group))
+        for group in found.root.all_groups()
+        if group.kind == HOST
+    }
+    return [by_host[host] for host in range(len(found.hosts))]
+
+
+def _in_order(group: RankGroup) -> Sequence[int]:
+    if not group.groups:
+        return group.ranks
+    return [rank for part in group.groups for rank in _in_order(part)]
+
+
+def _network_text(found: Findings) -> tuple[str, list[int]]:
+    network = found.network
+    if network is None:
+        return "tree:1", list(range(len(found.hosts)))
+    rate = _rate(found)
+    if network.is_graph:
+        return _graph_text(network, rate), network.order
+    levels = network.levels
+    if levels is None:
+        return _switches_text(found, network, rate), network.order
+    rates, latencies = _by_level(found, network, rate)
+    text = f"tree:{':'.join(map(str, levels))}"
+    text += f",bandwidth={':'.join(map(_rate_text, rates))}"
+    return f"{text},latency={':'.join(map(_short_time, latencies))}", network.order
+
+
+def _graph_text(network: Network, rate: float) -> str:
+    links = ",".join(f"{a}-{b}" for a, b in network.neighbors)
+    speed = f"bandwidth={_rate_text(rate)},latency={_short_time(network.hop)}"
+    return f"graph:{len(network.order)}:{links},{speed}"
+
+
+def _by_level(
+    found: Findings, network: Network, rate: float
+) -> tuple[list[float], list[float]]:
+    """Return the bandwidth and the latency of the links of each level, bottom-up."""
+    heights: dict[int, list[float]] = {}
+    for link in network.links:
+        height = 0 if link.below.kind == HOST else network_height(link.below)
+        heights.setdefault(height, []).append(link.latency)
+    latencies = [float(np.median(heights[height])) for height in sorted(heights)]
+    rates = [rate]
+    for height in sorted(heights)[1:]:
+        own = [
+            _uplink_rate(found, group, rate)
+            for group in _groups_of(network)
+            if network_height(group) == height
+        ]
+        rates.append(float(np.median(own)))
+    return rates, latencies
+
+
+def _uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
+    """Return what the hosts of a group send to others.
+
+    Where that was not measured, or no number of pairs slowed others down, what all of
+    them could send: `single` is that of a host.
+    """
+    hosts = len({found.host_of[rank] for rank in group.ranks})
+    whole = hosts * single
+    measured = found.uplinks.get(group.ranks, whole)
+    return whole if measured > _UNHINDERED * whole else measured
+
+
+def _groups_of(network: Network) -> list[RankGroup]:
+    assert network.root is not None
+    return [group for group in network.root.all_groups() if group.kind != HOST]
+
+
+def capacity(curve: PairCurve) -> float:
+    """Return the bytes per second that the pairs of a curve have together.
+
+    Where the last two numbers of pairs slowed each other down, what the later took
+    longer is due to the pairs that it has more; what each run takes once cancels.
+    """
+    pairs, seconds = curve.pairs, curve.steady_seconds
+    if len(pairs) > 1 and seconds[-1] > 1.2 * seconds[0]:
+        half = int(np.searchsorted(pairs, pairs[-1] / 2))
+        first = min(max(half, 1), len(pairs) - 2) if len(pairs) > 2 else 0
+        longer = seconds[-1] - seconds[first]
+        if longer > 0:
+            return float((pairs[-1] - pairs[first]) * curve.size / longer)
+    return float((pairs * curve.size / seconds).max())
+
+
+def _switches_text(found: Findings, network: Network, rate: float) -> str:
+    """Write a tree with groups of different sizes: a switch for each group."""
+    hosts = {host: node for node, host in enumerate(network.order)}
+    groups = _groups_of(network)
+    switch = {id(group): len(hosts) + n for n, group in enumerate(groups)}
+    links = []
+    for link in network.links:
+        parent = next(g for g in groups if any(p is link.below for p in g.groups))
+        if link.below.kind == HOST:
+            end, own = hosts[found.host_of[link.below.ranks[0]]], rate
+        else:
+            end = switch[id(link.below)]
+            own = _uplink_rate(found, link.below, rate)
+        speed = f"@{_rate_text(own)}@{_short_time(link.latency)}"
+        links.append(f"{end}-{switch[id(parent)]}{speed}")
+    return f"graph:{len(hosts)}+{len(groups)}:{','.join(links)}"
+
+
+def _node_text(
+    found: Findings, slots: Sequence[Sequence[int]]
+) -> tuple[str, tuple[tuple[int, ...], ...]]:
+    """Write what is inside of every host: levels if all are alike, and speeds."""
+    groups = [g for g in found.root.all_groups() if g.kind == HOST]
+    shapes = {_shape(group) for group in groups}
+    most = max(len(of_host) for of_host in slots)
+    shape = shapes.pop() if len(shapes) == 1 else None
+    levels = list(shape) if shape else [most]
+    text = f"+node:{':'.join(map(str, levels))}"
+    distance = _distances(found, len(levels))
+    if distance and most > 1:
+        text += f",distance={':'.join(map(str, distance))}"
+    for option, value in _speeds(found).items():
+        text += f",{option}={value}"
+    return text, _cpus(found, slots)
+
+
+def _shape(group: RankGroup) -> tuple[int, ...] | None:
+    """Return the levels of a host, bottom-up; None if its parts differ."""
+    if not group.groups:
+        return (len(group.ranks),)
+    shapes = {_shape(part) for part in group.groups}
+    below = shapes.pop()
+    if shapes or below is None:
+        return None
+    return (*below, len(group.groups))
+
+
+def _distances(found: Findings, levels: int) -> list[int]:
+    """Return distances in proportion to how long short messages take."""
+    inside = [level.median for level in found.levels if level.groups[0].kind in _IN]
+    if len(inside) != levels:
+        return []
+    distance = [max(1, round(_UNIT * time / inside[0])) for time in inside]
+    if found.network is not None:
+        hops = 1 if found.network.is_graph else 2
+        hop = round(_UNIT * found.network.base / inside[0] / hops)
+        distance.append(max(1, hop))
+    return distance
+
+
+def _speeds(found: Findings) -> dict[str, str]:
+    speeds: dict[str, str] = {}
+    between, inside = _between_hosts(found), _inside_hosts(found)
+    if between is not None and found.network is not None:
+        startup = _startup(between)
+        speeds["bandwidth"] = _rate_text(_rate(found))
+        speeds["startup"] = _short_time(startup)
+        # Of neighbors in a graph the link that joins them has a latency, too.
+        rest = float(between.alone.fit.measured[0]) - startup - found.network.hop
+        speeds["latency"] = _short_time(max(0.0, rest))
+    if inside is not None:
+        curve = found.curves.get("inside a host") or found.curves.get(
+            "inside a part of a host"
+        )
+        rate = inside.bandwidth if curve is None else capacity(curve)
+        speeds["memory"] = _rate_text(rate)
+        speeds["memory-startup"] = _short_time(_startup(inside))
+    return speeds
+
+
+def _startup(costs: LevelCosts) -> float:
+    """Return what a short message keeps its sender busy."""
+    if costs.burst is not None:
+        return float(costs.burst.fit.measured[0])
+    if not math.isnan(costs.send_cpu):
+        return costs.send_cpu
+    return float(costs.alone.fit.measured[0])
+
+
+def _between_hosts(found: Findings) -> LevelCosts | None:
+    """Return the costs of the nearest hosts."""
+    for level in found.levels:
+        if level.groups[0].kind not in _IN and level.name in found.level_costs:
+            return found.level_costs[level.name]
+    return None
+
+
+def _inside_hosts(found: Findings) -> LevelCosts | None:
+    """Return the costs of the farthest ranks of a host."""
+    for level in found.levels[::-1]:
+        if level.groups[0].kind in _IN and level.name in found.level_costs:
+            return found.level_costs[level.name]
+    return None
+
+
+def _rate(found: Findings) -> float:
+    """Return what a host sends: of as many of its ranks as help."""
+    curve = found.curves.get("between two hosts")
+    costs = _between_hosts(found)
+    single = 0.0 if costs is None else costs.bandwidth
+    return max(single, 0.0 if curve is None else capacity(curve)) or 1e9
+
+
+def _cpus(
+    found: Findings, slots: Sequence[Sequence[int]]
+) -> tuple[tuple[int, ...], ...]:
+    """Return the CPUs of each slot, where ranks are bound alike on all hosts."""
+    seen = set()
+    for of_host in slots:
+        masks = [found.samples.places[rank].cpus for rank in of_host]
+        if len(set(masks)) < len(masks) or not all(masks):
+            return ()
+        seen.add(tuple(masks))
+    if len(seen) != 1:
+        return ()
+    cpus = tuple(tuple(expand_ranges(mask, _MOST_CPUS)) for mask in seen.pop())
+    each = [cpu for of_slot in cpus for cpu in of_slot]
+    return cpus if len(set(each)) == len(each) else ()
+
+
+def _rate_text(rate: float) -> str:
+    return f"{rate / 1e9:.6g}GB/s"
+
+
+def _short_time(seconds: float) -> str:
+    return time_text(round(seconds, 12), 5).replace(" ", "")

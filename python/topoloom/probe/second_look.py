@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures what seems slow a second time, beside what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.suspects import (
+    BANDWIDTH,
+    LATENCY,
+    REPORT,
+    Residuals,
+    Suspect,
+    latency_residuals,
+    slow_hosts,
+    slow_links,
+)
+from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.samples import Order
+from topoloom.probe.stages.effort import listed
+from topoloom.probe.stages.rates import WINDOW
+from topoloom.probe.stages.scan import SIZE
+
+#: Pairs of what is looked at, and how often a link is measured.
+_PAIRS = 4
+
+Partners = Mapping[int, Sequence[int]]
+
+
+@dataclass
+class _Look:
+    """One kind of measurement.
+
+    Attributes
+    ----------
+    again
+        Measures pairs of hosts one after another; returns how many times as long each
+        took as expected.
+    partners
+        By host, those whose pairs with it are alike.
+    """
+
+    of: str
+    residuals: Residuals
+    again: Callable[[Sequence[tuple[int, int]]], list[float]]
+    partners: Partners
+
+
+def look_again(
+    job: ProbeJob, found: Findings, rates: Residuals, partners: Partners
+) -> list[Suspect]:
+    """Return what is slow in the first measurements, and in a second one.
+
+    Parameters
+    ----------
+    rates
+        Residuals of long messages.
+    partners
+        By host, others that long messages were exchanged with.
+    """
+    if len(found.hosts) < 3 or found.network is None:
+        return []
+    first = [found.host_of.index(host) for host in range(len(found.hosts))]
+    predicted = found.network.predicted
+
+    def again(
+        kind: str, size: int, window: int, expected: Callable[[int, int], float]
+    ) -> Callable[[Sequence[tuple[int, int]]], list[float]]:
+        def measured(pairs: Sequence[tuple[int, int]]) -> list[float]:
+            ranks = listed([(first[a], first[b]) for a, b in pairs])
+            exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
+            return [
+                exchange.median / expected(*pair)
+                for exchange, pair in zip(exchanges, pairs, strict=True)
+            ]
+
+        return measured
+
+    latencies = latency_residuals(found.root, found.host_of, found.costs, predicted)
+    short = again("echo", SIZE, 1, lambda a, b: float(predicted[a, b]))
+    long = again("burst", found.long_bytes, WINDOW, lambda _a, _b: 1.0)
+    hosts = range(len(found.hosts))
+    everybody = {host: [o for o in hosts if o != host] for host in hosts}
+    suspects: list[Suspect] = []
+    for look in (
+        _Look(LATENCY, latencies, short, everybody),
+        _Look(BANDWIDTH, rates, long, partners),
+    ):
+        seeming = slow_hosts(look.residuals, len(found.hosts))
+        suspects += [s for host in seeming if (s := _host(look, host, set(seeming)))]
+        known = {host for s in suspects for host in s.hosts} | set(seeming)
+        links = [pair for pair, _ in slow_links(look.residuals, known)]
+        suspects += [s for pair in links if (s := _link(look, pair, set(links)))]
+    return suspects
+
+
+def _host(look: _Look, host: int, seeming: set[int]) -> Suspect | None:
+    others = [other for other in look.partners[host] if other not in seeming]
+    others = others[:_PAIRS]
+    control = [
+        (other, third)
+        for other in others
+        for third in look.partners[other]
+        if third not in seeming
+    ]
+    if len(others) < 2 or not control:
+        return None
+    own = look.again([(host, o) for o in others] + [(o, host) for o in others])
+    like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
+    factor = float(np.median(own) / np.median(like))
+    if factor < REPORT or min(own) <= np.median(like):
+        return None
+    return Suspect("host", (host,), look.of, factor, len(own))
+
+
+def _link(
+    look: _Look, pair: tuple[int, int], seeming: set[tuple[int, int]]
+) -> Suspect | None:
+    control = [
+        (end, other)
+        for end in pair
+        for other in look.partners[end]
+        if other not in pair and (min(end, other), max(end, other)) not in seeming
+    ]
+    if len(control) < 2:
+        return None
+    own = look.again([pair, pair[::-1]] * (_PAIRS // 2))
+    like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
+    factor = float(np.median(own) / np.median(like))
+    if factor < REPORT or min(own) <= max(like):
+        return None
+    return Suspect("link", pair, look.of, factor, len(own))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much a probe measures, and how long it may take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from topoloom.support.units import parse_bytes
+
+_MOST_BYTES = parse_bytes("4 MiB")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What is measured.
+
+    Attributes
+    ----------
+    seconds
+        After which no more is asked.
+    least, most
+        Samples of a pair at one size.
+    width
+        Half of the 95 % confidence interval of the median, as a part of it, at which a
+        pair has samples enough.
+    pairs
+        Pairs of ranks on behalf of all that are alike.
+    sizes
+        Bytes of messages, ascending from 1.
+    rounds
+        In which every rank of a group exchanges long messages with another one, at
+        least.
+    long_pairs
+        Pairs that do so in more rounds.
+    """
+
+    seconds: float
+    least: int
+    most: int
+    width: float
+    pairs: int
+    sizes: Sequence[int]
+    rounds: int
+    long_pairs: int
+
+
+def _powers(base: int) -> list[int]:
+    sizes = [1]
+    while sizes[-1] * base <= _MOST_BYTES:
+        sizes.append(sizes[-1] * base)
+    return sizes
+
+
+_TWOS = _powers(2)
+_BETWEEN = [3 * size // 2 for size in _TWOS[1:-1]]
+
+EFFORTS = {
+    "quick": Effort(60, 3, 20, 0.1, 1, _powers(4), 3, 0),
+    "default": Effort(600, 5, 100, 0.05, 2, _TWOS, 6, 2048),
+    "thorough": Effort(
+        3600, 10, 1000, 0.02, 4, sorted([*_TWOS, *_BETWEEN]), 16, 1 << 16
+    ),
+}
+
+
+@dataclass
+class Clock:
+    """Time that is left, in seconds of this host."""
+
+    seconds: float
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def spent(self) -> float:
+        """Since the beginning."""
+        return time.monotonic() - self.began
+
+    def left(self, share: float = 1.0) -> float:
+        """Return what is left until a share of all has passed; not below 0."""
+        return max(0.0, self.seconds * share - self.spent)
+
+
+def window_of(size: int, most: int = 16, bytes_at_once: int = 1 << 22) -> int:
+    """Return how many messages a burst has: fewer of long ones, but two."""
+    return max(2, min(most, bytes_at_once // max(size, 1)))
+
+
+def listed(pairs: Sequence[tuple[int, int]]) -> str:
+    """Write pairs as orders have them."""
+    return " ".join(f"{first}-{second}" for first, second in pairs)

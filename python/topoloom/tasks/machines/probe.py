@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures a machine, and writes it as a description that everything else uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Error, Machine
+from topoloom.machines.machine_facts import machine_name
+from topoloom.machines.machine_toml_writer import write_machine_toml
+from topoloom.probe.check import CheckedMachine, check
+from topoloom.probe.claims import compare_with
+from topoloom.probe.findings import Findings
+from topoloom.probe.job.running import probe_job
+from topoloom.probe.job.samples import load_samples, save_samples
+from topoloom.probe.machine import described_machine, tables_of
+from topoloom.probe.measure import Watching, measure
+from topoloom.probe.stages.effort import EFFORTS, Clock
+from topoloom.support.files import check_writable
+from topoloom.support.toml_document import read_toml
+
+
+def probe_machine(
+    launcher: Sequence[str],
+    output: Path,
+    *,
+    effort: str = "default",
+    seconds: float | None = None,
+    mpicc: str | None = None,
+    claimed: str | None = None,
+    resume: bool = False,
+    command: Sequence[str] = (),
+    watch: Watching | None = None,
+) -> Findings:
+    """Measure the machine on which a launcher starts ranks, and write it.
+
+    Parameters
+    ----------
+    launcher
+        What starts the ranks, without a program.
+    output
+        The description, ``.toml``; every sample goes into a file beside it, ``.npz``.
+    effort
+        A key of `EFFORTS`.
+    seconds
+        What it may take at most; by default that of the effort.
+    mpicc
+        Compiler of the launcher's MPI.
+    claimed
+        A machine that the measurement is compared with.
+    resume
+        Whether what the file of samples has is not measured again.
+    command
+        What the description says it was made by.
+    watch
+        Learns how far each stage is.
+
+    Raises
+    ------
+    topoloom.Error
+        If the launcher, its compiler or an argument is wrong.
+    topoloom.probe.job.JobEnded
+        If the job ends before anything was measured.
+    """
+    if output.suffix != ".toml":
+        raise Error(f"{output}: machines that are measured are written as .toml")
+    if effort not in EFFORTS:
+        raise Error(f"no effort '{effort}'; there are: {', '.join(EFFORTS)}")
+    samples_file = output.with_suffix(".npz")
+    for file in (output, samples_file):
+        check_writable(file)
+    earlier = load_samples(samples_file) if resume else None
+    asked = EFFORTS[effort]
+    clock = Clock(seconds or asked.seconds)
+    with probe_job(launcher, mpicc, earlier) as job:
+        found = measure(job, asked, clock, watch or (lambda _stage: _unwatched))
+    save_samples(samples_file, found.samples, found.costs)
+    if claimed is not None:
+        found.claims += compare_with(found, claimed)
+    described = described_machine(found)
+    machine = Machine(described.text, described.remarks)
+    write_machine_toml(
+        output,
+        machine,
+        machine_name(machine, described.node),
+        described.hosts,
+        described.allocated,
+        described.node,
+        described.remarks,
+        tables=tables_of(found, samples_file.name, command),
+    )
+    return found
+
+
+def check_machine(
+    launcher: Sequence[str], file: Path, mpicc: str | None = None
+) -> CheckedMachine:
+    """Measure whether hosts are slower than the file of an earlier probe says.
+
+    Raises
+    ------
+    topoloom.Error
+        As `probe_machine`, and if the file is not that of a probe.
+    """
+    with probe_job(launcher, mpicc) as job:
+        return check(job, file)
+
+
+def _unwatched(_done: int, _all: int) -> None:
+    """Nobody looks."""
+
+
+def probe_facts(machine: str) -> dict[str, Any]:
+    """Return what the file of a probe says of ranks; empty of another machine."""
+    if Path(machine).suffix != ".toml":
+        return {}
+    probed = read_toml(machine).get("probe", {})
+    keys = ("groups", "models", "channels", "suspects", "doubts", "claims")
+    return {key: probed[key] for key in keys if key in probed}

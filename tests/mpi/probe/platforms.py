@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines that SimGrid simulates, of which everything is known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from recorded import SIMGRID, need
+
+from smpi import SETTINGS
+
+_HEAD = (
+    '<?xml version="1.0"?>\n'
+    '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+    '<platform version="4.1">\n'
+)
+#: SMPI's model without what it adds to links: times are those of the platform.
+PLAIN = {
+    **SETTINGS,
+    "smpi/lat-factor": "0:1",
+    "smpi/bw-factor": "0:1",
+    "network/TCP-gamma": "1e15",
+}
+
+
+def launcher(
+    folder: Path, xml: str, hosts: Sequence[str], per_host: int = 1
+) -> list[str]:
+    """Write a platform; give SimGrid's launcher with ranks on its hosts, in order."""
+    platform, hostfile = folder / "platform.xml", folder / "hosts"
+    platform.write_text(xml)
+    ranks = [host for host in hosts for _ in range(per_host)]
+    hostfile.write_text("".join(f"{host}\n" for host in ranks))
+    return [
+        need(SIMGRID.mpirun, SIMGRID.install),
+        *("-np", str(len(ranks)), "-platform", str(platform)),
+        *("-hostfile", str(hostfile), "--log=root.thresh:error"),
+        *(f"--cfg={name}:{value}" for name, value in PLAIN.items()),
+    ]
+
+
+def shuffled(hosts: Sequence[str], seed: int = 1) -> list[str]:
+    """Return the hosts in an order of chance, as a batch system may give them."""
+    order = list(hosts)
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def tree(
+    groups: Sequence[int],
+    latency: float = 1e-6,
+    uplink: tuple[float, float] = (20e9, 2e-6),
+    bandwidths: Mapping[str, float] | None = None,
+) -> str:
+    """Write hosts ``h0``, ... in groups of these sizes, each on a switch below a root.
+
+    Parameters
+    ----------
+    latency
+        Seconds of the cable of a host.
+    uplink
+        Bytes per second and seconds of that of a switch.
+    bandwidths
+        Of hosts; 10 GB/s of others.
+    """
+    lines = [_HEAD, '<zone id="machine" routing="Floyd"><router id="root"/>\n']
+    routes: list[str] = []
+    number = 0
+    for group, size in enumerate(groups):
+        lines.append(f'<router id="s{group}"/>')
+        lines.append(_link(f"u{group}", *uplink))
+        routes += _both(f"s{group}", "root", f"u{group}")
+        for _ in range(size):
+            host = f"h{number}"
+            number += 1
+            rate = (bandwidths or {}).get(host, 10e9)
+            lines.append(f'<host id="{host}" speed="1Gf"/>')
+            lines.append(_link(f"c-{host}", rate, latency))
+            lines.append(f'<link id="l-{host}" bandwidth="20GBps" latency="200ns"/>')
+            link = f'<link_ctn id="l-{host}"/>'
+            routes.append(_route(host, host, link))
+            routes += _both(host, f"s{group}", f"c-{host}")
+    return "".join([*lines, *routes, "</zone></platform>\n"])
+
+
+def torus(extents: Sequence[int]) -> str:
+    """Write a torus of hosts ``n0``, ..., the first extent the fastest to change."""
+    last = 1
+    for extent in extents:
+        last *= extent
+    return (
+        f'{_HEAD}<cluster id="torus" topology="TORUS" '
+        f'topo_parameters="{",".join(map(str, extents))}" prefix="n" suffix="" '
+        f'radical="0-{last - 1}" speed="1Gf" bw="5GBps" lat="1us" '
+        'loopback_bw="20GBps" loopback_lat="100ns" sharing_policy="SPLITDUPLEX"/>'
+        "</platform>\n"
+    )
+
+
+def _link(name: str, bandwidth: float, latency: float) -> str:
+    return (
+        f'<link id="{name}" bandwidth="{bandwidth}Bps" latency="{latency}s" '
+        'sharing_policy="SPLITDUPLEX"/>\n'
+    )
+
+
+def _both(below: str, above: str, link: str) -> list[str]:
+    up, down = (
+        f'<link_ctn id="{link}" direction="{direction}"/>'
+        for direction in ("UP", "DOWN")
+    )
+    return [_route(below, above, up), _route(above, below, down)]
+
+
+def _route(start: str, end: str, link: str) -> str:
+    return f'<route src="{start}" dst="{end}" symmetrical="NO">{link}</route>\n'

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a probe says of simulated machines is what they were made of."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from platforms import launcher, shuffled, torus, tree
+
+from topoloom import load_machine
+from topoloom.machines.machine_file import load_machine_and_allocation
+from topoloom.model import load_model
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+OVERHEAD = 1e-6  # of `smpi.SETTINGS`, on either side
+CLOSE = 0.02
+
+
+def probe(topoloom: Command, words: list[str], *options: object) -> Any:
+    done = topoloom("probe", *options, "-o", "m.toml", "--json", "--", *words)
+    assert done.status == 0, done.err
+    return done.json
+
+
+def host_groups(found: Any) -> set[frozenset[str]]:
+    """Return the smallest groups, as host names."""
+
+    def smallest(groups: list[Any]) -> list[list[int]]:
+        if not groups or not isinstance(groups[0], list):
+            return [groups]
+        return [leaf for group in groups for leaf in smallest(group)]
+
+    names = [found["hosts"][host] for host in found["host_of"]]
+    return {frozenset(names[r] for r in leaf) for leaf in smallest(found["groups"])}
+
+
+def planted(sizes: list[int]) -> set[frozenset[str]]:
+    ends = np.cumsum([0, *sizes])
+    return {
+        frozenset(f"h{host}" for host in range(begin, end))
+        for begin, end in pairwise(ends)
+    }
+
+
+@pytest.mark.parametrize("sizes", [[8, 8, 8, 8], [5, 9, 4, 12]])
+def test_groups_latencies_and_uplinks(
+    topoloom: Command, tmp_path: Path, sizes: list[int]
+) -> None:
+    hosts = shuffled([f"h{host}" for host in range(sum(sizes))])
+    found = probe(topoloom, launcher(tmp_path, tree(sizes), hosts))
+    assert host_groups(found) == planted(sizes)
+    assert found["suspects"] == []
+    near, far = found["models"]
+    assert near["alone"]["lines"][0]["alpha_s"] == pytest.approx(
+        2e-6 + 2 * OVERHEAD, rel=CLOSE
+    )
+    assert far["alone"]["lines"][0]["alpha_s"] == pytest.approx(
+        6e-6 + 2 * OVERHEAD, rel=CLOSE
+    )
+    for level in (near, far):
+        last = level["alone"]["lines"][-1]
+        assert 1 / last["beta_s_per_byte"] == pytest.approx(10e9, rel=CLOSE)
+    shown = topoloom("machine", "m.toml", "--json").json["bandwidths"]
+    rates = sorted(link["bytes_per_second"] for link in shown)
+    assert rates[0] == pytest.approx(10e9, rel=CLOSE)
+    assert rates[1:] == pytest.approx([20e9] * (len(rates) - 1), rel=0.05)
+
+
+def test_the_file_places_ranks(topoloom: Command, tmp_path: Path) -> None:
+    """A ring of ranks that a batch system dealt out is put side by side again."""
+    hosts = shuffled([f"h{host}" for host in range(16)])
+    probe(topoloom, launcher(tmp_path, tree([8, 8]), hosts), "--quick")
+    given = load_machine_and_allocation("m.toml")
+    assert list(given.hosts or ()) == hosts
+    topoloom("pattern", "ring", "--ranks", 16, "--bytes", 1000, "-o", "ring.npz")
+    mapped = topoloom("map", "ring.npz", "-m", "m.toml", "-o", "x.json", "--json")
+    assert mapped.status == 0, mapped.err
+    # Both groups have one way in and one out: all else stays on a switch.
+    assert mapped.json["values"]["hop_bytes"] == 1000 * (14 * 2 + 2 * 4)
+
+
+def test_a_torus_becomes_its_links(topoloom: Command, tmp_path: Path) -> None:
+    extents = [4, 3, 3]
+    count = int(np.prod(extents))
+    hosts = shuffled([f"n{host}" for host in range(count)])
+    probe(topoloom, launcher(tmp_path, torus(extents), hosts))
+    places = list(product(*map(range, extents[::-1])))  # the first is the fastest
+    links = set()
+    for place, axis in product(places, range(len(extents))):
+        extent = extents[::-1][axis]
+        other = tuple(
+            (at + 1) % extent if n == axis else at for n, at in enumerate(place)
+        )
+        ends = [f"n{places.index(end)}" for end in (place, other)]
+        links.add(frozenset(ends))
+    found = load_machine_and_allocation("m.toml")
+    machine = found.allocation.machine
+    names = dict(zip(range(count), found.hosts or (), strict=True))
+    order = {names[n]: n for n in names}
+    near = {
+        frozenset((a, b))
+        for a in order
+        for b in order
+        if machine.distance(order[a], order[b]) == machine.distance(0, 0) + 1
+    }
+    assert near == links
+
+
+def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
+    hosts = shuffled([f"h{host}" for host in range(16)])
+    xml = tree([8, 8], bandwidths={"h5": 8e9})
+    found = probe(topoloom, launcher(tmp_path, xml, hosts))
+    (suspect,) = found["suspects"]
+    assert (suspect["kind"], suspect["hosts"]) == ("host", ["h5"])
+    assert suspect["of"] == "bandwidth"
+    assert suspect["times_as_long"] == pytest.approx(1.25, rel=0.05)
+
+
+def test_a_flat_machine_has_no_groups(topoloom: Command, tmp_path: Path) -> None:
+    hosts = shuffled([f"h{host}" for host in range(12)])
+    found = probe(topoloom, launcher(tmp_path, tree([12]), hosts), "--quick")
+    assert found["groups"] == []
+    assert found["suspects"] == []
+
+
+def test_ranks_of_a_host(topoloom: Command, tmp_path: Path) -> None:
+    hosts = [f"h{host}" for host in range(4)]
+    words = launcher(tmp_path, tree([4]), hosts, per_host=3)
+    found = probe(topoloom, words, "--quick")
+    assert found["groups"] == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+    assert [level["level"] for level in found["models"]] == [
+        "inside a host",
+        "between hosts",
+    ]
+    assert load_machine("m.toml").slots_per_node == 3
+
+
+def test_other_verbs_use_the_file(topoloom: Command, tmp_path: Path) -> None:
+    hosts = [f"h{host}" for host in range(8)]
+    probe(topoloom, launcher(tmp_path, tree([4, 4]), hosts), "--quick")
+    costs = load_model("m.toml").model
+    assert costs.time(8) == pytest.approx(OVERHEAD, rel=0.1)
+    chosen = topoloom(
+        *("collective", "alltoall", "-n", 8, "--bytes", 64, "--json"),
+        *("--model", "m.toml", "--machine", "m.toml"),
+    )
+    assert chosen.status == 0, chosen.err
+    ordered = topoloom("order", "m.toml", "--json")
+    assert ordered.json["group_of"] == [0, 0, 0, 0, 1, 1, 1, 1]
+    shown = topoloom("machine", "m.toml", "--json").json
+    assert shown["groups"] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert [level["level"] for level in shown["models"]] == [
+        "between hosts of a group",
+        "between groups of level 1",
+    ]
+
+
+def test_a_check_finds_what_has_become_slow(topoloom: Command, tmp_path: Path) -> None:
+    hosts = [f"h{host}" for host in range(12)]
+    probe(topoloom, launcher(tmp_path, tree([6, 6]), hosts), "--quick")
+    good = topoloom("probe", "--check", "m.toml", "--", *launcher(
+        tmp_path, tree([6, 6]), hosts[3:9]
+    ))  # fmt: skip
+    assert (good.status, good.err) == (0, "")
+    assert good.out.startswith("good: 6 hosts: ")
+    slow = tree([6, 6], bandwidths={"h7": 5e9})
+    bad = topoloom(
+        *("probe", "--check", "m.toml", "--json", "--"),
+        *launcher(tmp_path, slow, [*hosts[4:], "h0"]),
+    )
+    assert bad.status == 1
+    (host,) = bad.json["slow"]
+    assert (host["host"], host["of"]) == ("h7", "bandwidth")
+    assert host["times_as_long"] == pytest.approx(2, rel=0.1)
+
+
+def test_measured_says_otherwise(topoloom: Command, tmp_path: Path) -> None:
+    Path("claim.toml").write_text(
+        'format = "topoloom-machine"\nversion = 1\n\n[topology]\nkind = "tree"\n'
+        'levels = [4, 2]\nhosts = ["h[0-2],h4", "h3,h[5-7]"]\n'
+    )
+    hosts = [f"h{host}" for host in range(8)]
+    words = launcher(tmp_path, tree([4, 4]), hosts)
+    found = probe(topoloom, words, "--quick", "-m", "claim.toml")
+    assert len(found["claims"]) == 3
+    assert "hosts at distance 4 are described farther apart" in found["claims"][2]
+    assert found["claims"][0].startswith("h3 is described beside h[5-7]; measured ")

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Probes of real ranks: under each MPI, interrupted, killed, resumed, and refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from network_hosts import HEAD, OVER_TCP, can_have_networks, network_hosts
+from own_process import TOPOLOOM
+from platforms import launcher, tree
+from several_hosts import SECONDS, Mpi, installed_mpis
+
+from topoloom import load_machine
+from topoloom.probe.job.samples import load_samples
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+MPIS = installed_mpis()
+
+
+def mpirun(mpi: Mpi, ranks: int) -> list[str]:
+    return [mpi.mpirun, "-n", str(ranks)]
+
+
+def test_ranks_of_one_host(mpi: Mpi, topoloom: Command) -> None:
+    options = ["--quick", "--time", "20s", "--mpicc", mpi.mpicc]
+    done = topoloom("probe", *options, "-o", "m.toml", "--json", "--", *mpirun(mpi, 2))
+    assert done.status == 0, done.err
+    assert done.json["ranks"] == 2
+    assert 0 < done.json["models"][0]["short_s"] < 1
+    assert load_machine("m.toml").slots_per_node == 2
+    samples = load_samples(Path("m.npz"))
+    assert samples.count >= done.json["sample_count"] > 0
+    assert len(np.load("m.npz")["costs"]) == 2
+
+
+def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
+    done = topoloom(
+        *("probe", "-o", "m.toml", "--mpicc", mpi.mpicc, "--"),
+        *mpirun(mpi, 1),
+    )
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        "topoloom: one rank has nobody to measure with; start two or more\n"
+    )
+    assert not Path("m.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["-o", "m.json", "--", "mpirun"], "m.json: machines that are measured are "
+         "written as .toml"),
+        (["--", "mpirun"], "say with -o where to write the machine, such as "
+         "-o m.toml"),
+        (["-o", "m.toml", "--", "/no/such"], "cannot run '/no/such': there is no such "
+         "program"),
+        (["-o", "m.toml", "--quick", "--thorough", "--", "mpirun"], "--quick and "
+         "--thorough exclude each other"),
+        (["-o", "m.toml", "--resume", "--", "mpirun"], "m.npz: No such file or "
+         "directory"),
+        (["--check", "none.toml", "--", "mpirun"], "none.toml: No such file or "
+         "directory"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(
+    topoloom: Command, words: list[str], problem: str
+) -> None:
+    done = topoloom("probe", *words)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == f"topoloom: {problem}\n"
+
+
+def test_a_check_needs_a_probe(topoloom: Command, tmp_path: Path) -> None:
+    topoloom("machine", "torus:4x4", "-o", "torus.toml")
+    words = launcher(tmp_path, tree([4]), ["h0", "h1"])
+    done = topoloom("probe", "--check", "torus.toml", "--", *words)
+    assert done.status == 2
+    assert "torus.toml: [probe] is missing" in done.err
+
+
+def start(words: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*TOPOLOOM, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_answers() -> Path:
+    """Wait until a probe has measured something; return the folder of its job."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        for answers in Path.cwd().glob(".topoloom-probe-*/answers"):
+            if answers.stat().st_size > 10_000:
+                return answers.parent
+        time.sleep(0.02)
+    pytest.fail("nothing was measured")
+
+
+@pytest.fixture
+def slow_machine(tmp_path: Path) -> list[str]:
+    """Give the launcher of a machine that takes a while to be measured."""
+    return launcher(tmp_path, tree([24, 24]), [f"h{host}" for host in range(48)])
+
+
+def test_an_interrupted_probe_can_be_resumed(
+    slow_machine: list[str], topoloom: Command
+) -> None:
+    running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
+    wait_for_answers()
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=SECONDS)
+    assert running.returncode == 130, said
+    assert said.splitlines()[-1] == (
+        "topoloom: interrupted; m.toml has what was measured before"
+    )
+    assert load_machine("m.toml").node_count == 48
+    before = load_samples(Path("m.npz"))
+    done = topoloom("probe", "--resume", "-o", "m.toml", "--", *slow_machine)
+    assert done.status == 0, done.err
+    after = load_samples(Path("m.npz"))
+    again = {e.seconds.tobytes() for e in after.exchanges}
+    kept = [e for e in before.exchanges if e.seconds.tobytes() in again]
+    assert len(kept) >= len(before.exchanges) // 2
+
+
+def test_a_killed_job_leaves_what_it_measured(slow_machine: list[str]) -> None:
+    running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
+    folder = wait_for_answers()
+    for process in Path("/proc").glob("[0-9]*"):
+        words = (process / "cmdline").read_bytes().split(b"\0")
+        if str(folder).encode() in words and b"smpimain" in words[0]:
+            os.kill(int(process.name), signal.SIGKILL)
+    _, said = running.communicate(timeout=SECONDS)
+    assert running.returncode == 1, said
+    assert "ended with status" in said
+    assert said.endswith("; m.toml has what was measured before\n")
+    assert load_machine("m.toml").node_count == 48
+
+
+def test_a_slow_cable_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mpi = MPIS[-1]
+    monkeypatch.chdir(tmp_path)
+    if not can_have_networks():
+        pytest.skip("network namespaces need root or unprivileged user namespaces")
+    names = ["alpha", "beta", "gamma", "delta", "epsilon"]
+    with network_hosts(names, tmp_path) as network:
+        for name in names:
+            rate = "150mbit" if name == "gamma" else "300mbit"
+            shape = f"rate {rate} burst 32k latency 100ms"
+            words = f"tc qdisc add dev eth0 root tbf {shape}".split()
+            subprocess.run(network.on(name, *words), check=True)
+            cable = f"tc qdisc add dev to-{name} root tbf {shape}".split()
+            subprocess.run(network.on(HEAD, *cable), check=True)
+        if mpi.is_hydra:
+            start_ = ["-launcher", "ssh", "-launcher-exec", str(network.agent)]
+            hosts = ["-hosts", ",".join(names), "-ppn", "1"]
+        else:
+            scope, agent = ("prtemca", "ssh") if mpi.version >= (5,) else ("mca", "rsh")
+            start_ = [f"--{scope}", f"plm_{agent}_agent", str(network.agent)]
+            hosts = ["--host", ",".join(names)]
+        words = [
+            *(*TOPOLOOM, "probe", "--quick", "-o", "m.toml"),
+            *("--mpicc", mpi.mpicc, "--", mpi.mpirun, *start_, *hosts),
+            *("-n", str(len(names))),
+        ]
+        done = subprocess.run(
+            network.on(HEAD, *words),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+            env={**os.environ, **OVER_TCP},
+        )
+    assert done.returncode == 0, done.stderr
+    slow = [line for line in done.stdout.splitlines() if line.startswith("slow ")]
+    assert any("host gamma: bandwidth" in line for line in slow), done.stdout
