@@ -147,6 +147,7 @@ struct state {
     bool is_freed;        // by the program
     bool goes_on;         // each of its processes has a thread that drives what has been started
     struct setup* setup;  // while it is being set up
+    int failed;           // the error that this has ended with, and every call since
     topoloom_strategy* strategy;
     topoloom_learner* learner;  // NULL: nothing is to be learned
     struct trace* trace;        // of blocking calls; NULL: none
@@ -162,9 +163,9 @@ struct state {
     MPI_Op right_op;
 };
 /// The state of a communicator, which the first call begins to set up: collective. Then advance_setup must say that it is
-/// done before anything else is used.
+/// done before anything else is used. Raises its errors.
 int find_state(MPI_Comm comm, struct state** state);
-/// The same in two steps: wrong calls, which other ranks may not make, begin nothing.
+/// The same in two steps: wrong calls, which other ranks may not make, begin nothing. The second raises nothing.
 int locate_state(MPI_Comm comm, struct state** state);
 int begin_state(MPI_Comm comm, struct state* state);
 void release_state(struct state* state);
@@ -178,7 +179,10 @@ bool state_helps(struct state* state, enum topoloom_operation operation, int64_t
 /// memory.
 struct state* make_line_state(struct state* whole, int rank, int ranks, int* members,
                               topoloom_strategy* strategy);
+/// Raises nothing; an error is the same on all ranks, and of every later call, too.
 int advance_setup(struct state* state, bool wait, bool* done);
+/// Raises the error of a setup.
+int cannot_set_up(MPI_Comm comm, const char* name, int status);
 /// What the state's strategy chooses; errors are raised on the communicator, as of a function of this name.
 int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char* operation, long long bytes,
                 const char** schedule);

@@ -12,7 +12,7 @@
 #include "progress.h"
 #include "settings.h"
 
-enum step { duplicating, counting, reading, seating };
+enum step { duplicating, counting, making_room, reading, seating, choosing };
 
 /// What ranks say of themselves: what the settings call their place, what only their host has, whether they have the thread
 /// of progress.h.
@@ -25,6 +25,7 @@ struct setup {
     char* text;
     int64_t seat[seat_numbers];  // of this process
     int64_t* seats;              // of all ranks
+    int64_t least[2];            // what this process could do, and its negative; then the least of all
 };
 
 int begin_setup(MPI_Comm comm, struct state* state) {
@@ -33,10 +34,12 @@ int begin_setup(MPI_Comm comm, struct state* state) {
     state->setup = setup;
 #ifdef SMPI_H  // SimGrid's MPI, which has no other
     setup->request = MPI_REQUEST_NULL;
-    return PMPI_Comm_dup(comm, &state->own);
+    const int status = PMPI_Comm_dup(comm, &state->own);
 #else
-    return PMPI_Comm_idup(comm, &state->own, &setup->request);
+    const int status = PMPI_Comm_idup(comm, &state->own, &setup->request);
 #endif
+    if (status != MPI_SUCCESS) free_setup(state);
+    return status;
 }
 
 void free_setup(struct state* state) {
@@ -65,9 +68,34 @@ static int start_counting(struct state* state, struct setup* setup) {
     return PMPI_Ibcast(&setup->length, 1, MPI_INT64_T, 0, state->own, &setup->request);
 }
 
-static int start_reading(struct state* state, struct setup* setup) {
+/// What one rank cannot do alone, mostly for want of memory, ends the setup of all: with another strategy, or
+/// none, it would keep the others waiting. `able` is above 0 where it can, and the same on all ranks that do the
+/// same.
+static int start_agreeing(struct state* state, struct setup* setup, int64_t able) {
+    setup->least[0] = able;
+    setup->least[1] = -able;
+#ifdef SMPI_H  // as below
+    setup->request = MPI_REQUEST_NULL;
+    return PMPI_Allreduce(MPI_IN_PLACE, setup->least, 2, MPI_INT64_T, MPI_MIN, state->own);
+#else
+    return PMPI_Iallreduce(MPI_IN_PLACE, setup->least, 2, MPI_INT64_T, MPI_MIN, state->own, &setup->request);
+#endif
+}
+
+static bool have_agreed(const struct setup* setup) {
+    return setup->least[0] > 0 && setup->least[0] == -setup->least[1];
+}
+
+/// For what all ranks are going to say.
+static int start_making_room(struct state* state, struct setup* setup) {
     if (state->rank != 0) setup->text = malloc((size_t)setup->length + 1);
-    if (setup->text == NULL && setup->length > 0) return MPI_ERR_NO_MEM;
+    setup->seats = malloc(seat_numbers * (size_t)state->ranks * sizeof *setup->seats);
+    const bool has_room = setup->seats != NULL && (setup->text != NULL || setup->length == 0);
+    return start_agreeing(state, setup, has_room);
+}
+
+static int start_reading(struct state* state, struct setup* setup) {
+    if (!have_agreed(setup)) return MPI_ERR_NO_MEM;
     return PMPI_Ibcast(setup->text, (int)setup->length, MPI_CHAR, 0, state->own, &setup->request);
 }
 
@@ -111,8 +139,6 @@ static bool starts_progress(const struct state* state) {
 
 static int start_seating(struct state* state, struct setup* setup) {
     const char* parts[setting_count];
-    setup->seats = malloc(seat_numbers * (size_t)state->ranks * sizeof *setup->seats);
-    if (setup->seats == NULL) return MPI_ERR_NO_MEM;
     const bool given = setup->length > 0 && split_settings(setup->text, (size_t)setup->length, parts);
     char host[MPI_MAX_PROCESSOR_NAME];
     int length = 0;
@@ -150,16 +176,38 @@ static bool all_have_threads(const int64_t* threads, size_t ranks) {
     return true;
 }
 
-static int make_strategy(struct state* state, struct setup* setup) {
-    const char* parts[setting_count] = {"", "", "", "", "", "", "", "", ""};
-    if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
+/// Makes the strategy, of the first of these settings by which that can be done. Returns which, from 1; 0: none.
+static int64_t make_strategy(struct state* state, const topoloom_setting* const settings[], int64_t count) {
+    char why[512];
+    for (int64_t i = 0; i < count; ++i) {
+        if (topoloom_strategy_make(settings[i], &state->strategy, why, sizeof why) == 0) return i + 1;
+        state->strategy = NULL;
+        if (i == 0) say(state, why);
+    }
+    return 0;
+}
+
+/// What the settings ask for besides.
+static bool make_others(struct state* state, const char* const parts[setting_count]) {
+    char why[512];
     find_exchange(parts[of_exchange], &state->exchange);
     if (parts[of_trace][0] != '\0') {
         state->trace = make_trace(parts[of_trace]);
-        if (state->trace == NULL) return MPI_ERR_NO_MEM;
+        if (state->trace == NULL) return false;
     }
+    if (parts[of_learn][0] == '1' &&
+        topoloom_learner_make(state->strategy, &state->learner, why, sizeof why) != 0) {
+        say(state, why);
+        return false;
+    }
+    return true;
+}
+
+static int start_choosing(struct state* state, struct setup* setup) {
+    const char* parts[setting_count] = {"", "", "", "", "", "", "", "", ""};
+    if (setup->length > 0) split_settings(setup->text, (size_t)setup->length, parts);
     const size_t ranks = (size_t)state->ranks;
-    if (!separate_seats(setup->seats, ranks)) return MPI_ERR_NO_MEM;
+    if (!separate_seats(setup->seats, ranks)) return start_agreeing(state, setup, 0);
     state->goes_on = all_have_threads(setup->seats + of_thread * ranks, ranks);
     const topoloom_setting setting = {.ranks = ranks,
                                       .seats = setup->seats,
@@ -175,20 +223,10 @@ static int make_strategy(struct state* state, struct setup* setup) {
                                               .schedule = parts[of_schedule]};
     const topoloom_setting nothing = {.ranks = ranks, .seats = setup->seats + of_host * ranks};
     const topoloom_setting* const settings[] = {&setting, &without_machine, &nothing};
-    char why[512];
-    for (int i = 0; i < 3 && state->strategy == NULL; ++i) {
-        if (topoloom_strategy_make(settings[i], &state->strategy, why, sizeof why) == 0) break;
-        state->strategy = NULL;
-        if (i == 0) say(state, why);
-    }
-    if (state->strategy == NULL) return MPI_ERR_NO_MEM;
-    if (parts[of_learn][0] == '1' &&
-        topoloom_learner_make(state->strategy, &state->learner, why, sizeof why) != 0) {
-        say(state, why);
-        return MPI_ERR_NO_MEM;
-    }
-    if (parts[of_report][0] == '1') say(state, topoloom_strategy_about(state->strategy));
-    return MPI_SUCCESS;
+    int64_t made = make_strategy(state, settings, 3);
+    if (made > 0 && !make_others(state, parts)) made = 0;
+    if (made > 0 && parts[of_report][0] == '1') say(state, topoloom_strategy_about(state->strategy));
+    return start_agreeing(state, setup, made);
 }
 
 /// What follows the step that is done.
@@ -197,12 +235,16 @@ static int next_step(struct state* state, struct setup* setup, bool* ready) {
         case duplicating:
             return start_counting(state, setup);
         case counting:
+            return start_making_room(state, setup);
+        case making_room:
             return start_reading(state, setup);
         case reading:
             return start_seating(state, setup);
+        case seating:
+            return start_choosing(state, setup);
         default:
             *ready = true;
-            return make_strategy(state, setup);
+            return have_agreed(setup) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
 }
 
@@ -212,12 +254,14 @@ static int advance_once(struct state* state, bool wait, bool* went_on) {
     int complete = 1, status = MPI_SUCCESS;
     bool done = false;
     *went_on = true;
-    if (setup == NULL) return status;  // another thread was faster
+    if (setup == NULL || state->failed != MPI_SUCCESS) return state->failed;  // another thread was faster
     status = wait ? PMPI_Wait(&setup->request, MPI_STATUS_IGNORE)
                   : PMPI_Test(&setup->request, &complete, MPI_STATUS_IGNORE);
     *went_on = complete != 0;
     if (status == MPI_SUCCESS && complete) status = next_step(state, setup, &done);
-    if (status == MPI_SUCCESS && done) free_setup(state);
+    state->failed = status;
+    // Where MPI has failed, it may still write to what is there.
+    if (done || (status != MPI_SUCCESS && setup->request == MPI_REQUEST_NULL)) free_setup(state);
     return status;
 }
 
@@ -226,7 +270,8 @@ int advance_setup(struct state* state, bool wait, bool* done) {
     bool went_on = true;
     for (;;) {
         *done = __atomic_load_n(&state->setup, __ATOMIC_ACQUIRE) == NULL;
-        if (*done || status != MPI_SUCCESS || (!went_on && !wait)) return status;
+        if (*done) return state->failed;
+        if (status != MPI_SUCCESS || (!went_on && !wait)) return status;
         if (!went_on) sched_yield();
         // Threads of the program and that of progress.h may get here at once: none waits with the guard.
         pthread_mutex_lock(&state->guard);

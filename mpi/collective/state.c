@@ -125,6 +125,12 @@ static int find_key(int* found) {
     return status;
 }
 
+int cannot_set_up(MPI_Comm comm, const char* name, int status) {
+    int error_class = status;
+    PMPI_Error_class(status, &error_class);
+    return raise_error(comm, error_class, name, "the communicator cannot be set up");
+}
+
 int locate_state(MPI_Comm comm, struct state** state) {
     int key = MPI_KEYVAL_INVALID, found = 0;
     int status = find_key(&key);
@@ -135,7 +141,9 @@ int locate_state(MPI_Comm comm, struct state** state) {
     if (status == MPI_SUCCESS && is_inter)
         return raise_error(comm, MPI_ERR_COMM, "collectives",
                            "an intercommunicator is not served; use MPI's own");
-    return status == MPI_SUCCESS ? make_state(comm, key, state) : status;
+    if (status != MPI_SUCCESS) return status;
+    status = make_state(comm, key, state);
+    return status == MPI_SUCCESS ? status : cannot_set_up(comm, "collectives", status);
 }
 
 int begin_state(MPI_Comm comm, struct state* state) {
@@ -146,8 +154,10 @@ int begin_state(MPI_Comm comm, struct state* state) {
 }
 
 int find_state(MPI_Comm comm, struct state** state) {
-    const int status = locate_state(comm, state);
-    return status == MPI_SUCCESS ? begin_state(comm, *state) : status;
+    int status = locate_state(comm, state);
+    if (status != MPI_SUCCESS) return status;
+    status = begin_state(comm, *state);
+    return status == MPI_SUCCESS ? status : cannot_set_up(comm, "collectives", status);
 }
 
 void drop_state(MPI_Comm comm) {
@@ -191,8 +201,8 @@ int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes, 
     struct state* state = NULL;
     bool done = false;
     int status = find_state(comm, &state);
-    if (status == MPI_SUCCESS) status = advance_setup(state, true, &done);
-    if (status != MPI_SUCCESS)
-        return raise_error(comm, status, "schedule_of", "the communicator cannot be set up");
+    if (status != MPI_SUCCESS) return status;
+    status = advance_setup(state, true, &done);
+    if (status != MPI_SUCCESS) return cannot_set_up(comm, "schedule_of", status);
     return schedule_of(state, "schedule_of", comm, operation, bytes, schedule);
 }

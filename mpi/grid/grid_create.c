@@ -103,10 +103,10 @@ static int make_line(struct topoloom_grid_state* grid, int dimension) {
 static int set_up(struct topoloom_grid_state* grid, MPI_Comm comm, const int order[]) {
     int status = PMPI_Comm_dup(comm, &grid->comm);
     if (status == MPI_SUCCESS) status = find_state(grid->comm, &grid->whole);
+    if (status != MPI_SUCCESS) return status;
     bool done = false;
-    if (status == MPI_SUCCESS) status = advance_setup(grid->whole, true, &done);
-    if (status != MPI_SUCCESS)
-        return raise_error(comm, status, "grid_create", "the communicator cannot be set up");
+    status = advance_setup(grid->whole, true, &done);
+    if (status != MPI_SUCCESS) return cannot_set_up(comm, "grid_create", status);
     grid->rank = grid->whole->rank;
     status = find_order(grid, order);
     if (status != MPI_SUCCESS) return status;

@@ -55,7 +55,8 @@ int topoloom_collective_fence(MPI_Comm comm) {
     struct state* state = NULL;
     bool done = false;
     int status = find_state(comm, &state);
-    if (status == MPI_SUCCESS) status = advance_setup(state, true, &done);
-    if (status != MPI_SUCCESS) return raise_error(comm, status, "fence", "the communicator cannot be set up");
+    if (status != MPI_SUCCESS) return status;
+    status = advance_setup(state, true, &done);
+    if (status != MPI_SUCCESS) return cannot_set_up(comm, "fence", status);
     return state->learner == NULL ? MPI_SUCCESS : fence(state, comm);
 }

@@ -59,14 +59,15 @@ static bool suits(MPI_Comm comm) {
     return ranks > 1 && (comm == MPI_COMM_WORLD || is_within_world(comm, ranks));
 }
 
-/// The first blocking call of a communicator learns where its processes are, and whether any call gains there; NULL: none does.
+/// The first blocking call of a communicator learns where its processes are, and whether any call gains there;
+/// NULL: none does, or one of the processes cannot set the communicator up, of which all know.
 static struct state* gaining_state(MPI_Comm comm) {
     struct state* state = NULL;
     bool done = false;
-    if (!suits(comm) || find_state(comm, &state) != MPI_SUCCESS ||
-        advance_setup(state, true, &done) != MPI_SUCCESS)
-        return NULL;
-    if (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy))
+    if (!suits(comm) || find_state(comm, &state) != MPI_SUCCESS) return NULL;
+    const bool serves = advance_setup(state, true, &done) == MPI_SUCCESS;
+    if (serves &&
+        (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy)))
         return state;
     drop_state(comm);
     return NULL;

@@ -173,9 +173,10 @@ bool Strategy::helps(Operation operation, Bytes bytes, bool in_rank_order, doubl
     if (given_for(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
     if (basis_.nodes == 1 || is_many_to_many(operation)) return false;
     const std::int64_t standing = step_of(size);
-    const auto [found, is_new] = gains_.try_emplace({operation, standing, in_rank_order, round_delay});
-    if (is_new) found->second = gains(operation, standing, in_rank_order, round_delay);
-    return found->second;
+    const std::tuple key{operation, standing, in_rank_order, round_delay};
+    const auto found = gains_.find(key);
+    if (found != gains_.end()) return found->second;
+    return gains_.emplace(key, gains(operation, standing, in_rank_order, round_delay)).first->second;
 }
 
 Bytes Strategy::size_of(Operation operation, Bytes bytes) {
@@ -190,15 +191,15 @@ bool Strategy::is_named(Operation operation, bool in_rank_order) {
 std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes bytes, bool in_rank_order) {
     constexpr double most_ratio = 30;
     const std::lock_guard hold(guard_);
-    const auto [found, is_new] = timed_.try_emplace({operation, bytes.value, in_rank_order});
-    std::vector<TimedSchedule>& timed = found->second;
-    if (!is_new) return timed;
+    const std::tuple key{operation, bytes.value, in_rank_order};
+    if (const auto found = timed_.find(key); found != timed_.end()) return found->second;
+    std::vector<TimedSchedule> timed;
     const Call call = call_of(operation, ranks_, bytes);
     for (const std::string& text : within(most_ratio, call, basis_, candidates(call, fitted_))) {
         if (suits(operation, text, in_rank_order))
             timed.push_back({&intern(text), schedule_parts(make_schedule(call, text), basis_)});
     }
-    return timed;
+    return timed_.emplace(key, std::move(timed)).first->second;
 }
 
 const std::string* Strategy::given_for(Operation operation, Bytes bytes, bool in_rank_order) {
@@ -227,22 +228,26 @@ const std::string& Strategy::fastest_of_class(Operation operation, std::int64_t 
 }
 
 const std::string& Strategy::fastest_at(Operation operation, std::int64_t bytes, bool in_rank_order) {
-    const std::string*& known = fastest_[{operation, bytes, in_rank_order}];
-    if (known != nullptr) return *known;
+    const std::tuple key{operation, bytes, in_rank_order};
+    if (const auto found = fastest_.find(key); found != fastest_.end()) return *found->second;
     const Call call = call_of(operation, ranks_, Bytes{bytes});
     const std::vector<std::string> texts = candidates(call, fitted_);
     const auto does_it = [&](const std::string& text) { return suits(operation, text, in_rank_order); };
     // Who wants whose data is not known here, so nothing can be said of combining them: straight to those who do.
-    known = &intern(is_many_to_many(operation) ? texts.back() : fastest(call, basis_, texts, does_it));
+    const std::string* found =
+        &intern(is_many_to_many(operation) ? texts.back() : fastest(call, basis_, texts, does_it));
     const bool goes_on = calls_ > 1 && (operation == Operation::gather || operation == Operation::scatter);
-    if (goes_on && *known == "linear") known = &intern(along_lines(call, basis_, texts, *known));
-    return *known;
+    if (goes_on && *found == "linear") found = &intern(along_lines(call, basis_, texts, *found));
+    fastest_.emplace(key, found);
+    return *found;
 }
 
 bool Strategy::suits(Operation operation, const std::string& schedule, bool in_rank_order) {
-    const auto [found, is_new] = suits_.try_emplace({operation, schedule});
+    const std::pair key{operation, schedule};
+    auto found = suits_.find(key);
+    if (found == suits_.end())
+        found = suits_.emplace(key, Suits{does(schedule, operation, ranks_), {}}).first;
     Suits& known = found->second;
-    if (is_new) known.at_all = does(schedule, operation, ranks_);
     if (!in_rank_order || !known.at_all) return known.at_all;
     if (!known.in_rank_order) known.in_rank_order = keeps_order(in_two_segments(operation, ranks_, schedule));
     return *known.in_rank_order;

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 from built_libraries import run, with_collectives
@@ -77,3 +78,44 @@ def test_a_killed_rank_ends_ours_as_it_ends_the_library(
         assert ended.returncode != 0, whose
         assert "rank 2 call 1: done" in ended.stdout, whose
         assert "rank 2 call 2" not in ended.stdout, whose
+
+
+MACHINE = """\
+machine torus:4x4x4,bandwidth=10GB/s
+message - 1e-6 1e-10
+node 0 {host}
+"""
+#: Nothing; a machine, with everything that is made besides.
+SETTINGS = ("", "machine={machine};learn=1;trace={trace}")
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=["none", "machine"])
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_rank_short_of_memory_is_not_alone_with_it(
+    mpi: Mpi, settings: str, tmp_path: Path
+) -> None:
+    machine = tmp_path / "machine"
+    machine.write_text(MACHINE.format(host=gethostname()))
+    program = with_collectives(
+        mpi, PROGRAMS / "collectives/short_of_memory.c", tmp_path
+    )
+    # The first two are there before anything is said to other ranks.
+    said = run(
+        mpi.command(3, program, 2),
+        TOPOLOOM_COLLECTIVES=settings.format(machine=machine, trace=tmp_path / "trace"),
+    ).split()
+    failures, given_up, disagreements = (int(said[at]) for at in (0, 2, 5))
+    assert disagreements == 0
+    assert failures >= given_up > 10
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_what_cannot_be_set_up_ends_a_program_that_returns_no_errors(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    program = with_collectives(
+        mpi, PROGRAMS / "collectives/short_of_memory.c", tmp_path
+    )
+    ended = run_to_end(mpi.command(3, program, 0))
+    assert ended.returncode != 0
+    assert "the communicator cannot be set up" in ended.stderr

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A strategy that has run out of memory in the middle of an answer gives the right one when it is asked again: it has kept no
+// half of it, by which one rank would choose what no other does.
+#include <doctest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "topoloom/strategy/strategy.hpp"
+
+namespace {
+
+/// How many allocations succeed from now on; below 0: all.
+long left = -1;
+
+void* allocate(std::size_t size) {
+    if (left == 0) throw std::bad_alloc();
+    if (left > 0) --left;
+    if (void* memory = std::malloc(size)) return memory;
+    throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+using namespace topoloom;
+
+namespace {
+
+constexpr auto operations = {Operation::gather, Operation::all_gather, Operation::all_reduce,
+                             Operation::all_to_all};
+
+Setting lines_of_torus() {
+    Setting setting;
+    setting.ranks = 24;
+    setting.machine = "machine torus:4x3x2,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
+    setting.calls_at_once = 2;
+    for (int rank = 0; rank < 24; ++rank) setting.seats.push_back(rank);
+    return setting;
+}
+
+/// All that it says of an operation, as text.
+std::string answers(Strategy& strategy, Operation operation) {
+    const Bytes bytes{1024};
+    std::string all =
+        strategy.choose(operation, bytes, true) + (strategy.helps(operation, bytes, false, 0) ? " +" : " -");
+    for (const TimedSchedule& one : strategy.timed_schedules(operation, bytes, false)) all += " " + *one.text;
+    return all;
+}
+
+/// The same, after it has failed at every so manieth allocation.
+std::string answers_at_last(Strategy& strategy, Operation operation, long step, int& failures) {
+    for (long count = 0;; count += step) {
+        left = count;
+        try {
+            std::string all = answers(strategy, operation);
+            left = -1;
+            return all;
+        } catch (const std::bad_alloc&) {
+            left = -1;
+            ++failures;
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("what fails for want of memory leaves nothing behind") {
+    for (const Operation operation : operations) {
+        Strategy fresh(lines_of_torus());
+        const std::string expected = answers(fresh, operation);
+        for (const long step : {1, 7, 100}) {
+            Strategy strategy(lines_of_torus());
+            int failures = 0;
+            CHECK(answers_at_last(strategy, operation, step, failures) == expected);
+            CHECK(failures > 0);
+        }
+    }
+}
