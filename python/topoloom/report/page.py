@@ -10,23 +10,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from topoloom.report.data import Report, page_data
+from topoloom.report.pack import Pack
 from topoloom.report.text import facts
 from topoloom.support.files import write_text
 
-#: modules of the page, each after those that it imports from
+#: Modules of the page, each after those that it imports from.
 SCRIPTS = (
     "format.js",
     "pack.js",
     "canvas.js",
+    "paper.js",
     "model.js",
     "matrix.js",
+    "traffic.js",
     "camera.js",
     "scene.js",
     "nodes.js",
@@ -51,13 +56,38 @@ def save_report(path: str | Path, report: Report) -> None:
 
 def render(report: Report) -> str:
     """Build the page; the same report gives the same text."""
-    assets = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    template = assets.from_string(_asset("report.html.j2"))
-    style = _asset("report.css")
-    script = "\n".join(_plain(_asset(name)) for name in SCRIPTS)
     data, pack = page_data(report)
-    page = template.render(
-        **facts(report),
+    return render_page("report.html.j2", SCRIPTS, facts(report), data, pack)
+
+
+def render_page(
+    template: str,
+    scripts: Sequence[str],
+    texts: Mapping[str, Any],
+    data: Mapping[str, Any],
+    pack: Pack,
+) -> str:
+    """Fill a template of `assets` in, which extends ``page.html.j2``.
+
+    Parameters
+    ----------
+    scripts
+        Modules of `assets`, each after those that it imports from.
+    texts
+        What the template names.
+    data, pack
+        What the scripts draw.
+    """
+    assets = Environment(
+        loader=FunctionLoader(_asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    style = _asset("report.css")
+    script = "\n".join(_plain(_asset(name)) for name in scripts)
+    page = assets.get_template(template).render(
+        **texts,
         data=data,
         arrays=Markup(pack.text()),
         style=Markup(style),

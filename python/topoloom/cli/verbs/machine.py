@@ -105,6 +105,7 @@ def command(
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import separate_parts, words_of_parts
     from topoloom.support.hostlist import compress_hostlist
+    from topoloom.tasks.machines.probe import probe_facts
 
     the_machine, described = load_described(_named(words))
     if node:
@@ -140,6 +141,7 @@ def command(
         draw_machine(figure, the_machine, described.hosts)
     if as_json:
         facts |= node_facts(the_machine, described.node, described.hosts)
+        facts |= probe_facts(_named(words))
         written = {"output": output and str(output), "figure": figure and str(figure)}
         print_json({**facts, **written})
         return
@@ -156,6 +158,10 @@ def command(
         rows.append(("figure", str(figure)))
     print_facts(rows, machine_name(the_machine, described.node))
     print("\n".join(["", *outline(the_machine, described.node, described.hosts)]))
+    if probed := probe_facts(_named(words)):
+        from topoloom.cli.probed_output import print_probed
+
+        print_probed(probed)
 
 
 def _named(words: list[str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom report`: placements on one page that opens in any browser."""
+"""`topoloom report`: placements, or a machine, on a page for any browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def command(
     placements: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PLACEMENT", help="Files written by 'topoloom map', all of one job."
+            metavar="PLACEMENT|MACHINE",
+            help="Files written by 'topoloom map', all of one job; or a machine "
+            "measured by 'topoloom probe'.",
         ),
     ],
     output: Annotated[Path, output_option("Write the page, such as report.html.")],
@@ -27,7 +29,7 @@ def command(
     switch: SwitchName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show placements on one page, and what the launcher would do by default.
+    """Show placements on one page, or a machine that was measured.
 
     The page is a single HTML file below 3 MB that fetches nothing: what was gained,
     the communication matrix before and after, the machine with its links by load and
@@ -36,11 +38,15 @@ def command(
     for. With --with each placement is also simulated: the page has simulated times and,
     of switches, the busiest channels.
 
+    The page of a machine has all pairs of ranks, what messages take by their size, the
+    groups, what pairs exchange at once, and which hosts and links are slow.
+
     \b
     Examples:
       topoloom report x.json -o report.html
       topoloom report hop-bytes.json congestion.json -g p.npz -o report.html
       topoloom report x.json -o report.html --with switches --switch quantum2
+      topoloom report m.toml -o machine.html
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
@@ -48,6 +54,16 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.tasks.report_page import Simulator, write_report
 
+    if any(path.suffix == ".toml" for path in placements):
+        options = (pattern, simulator, switch)
+        if len(placements) > 1 or any(option is not None for option in options):
+            raise Error(
+                "a machine has a page of its own, without placements, --pattern, "
+                "--with and --switch; 'topoloom report MACHINE.toml -o page.html' "
+                "writes it"
+            )
+        _write_machine(placements[0], output, as_json)
+        return
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
     asked = None
@@ -64,3 +80,16 @@ def command(
         print_facts([("gain", written.headline), ("written", f"{output} ({size})")])
     if written.interrupted:
         raise Interrupted("interrupted; the page lacks what was not simulated yet")
+
+
+def _write_machine(machine: Path, output: Path, as_json: bool) -> None:
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import print_facts, print_json
+    from topoloom.tasks.probed_page import write_probed_page
+
+    written = write_probed_page(machine, output, command_line.get())
+    if as_json:
+        print_json(written.document())
+        return
+    size = f"{written.size / 1e6:.2f} MB"
+    print_facts([("measured", written.headline), ("written", f"{output} ({size})")])

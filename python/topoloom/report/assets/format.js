@@ -32,6 +32,9 @@ const HEAT = ["#b5de2b", "#35b779", "#21918c", "#31688e", "#443983", "#440154"];
 const HEAT_IN_THE_DARK = ["#5f4fa2", "#3a76a8", "#21918c", "#35b779", "#90d743", "#fde725"];
 const RANK_RAMP = ["#fdb97d", "#f1812e", "#c44a02", "#7f2704"];
 const RANK_RAMP_IN_THE_DARK = ["#a33a05", "#d9570a", "#f1812e", "#fdb97d", "#fee0c0"];
+// Blue for faster, orange for slower than usual.
+const DIVERGING = ["#123a6b", "#5b8fc9", "#e6e6e2", "#ee9d55", "#8f3b00"];
+const DIVERGING_IN_THE_DARK = ["#a9d1ff", "#3f78b8", "#2d343d", "#c4661a", "#ffcf9e"];
 
 export function isDark() {
   const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g);
@@ -45,6 +48,11 @@ export function heat(dark, steps) {
 
 export function rankRamp(dark, steps) {
   return ramp(dark ? RANK_RAMP_IN_THE_DARK : RANK_RAMP, steps);
+}
+
+/** Colors from faster to slower, usual in the middle. */
+export function diverging(dark, steps) {
+  return ramp(dark ? DIVERGING_IN_THE_DARK : DIVERGING, steps);
 }
 
 export function css([red, green, blue], alpha = 1) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Builds the page's pictures from its data, and lets them follow each other.
 
-import { Matrix } from "./matrix.js";
 import { Model } from "./model.js";
 import { Nodes } from "./nodes.js";
 import { unpack } from "./pack.js";
+import { cannotDraw, drawForPaper, followSize, followTheme } from "./paper.js";
 import { Scene } from "./scene.js";
+import { Traffic } from "./traffic.js";
 
 const HOTTEST = 12; // links in the table
 
@@ -13,7 +14,7 @@ async function main() {
   const facts = JSON.parse(document.getElementById("facts").textContent);
   const arrays = await unpack(document.getElementById("arrays").textContent, facts.arrays);
   const model = new Model(facts, arrays);
-  const matrix = new Matrix(model);
+  const matrix = new Traffic(model);
   const nodes = new Nodes(model, (node) => {
     scene.choose({ vertex: model.nodeVertex[node] });
     nodes.choose(node);
@@ -42,12 +43,7 @@ async function main() {
     scene.draw();
     matrix.draw();
   }, redraw);
-  const resized = new ResizeObserver(redraw);
-  for (const picture of document.querySelectorAll(".stack")) resized.observe(picture);
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    performance.mark("drawn");
-    document.documentElement.dataset.drawn = "";
-  }));
+  followSize(redraw);
 }
 
 /** The busiest links as a table: what the picture shows, for all readers. */
@@ -72,34 +68,4 @@ function fillHot(model, view, scene) {
   document.getElementById("hot-title").textContent = `The busiest links with ranks placed by ${view.name}`;
 }
 
-/** Pictures are drawn anew where the system or the button changes colors. */
-function followTheme(redraw) {
-  const button = document.getElementById("theme");
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const set = (dark) => {
-    button.setAttribute("aria-pressed", String(dark));
-    redraw();
-  };
-  set(system.matches);
-  button.addEventListener("click", () => {
-    const dark = button.getAttribute("aria-pressed") !== "true";
-    document.documentElement.dataset.theme = dark ? "dark" : "light";
-    set(dark);
-  });
-  system.addEventListener("change", () => {
-    delete document.documentElement.dataset.theme;
-    set(system.matches);
-  });
-}
-
-/** Paper is light, and waits for no frame. */
-function drawForPaper(draw, redraw) {
-  matchMedia("print").addEventListener("change", ({ matches }) => (matches ? draw() : redraw()));
-}
-
-main().catch((problem) => {
-  for (const read of document.querySelectorAll(".readout")) {
-    read.textContent = `The pictures cannot be drawn; they need a browser of 2024 or later (${problem.message}).`;
-  }
-  throw problem;
-});
+main().catch(cannotDraw);

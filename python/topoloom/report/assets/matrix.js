@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two communication matrices that move together, before and after.
+// Two matrices of ranks that move together.
 //
 // A cell of the picture is 1, 2, 4, ... cells of the finest level wide, aligned, so that
-// sums do not flicker while the picture moves.
+// it does not flicker while the picture moves. What a cell is, `Traffic` and `Costs` say:
+// `finest(pane)` is the width of the finest cells, `fill(pane, area)` the amount of each
+// cell in sight, `shades(drawn)` how each pane colors them; `read`, `label` and `name` are
+// texts, and `mark` draws on top. They call `showAll` once they can answer.
 
 import { atNextFrame, listen, sharp } from "./canvas.js";
-import { bytes, count, gradient, heat, isDark } from "./format.js";
+import { count } from "./format.js";
 
 const LEFT = 52;
 const TOP = 34;
 const LEAST_PIXELS = 2; // of a cell
-const SHADES = 256;
+
+export const SHADES = 256;
 
 export class Matrix {
-  constructor(model) {
-    this.model = model;
-    this.panes = [0, 1].map((pane) => ({
-      canvas: document.getElementById(`matrix-${pane}`),
-      title: document.getElementById(`matrix-name-${pane}`),
-      view: model.views[pane === 0 ? 0 : model.best],
+  constructor(ranks) {
+    this.ranks = ranks;
+    this.panes = [0, 1].map((number) => ({
+      number,
+      canvas: document.getElementById(`matrix-${number}`),
+      title: document.getElementById(`matrix-name-${number}`),
     }));
     this.cursor = null;
     this.redraw = atNextFrame(() => this.draw());
@@ -27,16 +31,10 @@ export class Matrix {
     document.getElementById("matrix-in").addEventListener("click", middle(2));
     document.getElementById("matrix-out").addEventListener("click", middle(0.5));
     document.getElementById("matrix-all").addEventListener("click", () => this.showAll());
-    this.showAll();
-  }
-
-  show(view) {
-    if (view !== this.model.views[0]) this.panes[1].view = view;
-    this.redraw();
   }
 
   showAll() {
-    [this.x, this.y, this.span] = [0, 0, this.model.ranks];
+    [this.x, this.y, this.span] = [0, 0, this.ranks];
     this.redraw();
   }
 
@@ -71,20 +69,20 @@ export class Matrix {
 
   /** Ranks in a cell of the picture. */
   width(pane) {
-    let width = pane.view.width;
-    while (width * this.scale(pane) < LEAST_PIXELS && width < this.model.ranks) width *= 2;
+    let width = this.finest(pane);
+    while (width * this.scale(pane) < LEAST_PIXELS && width < this.ranks) width *= 2;
     return width;
   }
 
   move(right, down) {
-    const most = this.model.ranks - this.span;
+    const most = this.ranks - this.span;
     this.x = clamp(this.x + right, 0, most);
     this.y = clamp(this.y + down, 0, most);
     this.redraw();
   }
 
   zoom(factor, x, y) {
-    const span = clamp(this.span / factor, Math.min(8, this.model.ranks), this.model.ranks);
+    const span = clamp(this.span / factor, Math.min(8, this.ranks), this.ranks);
     const before = this.width(this.panes[0]);
     this.x = x - ((x - this.x) * span) / this.span;
     this.y = y - ((y - this.y) * span) / this.span;
@@ -106,7 +104,7 @@ export class Matrix {
 
   step(pane, right, down) {
     const width = this.width(pane);
-    const last = Math.ceil(this.model.ranks / width) - 1;
+    const last = Math.ceil(this.ranks / width) - 1;
     const middle = [this.x, this.y].map((low) => Math.floor((low + this.span / 2) / width));
     this.cursor = this.cursor === null ? middle
       : [clamp(this.cursor[0] + right, 0, last), clamp(this.cursor[1] + down, 0, last)];
@@ -116,73 +114,42 @@ export class Matrix {
     this.read(pane);
   }
 
-  /** Say what the cell under the cursor holds, in both matrices. */
-  read(pane) {
-    const width = this.width(pane);
-    const [column, row] = this.cursor;
-    const from = this.place(pane.view, row * width, width);
-    const to = this.place(pane.view, column * width, width);
-    const amounts = this.panes.map(({ view }) => `${bytes(sum(view, width, row, column))} in ${view.name}`);
-    document.getElementById("matrix-read").textContent =
-      `From ${from} to ${to}. ${amounts.join(", ")}${width > 1 ? "" : ` (ranks as ${pane.view.name} places them)`}.`;
-  }
-
-  place(view, position, width) {
-    if (width === 1) return `rank ${view.rankAt[position]} at position ${count(position)}`;
-    return `positions ${count(position)} to ${count(Math.min(position + width, this.model.ranks) - 1)}`;
+  write(id, text) {
+    document.getElementById(id).textContent = text;
   }
 
   draw() {
-    const dark = isDark();
     const drawn = this.panes.map((pane) => ({ pane, bins: this.bins(pane) }));
-    const high = Math.max(...drawn.map(({ bins }) => bins.high));
-    const low = Math.min(high, ...drawn.map(({ bins }) => bins.low));
-    const colors = heat(dark, SHADES);
-    for (const { pane, bins } of drawn) this.paint(pane, bins, low, high, colors);
+    const shades = this.shades(drawn);
+    for (const { pane, bins } of drawn) this.paint(pane, bins, shades[pane.number]);
     const width = this.width(this.panes[0]);
-    const write = (id, text) => (document.getElementById(id).textContent = text);
-    write("matrix-low", high ? bytes(low) : "");
-    write("matrix-high", high ? bytes(high) : "");
-    write("matrix-cell", width === 1 ? "a cell is a pair of ranks" : `a cell is ${width} × ${width} ranks`);
-    for (const bar of document.querySelectorAll(".heat")) bar.style.background = gradient(heat(dark, 7));
+    this.write("matrix-cell", width === 1 ? "a cell is a pair of ranks" : `a cell is ${width} × ${width} ranks`);
   }
 
-  /** Add the cells in sight up to those of the picture. */
+  /** The cells in sight, with their amounts; NaN is nothing. */
   bins(pane) {
-    const { cells, width: finest } = pane.view;
     const width = this.width(pane);
-    const each = width / finest;
     const [left, up] = [this.x, this.y].map((low) => Math.floor(low / width));
     const across = Math.floor((this.x + this.span - 1e-9) / width) - left + 1;
     const down = Math.floor((this.y + this.span - 1e-9) / width) - up + 1;
-    const amount = new Float64Array(across * down);
-    const lastRow = Math.min((up + down) * each, cells.first.length - 1);
-    for (let row = up * each; row < lastRow; row++) {
-      const line = (Math.floor(row / each) - up) * across;
-      for (let i = cells.first[row]; i < cells.first[row + 1]; i++) {
-        const column = Math.floor(cells.column[i] / each) - left;
-        if (column >= 0 && column < across) amount[line + column] += cells.amount[i];
-      }
-    }
+    const area = { width, left, up, across, down };
+    const amount = this.fill(pane, area);
     let [low, high] = [Infinity, 0];
     for (const value of amount) {
       if (value > high) high = value;
-      if (value > 0 && value < low) low = value;
+      if (value < low) low = value;
     }
-    return { width, left, up, across, down, amount, low, high };
+    return { ...area, amount, low: Math.min(low, high), high };
   }
 
-  paint(pane, bins, low, high, colors) {
+  paint(pane, bins, shade) {
     const { context, width } = sharp(pane.canvas);
     const side = width - LEFT;
     const scale = this.scale(pane);
     const image = new ImageData(bins.across, bins.down);
-    const range = Math.log(high / low) || 1;
     bins.amount.forEach((value, i) => {
-      if (value === 0) return;
-      const share = high === low ? 1 : Math.log(value / low) / range;
-      const color = colors[Math.round(share * (SHADES - 1))];
-      image.data.set(color, 4 * i);
+      if (Number.isNaN(value)) return;
+      image.data.set(shade(value), 4 * i);
       image.data[4 * i + 3] = 255;
     });
     const picture = new OffscreenCanvas(bins.across, bins.down);
@@ -204,10 +171,14 @@ export class Matrix {
     }
     context.restore();
     this.axes(context, side, scale);
-    pane.title.textContent = pane.view.name;
-    pane.canvas.setAttribute("aria-label",
-      `${pane.view.name}: positions ${count(this.y)} to ${count(this.y + this.span - 1)}, bytes from ${bytes(low)} to ${bytes(high)} in a cell`);
+    this.mark(context, { left: LEFT, top: TOP, side, scale });
+    pane.title.textContent = this.name(pane);
+    const where = `positions ${count(this.y)} to ${count(this.y + this.span - 1)}`;
+    pane.canvas.setAttribute("aria-label", `${this.name(pane)}: ${where}, ${this.label(pane, bins)}`);
   }
+
+  /** Nothing, where no cell stands out. */
+  mark() {}
 
   axes(context, side, scale) {
     const ink = getComputedStyle(document.querySelector(".keys")).color;
@@ -233,24 +204,11 @@ export class Matrix {
   }
 }
 
-/** Bytes of one cell of the picture. */
-function sum(view, width, row, column) {
-  const { cells } = view;
-  const each = width / view.width;
-  let total = 0;
-  for (let r = row * each; r < Math.min((row + 1) * each, cells.first.length - 1); r++) {
-    for (let i = cells.first[r]; i < cells.first[r + 1]; i++) {
-      if (Math.floor(cells.column[i] / each) === column) total += cells.amount[i];
-    }
-  }
-  return total;
-}
-
 function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least);
 }
 
-function clamp(value, low, high) {
+export function clamp(value, low, high) {
   return Math.min(Math.max(value, low), Math.max(low, high));
 }

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How what a probe has found is printed beside a machine's facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from topoloom.cli.console import print_table
+from topoloom.support.units import counted, format_bandwidth, format_seconds
+
+
+def print_probed(found: Mapping[str, Any]) -> None:
+    """Print levels, pairs at once, suspects, and what is doubtful.
+
+    Parameters
+    ----------
+    found
+        As `topoloom.tasks.machines.probe.probe_facts` has it.
+    """
+    rows = [
+        [
+            level["level"],
+            format_seconds(level["short_s"]),
+            format_bandwidth(level["bytes_per_second"])
+            if "bytes_per_second" in level
+            else "",
+        ]
+        for level in found.get("models", [])
+    ]
+    if rows:
+        print_table(["measured", "short messages", "long messages"], rows)
+    for curve in found.get("channels", []):
+        print(
+            f"{curve['pattern']}: {counted(curve['channels'], 'channel')}, "
+            f"{format_bandwidth(curve['node_bandwidth'])} in all"
+        )
+    for suspect in found.get("suspects", []):
+        print(
+            f"slow {suspect['kind']} {', '.join(suspect['hosts'])}: {suspect['of']} "
+            f"{suspect['times_as_long']:.2f} times as long as its like"
+        )
+    for sentence in found.get("claims", []):
+        print(sentence)

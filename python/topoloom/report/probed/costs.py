@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The matrix of pairs: what messages take, and what those of the same level take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.inference.groups import RankGroup, level_name
+from topoloom.report.pack import Pack
+from topoloom.report.probed.groups import in_order
+from topoloom.report.probed.probed_file import Probed
+from topoloom.report.probed.suspects import slow_parts
+from topoloom.support.units import counted
+
+#: Cells in a row of the page's matrix; of more ranks, a cell is the mean of several.
+MAX_CELLS = 512
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class CostMatrix:
+    """What the page draws.
+
+    Attributes
+    ----------
+    order : int array of shape ``(ranks,)``
+        Ranks, group by group; of hosts that are linked to each other, node by node.
+    level : int array of shape ``(ranks, ranks)``
+        Which of `levels` a pair of ranks is of; those of no level have the last number
+        and one more.
+    levels
+        Names of levels, the fastest first.
+    usual : float array of shape ``(ranks, ranks)``
+        The median of the pair's level, in seconds.
+    """
+
+    order: Array
+    level: Array
+    levels: list[str]
+    usual: Array
+
+
+def cost_matrix(probed: Probed) -> CostMatrix:
+    """Find the level of each pair, and what is usual there. O(ranks^2).
+
+    Hosts that are linked to each other are compared at the same number of hops.
+    """
+    names = [model.name for model in probed.levels]
+    for group in reversed([*probed.root.all_groups()]):
+        name = level_name(group)
+        if len(group.ranks) > 1 and name not in names:
+            names.append(name)
+    level = np.zeros(probed.costs.shape, dtype=np.int64)
+
+    def note(group: RankGroup) -> None:
+        if len(group.ranks) > 1:
+            level[np.ix_(group.ranks, group.ranks)] = names.index(level_name(group))
+        for part in group.groups:
+            note(part)
+
+    note(probed.root)
+    order = np.array(in_order(probed.root), dtype=np.int64)
+    if probed.hops is not None:
+        hops = probed.hops[np.ix_(probed.host_of, probed.host_of)]
+        level = np.where(hops > 0, len(names) - 1 + hops, level)
+        names += [f"at {counted(n + 1, 'hop')}" for n in range(probed.hops.max())]
+        place = np.argsort(probed.nodes)[probed.host_of]
+        order = np.argsort(place, kind="stable")
+    np.fill_diagonal(level, len(names))
+    medians = np.full(len(names) + 1, np.nan)
+    for number in range(len(names)):
+        known = probed.costs[(level == number) & ~np.isnan(probed.costs)]
+        medians[number] = np.median(known) if len(known) else np.nan
+    return CostMatrix(order, level, names, medians[level])
+
+
+class LevelPairs(NamedTuple):
+    """All measured pairs of a level: how many, and their seconds."""
+
+    name: str
+    pairs: int
+    least: float
+    median: float
+    most: float
+
+
+def level_pairs(probed: Probed, matrix: CostMatrix) -> list[LevelPairs]:
+    """Sum the matrix up by levels, the fastest first; a pair counts once."""
+    upper = np.triu(~np.isnan(probed.costs), 1)
+    found = []
+    for number, name in enumerate(matrix.levels):
+        own = probed.costs[upper & (matrix.level == number)]
+        if len(own):
+            ends = (float(own.min()), float(np.median(own)), float(own.max()))
+            found.append(LevelPairs(name, len(own), *ends))
+    return found
+
+
+def host_ratios(probed: Probed, matrix: CostMatrix) -> list[float]:
+    """Return how many times as long messages of each host take as usual.
+
+    The median of those to its nearest hosts; NaN where nothing was measured.
+    """
+    return [
+        next(
+            (took / usual for _, took, usual, _ in by_level(probed, matrix, host)),
+            np.nan,
+        )
+        for host in range(len(probed.hosts))
+    ]
+
+
+class LevelCost(NamedTuple):
+    """What messages of a level take in the median, and usually; how many pairs."""
+
+    level: str
+    seconds: float
+    usual: float
+    pairs: int
+
+
+def by_level(
+    probed: Probed, matrix: CostMatrix, host: int, other: int | None = None
+) -> list[LevelCost]:
+    """Compare a host's messages, to another one or to all, with the usual ones.
+
+    The fastest level comes first.
+    """
+    host_of = np.array(probed.host_of)
+    there = host_of != host if other is None else host_of == other
+    block = np.ix_(host_of == host, there)
+    costs, level, usual = (
+        of[block] for of in (probed.costs, matrix.level, matrix.usual)
+    )
+    found = []
+    for number, name in enumerate(matrix.levels):
+        here = (level == number) & ~np.isnan(costs)
+        if here.any():
+            took = float(np.median(costs[here]))
+            like = float(np.median(usual[here]))
+            found.append(LevelCost(name, took, like, int(here.sum())))
+    return found
+
+
+def add_costs(pack: Pack, probed: Probed, matrix: CostMatrix) -> dict[str, Any]:
+    """Pack the matrix for the page; return what its script must know beside."""
+    order, ranks = matrix.order, probed.ranks
+    square = np.ix_(order, order)
+    cell = -(-ranks // MAX_CELLS)
+    seconds, usual, level = (
+        of[square] for of in (probed.costs, matrix.usual, matrix.level)
+    )
+    known = ~(np.isnan(seconds) | np.isnan(usual)) & (level < len(matrix.levels))
+    pairs = _cells(known.astype(np.float64), cell)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        seconds, usual = (
+            np.nan_to_num(_cells(np.where(known, of, 0), cell) / pairs)
+            for of in (seconds, usual)
+        )
+    first = level[::cell, ::cell]
+    mixed = _cells(
+        level != np.kron(first, np.ones((cell, cell), int))[:ranks, :ranks], cell
+    )
+    pack.add_ids("rank", order)
+    pack.add_ids("host", np.array(probed.host_of, dtype=np.int64)[order])
+    pack.add_amounts("seconds", seconds)
+    pack.add_amounts("usual", usual)
+    pack.add_ids("level", np.where(mixed > 0, len(matrix.levels), first))
+    return {
+        "ranks": ranks,
+        "cell": cell,
+        "hosts": probed.hosts,
+        "levels": matrix.levels,
+        "suspects": _marks(probed, order),
+    }
+
+
+def _cells(values: Array, cell: int) -> Array:
+    """Add up squares of `cell` rows and columns."""
+    starts = np.arange(0, len(values), cell)
+    rows = np.add.reduceat(values, starts, axis=0)
+    found: Array = np.add.reduceat(rows, starts, axis=1)
+    return found
+
+
+def _marks(probed: Probed, order: Array) -> list[dict[str, Any]]:
+    """Return where suspects are in the matrix: their rows, and columns."""
+    number = {host: n for n, host in enumerate(probed.hosts)}
+    host_at = np.array(probed.host_of)[order]
+    marks = []
+    for slow in slow_parts(probed.suspects):
+        places = [
+            np.flatnonzero(host_at == number[host])
+            for host in slow.hosts
+            if host in number
+        ]
+        spans = [[int(at.min()), int(at.max()) + 1] for at in places if len(at)]
+        if not spans:
+            continue
+        if slow.kind != "link" or len(spans) != 2:
+            ends = [end for span in spans for end in span]
+            spans = [[min(ends), max(ends)], [0, probed.ranks]]
+        leaves = slow.kind == "uplink"  # pairs inside the group do not use it
+        marks.append({"at": spans, "leaves": leaves, "text": slow.text})
+    return marks

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Charts of what messages take by their size, and of how far lines are from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from topoloom.report.probed.chart import LogAxis, Point, Tick, path, ten_axis, two_axis
+from topoloom.report.probed.probed_file import Channels, Curve, LevelModel, Line
+from topoloom.support.units import format_bandwidth, format_bytes, format_seconds
+
+WIDTH = 390.0
+HEIGHT = 230.0  # of the times
+ERRORS = (262.0, 322.0)  # top and bottom of the errors
+_SCALES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+class Break(NamedTuple):
+    """Where a line ends, and between which sizes that is known to be."""
+
+    low: float
+    at: float
+    high: float
+    text: str
+
+
+class Series(NamedTuple):
+    """Measured times, the lines through them, and errors in the chart below."""
+
+    name: str
+    path: str
+    points: list[Point]
+    errors: list[Point]
+    breaks: list[Break]
+
+
+class FitChart(NamedTuple):
+    """The chart of a level."""
+
+    name: str
+    series: list[Series]
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    error_ticks: list[Tick]
+    text: str
+
+
+class TotalsChart(NamedTuple):
+    """The chart of pairs at once: their total, and what it would be without limits."""
+
+    name: str
+    points: list[Point]
+    ideal: str
+    limit: float
+    free: tuple[float, float]  # where numbers of pairs end that nothing slows down
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    said: str
+
+
+class Strip(NamedTuple):
+    """Hosts side by side, each with what it takes against usual."""
+
+    points: list[Point]
+    slow: list[Point]
+    y_ticks: list[Tick]
+
+
+def fit_chart(level: LevelModel) -> FitChart | None:
+    """Draw a level; None where sizes were not measured."""
+    named = [("alone", level.alone), ("in a burst", level.burst)]
+    curves = [(name, curve) for name, curve in named if curve is not None]
+    if not curves:
+        return None
+    x = two_axis(
+        [max(1.0, size) for _, c in curves for size in c.sizes.tolist()], 0, WIDTH
+    )
+    times = [time for _, curve in curves for time in curve.measured.tolist()]
+    y = ten_axis(times, HEIGHT, 0)
+    worst = max(float(np.abs(curve.errors).max()) for _, curve in curves)
+    scale = next((s for s in _SCALES if s >= worst), _SCALES[-1])
+    middle = (ERRORS[0] + ERRORS[1]) / 2
+    half = (ERRORS[1] - ERRORS[0]) / 2
+
+    def error_at(error: float) -> float:
+        return round(middle - half * min(max(error / scale, -1), 1), 2)
+
+    series = [
+        Series(
+            name,
+            _path(curve, x, y),
+            _points(curve, x, y),
+            [
+                Point(
+                    x.at(size), error_at(e), f"{name}, {format_bytes(size)}: {e:+.1%}"
+                )
+                for size, e in zip(
+                    curve.sizes.tolist(), curve.errors.tolist(), strict=True
+                )
+            ],
+            _breaks(curve.lines, x),
+        )
+        for name, curve in curves
+    ]
+    ends = (-scale, 0.0, scale)
+    texts = [f"{100 * e:+.0f} %" if e else "0" for e in ends]
+    return FitChart(
+        level.name,
+        series,
+        x.powers_of_two(format_size),
+        y.decimals(format_seconds),
+        [Tick(error_at(e), text) for e, text in zip(ends, texts, strict=True)],
+        f"Messages of {format_bytes(curves[0][1].sizes[0])} to "
+        f"{format_bytes(curves[0][1].sizes[-1])} take {format_seconds(min(times))} to "
+        f"{format_seconds(max(times))}; the lines are at most {percent(worst)} off.",
+    )
+
+
+def totals_chart(channels: Channels) -> TotalsChart:
+    """Draw the total of pairs at once."""
+    pairs, totals = channels.pairs, channels.totals
+    single = totals[0]
+    x = two_axis([float(count) for count in pairs], 0, WIDTH)
+    y = ten_axis([*totals, channels.bandwidth, single * 2], HEIGHT, 0)
+    most = channels.at_most
+    last = y.high / single  # where the ideal leaves the chart
+    ends = [float(pairs[0]), min(float(pairs[-1]), last)]
+    points = [
+        Point(
+            x.at(count),
+            y.at(total),
+            f"{count} at once: {format_bandwidth(total)}, {samples} samples",
+        )
+        for count, total, samples in zip(pairs, totals, channels.samples, strict=True)
+    ]
+    return TotalsChart(
+        channels.pattern,
+        points,
+        path((x.at(count), y.at(count * single)) for count in ends),
+        y.at(channels.bandwidth),
+        (x.at(channels.channels), x.at(pairs[-1] if most is None else most)),
+        x.powers_of_two(lambda count: f"{count:.0f}"),
+        y.decimals(format_bandwidth),
+        _said(channels),
+    )
+
+
+def _said(channels: Channels) -> str:
+    single, count, most = channels.totals[0], channels.channels, channels.at_most
+    if most is None:
+        free = f"No number of pairs, up to {channels.pairs[-1]}, slows the others down"
+    elif most == count:
+        free = (
+            f"Up to {count} at once do not slow each other down"
+            if count > 1
+            else ("Two at once slow each other down")
+        )
+    else:
+        free = f"{count} to {most} at once do not slow each other down"
+    return (
+        f"{free}; one pair has {format_bandwidth(single)}, all have "
+        f"{format_bandwidth(channels.bandwidth)}, {channels.bandwidth / single:.1f} x "
+        "that"
+    )
+
+
+def strip(
+    hosts: Sequence[str], ratios: Sequence[float], slow: Sequence[str], height: float
+) -> Strip:
+    """Draw hosts in a row, by how many times as long their messages take as usual."""
+    known = [ratio for ratio in ratios if ratio == ratio]
+    far = max([1.1, *known, *(1 / ratio for ratio in known)]) ** 1.1
+    y = LogAxis(1 / far, far, height, 0)
+    points: list[Point] = []
+    marked: list[Point] = []
+    for n, (host, ratio) in enumerate(zip(hosts, ratios, strict=True)):
+        if ratio != ratio:
+            continue
+        at = round(2 * WIDTH * (n + 0.5) / len(hosts), 2)
+        into = marked if host in slow else points
+        into.append(Point(at, y.at(ratio), f"{host}: {ratio:.3f} x usual"))
+    shown = (1 / far**0.9, 1.0, far**0.9)
+    return Strip(points, marked, [Tick(y.at(r), f"{r:.2f} x") for r in shown])
+
+
+def _points(curve: Curve, x: LogAxis, y: LogAxis) -> list[Point]:
+    return [
+        Point(x.at(size), y.at(time), f"{format_bytes(size)}: {format_seconds(time)}")
+        for size, time in zip(
+            curve.sizes.tolist(), curve.measured.tolist(), strict=True
+        )
+    ]
+
+
+def _path(curve: Curve, x: LogAxis, y: LogAxis) -> str:
+    """Draw each line by itself: where one ends, the next may begin elsewhere."""
+    least, last = max(1.0, float(curve.sizes[0])), float(curve.sizes[-1])
+    limits = [line.most for line in curve.lines if line.most is not None]
+    edges = [least, *(most for most in limits if least < most < last), last]
+    parts = []
+    for first, end in pairwise(edges):
+        begin = first if first == least else first + 1
+        sizes = np.geomspace(begin, max(end, begin), 24)
+        parts.append(path((x.at(m), y.at(curve.seconds(m))) for m in sizes.tolist()))
+    return "".join(parts)
+
+
+def _breaks(lines: Sequence[Line], x: LogAxis) -> list[Break]:
+    return [
+        Break(
+            x.at(max(1.0, line.most_interval[0])),
+            x.at(max(1, line.most)),
+            x.at(max(1.0, line.most_interval[1])),
+            f"a line ends at {line.most:,} B, between {line.most_interval[0]:,.0f} and "
+            f"{line.most_interval[1]:,.0f} B",
+        )
+        for line in lines
+        if line.most is not None and line.most_interval is not None
+    ]
+
+
+def percent(share: float) -> str:
+    """Write a share: ``1.4 %``."""
+    return f"{100 * share:.1f} %"
+
+
+def format_size(size: float) -> str:
+    """Write a power of two of bytes: ``1 B``, ``64 KiB``."""
+    return format_bytes(size).replace(".0 ", " ")

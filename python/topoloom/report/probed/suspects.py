@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is slower than its like: all that was found of one host or link together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from topoloom.report.probed.probed_file import Suspect
+
+_NAMED = 4  # hosts of an uplink
+
+
+@dataclass(frozen=True)
+class SlowPart:
+    """A host, a link or an uplink, and in what it is slow."""
+
+    kind: str
+    hosts: tuple[str, ...]
+    found: tuple[Suspect, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is, such as ``link between n1 and n2``."""
+        if self.kind == "link":
+            return f"link between {' and '.join(self.hosts)}"
+        named = ", ".join(self.hosts[:_NAMED])
+        more = len(self.hosts) - _NAMED
+        return (
+            f"{self.kind} of {named}{f' and {more} more' if more > 0 else ''}".replace(
+                "host of ", "host "
+            )
+        )
+
+    @property
+    def text(self) -> str:
+        """Say what is slow, in a sentence without its dot."""
+        worse = ", ".join(f"{one.of} {one.factor:.2f} x" for one in self.found)
+        return f"The {self.name} is slow: {worse} its like"
+
+
+def slow_parts(suspects: Sequence[Suspect]) -> list[SlowPart]:
+    """Join what was found of the same part; their order is that of the suspects."""
+    parts: dict[tuple[str, tuple[str, ...]], list[Suspect]] = {}
+    for suspect in suspects:
+        parts.setdefault((suspect.kind, tuple(suspect.hosts)), []).append(suspect)
+    return [SlowPart(*part, tuple(found)) for part, found in parts.items()]

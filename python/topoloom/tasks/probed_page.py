@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the page of a machine that was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topoloom._core import Error
+
+
+class WrittenPage(NamedTuple):
+    """The page, and what it says in a sentence."""
+
+    path: Path
+    headline: str
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.path.stat().st_size
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "output": str(self.path),
+            "bytes": self.size,
+            "headline": self.headline,
+        }
+
+
+def write_probed_page(
+    machine: Path, output: Path, command: tuple[str, ...] = ()
+) -> WrittenPage:
+    """Write the page of a machine that ``topoloom probe`` has measured.
+
+    Parameters
+    ----------
+    machine
+        Its file; the samples that this names are read, too.
+    output
+        The page.
+    command
+        The words to make the page again.
+
+    Raises
+    ------
+    topoloom.Error
+        If the machine was not measured, or its samples are missing, or jinja2 is not
+        installed.
+    OSError
+        If a file cannot be read or written.
+    """
+    from topoloom.report.probed.page import save_probed_page
+    from topoloom.report.probed.probed_file import read_probed
+    from topoloom.report.probed.text import probed_headline
+
+    probed = read_probed(machine)
+    inputs = (machine, probed.samples_path)
+    if output.exists() and any(output.samefile(path) for path in inputs):
+        raise Error(f"{output} is read for the page; name another file for it")
+    save_probed_page(output, probed, command)
+    return WrittenPage(output, probed_headline(probed))

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of probes of machines that are made up: known costs, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom import Machine
+from topoloom.machines.machine_facts import machine_name
+from topoloom.machines.machine_toml_writer import write_machine_toml
+from topoloom.model.channels import pair_curve
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.message_costs import level_costs
+from topoloom.probe.inference.suspects import Suspect
+from topoloom.probe.job.samples import (
+    Exchange,
+    Order,
+    ProbeSamples,
+    RankPlace,
+    save_samples,
+)
+from topoloom.probe.machine import described_machine, tables_of
+from topoloom.probe.measure import infer
+from topoloom.probe.stages.scan import SIZE
+
+COMMAND = ("topoloom", "probe", "-o", "m.toml", "--", "mpirun", "-n", "8")
+SIZES = [4**n for n in range(11)]
+Costs = NDArray[np.float64]
+
+
+def in_groups(hosts: int, groups: int, near: float, far: float) -> Costs:
+    """Cost of pairs of hosts in groups of the same number."""
+    group = np.arange(hosts) * groups // hosts
+    return np.where(group[:, None] == group, near, far)
+
+
+def on_a_torus(extents: Sequence[int], base: float, hop: float) -> Costs:
+    """Cost of pairs of nodes of a torus, by hops."""
+    at = np.indices(extents).reshape(len(extents), -1).T
+    apart = np.abs(at[:, None] - at[None])
+    hops = np.minimum(apart, np.array(extents) - apart).sum(axis=2)
+    costs: Costs = base + hop * hops
+    return costs
+
+
+def probed(costs: Costs, hosts: Sequence[str]) -> Findings:
+    """Infer what a scan of such costs shows."""
+    samples = ProbeSamples(
+        [RankPlace(host, str(rank), "Some MPI 1.0") for rank, host in enumerate(hosts)],
+        [Order("circle", "echo", [SIZE], 1, f"0 {len(hosts)}")],
+    )
+    noise = np.random.default_rng(1)
+    for a in range(len(hosts)):
+        for b in range(a):
+            seconds = costs[a, b] * (1 + 0.001 * noise.random(5))
+            samples.exchanges.append(
+                Exchange(0, "circle", "echo", SIZE, 1, b, a, seconds)
+            )
+    return infer(samples)
+
+
+def with_sizes(found: Findings) -> Findings:
+    """Add messages of all sizes: two lines, the second from 4096 bytes on."""
+
+    def exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
+        return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
+
+    for level in found.levels:
+
+        def alone(size: int, short: float = level.median) -> float:
+            return short + 1e-9 * size if size <= 4096 else 3 * short + 1e-10 * size
+
+        made = [exchange("echo", size, 1, alone(size)) for size in SIZES]
+        for size in SIZES:
+            gap = 1e-6 + 1e-10 * size
+            seconds = alone(size) + alone(1) + 15 * gap
+            made.append(exchange("burst", size, 16, seconds))
+        costs = level_costs(made)
+        assert costs is not None
+        found.level_costs[level.name] = costs
+    return found
+
+
+def with_pairs_at_once(found: Findings, name: str, channels: int) -> Findings:
+    """Add pairs at once, of which that number do not slow each other down."""
+    pairs = [1, 2, 4, 8]
+    seconds = [1e-3 * max(1.0, count / channels) for count in pairs]
+    found.curves[name] = pair_curve(pairs, seconds, 10**7)
+    return found
+
+
+def suspect(found: Findings, kind: str, *hosts: str) -> None:
+    """Let a host, or a link, be 1.5 times as slow as its like."""
+    numbers = tuple(found.hosts.index(host) for host in hosts)
+    found.suspects.append(Suspect(kind, numbers, "latency", 1.5, 8))
+
+
+def save(found: Findings, path: Path) -> Path:
+    """Write the machine and its samples."""
+    described = described_machine(found)
+    machine = Machine(described.text, described.remarks)
+    samples = path.with_suffix(".npz")
+    save_samples(samples, found.samples, found.costs)
+    write_machine_toml(
+        path,
+        machine,
+        machine_name(machine, described.node),
+        described.hosts,
+        described.allocated,
+        described.node,
+        described.remarks,
+        tables=tables_of(found, samples.name, COMMAND),
+    )
+    return path
+
+
+def tree(path: Path, change: Callable[[Findings], object] = lambda _: None) -> Path:
+    """Write a probe of 16 hosts in two groups of 5 and 9 us, of which n3 is slow."""
+    hosts = [f"n{host}" for host in range(16)]
+    costs = in_groups(16, 2, 5e-6, 9e-6)
+    costs[3] *= 1.5
+    costs[:, 3] *= 1.5
+    found = with_sizes(probed(costs, hosts))
+    with_pairs_at_once(found, "between groups of level 1", 2)
+    suspect(found, "host", "n3")
+    change(found)
+    return save(found, path)

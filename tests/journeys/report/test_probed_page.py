@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of a machine that was measured: what it shows, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from browser import Opened, chromium, open_report
+from planted_probes import (
+    in_groups,
+    on_a_torus,
+    probed,
+    save,
+    suspect,
+    tree,
+    with_sizes,
+)
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+    from topoloom.probe.findings import Findings
+
+NASTY = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+def opened(browser: Any, page: Path, **settings: Any) -> Opened:
+    shown = open_report(browser, page, **settings)
+    assert shown.complaints == []
+    assert shown.requests == [page.as_uri()]
+    return shown
+
+
+def text(shown: Opened, selector: str) -> str:
+    return str(shown.page.inner_text(selector))
+
+
+def point(shown: Opened, row: int, column: int, ranks: int) -> str:
+    """Point at a cell of the first matrix; return what is read out."""
+    box = shown.page.locator("#matrix-0").bounding_box()
+    assert box is not None
+    cell = (box["width"] - 52) / ranks
+    x, y = box["x"] + 52, box["y"] + 34
+    shown.page.mouse.move(x + (column + 0.5) * cell, y + (row + 0.5) * cell)
+    return text(shown, "#matrix-read")
+
+
+def test_the_headline_names_levels_and_the_slow_host(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    tree(tmp_path / "m.toml")
+    told = topoloom("report", "m.toml", "-o", "m.html", "--json").json
+    assert re.fullmatch(
+        r"16 ranks on 16 hosts in 2 groups: 5 us, .* GB/s between hosts of a group; "
+        r"9(\.01)? us, .* GB/s between groups\. "
+        r"The host n3 is slow: latency 1\.50 x its like",
+        told["headline"],
+    )
+    assert told["bytes"] == Path("m.html").stat().st_size < 3_000_000
+    page = Path("m.html").read_text()
+    assert "topoloom probe -o m.toml -- mpirun -n 8" in page
+    assert "topoloom report m.toml -o m.html --json" in page
+
+
+def test_cells_name_their_pair_its_time_and_what_is_usual(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    tree(tmp_path / "m.toml")
+    topoloom("report", "m.toml", "-o", "m.html")
+    shown = opened(browser, tmp_path / "m.html")
+    near = point(shown, 0, 1, 16)
+    assert near.startswith("Between rank 0 on n0 and rank 1 on n1: 5.00 us, like ")
+    assert near.endswith("the median between hosts of a group, 5.00 us.")
+    slow = point(shown, 3, 5, 16)
+    assert "7.50 us, 1.50 x the median between hosts of a group" in slow
+    assert "The host n3 is slow" in slow
+    assert "the same rank" in point(shown, 2, 2, 16)
+    shown.page.keyboard.press("Tab")
+    shown.page.focus("#matrix-1")
+    shown.page.keyboard.press("ArrowRight")
+    assert "rank 2 on n2 and rank 3 on n3" in text(shown, "#matrix-read")
+    shown.page.close()
+
+
+def test_ranks_are_ordered_by_groups(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    by_turns = np.argsort(np.arange(12) % 2, kind="stable").argsort()
+    costs = in_groups(12, 2, 5e-6, 9e-6)[np.ix_(by_turns, by_turns)]
+    save(probed(costs, [f"n{host}" for host in range(12)]), tmp_path / "m.toml")
+    topoloom("report", "m.toml", "-o", "m.html")
+    shown = opened(browser, tmp_path / "m.html")
+    assert "rank 0 on n0 and rank 2 on n2: 5.00 us" in point(shown, 0, 1, 12)
+    assert "rank 0 on n0 and rank 1 on n1: 9.00 us" in point(shown, 0, 6, 12)
+    shown.page.close()
+
+
+def test_a_slow_link_is_marked_where_it_is(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    costs = in_groups(8, 1, 5e-6, 5e-6)
+    costs[2, 6] = costs[6, 2] = 9e-6
+    found = probed(costs, [f"n{host}" for host in range(8)])
+    suspect(found, "link", "n2", "n6")
+    save(found, tmp_path / "m.toml")
+    topoloom("report", "m.toml", "-o", "m.html")
+    shown = opened(browser, tmp_path / "m.html")
+    for row, column in ((2, 6), (6, 2)):
+        assert "The link between n2 and n6 is slow" in point(shown, row, column, 8)
+    assert "slow" not in point(shown, 2, 5, 8)
+    assert "9.00 us" in point(shown, 2, 6, 8)
+    told = text(shown, "#suspects + .scroll tbody")
+    assert re.search(r"link between n2 and n6\s+latency 1\.50 x\s+8 measurements", told)
+    shown.page.close()
+
+
+def test_a_slow_uplink_is_of_pairs_that_leave_the_group(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    costs = in_groups(8, 2, 5e-6, 9e-6)
+    found = probed(costs, [f"n{host}" for host in range(8)])
+    suspect(found, "uplink", "n0", "n1", "n2", "n3")
+    save(found, tmp_path / "m.toml")
+    topoloom("report", "m.toml", "-o", "m.html")
+    shown = opened(browser, tmp_path / "m.html")
+    for row, column in ((1, 6), (6, 1)):
+        assert "The uplink of n0, n1, n2, n3 is slow" in point(shown, row, column, 8)
+    for row, column in ((0, 3), (4, 7)):
+        assert "slow" not in point(shown, row, column, 8)
+    shown.page.close()
+
+
+def test_a_torus_is_compared_at_the_same_number_of_hops(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    costs = on_a_torus((4, 4, 2), 3e-6, 1e-6)
+    save(probed(costs, [f"t{node}" for node in range(32)]), tmp_path / "m.toml")
+    told = topoloom("report", "m.toml", "-o", "m.html", "--json").json
+    assert told["headline"].startswith(
+        "32 ranks on 32 hosts linked to their neighbors: 4 us at 1 hop, 8 us at 5 hops"
+    )
+    shown = opened(browser, tmp_path / "m.html")
+    assert "the median at 1 hop, 4.00 us" in point(shown, 0, 1, 32)
+    shown.page.close()
+
+
+def test_lines_are_drawn_with_their_points_and_ends(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    tree(tmp_path / "m.toml")
+    topoloom("report", "m.toml", "-o", "m.html")
+    shown = opened(browser, tmp_path / "m.html")
+    charts = shown.page.locator("#sizes ~ .fits svg.chart")
+    assert charts.count() == 2
+    # Eleven sizes above, and their errors below.
+    assert charts.first.locator("circle").count() == 22
+    assert charts.first.locator("rect.series1:not(.band)").count() == 22
+    assert charts.first.locator("line.break.series0").count() == 1
+    lines = text(shown, "[aria-label='Lines between hosts of a group'] tbody")
+    first, second, burst = lines.splitlines()[:3]
+    assert re.match(
+        r"alone\s+1 B to [\d.]+ KiB\s+5(\.\d+)? us\s.*1 ns/B.*1 GB/s", first
+    )
+    assert re.match(r"alone\s+from [\d.]+ KiB\s+15(\.\d+)? us\s.*0\.1 ns/B", second)
+    assert "10 GB/s" in second
+    assert re.match(r"in a burst\s+from 1 B\s+1 us\s.*0\.1 ns/B", burst)
+    shown.page.close()
+
+
+def test_pairs_at_once_say_their_channels(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    tree(tmp_path / "m.toml")
+    topoloom("report", "m.toml", "-o", "m.html")
+    shown = opened(browser, tmp_path / "m.html")
+    said = text(shown, "#together ~ .fits .legend")
+    assert said.startswith(
+        "2 to 3 at once do not slow each other down; one pair has 10"
+    )
+    assert "all have 20 GB/s, 2.0 x that" in said
+    shown.page.close()
+
+
+def test_groups_are_boxes_with_their_hosts_and_evidence(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    tree(tmp_path / "m.toml")
+    topoloom("report", "m.toml", "-o", "m.html")
+    shown = opened(browser, tmp_path / "m.html")
+    boxes = shown.page.locator(".tree > .group > .boxes > .group")
+    assert boxes.count() == 2
+    title = boxes.first.locator("> .box-title").inner_text()
+    assert re.match(r"8 hosts: n\[0-7\] 5.* us inside, 9.* us into it, p < 1e-", title)
+    assert boxes.first.locator(".group.suspect").inner_text().split() == [
+        "n3:", "rank", "3", "slow",
+    ]  # fmt: skip
+    tested = text(shown, "[aria-label='Groups that were tested'] tbody")
+    assert "of 28 pairs" in tested or "of 56 pairs" in tested
+    shown.page.close()
+
+
+def test_doubts_and_claims_are_said_at_once(topoloom: Command, tmp_path: Path) -> None:
+    def doubt(found: Findings) -> None:
+        found.doubts.append("n7 has 2 ranks on 1 CPU")
+        found.noise = 0.25
+        found.claims.append("n5 is described beside n9; measured says otherwise: alone")
+
+    tree(tmp_path / "m.toml", doubt)
+    topoloom("report", "m.toml", "-o", "m.html")
+    page = Path("m.html").read_text()
+    for sentence in ("n7 has 2 ranks on 1 CPU", "n5 is described", "25.0 % longer"):
+        first, *_ = (match.start() for match in re.finditer(sentence, page))
+        assert first < page.index("All pairs of ranks")
+
+
+def test_two_ranks_of_a_host_make_a_page(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    found = with_sizes(probed(in_groups(2, 1, 4e-7, 4e-7), ["here", "here"]))
+    save(found, tmp_path / "m.toml")
+    told = topoloom("report", "m.toml", "-o", "m.html", "--json").json
+    assert told["headline"].startswith("2 ranks on 1 host: 400 ns")
+    shown = opened(browser, tmp_path / "m.html")
+    assert "rank 0 on here and rank 1 on here: 400 ns" in point(shown, 0, 1, 2)
+    shown.page.close()
+
+
+def test_more_ranks_than_cells_are_shown_by_their_means(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    from topoloom.report.probed import costs
+
+    ranks = 24
+    save(
+        probed(in_groups(ranks, 2, 5e-6, 9e-6), [f"n{n}" for n in range(ranks)]),
+        tmp_path / "m.toml",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(costs, "MAX_CELLS", 8)
+        topoloom("report", "m.toml", "-o", "m.html")
+    shown = opened(browser, tmp_path / "m.html")
+    assert text(shown, "#matrix-cell").startswith("a cell is 3 ")
+    read = point(shown, 0, 6, ranks)
+    assert read.startswith("Between positions 0 to 2 and positions 6 to 8: 5.00 us in ")
+    assert re.search(r"9\.0\d us in the mean, like", point(shown, 0, 20, ranks))
+    shown.page.close()
+
+
+def test_names_of_hosts_stay_text(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    tree(tmp_path / "m.toml")
+    document = (tmp_path / "m.toml").read_text()
+    probe = document.index("[probe]")
+    named = document[probe:].replace('"n3"', json.dumps(NASTY))
+    (tmp_path / "m.toml").write_text(document[:probe] + named)
+    # The machine's own list of hosts can't have such a name.
+    refused = topoloom("report", "m.toml", "-o", "m.html")
+    assert refused.status == 2
+    named = document[probe:].replace("between groups of level 1", NASTY)
+    (tmp_path / "m.toml").write_text(document[:probe] + named)
+    assert topoloom("report", "m.toml", "-o", "m.html").status == 0
+    shown = opened(browser, tmp_path / "m.html")
+    assert shown.page.locator("img").count() == 0
+    assert NASTY in text(shown, "[aria-label='Levels']")
+    shown.page.close()
+
+
+def test_it_fits_a_phone_and_follows_the_theme(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    tree(tmp_path / "m.toml")
+    topoloom("report", "m.toml", "-o", "m.html")
+    page = tmp_path / "m.html"
+    phone = opened(browser, page, viewport={"width": 375, "height": 700})
+    assert phone.page.evaluate("document.documentElement.scrollWidth") <= 375
+    phone.page.close()
+    shade = "getComputedStyle(document.body).backgroundColor"
+    light = opened(browser, page, color_scheme="light")
+    dark = opened(browser, page, color_scheme="dark")
+    assert light.page.evaluate(shade) != dark.page.evaluate(shade)
+    light.page.click("#theme")
+    assert light.page.evaluate(shade) == dark.page.evaluate(shade)
+    light.page.close()
+    dark.page.close()
+
+
+def test_the_same_files_are_the_same_page(topoloom: Command, tmp_path: Path) -> None:
+    tree(tmp_path / "m.toml")
+    pages = []
+    for _ in range(2):
+        topoloom("report", "m.toml", "-o", "m.html")
+        pages.append(Path("m.html").read_text())
+    assert pages[0] == pages[1]
+    assert not re.search(r"https?://|@import|url\(", pages[0])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["m.toml", "m.toml"],
+        ["m.toml", "x.json"],
+        ["m.toml", "-g", "p.npz"],
+        ["m.toml", "--with", "switches"],
+        ["m.toml", "--switch", "quantum2"],
+    ],
+)
+def test_a_machine_has_a_page_of_its_own(
+    topoloom: Command, tmp_path: Path, words: list[str]
+) -> None:
+    tree(tmp_path / "m.toml")
+    refused = topoloom("report", *words, "-o", "m.html")
+    assert refused.status == 2
+    assert "a machine has a page of its own" in refused.err
+    assert len(refused.err.splitlines()) == 1
+    assert not Path("m.html").exists()
+
+
+def test_what_was_not_measured_is_refused(topoloom: Command, tmp_path: Path) -> None:
+    topoloom("machine", "torus:4x4", "-o", "t.toml")
+    refused = topoloom("report", "t.toml", "-o", "m.html")
+    assert refused.status == 2
+    assert "t.toml is not measured; 'topoloom probe -o t.toml" in refused.err
+
+
+def test_samples_that_are_missing_or_of_another_probe_are_refused(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    tree(tmp_path / "m.toml")
+    other = save(probed(in_groups(4, 1, 1e-6, 1e-6), [*"abcd"]), tmp_path / "o.toml")
+    Path("m.npz").unlink()
+    refused = topoloom("report", "m.toml", "-o", "m.html")
+    assert refused.status == 2
+    assert "m.npz is missing, the samples of m.toml" in refused.err
+    other.with_suffix(".npz").rename("m.npz")
+    refused = topoloom("report", "m.toml", "-o", "m.html")
+    assert refused.status == 2
+    assert "m.toml is of 16 ranks, but m.npz of 4" in refused.err
+
+
+def test_a_probe_that_was_edited_is_refused_by_what_it_lacks(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    path = tree(tmp_path / "m.toml")
+    path.write_text(path.read_text().replace("\nsuspects = ", "\nsuspect = "))
+    refused = topoloom("report", "m.toml", "-o", "m.html")
+    assert refused.status == 2
+    assert "[probe] is not as 'topoloom probe' writes it ('suspects')" in refused.err
+
+
+def test_no_input_is_overwritten(topoloom: Command, tmp_path: Path) -> None:
+    path = tree(tmp_path / "m.toml")
+    before = path.read_bytes()
+    for name in ("m.toml", "m.npz"):
+        refused = topoloom("report", "m.toml", "-o", name)
+        assert "is read for the page; name another file for it" in refused.err
+    assert path.read_bytes() == before
+
+
+def test_the_verb_machine_prints_what_was_found(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    tree(tmp_path / "m.toml")
+    shown = topoloom("machine", "show", "m.toml").out
+    assert re.search(r"between hosts of a group\s+5(\.\d+)? us\s+[\d.]+ GB/s", shown)
+    assert "between groups of level 1: 2 channels, 20 GB/s in all" in shown
+    assert "slow host n3: latency 1.50 times as long as its like" in shown
+    topoloom("machine", "torus:4x4", "-o", "t.toml")
+    assert "measured" not in topoloom("machine", "t.toml").out

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the page of a machine is made of: groups, axes, lines, and the matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from topoloom.probe.inference.groups import ALL, GROUP, HOST, PART
+from topoloom.probe.job.samples import ProbeSamples, RankPlace
+from topoloom.report.pack import Pack
+from topoloom.report.probed.chart import ten_axis, two_axis
+from topoloom.report.probed.costs import (
+    add_costs,
+    by_level,
+    cost_matrix,
+    host_ratios,
+    level_pairs,
+)
+from topoloom.report.probed.groups import Boxes, in_order, read_groups
+from topoloom.report.probed.page import render_probed
+from topoloom.report.probed.probed_file import (
+    Curve,
+    LevelModel,
+    Line,
+    Probed,
+    Suspect,
+)
+from topoloom.report.probed.suspects import slow_parts
+
+
+def machine(costs: Any, host_of: list[int], groups: Any = (), **more: Any) -> Probed:
+    """Make a machine that was measured, of hosts h0, h1, ..."""
+    hosts = [f"h{host}" for host in range(max(host_of) + 1)]
+    given: dict[str, Any] = {
+        "nodes": [*range(len(hosts))],
+        "hops": None,
+        "evidence": {},
+        "levels": [],
+        "channels": [],
+        "suspects": [],
+        "noise": None,
+        "doubts": [],
+        "claims": [],
+        **more,
+    }
+    return Probed(
+        path=Path("m.toml"),
+        name="made up",
+        samples_path=Path("m.npz"),
+        samples=ProbeSamples([RankPlace(hosts[h], "", "MPI") for h in host_of]),
+        costs=np.asarray(costs, dtype=float),
+        hosts=hosts,
+        host_of=host_of,
+        root=read_groups(groups, host_of),
+        command=("topoloom", "probe"),
+        **given,
+    )
+
+
+def in_blocks(ranks: int, block: int, near: float, far: float) -> Any:
+    group = np.arange(ranks) // block
+    costs = np.where(group[:, None] == group, near, far)
+    np.fill_diagonal(costs, 0)
+    return costs
+
+
+def test_groups_of_hosts_with_a_rank_each_are_read() -> None:
+    root = read_groups([[0, 2], [1, 3]], [0, 1, 2, 3])
+    assert root.kind == ALL
+    assert [(part.kind, part.ranks) for part in root.groups] == [
+        (GROUP, (0, 2)),
+        (GROUP, (1, 3)),
+    ]
+    assert [host.kind for host in root.groups[0].groups] == [HOST, HOST]
+    assert in_order(root) == [0, 2, 1, 3]
+
+
+def test_parts_of_hosts_are_read() -> None:
+    host_of = [0] * 4 + [1] * 4
+    root = read_groups([[[0, 2], [1, 3]], [[4, 6], [5, 7]]], host_of)
+    assert [(host.kind, len(host.groups)) for host in root.groups] == [(HOST, 2)] * 2
+    assert {part.kind for host in root.groups for part in host.groups} == {PART}
+
+
+@pytest.mark.parametrize("host_of", [[0, 0, 0], [0, 1, 2], [0, 1, 0, 1]])
+def test_no_groups_are_all_ranks_host_by_host(host_of: list[int]) -> None:
+    root = read_groups([], host_of)
+    assert root.ranks == tuple(range(len(host_of)))
+    assert in_order(root) == sorted(root.ranks, key=lambda rank: host_of[rank])
+    assert len(root.groups) == (max(host_of) + 1 if max(host_of) else 0)
+
+
+def test_boxes_name_hosts_and_count_what_they_leave_out() -> None:
+    host_of = [*range(100)]
+    root = read_groups([], host_of)
+    hosts = [f"h{host}" for host in host_of]
+    box = Boxes(hosts, host_of, {}, {"h1"}).of(root)
+    assert box.title == "100 hosts: h[0-99]"
+    assert len(box.boxes) + box.more == 100
+    assert [inner.title for inner in box.boxes if inner.suspect] == ["h1: rank 1"]
+
+
+def test_hosts_with_odd_names_are_boxes_too() -> None:
+    root = read_groups([], [0, 1])
+    assert Boxes(["a b", "<c>"], [0, 1], {}, ()).of(root).title == "2 hosts: ranks 0-1"
+
+
+def test_axes_begin_and_end_at_round_numbers() -> None:
+    axis = ten_axis([3e-6, 4e-5], 0, 100)
+    assert (axis.low, axis.high) == pytest.approx((2e-6, 5e-5))
+    assert [tick.text for tick in axis.decimals("{:g}".format)] == [
+        "2e-06", "5e-06", "1e-05", "2e-05", "5e-05",
+    ]  # fmt: skip
+    assert (axis.at(axis.low), axis.at(axis.high), axis.at(1.0)) == (0, 100, 100)
+    # Rounding does not begin another decade.
+    assert ten_axis([9.99999e-7, 1e-3], 0, 1).low == pytest.approx(1e-6)
+    sizes = two_axis([1, 4 << 20], 0, 100)
+    texts = [tick.text for tick in sizes.powers_of_two("{:.0f}".format)]
+    assert texts == [str(16**n) for n in range(6)]
+
+
+def test_a_curve_is_its_lines_or_the_largest_of_them() -> None:
+    def line(alpha: float, beta: float, most: int | None) -> Line:
+        known = None if most is None else (most, most)
+        return Line(alpha, (0, 1), beta, (0, 1), most, known)
+
+    sizes = np.array([1.0, 100.0, 1000.0])
+    regimes = Curve([line(1, 0, 100), line(5, 0.01, None)], sizes, np.ones(3))
+    assert [regimes.seconds(size) for size in (1, 100, 101)] == [1, 1, 6.01]
+    assert regimes.errors.tolist() == [0, 0, 14]
+    largest = Curve([line(1, 0, None), line(0, 0.01, None)], sizes, np.ones(3))
+    assert [largest.seconds(size) for size in (1, 100, 1000)] == [1, 1, 10]
+
+
+def test_pairs_are_compared_with_those_of_their_level() -> None:
+    costs = in_blocks(8, 4, 2.0, 6.0)
+    costs[1, 4:] = costs[4:, 1] = 9.0
+    probed = machine(costs, [*range(8)], [[0, 1, 2, 3], [4, 5, 6, 7]])
+    matrix = cost_matrix(probed)
+    pairs = {of.name: of for of in level_pairs(probed, matrix)}
+    assert pairs["between hosts of a group"][1:] == (12, 2.0, 2.0, 2.0)
+    assert pairs["between groups of level 1"][1:] == (16, 6.0, 6.0, 9.0)
+    (near, far) = by_level(probed, matrix, 1)
+    assert near[1:] == (2.0, 2.0, 3)
+    assert far[1:] == (9.0, 6.0, 4)
+    assert [of.seconds for of in by_level(probed, matrix, 0, 1)] == [2.0]
+
+
+def test_hosts_that_are_linked_are_compared_at_the_same_hops() -> None:
+    hops = np.abs(np.arange(6)[:, None] - np.arange(6))
+    costs = 1.0 + hops
+    costs[2] *= 2
+    costs[:, 2] *= 2
+    probed = machine(costs, [*range(6)], nodes=[5, 4, 3, 2, 1, 0], hops=hops)
+    matrix = cost_matrix(probed)
+    assert matrix.order.tolist() == [5, 4, 3, 2, 1, 0]
+    assert [of.name for of in level_pairs(probed, matrix)] == [
+        "at 1 hop", "at 2 hops", "at 3 hops", "at 4 hops", "at 5 hops",
+    ]  # fmt: skip
+    assert host_ratios(probed, matrix)[0] == 1.0
+    page = render_probed(probed)
+    assert "linked to their neighbors: 2 s at 1 hop, 6 s at 5 hops" in page
+
+
+def test_what_was_not_measured_is_left_out() -> None:
+    costs = in_blocks(6, 3, 2e-6, 6e-6)
+    costs[0, 1:] = costs[1:, 0] = np.nan
+    probed = machine(costs, [*range(6)], [[0, 1, 2], [3, 4, 5]])
+    matrix = cost_matrix(probed)
+    assert np.isnan(host_ratios(probed, matrix)[0])
+    pack = Pack()
+    add_costs(pack, probed, matrix)
+    page = render_probed(probed)
+    assert "No sizes were measured" in page
+    assert "NaN" not in page.partition("<script")[0]
+    assert "nan" not in page.partition("<script")[0].replace("nanosecond", "")
+
+
+@pytest.mark.parametrize("ranks", [512, 1100])
+def test_any_number_of_ranks_fits_in_three_megabytes(ranks: int) -> None:
+    noise = np.random.default_rng(1).lognormal(0, 0.2, (ranks, ranks))
+    costs = in_blocks(ranks, ranks // 4, 2e-6, 6e-6) * noise
+    nested = np.arange(ranks).reshape(4, -1).tolist()
+    level = LevelModel("between hosts of a group", 2e-6, None, None, {})
+    probed = machine(costs, [*range(ranks)], nested, levels=[level])
+    assert len(render_probed(probed).encode()) < 3_000_000
+
+
+def test_what_is_slow_in_two_ways_is_one_part() -> None:
+    suspects = [
+        Suspect("host", ["a"], "latency", 1.5, 8),
+        Suspect("link", ["b", "c"], "bandwidth", 1.25, 4),
+        Suspect("host", ["a"], "bandwidth", 1.666, 8),
+        Suspect("uplink", [*"defghi"], "bandwidth", 2.0, 3),
+    ]
+    assert [slow.text for slow in slow_parts(suspects)] == [
+        "The host a is slow: latency 1.50 x, bandwidth 1.67 x its like",
+        "The link between b and c is slow: bandwidth 1.25 x its like",
+        "The uplink of d, e, f, g and 2 more is slow: bandwidth 2.00 x its like",
+    ]
