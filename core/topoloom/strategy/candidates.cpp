@@ -14,7 +14,7 @@ using enum Operation;
 /// Values of an option that are worth a try beside its default; `suits` says for which calls.
 struct Variants {
     std::string_view schedule;
-    std::string_view option;
+    std::string_view option;  // maybe behind others with their values
     std::vector<std::string_view> values;
     bool (*suits)(const Call& call, std::string_view value);
 };
@@ -34,6 +34,9 @@ bool is_no_power_of_two(const Call& call, std::string_view) {
     return call.operation != scan && call.operation != exscan && !std::has_single_bit(call.ranks);
 }
 bool has_pieces(const Call& call, std::string_view) { return call.operation != reduce_scatter; }
+bool has_pieces_of_some(const Call& call, std::string_view value) {
+    return has_pieces(call, value) && is_no_power_of_two(call, value);
+}
 bool has_more_ranks(const Call& call, std::string_view k) {
     return number(k) < static_cast<std::int64_t>(call.ranks);
 }
@@ -58,6 +61,8 @@ const std::vector<Variants>& variants() {
         {"recursive-doubling", "radix", {"3", "4", "8"}, has_ranks},
         {"halving", "fold", {"even", "odd"}, is_no_power_of_two},
         {"halving", "order", {"near"}, has_pieces},
+        {"halving", "fold=even,order", {"near"}, has_pieces_of_some},
+        {"halving", "fold=odd,order", {"near"}, has_pieces_of_some},
         {"bruck", "radix", {"3", "4", "8"}, has_more_ranks},
         {"dissemination", "radix", {"3", "4", "8"}, has_ranks},
         {"k-prefix", "k", {"2", "4", "16", "32"}, has_more_ranks},

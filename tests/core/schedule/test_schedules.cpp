@@ -281,3 +281,16 @@ TEST_CASE(
                       check_schedule(schedule);
                   });
 }
+
+TEST_CASE("at once every rank sends to the opposite one first") {
+    const auto peers = [](std::size_t ranks) {
+        std::vector<std::uint32_t> found;
+        with_schedule(make_schedule({Operation::all_to_all, ranks, Bytes{1}}, "at-once"), [&](const auto& s) {
+            s.sends(Rank{1}, 0, [&](Rank peer, Bytes) { found.push_back(peer.value); });
+        });
+        return found;
+    };
+    CHECK(peers(2) == std::vector<std::uint32_t>{0});
+    CHECK(peers(6) == std::vector<std::uint32_t>{4, 5, 0, 2, 3});
+    CHECK(peers(5) == std::vector<std::uint32_t>{4, 0, 2, 3});
+}

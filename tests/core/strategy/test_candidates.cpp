@@ -47,3 +47,14 @@ TEST_CASE("a chain is cut in segments that are smaller than its data, and not in
     CHECK(chains(1 << 24) == 6);
     CHECK(chains(1 << 30) == 3);
 }
+
+TEST_CASE("halving begins with near partners, whoever sits out") {
+    const std::string both = "halving(fold=odd,order=near)";
+    const auto tries = [&](Operation operation, std::size_t ranks) {
+        return std::ranges::count(candidates({operation, ranks, Bytes{32768}}), both) == 1;
+    };
+    CHECK(tries(Operation::all_reduce, 200));
+    CHECK(tries(Operation::reduce, 200));
+    CHECK_FALSE(tries(Operation::all_reduce, 64));
+    CHECK_FALSE(tries(Operation::reduce_scatter, 200));
+}

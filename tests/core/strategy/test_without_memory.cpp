@@ -54,7 +54,7 @@ std::string answers(Strategy& strategy, Operation operation) {
     return all;
 }
 
-/// The same, after it has failed at every so manieth allocation.
+/// The same, after it has failed at allocations that are `step` apart.
 std::string answers_at_last(Strategy& strategy, Operation operation, long step, int& failures) {
     for (long count = 0;; count += step) {
         left = count;
