@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { fields = sizeof(struct record) / sizeof(int) };
+#include <string.h>
 
 void begin_record(struct answers* answers, struct record about) {
     if (answers->count == answers->room) {
@@ -26,63 +25,92 @@ void keep_sample(struct answers* answers, double seconds) {
     ++answers->records[answers->count - 1].count;
 }
 
-/// How much each rank gives, on rank 0, and where it goes; NULL elsewhere.
-struct parts {
-    int *counts, *starts, total;
+/// What a rank gives: its records, then its samples.
+struct share {
+    int records, samples;
 };
 
-static struct parts gather_counts(int own) {
-    int rank = 0, ranks = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    struct parts parts = {0};
-    if (rank == 0) {
-        parts.counts = malloc((size_t)ranks * sizeof(int));
-        parts.starts = malloc((size_t)ranks * sizeof(int));
-    }
-    MPI_Gather(&own, 1, MPI_INT, parts.counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    for (int i = 0; rank == 0 && i < ranks; ++i) {
-        parts.starts[i] = parts.total;
-        parts.total += parts.counts[i];
-    }
-    return parts;
+static int bytes_of(const struct share* share) {
+    return share->records * (int)sizeof(struct record) + share->samples * (int)sizeof(double);
 }
 
-static void* gather(const void* own, int count, MPI_Datatype type, size_t size, struct parts* parts) {
-    void* all = parts->counts == NULL ? NULL : malloc((size_t)parts->total * size + 1);
-    MPI_Gatherv(own, count, type, all, parts->counts, parts->starts, type, 0, MPI_COMM_WORLD);
-    free(parts->counts);
-    free(parts->starts);
-    return all;
+static char* packed(const struct answers* answers, int* bytes) {
+    const struct share own = {answers->count, answers->samples.count};
+    *bytes = bytes_of(&own);
+    char* text = malloc((size_t)*bytes + 1);
+    if (text == NULL) abort();
+    const size_t of_records = (size_t)answers->count * sizeof(struct record);
+    if (answers->count > 0) memcpy(text, answers->records, of_records);
+    if (own.samples > 0)
+        memcpy(text + of_records, answers->samples.seconds, (size_t)own.samples * sizeof(double));
+    return text;
 }
 
 struct head {
     int64_t orders, records, samples;
 };
 
-static int append(const char* name, const struct head* head, const int* records, const double* samples) {
+/// Writes all records, then all samples.
+static int append(const char* name, struct head head, const struct share* shares, const char* all,
+                  int ranks) {
     FILE* file = fopen(name, "ab");
     if (file == NULL) return 0;
-    const size_t numbers = (size_t)head->records * fields, seconds = (size_t)head->samples;
-    int good = fwrite(head, sizeof *head, 1, file) == 1;
-    good &= fwrite(records, sizeof *records, numbers, file) == numbers;
-    good &= fwrite(samples, sizeof *samples, seconds, file) == seconds;
+    for (int i = 0; i < ranks; ++i) {
+        head.records += shares[i].records;
+        head.samples += shares[i].samples;
+    }
+    int good = fwrite(&head, sizeof head, 1, file) == 1;
+    for (int part = 0; part < 2; ++part) {
+        const char* from = all;
+        for (int i = 0; i < ranks; ++i) {
+            const size_t records = (size_t)shares[i].records * sizeof(struct record);
+            const size_t size = part == 0 ? records : (size_t)shares[i].samples * sizeof(double);
+            good &= fwrite(part == 0 ? from : from + records, 1, size, file) == size;
+            from += bytes_of(&shares[i]);
+        }
+    }
     return fclose(file) == 0 && good;
 }
 
-void write_answers(struct answers* answers, int orders, const char* file) {
-    struct parts of_records = gather_counts(answers->count * fields);
-    int* records = gather(answers->records, answers->count * fields, MPI_INT, sizeof(int), &of_records);
-    struct parts of_samples = gather_counts(answers->samples.count);
-    double* samples =
-        gather(answers->samples.seconds, answers->samples.count, MPI_DOUBLE, sizeof(double), &of_samples);
-    const struct head head = {orders, of_records.total / fields, of_samples.total};
-    if (records != NULL && !append(file, &head, records, samples)) {
+static void gather_and_append(const struct answers* answers, int orders, const char* file) {
+    int rank = 0, ranks = 0, bytes = 0, total = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    char* own = packed(answers, &bytes);
+    const struct share share = {answers->count, answers->samples.count};
+    const size_t most = rank == 0 ? (size_t)ranks : 1;
+    struct share* shares = malloc(most * sizeof *shares);
+    int *counts = malloc(most * sizeof(int)), *starts = malloc(most * sizeof(int));
+    if (shares == NULL || counts == NULL || starts == NULL) abort();
+    MPI_Gather(&share, 2, MPI_INT, shares, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; rank == 0 && i < ranks; ++i) {
+        counts[i] = bytes_of(&shares[i]);
+        starts[i] = total;
+        total += counts[i];
+    }
+    char* all = malloc((size_t)total + 1);
+    if (all == NULL) abort();
+    MPI_Gatherv(own, bytes, MPI_BYTE, all, counts, starts, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank == 0 && !append(file, (struct head){.orders = orders}, shares, all, ranks)) {
         fprintf(stderr, "topoloom: rank 0 cannot write '%s'\n", file);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    free(records);
-    free(samples);
+    free(all);
+    free(starts);
+    free(counts);
+    free(shares);
+    free(own);
+}
+
+void write_answers(struct answers* answers, int orders, int measured, const char* file) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (measured) {
+        gather_and_append(answers, orders, file);
+    } else if (rank == 0 && !append(file, (struct head){.orders = orders}, NULL, NULL, 0)) {
+        fprintf(stderr, "topoloom: rank 0 cannot write '%s'\n", file);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
     answers->count = answers->samples.count = 0;
 }
 

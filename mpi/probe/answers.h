@@ -24,7 +24,8 @@ void keep_sample(struct answers* answers, double seconds);
 
 /// Appends those of all ranks to the file and forgets them: collective. A block is the number of orders that were carried
 /// out so far, of its records and of its samples as three int64, the records as five int32 each, the samples as doubles.
-void write_answers(struct answers* answers, int orders, const char* file);
+/// Where nothing was `measured` on any rank, there is nothing to gather.
+void write_answers(struct answers* answers, int orders, int measured, const char* file);
 void free_answers(struct answers* answers);
 
 #endif

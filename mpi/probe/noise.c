@@ -13,6 +13,9 @@ static int compare(const void* a, const void* b) {
 }
 
 void measure_noise(struct probe* probe, int quanta) {
+#ifdef SMPI_H  // computing takes no simulated time
+    quanta = 0;
+#endif
     double* taken = malloc((size_t)quanta * sizeof *taken);
     if (taken == NULL || quanta < 1) {
         free(taken);

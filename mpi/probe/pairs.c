@@ -7,21 +7,26 @@
 
 #include "common_start.h"
 
-static struct exchange make_exchange(const struct measure* measure, int size, int peer) {
-    const int bytes = measure->sizes[size], window = measure->window > 0 ? measure->window : 1;
-    const size_t room = (size_t)stride_of(bytes) * (size_t)window + 1;
-    struct exchange made = {.peer = peer, .bytes = bytes, .window = window};
-    made.out = calloc(1, (size_t)bytes + 1);
-    made.in = calloc(1, room);
-    made.requests = malloc((2 * (size_t)window + 1) * sizeof *made.requests);
-    if (made.out == NULL || made.in == NULL || made.requests == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
-    return made;
+/// At least this number of bytes; what was there is kept for the next exchange, as fresh memory takes its time.
+static void* grow(void** memory, size_t* room, size_t bytes) {
+    if (*room < bytes) {
+        free(*memory);
+        *memory = calloc(1, bytes);
+        *room = bytes;
+        if (*memory == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return *memory;
 }
 
-static void free_exchange(struct exchange* exchange) {
-    free(exchange->out);
-    free(exchange->in);
-    free(exchange->requests);
+static struct exchange make_exchange(struct probe* probe, const struct measure* measure, int size, int peer) {
+    const int bytes = measure->sizes[size], window = measure->window > 0 ? measure->window : 1;
+    struct buffers* buffers = &probe->buffers;
+    struct exchange made = {.peer = peer, .bytes = bytes, .window = window};
+    made.out = grow(&buffers->out, &buffers->out_room, (size_t)bytes + 1);
+    made.in = grow(&buffers->in, &buffers->in_room, (size_t)stride_of(bytes) * (size_t)window + 1);
+    made.requests =
+        grow(&buffers->requests, &buffers->requests_room, (2 * (size_t)window + 1) * sizeof *made.requests);
+    return made;
 }
 
 /// Lets the other side know how many exchanges are next, and waits until it knows: the first takes no longer for it.
@@ -33,13 +38,12 @@ static void announce(const struct exchange* exchange, int more) {
 static void ask(struct probe* probe, const struct kind* kind, const struct exchange* exchange) {
     struct answers* answers = &probe->answers;
     const int first = answers->samples.count;
-    announce(exchange, 1);  // makes connections, and is left out
-    kind->ask(exchange);
-    for (int more = probe->sampling.least; more > 0;) {
-        announce(exchange, more);
-        for (int i = 0; i < more; ++i) {
+    int is_first = 1;  // makes connections, and is left out
+    for (int more = probe->sampling.least; more > 0; is_first = 0) {
+        announce(exchange, more + is_first);
+        for (int i = -is_first; i < more; ++i) {
             const double seconds = kind->ask(exchange);
-            if (seconds > 0) keep_sample(answers, seconds);  // else the clock has jumped
+            if (i >= 0 && seconds > 0) keep_sample(answers, seconds);  // else the clock has jumped
         }
         const int count = samples_of_last(answers), left = probe->sampling.most - count;
         more = count == 0 || enough(&probe->sampling, &answers->samples, first) ? 0 : 1 + count / 2;
@@ -60,7 +64,7 @@ static void answer(const struct kind* kind, const struct exchange* exchange) {
 void run_pair(struct probe* probe, const struct measure* measure, int first, int second) {
     const int asks = probe->rank == first;
     for (int size = 0; size < measure->size_count; ++size) {
-        struct exchange exchange = make_exchange(measure, size, asks ? second : first);
+        const struct exchange exchange = make_exchange(probe, measure, size, asks ? second : first);
         if (asks) {
             begin_record(
                 &probe->answers,
@@ -70,7 +74,6 @@ void run_pair(struct probe* probe, const struct measure* measure, int first, int
         } else {
             answer(measure->kind, &exchange);
         }
-        free_exchange(&exchange);
     }
 }
 
@@ -80,7 +83,7 @@ void run_pair_with_others(struct probe* probe, const struct measure* measure, in
     struct start start = make_start(comm);
     start.clock = probe->clock;
     for (int size = 0; size < measure->size_count; ++size) {
-        struct exchange exchange = make_exchange(measure, size, asks ? second : first);
+        const struct exchange exchange = make_exchange(probe, measure, size, asks ? second : first);
         if (asks)
             begin_record(
                 &probe->answers,
@@ -98,6 +101,5 @@ void run_pair_with_others(struct probe* probe, const struct measure* measure, in
             if (asks && i >= 0 && seconds > 0) keep_sample(&probe->answers, seconds);
             ++i;
         }
-        free_exchange(&exchange);
     }
 }

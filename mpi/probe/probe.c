@@ -29,7 +29,8 @@ static void measure(struct probe* probe, const char* folder) {
             else if (!carry_out(probe, orders.each[i]))
                 MPI_Abort(MPI_COMM_WORLD, 2);
         }
-        write_answers(&probe->answers, probe->orders, answers);
+        write_answers(&probe->answers, probe->orders, probe->measured, answers);
+        probe->measured = 0;
     }
     free_orders(&orders);
     free(answers);

@@ -135,16 +135,19 @@ int carry_out(struct probe* probe, char* line) {
     char* words = line;
     const char* order = strsep(&words, " ");
     struct measure measure;
-    int known = 1;
+    int known = 1, measures = 1;
     if (strcmp(order, "sampling") == 0) {
         probe->sampling.least = next_number(&words);
         probe->sampling.most = next_number(&words);
         probe->sampling.width = next_value(&words);
         probe->sampling.seconds = next_value(&words);
+        measures = 0;
     } else if (strcmp(order, "among") == 0) {
         read_sets(probe, words);
+        measures = 0;
     } else if (strcmp(order, "clocks") == 0) {
         compare_clocks(&probe->clock, MPI_COMM_WORLD, 0);
+        measures = 0;
     } else if (strcmp(order, "noise") == 0) {
         measure_noise(probe, next_number(&words));
     } else if (!read_measure(&words, &measure)) {
@@ -163,10 +166,14 @@ int carry_out(struct probe* probe, char* line) {
         known = 0;
     }
     ++probe->orders;
+    probe->measured |= measures;
     return known;
 }
 
 void free_probe(struct probe* probe) {
+    free(probe->buffers.out);
+    free(probe->buffers.in);
+    free(probe->buffers.requests);
     free(probe->members);
     free_answers(&probe->answers);
 }

@@ -3,11 +3,20 @@
 #ifndef TOPOLOOM_PROBE_ROUNDS_H
 #define TOPOLOOM_PROBE_ROUNDS_H
 
+#include <stddef.h>
+
 #include "answers.h"
 #include "clock.h"
 #include "sampling.h"
 
+/// What exchanges use, one after another.
+struct buffers {
+    void *out, *in, *requests;  // owned
+    size_t out_room, in_room, requests_room;
+};
+
 struct probe {
+    struct buffers buffers;
     int rank, ranks;
     struct sampling sampling;
     struct answers answers;
@@ -15,6 +24,7 @@ struct probe {
     int *members, member_count;  // owned: of the set that this rank is in; 0 of none
     int own;                     // this rank's place in it
     int orders;                  // that were carried out
+    int measured;                // whether some of them had any rank measure
 };
 
 /// Carries out an order: collective. False: there is no such order.

@@ -71,8 +71,8 @@ def read_machine_toml(path: str | Path) -> tuple[Described, dict[str, str]]:
 
 def _described(document: dict[str, Any], folder: Path) -> Described:
     check_head(document, FORMAT, VERSION)
-    parts = ("topology", "down", "node", "allocation", "switch", "model", "probe")
-    known = (*HEAD, *_ABOUT, *parts)
+    tables = ("topology", "down", "node", "allocation", "switch", "model", "probe")
+    known = (*HEAD, *_ABOUT, *tables)
     refuse_unknown(document, known, "")
     topology = entry(document, "topology", dict, "[topology]")
     text = read_topology(topology, folder)

@@ -14,7 +14,7 @@ from topoloom._core import Error
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.measure import hosts_of
-from topoloom.probe.stages.effort import EFFORTS, listed
+from topoloom.probe.stages.effort import EFFORTS, listed, sampling
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 from topoloom.support.toml_document import read_toml
@@ -170,10 +170,9 @@ def _ratios(
     effort = EFFORTS["quick"]
     size, window = (SCAN_SIZE, 1) if kind == "echo" else (probed["long_bytes"], WINDOW)
     asked = listed([(leader[a], leader[b]) for a, b in pairs])
-    sampling = f"{effort.least} {effort.most} {effort.width:g} 1"
     found: list[Exchange] = job.measure(
         [
-            Order("sampling", rest=sampling),
+            sampling(effort),
             Order("alone", kind, [size], window, asked),
         ]
     )

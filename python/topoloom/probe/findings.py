@@ -48,6 +48,8 @@ class Findings:
         Bytes per second that a group of hosts sends to others at least, by its ranks.
     suspects
         What is slower than its like.
+    of_sizes
+        The orders of messages of all sizes.
     long_bytes
         Of what counts for a long message.
     noise
@@ -71,6 +73,7 @@ class Findings:
     curves: dict[str, PairCurve] = field(default_factory=dict)
     uplinks: dict[tuple[int, ...], float] = field(default_factory=dict)
     suspects: list[Suspect] = field(default_factory=list)
+    of_sizes: range = range(0)
     long_bytes: int = 1 << 18
     noise: float | None = None
     ended: str = ""

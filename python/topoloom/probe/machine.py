@@ -151,7 +151,7 @@ def _uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
 
 def _groups_of(network: Network) -> list[RankGroup]:
     assert network.root is not None
-    return [group for group in network.root.all_groups() if group.kind != HOST]
+    return [group for group in network.root.all_groups() if group.kind not in _IN]
 
 
 def capacity(curve: PairCurve) -> float:

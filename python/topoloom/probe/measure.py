@@ -52,8 +52,11 @@ from topoloom.probe.stages.rates import (
     measure_links,
     measure_rates,
 )
-from topoloom.probe.stages.scan import SIZE as SCAN_SIZE, scan
+from topoloom.probe.stages.scan import SIZE as SCAN_SIZE, refine, scan
 
+_ALL_ORDERS = 1 << 62
+#: How much longer work may take than at best, as a part of that.
+_NOISY = 0.05
 #: Seconds that a piece of work takes at least.
 _QUANTUM = 5e-7
 
@@ -78,7 +81,10 @@ def measure(job: ProbeJob, effort: Effort, clock: Clock, watch: Watching) -> Fin
     try:
         whole = scan(job, hosts, effort, clock, 1, watch("all pairs"))
         found = infer(samples, doubts)
-        if not whole:
+        if whole:
+            refine(job, _smallest_groups(found), effort)
+            found = infer(samples, doubts)
+        else:
             found.doubts.append("there was no time for all pairs; --time gives more")
         _measure_more(job, found, effort, clock, watch)
     except (JobEnded, KeyboardInterrupt) as error:
@@ -107,7 +113,12 @@ def hosts_of(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
 def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
     """Find the groups, levels and network that the scan shows."""
     hosts, host_of = hosts_of(samples)
-    scanned = [e for e in samples.of("circle", "echo") if e.bytes == SCAN_SIZE]
+    scanned = [
+        e
+        for how in ("circle", "pairs")  # what was refined comes last
+        for e in samples.of(how, "echo")
+        if e.bytes == SCAN_SIZE
+    ]
     measured = cost_matrix(samples.ranks, scanned)
     root = rank_groups(hosts, measured)
     costs = filled(root, measured)
@@ -130,6 +141,16 @@ def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
     return found
 
 
+def _smallest_groups(found: Findings) -> list[list[int]]:
+    """Return the ranks of each smallest part of a host, and a rank of each host."""
+    inside = [
+        list(group.ranks)
+        for group in found.root.all_groups()
+        if group.kind in (HOST, PART) and not group.groups
+    ]
+    return [*inside, *(_sets_of_like(found) if len(found.hosts) > 1 else [])]
+
+
 def _forget_groups(found: Findings) -> None:
     """Leave hosts side by side: near and far follow from links, not from groups."""
     assert found.network is not None
@@ -149,8 +170,11 @@ def _measure_more(
 ) -> None:
     pairs = {level.name: _pairs_of(found, level, effort) for level in found.levels}
     late = "there was no time for {}; --time gives more"
+    begin = len(job.samples.orders)
+    found.of_sizes = range(begin, _ALL_ORDERS)
     if not measure_messages(job, pairs, effort, clock, watch("sizes")):
         found.doubts.append(late.format("messages of all sizes"))
+    found.of_sizes = range(begin, len(job.samples.orders))
     _fit_costs(found)
     found.long_bytes = _long_bytes(found)
     typical = [pair for of_level in pairs.values() for pair in of_level]
@@ -326,7 +350,16 @@ def _compare_uplinks(
                 found.uplinks[part.ranks] = max(known, rate)
             if count == each.common:
                 seconds[min(ends), max(ends)] = slowest
-        found.suspects += slow_uplinks(group.groups, found.host_of, seconds)
+        if _are_alike(group.groups):
+            found.suspects += slow_uplinks(group.groups, found.host_of, seconds)
+
+
+def _are_alike(groups: Sequence[RankGroup]) -> bool:
+    """Whether as many pairs of each share the same links: hosts only, or one shape."""
+    if all(part.kind == HOST for group in groups for part in group.groups):
+        return True
+    sizes = {len(group.groups) for group in groups}
+    return len(sizes) == 1 and _are_alike([p for g in groups for p in g.groups])
 
 
 def _long_bytes(found: Findings) -> int:
@@ -337,7 +370,7 @@ def _long_bytes(found: Findings) -> int:
 
 def _fit_costs(found: Findings) -> None:
     """Fit what messages of each level cost."""
-    alone = [e for e in found.samples.exchanges if e.how == "alone"]
+    alone = [e for e in found.samples.exchanges if e.order in found.of_sizes]
     for level in found.levels:
         inside = _of_level(found, level)
         costs = level_costs(e for e in alone if inside(e))
@@ -351,6 +384,11 @@ def _conclude(found: Findings) -> None:
     if quanta:  # not those of a simulated clock
         shares = [e.seconds[2] / e.seconds[0] - 1 for e in quanta]
         found.noise = float(np.median(shares))
+        if found.noise > _NOISY:
+            found.doubts.append(
+                f"work takes {found.noise:.0%} longer than at best: something else "
+                "runs on the hosts, or ranks share cores"
+            )
 
 
 def _of_level(found: Findings, level: Level) -> Callable[[Exchange], bool]:

@@ -84,10 +84,13 @@ def look_again(
     short = again("echo", SIZE, 1, lambda a, b: float(predicted[a, b]))
     long = again("burst", found.long_bytes, WINDOW, lambda _a, _b: 1.0)
     hosts = range(len(found.hosts))
-    everybody = {host: [o for o in hosts if o != host] for host in hosts}
+    nearest = {
+        host: sorted((o for o in hosts if o != host), key=lambda o: predicted[host, o])
+        for host in hosts
+    }
     suspects: list[Suspect] = []
     for look in (
-        _Look(LATENCY, latencies, short, everybody),
+        _Look(LATENCY, latencies, short, nearest),
         _Look(BANDWIDTH, rates, long, partners),
     ):
         seeming = slow_hosts(look.residuals, len(found.hosts))

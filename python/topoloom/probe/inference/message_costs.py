@@ -92,6 +92,7 @@ class Curve:
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         return {
+            "largest": self.model.takes_largest,
             "lines": [line.document() for line in self.lines],
             "mean_error": self.mean_error,
             "worst_error": self.worst_error,
@@ -148,9 +149,9 @@ class LevelCosts:
 
     @property
     def bandwidth(self) -> float:
-        """Bytes per second of the longest messages."""
-        curve = self.burst or self.alone
-        return float(curve.fit.sizes[-1] / curve.fit.measured[-1])
+        """Bytes per second of long messages: the median of the three longest."""
+        fit = (self.burst or self.alone).fit
+        return float(np.median(fit.sizes[-3:] / fit.measured[-3:]))
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -257,9 +258,8 @@ def _lines(fit: Fit) -> list[Line]:
     """Add intervals: of the least squares of relative errors, by Student's t."""
     lines, first = [], 0
     sizes = fit.sizes
-    for alpha, beta, most in fit.model.lines:
-        last = int(sizes[-1]) if most is None else most
-        within = (sizes >= first) & (sizes <= last)
+    counts = _where_lines_count(fit)
+    for (alpha, beta, most), within in zip(fit.model.lines, counts, strict=True):
         half = _half_widths(sizes[within], fit.measured[within], alpha, beta)
         end = None
         if most is not None:
@@ -274,8 +274,22 @@ def _lines(fit: Fit) -> list[Line]:
                 end,
             )
         )
-        first = last + 1
+        first = 0 if most is None else most + 1
     return lines
+
+
+def _where_lines_count(fit: Fit) -> list[NDArray[np.bool_]]:
+    """Return for each line the sizes whose time it gives."""
+    lines, sizes = fit.model.lines, fit.sizes
+    if fit.model.takes_largest:
+        times = np.array([alpha + beta * sizes for alpha, beta, _ in lines])
+        largest = times.argmax(axis=0)
+        return [largest == number for number in range(len(lines))]
+    ends = [math.inf if most is None else most for *_, most in lines]
+    starts = [-1, *ends[:-1]]
+    return [
+        (sizes > low) & (sizes <= high) for low, high in zip(starts, ends, strict=True)
+    ]
 
 
 def _half_widths(

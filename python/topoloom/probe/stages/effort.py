@@ -7,8 +7,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from topoloom.probe.job.samples import Order
 from topoloom.support.units import parse_bytes
 
+#: Seconds after which a pair takes no more samples of one size.
+_SECONDS = 1.0
 _MOST_BYTES = parse_bytes("4 MiB")
 
 
@@ -63,6 +66,13 @@ EFFORTS = {
         3600, 10, 1000, 0.02, 4, sorted([*_TWOS, *_BETWEEN]), 16, 1 << 16
     ),
 }
+
+
+def sampling(effort: Effort, narrower: float = 1) -> Order:
+    """Ask for samples until intervals are `narrower` times as narrow."""
+    most = round(effort.most * narrower**2)
+    width = effort.width / narrower
+    return Order("sampling", rest=f"{effort.least} {most} {width:g} {_SECONDS:g}")
 
 
 @dataclass

@@ -8,10 +8,17 @@ they take of the CPU: S. Kumar, PhD thesis, UIUC, 2005, ch. 2; C. Karlsson 2012,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.stages.effort import Clock, Effort, listed, window_of
+from topoloom.probe.stages.effort import (
+    Clock,
+    Effort,
+    listed,
+    sampling,
+    window_of,
+)
 
 Pairs = Mapping[str, Sequence[tuple[int, int]]]
 
@@ -23,6 +30,8 @@ UNEXPECTED = (1024, 4096, 16384)
 POSTED = (1, 8, 32, 64)
 #: Pieces of work of which the noise of the system is seen.
 _QUANTA = 2000
+#: How many times as exactly a few pairs are measured as all.
+_NARROWER = 2.5
 _SHARE = 0.85
 
 
@@ -34,23 +43,26 @@ def measure_messages(
     advance: Callable[[int, int], None],
 ) -> bool:
     """Measure the pairs of all levels; return whether there was time for all."""
-    orders = []
+    batches = []
     for of_level in pairs.values():
         every = listed(of_level)
-        orders.append(Order("alone", "echo", effort.sizes, 1, every))
-        orders += [
-            Order("alone", "burst", [size], window_of(size), every)
-            for size in effort.sizes
+        batches.append([Order("alone", "echo", effort.sizes, 1, every)])
+        batches += [
+            [Order("alone", "burst", list(sizes), window, every)]
+            for window, sizes in groupby(effort.sizes, window_of)
         ]
-    for of_level in pairs.values():
-        orders += _handling(of_level)
-    orders.append(Order("noise", rest=str(_QUANTA)))
-    for number, order in enumerate(orders):
-        job.measure([order])
-        advance(number + 1, len(orders))
+    batches += [_handling(of_level) for of_level in pairs.values()]
+    batches.append([Order("noise", rest=str(_QUANTA))])
+    job.measure([sampling(effort, _NARROWER)])
+    done = 0
+    for orders in batches:
+        job.measure(orders)
+        done += 1
+        advance(done, len(batches))
         if clock.left(_SHARE) <= 0:
-            return False
-    return True
+            break
+    job.measure([sampling(effort)])
+    return done == len(batches)
 
 
 def _handling(pairs: Sequence[tuple[int, int]]) -> list[Order]:

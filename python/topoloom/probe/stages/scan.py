@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.stages.effort import Clock, Effort
+from topoloom.probe.stages.effort import Clock, Effort, listed, sampling
 
 #: Bytes of a message (C. Karlsson 2012, sec. 4.1).
 SIZE = 512
@@ -16,10 +17,12 @@ SIZE = 512
 #: inside each.
 MOST_RANKS = 512
 #: Rounds of one order have about as many pairs: after each there is an answer.
-_PAIRS_PER_ORDER = 1024
+_PAIRS_PER_ORDER = 4096
 #: Seconds of a sample below which the clock itself would matter.
 _SHORTEST = 4e-6
 _MOST_TRIPS = 16
+#: Ranks of a group that is measured again, and how many times as exactly.
+_SMALL, _NARROWER = (4, 8), 3.0
 #: The share of all time that the scan may take.
 _SHARE = 0.5
 
@@ -58,8 +61,7 @@ def scan(
     stages = scan_sets(hosts)
     rounds = [rounds_of(sets) for sets in stages]
     done = 0
-    sampling = f"{effort.least} {effort.most} {effort.width:g} 1"
-    job.measure([Order("sampling", rest=sampling)])
+    job.measure([sampling(effort)])
     for sets, count in zip(stages, rounds, strict=True):
         for each in sets:
             shuffled.shuffle(each)  # so that pairs of a round share links by chance
@@ -72,6 +74,15 @@ def scan(
             if count > 0 and clock.left(_SHARE) <= 0:
                 return False
     return True
+
+
+def refine(job: ProbeJob, groups: Sequence[Sequence[int]], effort: Effort) -> None:
+    """Measure small groups again, more exactly: a test has few pairs of them."""
+    small = [each for each in groups if _SMALL[0] <= len(each) <= _SMALL[1]]
+    pairs = [(a, b) for each in small for a, b in combinations(each, 2)]
+    if pairs:
+        again = Order("pairs", "echo", [SIZE], 1, listed(pairs))
+        job.measure([sampling(effort, _NARROWER), again, sampling(effort)])
 
 
 def _trips(job: ProbeJob, count: int) -> int:

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is inferred of planted times: groups, lines, links, and slow hosts."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from numpy.typing import NDArray
+
+from topoloom import Machine
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.message_costs import level_costs
+from topoloom.probe.inference.suspects import (
+    latency_residuals,
+    rate_residuals,
+    slow_hosts,
+    slow_links,
+)
+from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
+from topoloom.probe.machine import described_machine
+from topoloom.probe.measure import infer
+from topoloom.probe.stages.scan import SIZE
+
+Costs = NDArray[np.float64]
+SIZES = [2**n for n in range(23)]
+
+
+def scanned(
+    costs: Costs, hosts: list[str], noise: float = 0, seed: int = 1
+) -> Findings:
+    """Infer from five samples of each pair."""
+    draw = np.random.default_rng(seed)
+    samples = ProbeSamples(
+        [RankPlace(host, "", "MPI") for host in hosts],
+        [Order("circle", "echo", [SIZE], 1, "0 1")],
+    )
+    for a, b in combinations(range(len(hosts)), 2):
+        seconds = costs[a, b] * (1 + noise * draw.standard_normal(5))
+        samples.exchanges.append(Exchange(0, "circle", "echo", SIZE, 1, a, b, seconds))
+    return infer(samples)
+
+
+def nested(sizes: list[list[int]], times: tuple[float, float, float]) -> Costs:
+    """Return the times of ranks in groups in groups, all side by side."""
+    outer = np.repeat(np.arange(len(sizes)), [sum(group) for group in sizes])
+    flat = [size for group in sizes for size in group]
+    inner = np.repeat(np.arange(len(flat)), flat)
+    near, middle, far = times
+    costs = np.where(outer[:, None] == outer, middle, far)
+    costs = np.where(inner[:, None] == inner, near, costs)
+    np.fill_diagonal(costs, 0)
+    return costs
+
+
+def smallest(found: Findings) -> set[frozenset[int]]:
+    def leaves(groups: list[object]) -> list[list[object]]:
+        if not any(isinstance(group, list) for group in groups):
+            return [groups]
+        return [leaf for group in groups for leaf in leaves(group)]  # type: ignore
+
+    return {frozenset(leaf) for leaf in leaves(found.document()["groups"])}  # type: ignore
+
+
+group_sizes = st.lists(
+    st.lists(st.integers(4, 9), min_size=2, max_size=3), min_size=2, max_size=3
+)
+
+
+@settings(deadline=None, max_examples=25)
+@given(group_sizes, st.floats(1.1, 3), st.floats(1.1, 3), st.randoms())
+def test_groups_are_found_in_any_order_of_ranks(
+    sizes: list[list[int]], middle: float, far: float, chance: object
+) -> None:
+    costs = nested(sizes, (1e-6, middle * 1e-6, middle * far * 1e-6))
+    count = len(costs)
+    order = np.random.default_rng(count).permutation(count)
+    hosts = [f"n{place}" for place in range(count)]
+    found = scanned(costs[np.ix_(order, order)], hosts, noise=0.01)
+    ends = np.cumsum([0, *(size for group in sizes for size in group)])
+    planted = {
+        frozenset(np.flatnonzero((order >= low) & (order < high)).tolist())
+        for low, high in pairwise(ends)
+    }
+    assert smallest(found) == planted
+    assert [level.median for level in found.levels] == pytest.approx(
+        [1e-6, middle * 1e-6, middle * far * 1e-6], rel=0.02
+    )
+    machine = Machine(described_machine(found).text)
+    assert machine.node_count == count
+
+
+@pytest.mark.parametrize("noise", [0, 0.05, 0.2])
+def test_ranks_that_are_alike_are_not_split(noise: float) -> None:
+    costs = np.full((16, 16), 1e-6)
+    hosts = [f"n{host}" for host in range(16)]
+    split = [
+        seed
+        for seed in range(60)
+        if scanned(costs, hosts, noise, seed).document()["groups"]
+    ]
+    assert len(split) <= 1
+
+
+def test_parts_of_hosts_in_groups_of_hosts() -> None:
+    sizes = [[4, 4]] * 6
+    costs = nested(sizes, (1e-6, 2e-6, 5e-6))
+    apart = np.repeat([0, 1], 24)
+    costs = np.where(apart[:, None] == apart, costs, 9e-6)
+    np.fill_diagonal(costs, 0)
+    found = scanned(costs, [f"n{rank // 8}" for rank in range(48)], noise=0.01)
+    machine = Machine(described_machine(found).text)
+    assert (machine.node_count, machine.slots_per_node) == (6, 8)
+    assert list(machine.levels) == [4, 2]
+    assert machine.distance(0, 3) < machine.distance(0, 4) < machine.distance(0, 8)
+
+
+@pytest.mark.parametrize("extents", [(4, 4), (5, 3, 3), (12,)])
+@pytest.mark.parametrize("noise", [0, 0.02])
+def test_a_torus_is_a_graph(extents: tuple[int, ...], noise: float) -> None:
+    at = np.indices(extents).reshape(len(extents), -1).T
+    apart = np.abs(at[:, None] - at[None])
+    hops = np.minimum(apart, np.array(extents) - apart).sum(axis=2)
+    hosts = [f"n{host}" for host in range(len(at))]
+    found = scanned(3e-6 + 1e-6 * hops, hosts, noise)
+    assert found.network is not None
+    assert found.network.is_graph
+    links = {(int(a), int(b)) for a, b in zip(*np.nonzero(hops == 1), strict=True)}
+    assert set(found.network.neighbors) == {(a, b) for a, b in links if a < b}
+    assert found.network.hop == pytest.approx(1e-6, rel=0.1)
+    assert Machine(described_machine(found).text).node_count == len(at)
+
+
+lines = st.tuples(
+    st.floats(0.5e-6, 20e-6), st.floats(1e-11, 1e-9), st.sampled_from([256, 4096])
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(lines, st.floats(1.5, 4), st.floats(0.3, 2))
+def test_lines_and_their_ends_are_those_planted(
+    line: tuple[float, float, int], step: float, gap: float
+) -> None:
+    alpha, beta, most = line
+    second = step * (alpha + beta * most)
+
+    def alone(size: int) -> float:
+        return alpha + beta * size if size <= most else second + 2 * beta * size
+
+    def exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
+        return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
+
+    def burst(size: int) -> float:
+        return alone(size) + alone(1) + 15 * (gap * 1e-6 + beta * size)
+
+    made = [exchange("echo", size, 1, alone(size)) for size in SIZES]
+    made += [exchange("burst", size, 16, burst(size)) for size in SIZES]
+    costs = level_costs(made)
+    assert costs is not None
+    first, last = costs.alone.lines
+    assert first.alpha.value == pytest.approx(alpha, rel=0.02)
+    assert last.beta.value == pytest.approx(2 * beta, rel=0.02)
+    assert first.end is not None
+    assert first.end.low <= most <= first.end.value < first.end.high == 2 * most
+    assert costs.burst is not None
+    assert costs.burst.lines[-1].beta.value == pytest.approx(beta, rel=0.05)
+    assert costs.latency == pytest.approx(alpha - gap * 1e-6, rel=0.05, abs=2e-8) or (
+        alpha <= gap * 1e-6 and costs.latency < 1e-7
+    )
+    # What the model says of a message alone is what was measured of short ones.
+    if alpha > gap * 1e-6:
+        assert costs.model.arrival(8) == pytest.approx(alone(8), rel=0.05)
+
+
+def test_intervals_hold_the_planted_values() -> None:
+    """Of 200 fits to 2 % noise, about 95 % of the intervals do."""
+    draw = np.random.default_rng(3)
+    held = 0
+    for _ in range(200):
+        made = [
+            Exchange(0, "alone", "echo", size, 1, 0, 1, np.array([seconds]))
+            for size in SIZES
+            for seconds in [(2e-6 + 1e-10 * size) * (1 + 0.02 * draw.standard_normal())]
+        ]
+        costs = level_costs(made)
+        assert costs is not None
+        beta = costs.alone.lines[-1].beta
+        held += beta.low <= 1e-10 <= beta.high
+    assert held >= 0.88 * 200
+
+
+def bursts(hosts: int, slow: int, factor: float) -> list[Exchange]:
+    draw = np.random.default_rng(hosts)
+
+    def seconds(a: int, b: int) -> NDArray[np.float64]:
+        times = factor if slow in (a, b) else 1.0
+        return 1e-3 * times * (1 + 0.02 * draw.standard_normal(5))
+
+    return [
+        Exchange(0, "alone", "burst", 1 << 20, 4, a, b, seconds(a, b))
+        for a, b in combinations(range(hosts), 2)
+    ]
+
+
+@pytest.mark.parametrize("hosts", [5, 16, 40])
+def test_a_slow_host_is_worth_a_second_look_and_no_other(hosts: int) -> None:
+    found = rate_residuals([range(hosts)], range(hosts), bursts(hosts, 3, 1.25))
+    assert slow_hosts(found, hosts) == [3]
+    assert slow_links(found, [3]) == []
+
+
+def test_a_slow_link_is_worth_one() -> None:
+    costs = np.full((12, 12), 1e-6)
+    costs[4, 7] = costs[7, 4] = 1.3e-6
+    np.fill_diagonal(costs, 0)
+    found = scanned(costs, [f"n{host}" for host in range(12)], noise=0.01)
+    assert found.network is not None
+    residuals = latency_residuals(
+        found.root, found.host_of, found.costs, found.network.predicted
+    )
+    assert slow_hosts(residuals, 12) == []
+    ((pair, factor),) = slow_links(residuals, [])
+    assert pair == (4, 7)
+    assert factor == pytest.approx(1.3, rel=0.05)
+
+
+def test_too_few_sizes_make_no_model() -> None:
+    one = Exchange(0, "alone", "echo", 1, 1, 0, 1, np.array([1e-6]))
+    assert level_costs([one]) is None
+    assert math.isfinite(one.median)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Samples are kept whole, and what is asked is read back as it was written."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from topoloom import Error
+from topoloom.probe.doubts import doubts_of
+from topoloom.probe.job.samples import (
+    Exchange,
+    Order,
+    ProbeSamples,
+    RankPlace,
+    load_samples,
+    read_order,
+    save_samples,
+)
+from topoloom.probe.stages.effort import EFFORTS, window_of
+from topoloom.probe.stages.rates import AtOnce, long_size
+from topoloom.probe.stages.scan import MOST_RANKS, rounds_of, scan_sets
+
+ORDERS = [
+    Order("sampling", rest="5 100 0.05 1"),
+    Order("among", rest="0 2 ; 1 3"),
+    Order("circle", "echo", [512], 4, "0 3"),
+    Order("alone", "burst", [1, 2, 4], 16, "0-1 2-3"),
+    Order("together", "burst", [1 << 20], 4, "5 0-1 2-3"),
+    Order("clocks"),
+    Order("noise", rest="2000"),
+]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.how)
+def test_orders_are_read_as_written(order: Order) -> None:
+    assert read_order(order.line) == order
+
+
+def test_samples_are_read_as_written(tmp_path: Path) -> None:
+    places = [RankPlace("a", "0", "MPI 1"), RankPlace("b", "", "MPI 1")]
+    samples = ProbeSamples(places, list(ORDERS))
+    for order, size in ((2, 512), (3, 1), (3, 4), (6, 0)):
+        seconds = np.random.default_rng(order).random(order + 3)
+        asked = ORDERS[order]
+        kind = asked.kind or asked.how
+        samples.exchanges.append(
+            Exchange(order, asked.how, kind, size, asked.window, 0, 1, seconds)
+        )
+    save_samples(tmp_path / "m.npz", samples, np.zeros((2, 2)))
+    read = load_samples(tmp_path / "m.npz")
+    assert (read.places, read.orders) == (samples.places, samples.orders)
+    for ours, theirs in zip(read.exchanges, samples.exchanges, strict=True):
+        assert ours[:7] == theirs[:7]
+        assert (ours.seconds == theirs.seconds).all()
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", x=1)
+    (tmp_path / "text.npz").write_text("no archive")
+    for name in ("other.npz", "text.npz"):
+        with pytest.raises(Error, match=r"not samples of a probe"):
+            load_samples(tmp_path / name)
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=8))
+def test_every_pair_of_ranks_is_in_one_set(sizes: list[int]) -> None:
+    ends = np.cumsum([0, *sizes]).tolist()
+    hosts = [list(range(a, b)) for a, b in pairwise(ends)]
+    ((whole,),) = scan_sets(hosts)
+    assert sorted(whole) == list(range(ends[-1]))
+    assert rounds_of([whole]) in (ends[-1] - 1, ends[-1])
+
+
+def test_of_many_ranks_one_per_host_is_measured_with_others() -> None:
+    hosts = [list(range(n, n + 4)) for n in range(0, 4 * MOST_RANKS, 4)]
+    inside, (between,) = scan_sets(hosts)
+    assert inside == hosts
+    assert between == [host[0] for host in hosts]
+
+
+def test_numbers_of_pairs_grow_to_all() -> None:
+    pairs = [(2 * n, 2 * n + 1) for n in range(11)]
+    assert AtOnce("x", pairs, 5).counts == [1, 2, 3, 4, 5, 6, 8, 11]
+    assert AtOnce("x", pairs, 5, whole=False).counts == [5, 11]
+
+
+@given(st.floats(1e-7, 1e-3), st.floats(1e-11, 1e-8))
+def test_long_messages_take_far_longer_than_what_each_costs(
+    alpha: float, beta: float
+) -> None:
+    size = long_size(alpha, beta)
+    assert 1 << 18 <= size <= 1 << 22
+    assert size == 1 << 22 or 4 * size * beta >= 10 * alpha
+
+
+def test_bursts_of_long_messages_are_short() -> None:
+    windows = [window_of(size) for size in EFFORTS["thorough"].sizes]
+    assert windows == sorted(windows, reverse=True)
+    assert (windows[0], windows[-1]) == (16, 2)
+
+
+def places(*masks: str) -> ProbeSamples:
+    return ProbeSamples([RankPlace("n1", mask, "MPI") for mask in masks])
+
+
+def test_crowded_nodes_are_doubted() -> None:
+    assert doubts_of(places("0", "1")) == []
+    assert doubts_of(places("", "", "")) == []
+    (doubt,) = doubts_of(places("0-1", "0-1", "0-1"))
+    assert doubt.startswith("n1 has 3 ranks on 2 CPUs: ")
+
+
+def test_hosts_with_different_libraries_are_refused() -> None:
+    samples = ProbeSamples(
+        [RankPlace("a", "", "MPICH_4.0"), RankPlace("b", "", "Open_MPI_5.0")]
+    )
+    with pytest.raises(Error, match=r"a has MPICH 4.0, but b has Open MPI 5.0; "):
+        doubts_of(samples)
