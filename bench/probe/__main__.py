@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Probes drawn machines in SimGrid's MPI, and compares with what was planted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from peers.tables import paste
+from probe import published, tables
+from probe.compare import Outcome
+from probe.measured import load, measure, save
+from probe.planted import draw, large
+from probe.platforms import build_noise
+from topoloom.cli.console import print_table
+
+SAVED = Path(__file__).parents[1] / "results" / "probe.jsonl"
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("probe", description=__doc__)
+    parser.add_argument("--machines", type=int, default=200, help="how many are drawn")
+    parser.add_argument("--seed", type=int, default=1, help="of the first one")
+    parser.add_argument("--effort", choices=tables.STEPS, default="default")
+    parser.add_argument(
+        "--keep", type=Path, help="put files of machines there where something is wrong"
+    )
+    parser.add_argument(
+        "--saved", action="store_true", help="measure nothing; show what was saved"
+    )
+    parser.add_argument(
+        "--published", action="store_true", help="only the published samples"
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put the tables there"
+    )
+    asked = parser.parse_args(given)
+    page = asked.docs and asked.docs / "reference" / "benchmarks.md"
+    if not asked.published:
+        outcomes = _saved(asked.effort) if asked.saved else _measure(asked)
+        columns = (f"{len(outcomes)} machines", "target", "reached", "")
+        _show(page, "", columns, tables.rows(outcomes))
+    columns = ("C. Karlsson 2012", "", "source", "ours")
+    _show(page, "-published", columns, list(published.rows()))
+
+
+def _measure(asked: argparse.Namespace) -> list[Outcome]:
+    outcomes = []
+    seeds = range(asked.seed, asked.seed + asked.machines)
+    with tempfile.TemporaryDirectory() as folder:
+        noise = build_noise(Path(folder))
+        for seed in track(seeds, "probing", console=Console(stderr=True)):
+            outcomes.append(measure(draw(seed), asked.effort, noise, asked.keep))
+            save(outcomes[-1:], SAVED)
+            print(_line(outcomes[-1]), file=sys.stderr, flush=True)
+        took = measure(large(), asked.effort, noise, asked.keep)
+    wall, cpu = took.seconds, took.cpu_seconds
+    print(f"256 ranks on 64 hosts: {wall:.1f} s, CPU {cpu:.1f} s; target 60 s")
+    return outcomes
+
+
+def _line(outcome: Outcome) -> str:
+    head = f"{outcome.seed:5} {outcome.ranks:4} ranks, noise {outcome.noise:3.0%}"
+    if outcome.ended:
+        return f"{head}: {outcome.ended}"
+    wrong = [] if outcome.groups_right else [f"groups {min(outcome.rand):.4f}"]
+    if outcome.slow and not outcome.found:
+        wrong.append(f"no slow {outcome.slow}")
+    return f"{head} {outcome.seconds:5.1f} s {'; '.join([*wrong, *outcome.alarms])}"
+
+
+def _saved(effort: str) -> list[Outcome]:
+    return [outcome for outcome in load(SAVED) if outcome.effort == effort]
+
+
+def _show(
+    page: Path | None,
+    part: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+) -> None:
+    """Print a table, and put it where a page has its marks."""
+    print_table(columns, rows, left=len(columns))
+    if page is not None:
+        lines = [columns, ["---"] * len(columns), *rows]
+        text = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+        name = f"bench-probe{part}"
+        paste(page, text.rstrip(), f"<!-- {name}: begin -->", f"<!-- {name}: end -->")
+
+
+if __name__ == "__main__":
+    main()

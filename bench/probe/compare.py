@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A probe's findings beside the truth."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from probe.planted import SCANNED, Planted
+from probe.truth import Line, Partition, Truth
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import RankGroup
+
+#: A constant that is less than this share of every time that was measured in its regime
+#: cannot be seen: it is not judged.
+_SEEN = 0.25
+#: Ends of regimes that differ by this factor are not the same.
+_OTHER = 8
+#: Pairs of ranks by which a level that was found is known.
+_PAIRS = 200
+
+
+@dataclass
+class RegimeErrors:
+    """Errors of the constants of one regime of a level, as parts of the true ones.
+
+    Attributes
+    ----------
+    alpha, beta
+        None: it cannot be seen in the times.
+    alpha_inside, beta_inside
+        Whether the true one is in the interval that was given; None as before.
+    """
+
+    level: int
+    regime: int
+    alpha: float | None = None
+    beta: float | None = None
+    alpha_inside: bool | None = None
+    beta_inside: bool | None = None
+
+
+@dataclass
+class Outcome:
+    """How well one machine was measured.
+
+    Attributes
+    ----------
+    missed_levels
+        Planted levels whose pairs are all in others that were found.
+    ends
+        Of each end of a regime at each level, how many times as many bytes as the true
+        one; None: not found. `more_ends` were not planted.
+    rand
+        Of each planted level from the inside of hosts up, the Rand index of its groups
+        with those that were found and are most like them.
+    false_groups
+        Groups that were found and are not planted at any level.
+    slow
+        What was planted: ``host`` or ``link``, and of what; empty: nothing.
+    found
+        Whether that was found.
+    alarms
+        What was said to be slow, but is not.
+    uplinks
+        Of each uplink that carries less than the links below it, the rate that was
+        found as a part of the true one; None: not measured.
+    samples, fixed
+        Of the scan, and if all pairs had the largest number that one of them needed.
+    seconds, cpu_seconds
+        Of the probe and the simulation.
+    ended
+        Why there are no findings.
+    """
+
+    seed: int
+    effort: str
+    ranks: int
+    hosts: int
+    depth: int
+    noise: float
+    slow: str
+    regimes: list[RegimeErrors] = field(default_factory=list)
+    missed_levels: list[int] = field(default_factory=list)
+    ends: list[float | None] = field(default_factory=list)
+    more_ends: int = 0
+    rand: list[float] = field(default_factory=list)
+    false_groups: int = 0
+    found: bool = False
+    alarms: list[str] = field(default_factory=list)
+    uplinks: list[float | None] = field(default_factory=list)
+    samples: int = 0
+    fixed: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    ended: str = ""
+
+    @classmethod
+    def of(cls, machine: Planted, effort: str, ended: str = "") -> Outcome:
+        """Begin with what is known of a machine."""
+        slow = machine.slow
+        return cls(
+            *(machine.seed, effort, len(machine.host_of), machine.hosts),
+            *(machine.depth, machine.noise),
+            f"{slow.kind}, {slow.of}" if slow else "",
+            ended=ended,
+        )
+
+    @property
+    def groups_right(self) -> bool:
+        """Whether the groups are those that were planted."""
+        return min(self.rand, default=0.0) == 1 and not self.false_groups
+
+    @property
+    def right(self) -> bool:
+        """Whether groups, and what is slow, are what was planted."""
+        suspects_right = self.found == bool(self.slow) and not self.alarms
+        return self.groups_right and suspects_right and not self.ended
+
+
+def compare(machine: Planted, findings: Findings, effort: str) -> Outcome:
+    """Compare all that was planted."""
+    truth = Truth(machine)
+    made = Outcome.of(machine, effort, findings.ended or "")
+    _compare_groups(made, truth, findings.root)
+    _compare_costs(made, truth, findings)
+    _compare_suspects(made, machine, findings.document()["suspects"])
+    rates = {frozenset(ranks): rate for ranks, rate in findings.uplinks.items()}
+    for ranks, rate in truth.tight_uplinks().items():
+        made.uplinks.append(rates[ranks] / rate if ranks in rates else None)
+    echoes = findings.samples.of("circle", "echo")
+    scan = [exchange for exchange in echoes if exchange.bytes == SCANNED]
+    made.samples = sum(len(exchange.seconds) for exchange in scan)
+    pairs = {(exchange.first, exchange.second) for exchange in scan}
+    made.fixed = len(pairs) * max(len(exchange.seconds) for exchange in scan)
+    return made
+
+
+def rand_index(a: Partition, b: Partition, ranks: int) -> float:
+    """Return the share of the pairs of ranks on which two partitions agree."""
+    labels = np.zeros((2, ranks), int)
+    for row, partition in zip(labels, (a, b), strict=True):
+        for number, group in enumerate(partition):
+            row[list(group)] = number
+    same = labels[:, :, None] == labels[:, None, :]
+    above = np.triu_indices(ranks, 1)
+    return float((same[0] == same[1])[above].mean())
+
+
+def _compare_groups(made: Outcome, truth: Truth, root: RankGroup) -> None:
+    found = list(_partitions(root))
+    single = frozenset(frozenset([rank]) for rank in root.ranks)
+    candidates = [*found, single]
+    planted = {level: truth.partition(level) for level in truth.levels}
+    for partition in planted.values():
+        made.rand.append(max(rand_index(partition, c, made.ranks) for c in candidates))
+    known = {group for partition in planted.values() for group in partition}
+    made.false_groups = sum(
+        frozenset(group.ranks) not in known
+        for group in root.all_groups()
+        if len(group.ranks) > 1
+    )
+
+
+def _partitions(root: RankGroup) -> Iterator[Partition]:
+    """Yield the groups of each depth, the whole first."""
+    level = [root]
+    while True:
+        yield frozenset(frozenset(group.ranks) for group in level)
+        if not any(group.groups for group in level):
+            return
+        level = [part for group in level for part in (group.groups or [group])]
+
+
+def _compare_costs(made: Outcome, truth: Truth, findings: Findings) -> None:
+    models = _models(truth, findings)
+    for level in truth.levels:
+        if level not in models:
+            made.missed_levels.append(level)
+            continue
+        planted = truth.lines(level)
+        for number, line in enumerate(planted):
+            made.regimes.append(_errors(level, number, line, models[level]))
+        lines = models[level]["lines"]
+        ends = [float(line["most_bytes"]) for line in lines[:-1]]
+        for line in planted[:-1]:
+            last = float(line.last or 0)
+            close = _closest(ends, last)
+            if close is None or _far(close / last) > _far(_OTHER):
+                made.ends.append(None)
+            else:
+                made.ends.append(close / last)
+                ends.remove(close)
+        made.more_ends += len(ends)
+
+
+def _closest(ends: Sequence[float], to: float) -> float | None:
+    return min(ends, key=lambda end: _far(end / to), default=None)
+
+
+def _far(ratio: float) -> float:
+    return float(abs(np.log(ratio)))
+
+
+def _models(truth: Truth, findings: Findings) -> dict[int, dict[str, Any]]:
+    """Return the curves of planted levels: those of which most pairs are."""
+    shares: dict[int, tuple[int, dict[str, Any]]] = {}
+    for level in findings.levels:
+        costs = findings.level_costs.get(level.name)
+        if costs is None:
+            continue
+        pairs = [pair for group in level.groups for pair in group.pairs()]
+        some = pairs[:: max(1, len(pairs) // _PAIRS)]
+        of = Counter(truth.level_of(*pair) for pair in some)
+        (planted, count), *_ = of.most_common(1)
+        weight = count * len(pairs) // len(some)
+        if weight > shares.get(planted, (0, {}))[0]:
+            shares[planted] = weight, costs.alone.document()
+    return {level: curve for level, (_, curve) in shares.items()}
+
+
+def _errors(level: int, number: int, line: Line, curve: dict[str, Any]) -> RegimeErrors:
+    last = line.last or math.inf
+    sizes = [size for size in curve["sizes"] if line.first <= size <= last]
+    middle = sizes[len(sizes) // 2]
+    fitted = next(f for f in curve["lines"] if f.get("most_bytes", last) >= middle)
+    made = RegimeErrors(level, number)
+    if line.alpha >= _SEEN * (line.alpha + line.beta * sizes[0]):
+        made.alpha = fitted["alpha_s"] / line.alpha - 1
+        made.alpha_inside = _inside(line.alpha, fitted["alpha_interval_s"])
+    longest = line.beta * sizes[-1]
+    if longest >= _SEEN * (line.alpha + longest):
+        made.beta = fitted["beta_s_per_byte"] / line.beta - 1
+        made.beta_inside = _inside(line.beta, fitted["beta_interval_s_per_byte"])
+    return made
+
+
+def _inside(value: float, interval: Sequence[float]) -> bool:
+    low, high = interval
+    return low <= value <= high
+
+
+def _compare_suspects(
+    made: Outcome, machine: Planted, suspects: Sequence[dict[str, Any]]
+) -> None:
+    slow = machine.slow
+    for suspect in suspects:
+        said = suspect["kind"], sorted(suspect["hosts"]), suspect["of"]
+        if slow is not None and said == (
+            *(slow.kind, sorted(f"h{host}" for host in slow.hosts)),
+            slow.of,
+        ):
+            made.found = True
+        else:
+            made.alarms.append(_said(suspect))
+
+
+def _said(suspect: dict[str, Any]) -> str:
+    hosts = " ".join(suspect["hosts"])
+    times = suspect["times_as_long"]
+    return f"{suspect['kind']} {suspect['of']} {hosts} x{times:.2f}"

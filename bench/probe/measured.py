@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Drawn machines, measured by the probe in SimGrid's MPI."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from probe.compare import Outcome, RegimeErrors, compare
+from probe.planted import Planted
+from probe.platforms import launcher
+from topoloom import Error
+from topoloom.tasks.machines.probe import probe_machine
+
+
+def measure(
+    machine: Planted, effort: str, noise: Path, kept: Path | None = None
+) -> Outcome:
+    """Measure a machine, and compare.
+
+    Parameters
+    ----------
+    noise
+        Of `platforms.build_noise`.
+    kept
+        Where the files of a machine go of which something was missed.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        words, variables = launcher(machine, folder, noise)
+        began, worked = time.monotonic(), _cpu_seconds()
+        try:
+            with _environment(variables):
+                found = probe_machine(words, folder / "probed.toml", effort=effort)
+        except Error as error:
+            return Outcome.of(machine, effort, ended=str(error))
+        outcome = compare(machine, found, effort)
+        outcome.seconds = time.monotonic() - began
+        outcome.cpu_seconds = _cpu_seconds() - worked
+        if kept is not None and not outcome.right:
+            shutil.copytree(folder, kept / str(machine.seed), dirs_exist_ok=True)
+    return outcome
+
+
+def _cpu_seconds() -> float:
+    """Of this process, and of all that it has waited for."""
+    return sum(os.times()[:4])
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def save(outcomes: Sequence[Outcome], file: Path) -> None:
+    """Add them to a file of JSON Lines."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as stream:
+        stream.writelines(json.dumps(asdict(outcome)) + "\n" for outcome in outcomes)
+
+
+def load(file: Path) -> list[Outcome]:
+    """Read what was saved, of each machine and effort the last."""
+    found: dict[tuple[int, str], Outcome] = {}
+    for text in file.read_text().splitlines():
+        fields = json.loads(text)
+        errors = [RegimeErrors(**each) for each in fields.pop("regimes")]
+        outcome = Outcome(**fields, regimes=errors)
+        found[outcome.seed, outcome.effort] = outcome
+    return list(found.values())

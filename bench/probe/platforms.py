@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A drawn machine as SimGrid reads it: platform, hosts of ranks, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import smpi
+from probe.planted import BANDWIDTH, ENVELOPE, LATENCY, SLOW, Group, Planted, leaves
+
+_HEAD = """\
+<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<zone id="machine" routing="Full">
+"""
+_NOISE = Path(__file__).with_name("noise.cpp")
+#: Longer than all messages: all are sent alike.
+_EAGER = 1 << 28
+
+
+def platform(machine: Planted) -> str:
+    """Write the platform."""
+    lines = [f'<host id="h{host}" speed="1Gf"/>' for host in range(machine.hosts)]
+    lines += _links(machine)
+    for host in range(machine.hosts):
+        route = f'src="h{host}" dst="h{host}" symmetrical="NO"'
+        lines.append(f'<route {route}><link_ctn id="inside{host}"/></route>')
+    above = _groups_above(machine.groups)
+    own = {pair: f"shared-{n}" for pair, n in _shared(machine)}
+    for b in range(machine.hosts):
+        for a in range(b):
+            there = [f"host{a}", *_leaving(above[a], above[b])]
+            back = [f"host{b}", *_leaving(above[b], above[a])]
+            links = [(name, "UP") for name in there]
+            if (a, b) in own:
+                links.append((own[a, b], "UP"))
+            links += [(name, "DOWN") for name in reversed(back)]
+            words = "".join(
+                f'<link_ctn id="{name}" direction="{way}"/>' for name, way in links
+            )
+            lines.append(f'<route src="h{a}" dst="h{b}">{words}</route>')
+    return _HEAD + "\n".join(lines) + "\n</zone>\n</platform>\n"
+
+
+def _links(machine: Planted) -> Iterator[str]:
+    slow = machine.slow
+    inside, first = machine.latencies[0], machine.latencies[1] / 2
+    for host in range(machine.hosts):
+        rate, latency = machine.bandwidths[1], first
+        if slow is not None and slow.hosts == (host,):
+            rate *= SLOW if slow.of == BANDWIDTH else 1
+            latency += machine.added_latency() if slow.of == LATENCY else 0
+        yield _link(f"inside{host}", machine.bandwidths[0], inside, "FATPIPE")
+        yield _link(f"host{host}", rate, latency)
+    for group, level in _groups(machine.groups, machine.depth):
+        step = machine.latencies[level + 1] - machine.latencies[level]
+        yield _link(_name(group), machine.bandwidths[level + 1], step / 2)
+    for n, of in {n: pair for pair, n in _shared(machine)}.items():
+        rate, latency = machine.bandwidths[1], 0.0
+        if slow is not None and slow.hosts == of:
+            rate *= SLOW if slow.of == BANDWIDTH else 1
+            latency += machine.added_latency() if slow.of == LATENCY else 0
+        yield _link(f"shared-{n}", rate, latency)
+
+
+def _link(name: str, rate: float, latency: float, policy: str = "SPLITDUPLEX") -> str:
+    size = f'bandwidth="{rate:.9g}Bps" latency="{latency:.9g}s"'
+    return f'<link id="{name}" {size} sharing_policy="{policy}"/>'
+
+
+def _shared(machine: Planted) -> Iterator[tuple[tuple[int, int], int]]:
+    """Yield pairs of hosts with a link of their own, and its number."""
+    for pair in machine.shared:
+        yield pair, 0
+    if machine.slow is not None and len(machine.slow.hosts) == 2:
+        a, b = machine.slow.hosts
+        yield (a, b), 1
+
+
+def _name(group: Group) -> str:
+    hosts = list(leaves(group))
+    return f"up{hosts[0]}-{hosts[-1]}"
+
+
+def _groups(group: Group, depth: int) -> Iterator[tuple[Group, int]]:
+    """Yield the groups inside, with their level: 1 of those that consist of hosts."""
+    for part in group:
+        if not isinstance(part, int):
+            yield part, depth - 1
+            yield from _groups(part, depth - 1)
+
+
+def _groups_above(group: Group, above: tuple[str, ...] = ()) -> dict[int, list[str]]:
+    """Return the uplinks above each host, the nearest first."""
+    found: dict[int, list[str]] = {}
+    for part in group:
+        if isinstance(part, int):
+            found[part] = list(above)
+        else:
+            found.update(_groups_above(part, (_name(part), *above)))
+    return found
+
+
+def _leaving(mine: list[str], other: list[str]) -> list[str]:
+    return [name for name in mine if name not in other]
+
+
+def settings(machine: Planted) -> dict[str, str]:
+    """Return the options of the simulation."""
+    constant = {"smpi/os": machine.sending, "smpi/ois": machine.sending}
+    made = {
+        **{name: f"0:{value:.9g}:0" for name, value in constant.items()},
+        "smpi/or": f"0:{machine.receiving:.9g}:0",
+        "smpi/simulate-computation": "no",
+        "smpi/send-is-detached-thresh": str(_EAGER),
+        "network/TCP-gamma": "1e15",
+    }
+    if not machine.noise:
+        made["smpi/lat-factor"] = factors(machine, LATENCY)
+        made["smpi/bw-factor"] = factors(machine, BANDWIDTH)
+    return made
+
+
+def factors(machine: Planted, of: str) -> str:
+    """Write factors by the bytes above which they hold, as SMPI reads them."""
+    longer, words = 0, []
+    for regime in machine.regimes:
+        factor = regime.latency_factor if of == LATENCY else regime.bandwidth_factor
+        words.append(f"{longer}:{factor:.9g}")
+        longer = (regime.most or 0) + ENVELOPE
+    return ";".join(words)
+
+
+def build_noise(folder: Path) -> Path:
+    """Compile what makes messages vary."""
+    library = folder / "noise.so"
+    compiler = smpi.find("c++", "g++")
+    smpi.run(compiler, "-O2", "-fPIC", "-shared", _NOISE, "-o", library, "-lsimgrid")
+    return library
+
+
+def launcher(
+    machine: Planted, folder: Path, noise: Path | None
+) -> tuple[list[str], dict[str, str]]:
+    """Write the files of a machine; return what starts its ranks, and variables.
+
+    Parameters
+    ----------
+    noise
+        Of `build_noise`; None if the machine has none.
+    """
+    file, hosts = folder / "machine.xml", folder / "hosts"
+    file.write_text(platform(machine))
+    hosts.write_text("".join(f"h{host}\n" for host in machine.host_of))
+    loaded, variables = file, {}
+    if machine.noise:
+        assert noise is not None
+        loaded = noise
+        variables = {
+            "PLANTED_PLATFORM": str(file),
+            "PLANTED_NOISE": f"{machine.noise:g}",
+            "PLANTED_SEED": str(machine.seed),
+            "PLANTED_LATENCY": factors(machine, LATENCY),
+            "PLANTED_BANDWIDTH": factors(machine, BANDWIDTH),
+        }
+    words = [smpi.find("smpirun", "libsimgrid-dev"), "-np", str(len(machine.host_of))]
+    words += ["-platform", str(loaded), "-hostfile", str(hosts)]
+    words += [f"--cfg={name}:{value}" for name, value in settings(machine).items()]
+    return [*words, "--log=root.thresh:error"], variables

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a probe should say of a drawn machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from probe.planted import ENVELOPE, Group, Planted, Regime, leaves
+
+#: What uplinks carry at most, as a share of what the links below do, to be seen.
+_TIGHT = 0.9
+
+Partition = frozenset[frozenset[int]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Messages of `first` to `last` bytes take alpha + beta m seconds."""
+
+    alpha: float
+    beta: float
+    first: int
+    last: int | None
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Ranks in groups, and what messages cost between them."""
+
+    machine: Planted
+
+    @cached_property
+    def ranks(self) -> dict[int, list[int]]:
+        """Those of each host."""
+        found: dict[int, list[int]] = {}
+        for rank, host in enumerate(self.machine.host_of):
+            found.setdefault(host, []).append(rank)
+        return found
+
+    @property
+    def levels(self) -> range:
+        """From the inside of a host, 0, if it has several ranks, to the whole."""
+        several = len(self.machine.host_of) > self.machine.hosts
+        return range(0 if several else 1, self.machine.depth + 1)
+
+    def partition(self, level: int) -> Partition:
+        """Return the sets of ranks whose pairs are of a level or below."""
+        if level == 0:
+            return frozenset(map(frozenset, self.ranks.values()))
+        groups = _at(self.machine.groups, self.machine.depth - level)
+        return frozenset(
+            frozenset(rank for host in leaves(group) for rank in self.ranks[host])
+            for group in groups
+        )
+
+    def level_of(self, a: int, b: int) -> int:
+        """Return that of two ranks."""
+        return next(
+            level
+            for level in range(self.machine.depth + 1)
+            if any({a, b} <= group for group in self.partition(level))
+        )
+
+    def lines(self, level: int) -> list[Line]:
+        """Return the costs of the messages of a level."""
+        first, made = 0, []
+        for regime in self.machine.regimes:
+            made.append(self._line(level, regime, first))
+            first = (regime.most or 0) + 1
+        return made
+
+    def tight_uplinks(self) -> dict[frozenset[int], float]:
+        """Return the bytes per second of uplinks that carry less than what is below.
+
+        Of long messages, by the ranks below; only where groups are equal, so that the
+        group beside it can take all.
+        """
+        machine = self.machine
+        found: dict[frozenset[int], float] = {}
+        factor = machine.regimes[-1].bandwidth_factor
+        below = machine.bandwidths[1]
+        for level in range(1, machine.depth):
+            groups = self.partition(level)
+            inside = len(self.partition(level - 1 if level > 1 else 0)) / len(groups)
+            if len({*map(len, groups)}) > 1:
+                return found
+            uplink = machine.bandwidths[level + 1]
+            if uplink < _TIGHT * inside * below:
+                found.update(dict.fromkeys(groups, uplink * factor))
+            below = min(uplink, inside * below)
+        return found
+
+    def _line(self, level: int, regime: Regime, first: int) -> Line:
+        machine = self.machine
+        beta = 1 / (machine.path_bandwidth(level) * regime.bandwidth_factor)
+        latency = machine.latencies[level] * regime.latency_factor
+        alpha = machine.sending + machine.receiving + latency + ENVELOPE * beta
+        return Line(alpha, beta, first, regime.most)
+
+
+def _at(group: Group, depth: int) -> Iterator[Group]:
+    """Yield the groups that are so deep inside a group; 0: itself."""
+    if depth == 0:
+        yield group
+        return
+    for part in group:
+        assert not isinstance(part, int)
+        yield from _at(part, depth - 1)
