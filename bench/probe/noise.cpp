@@ -22,7 +22,7 @@ std::string setting(const char* name) {
 
 /// BYTES:FACTOR;..., ascending: a factor is that of all messages longer than that.
 class Factors {
-public:
+   public:
     explicit Factors(const std::string& text) {
         std::istringstream words(text);
         for (std::string word; std::getline(words, word, ';');) {
@@ -38,7 +38,7 @@ public:
         return found;
     }
 
-private:
+   private:
     std::vector<std::pair<double, double>> steps_;
 };
 
