@@ -343,13 +343,14 @@ def _compare_uplinks(
             if len(ends) != 2 or -1 in ends:
                 continue
             back = 2 * found.costs[run[0].first, run[0].second]
-            slowest = float(np.median(np.max([e.seconds for e in run], axis=0))) - back
-            rate = count * found.long_bytes * WINDOW / slowest
+            # Of a single slow host the others know nothing: their median counts.
+            usual = float(np.median([e.median for e in run])) - back
+            rate = count * found.long_bytes * WINDOW / usual
             for part in (group.groups[end] for end in ends):
                 known = found.uplinks.get(part.ranks, 0.0)
                 found.uplinks[part.ranks] = max(known, rate)
             if count == each.common:
-                seconds[min(ends), max(ends)] = slowest
+                seconds[min(ends), max(ends)] = usual
         if _are_alike(group.groups):
             found.suspects += slow_uplinks(group.groups, found.host_of, seconds)
 

@@ -73,9 +73,10 @@ def look_again(
         def measured(pairs: Sequence[tuple[int, int]]) -> list[float]:
             ranks = listed([(first[a], first[b]) for a, b in pairs])
             exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
+            # They come back by the ranks that asked, in another order than the pairs.
             return [
-                exchange.median / expected(*pair)
-                for exchange, pair in zip(exchanges, pairs, strict=True)
+                e.median / expected(found.host_of[e.first], found.host_of[e.second])
+                for e in exchanges
             ]
 
         return measured
