@@ -13,7 +13,7 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
-from topoloom.probe.measure import hosts_of
+from topoloom.probe.scanned import hosts_of
 from topoloom.probe.stages.effort import EFFORTS, listed, sampling
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE

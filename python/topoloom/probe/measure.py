@@ -3,57 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 
-from topoloom.model.channels import PairCurve, pair_curve
+from topoloom.probe.at_once import conclude_at_once, pairs_at_once
 from topoloom.probe.doubts import doubts_of
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.groups import (
-    ALL,
-    HOST,
-    PART,
-    RankGroup,
-    level_name,
-    rank_groups,
-)
-from topoloom.probe.inference.latency import cost_matrix, filled
-from topoloom.probe.inference.levels import (
-    Level,
-    find_levels,
-    nearest_pairs,
-    neighbor_level,
-    typical_pairs,
-)
+from topoloom.probe.inference.groups import ALL, HOST, PART, RankGroup
+from topoloom.probe.inference.levels import Level, nearest_pairs, typical_pairs
 from topoloom.probe.inference.message_costs import level_costs
-from topoloom.probe.inference.network import (
-    find_network,
-    host_groups,
-    network_groups,
-)
-from topoloom.probe.inference.suspects import (
-    Residuals,
-    rate_residuals,
-    slow_uplinks,
-)
+from topoloom.probe.inference.suspects import Residuals, rate_residuals
 from topoloom.probe.job.running import JobEnded, ProbeJob
-from topoloom.probe.job.samples import Exchange, ProbeSamples
+from topoloom.probe.job.samples import Exchange
+from topoloom.probe.scanned import first_ranks, hosts_of, infer, sets_of_like
 from topoloom.probe.second_look import look_again
 from topoloom.probe.stages.effort import Clock, Effort
 from topoloom.probe.stages.messages import measure_messages
 from topoloom.probe.stages.rates import (
-    WINDOW,
-    AtOnce,
     long_size,
     measure_at_once,
     measure_links,
     measure_rates,
 )
-from topoloom.probe.stages.scan import SIZE as SCAN_SIZE, refine, scan
+from topoloom.probe.stages.scan import refine, scan
 
+#: More orders than any job has.
 _ALL_ORDERS = 1 << 62
 #: How much longer work may take than at best, as a part of that.
 _NOISY = 0.05
@@ -96,51 +72,6 @@ def measure(job: ProbeJob, effort: Effort, clock: Clock, watch: Watching) -> Fin
     return found
 
 
-def hosts_of(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
-    """Return the ranks of each host, in the order of their first, and each rank's."""
-    number: dict[str, int] = {}
-    ranks: list[list[int]] = []
-    host_of = []
-    for rank, place in enumerate(samples.places):
-        host = number.setdefault(place.host, len(number))
-        if host == len(ranks):
-            ranks.append([])
-        ranks[host].append(rank)
-        host_of.append(host)
-    return ranks, host_of
-
-
-def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
-    """Find the groups, levels and network that the scan shows."""
-    hosts, host_of = hosts_of(samples)
-    scanned = [
-        e
-        for how in ("circle", "pairs")  # what was refined comes last
-        for e in samples.of(how, "echo")
-        if e.bytes == SCAN_SIZE
-    ]
-    measured = cost_matrix(samples.ranks, scanned)
-    root = rank_groups(hosts, measured)
-    costs = filled(root, measured)
-    found = Findings(
-        samples,
-        [samples.places[ranks[0]].host for ranks in hosts],
-        host_of,
-        costs,
-        root,
-        find_levels(root, measured),
-        doubts=list(doubts),
-    )
-    if len(hosts) > 1 and not np.isnan(costs).any():
-        between = np.array(
-            [[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts]
-        )
-        found.network = find_network(root, host_of, between)
-        if found.network.is_graph:
-            _forget_groups(found)
-    return found
-
-
 def _smallest_groups(found: Findings) -> list[list[int]]:
     """Return the ranks of each smallest part of a host, and a rank of each host."""
     inside = [
@@ -148,21 +79,7 @@ def _smallest_groups(found: Findings) -> list[list[int]]:
         for group in found.root.all_groups()
         if group.kind in (HOST, PART) and not group.groups
     ]
-    return [*inside, *(_sets_of_like(found) if len(found.hosts) > 1 else [])]
-
-
-def _forget_groups(found: Findings) -> None:
-    """Leave hosts side by side: near and far follow from links, not from groups."""
-    assert found.network is not None
-    hosts = [group for group in found.root.all_groups() if group.kind == HOST]
-    found.root = RankGroup(ALL, found.root.ranks, tuple(hosts))
-    inside = [level for level in found.levels if level.groups[0].kind in (HOST, PART)]
-    links, first = found.network.neighbors, _first_ranks(found)
-    found.levels = [*inside, neighbor_level(found.root, first, links, found.costs)]
-
-
-def _first_ranks(found: Findings) -> list[int]:
-    return [found.host_of.index(host) for host in range(len(found.hosts))]
+    return [*inside, *(sets_of_like(found) if len(found.hosts) > 1 else [])]
 
 
 def _measure_more(
@@ -182,11 +99,11 @@ def _measure_more(
     if not whole:
         found.doubts.append(late.format("long messages of all hosts"))
     found.suspects += look_again(job, found, rates, partners)
-    asked = _asked_at_once(found)
+    asked = pairs_at_once(found)
     begin = len(job.samples.orders)
     if not measure_at_once(job, asked, found.long_bytes, clock, watch("pairs at once")):
         found.doubts.append(late.format("all numbers of pairs at once"))
-    _find_curves(found, asked, begin)
+    conclude_at_once(found, asked, begin)
 
 
 def _measure_long(
@@ -197,8 +114,8 @@ def _measure_long(
     clock: Clock,
 ) -> tuple[Residuals, dict[int, list[int]], bool]:
     """Exchange long messages; return residuals, by host its like, and if all was."""
-    size, sets, whole = found.long_bytes, _sets_of_like(found), True
-    host_of, first = found.host_of, _first_ranks(found)
+    size, sets, whole = found.long_bytes, sets_of_like(found), True
+    host_of, first = found.host_of, first_ranks(found)
     partners: dict[int, list[int]] = {host: [] for host in range(len(found.hosts))}
     network = found.network
     if network is not None and network.is_graph:
@@ -220,17 +137,8 @@ def _pairs_of(found: Findings, level: Level, effort: Effort) -> list[tuple[int, 
     network = found.network
     if network is None or not network.is_graph or level.groups[0].kind != ALL:
         return typical_pairs(level, found.costs, effort.pairs)
-    first = _first_ranks(found)
+    first = first_ranks(found)
     return nearest_pairs(first, network.neighbors, level, found.costs, effort.pairs)
-
-
-def _sets_of_like(found: Findings) -> list[list[int]]:
-    """Return one rank of each host in groups that share switches, or a host's ranks."""
-    if len(found.hosts) == 1:
-        return [list(found.root.ranks)]
-    return [
-        [part.ranks[0] for part in group.groups] for group in host_groups(found.root)
-    ]
 
 
 def _smallest(root: RankGroup, a: int, b: int) -> RankGroup:
@@ -238,129 +146,6 @@ def _smallest(root: RankGroup, a: int, b: int) -> RankGroup:
         if a in group.ranks and b in group.ranks:
             return _smallest(group, a, b)
     return root
-
-
-def _asked_at_once(found: Findings) -> list[AtOnce]:
-    """Choose pairs: inside a host, between two, and between groups of them."""
-    asked: list[AtOnce] = []
-    hosts = [g for g in found.root.all_groups() if g.kind == HOST]
-    largest = max(hosts, key=lambda host: len(host.ranks))
-    if len(largest.ranks) >= 4:
-        asked += _inside(largest)
-    several = [host for host in hosts if len(host.ranks) >= 2]
-    if len(several) >= 2:
-        pair = _nearest(found, several)
-        ranks = zip(*(host.ranks for host in pair), strict=False)
-        asked.append(AtOnce("between two hosts", list(ranks)))
-    for group in network_groups(found.root):
-        asked += _between(group)
-    return asked
-
-
-def _inside(host: RankGroup) -> list[AtOnce]:
-    parts = [part.ranks for part in host.groups if len(part.ranks) >= 4]
-    if not parts:
-        return [AtOnce("inside a host", _paired(host.ranks))]
-    asked = [AtOnce("inside a part of a host", _paired(parts[0]))]
-    if len(parts) > 1:
-        across = list(zip(parts[0], parts[1], strict=False))
-        asked.append(AtOnce("between two parts of a host", across))
-    return asked
-
-
-def _paired(ranks: Sequence[int]) -> list[tuple[int, int]]:
-    return list(zip(ranks[::2], ranks[1::2], strict=False))
-
-
-def _nearest(found: Findings, hosts: Sequence[RankGroup]) -> tuple[RankGroup, ...]:
-    first = hosts[0]
-    return first, min(
-        hosts[1:], key=lambda host: found.costs[first.ranks[0], host.ranks[0]]
-    )
-
-
-def _between(group: RankGroup) -> list[AtOnce]:
-    """Pair the hosts of groups with those of the next group, around in a ring."""
-    leaders = [_spread(below) for below in group.groups]
-    level = level_name(group)
-    rings = [
-        list(zip(leaders[n], leaders[(n + 1) % len(leaders)], strict=False))
-        for n in range(len(leaders) if len(leaders) > 2 else 1)
-    ]
-    common = min(min(map(len, rings)), *(len(part.groups) for part in group.groups))
-    rings.sort(key=lambda pairs: -len(pairs))
-    return [AtOnce(level, pairs, common, n == 0) for n, pairs in enumerate(rings)]
-
-
-def _spread(group: RankGroup) -> list[int]:
-    """Return a rank of each host, one of each group inside before the next of them."""
-    if group.kind == HOST:
-        return [group.ranks[0]]
-    return [
-        rank
-        for turn in zip_longest(*map(_spread, group.groups))
-        for rank in turn
-        if rank is not None
-    ]
-
-
-def _find_curves(found: Findings, asked: Sequence[AtOnce], begin: int) -> None:
-    """Make a curve of each pattern, and compare the groups of a network."""
-    by_order: dict[int, list[Exchange]] = {}
-    for exchange in found.samples.of("together", "burst"):
-        if exchange.order >= begin:
-            by_order.setdefault(exchange.order, []).append(exchange)
-    runs = list(by_order.values())
-    for each in asked:
-        mine, runs = runs[: len(each.counts)], runs[len(each.counts) :]
-        if len(mine) >= 2 and each.whole and each.pattern not in found.curves:
-            found.curves[each.pattern] = _curve(found, mine)
-    _compare_uplinks(found, asked, list(by_order.values()))
-
-
-def _curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurve:
-    pairs, times, numbers = [], [], []
-    for run in runs:
-        for exchange in run:
-            back = 2 * found.costs[exchange.first, exchange.second]
-            for number, seconds in enumerate(exchange.seconds):
-                pairs.append(len(run))
-                times.append(max(seconds - back, seconds / 10))
-                numbers.append(number)
-    return pair_curve(pairs, times, found.long_bytes * WINDOW, numbers)
-
-
-def _compare_uplinks(
-    found: Findings, asked: Sequence[AtOnce], runs: Sequence[Sequence[Exchange]]
-) -> None:
-    """Find what groups side by side send; compare them by equal numbers of pairs."""
-    counts = [(each, count) for each in asked for count in each.counts]
-    for group in network_groups(found.root):
-        number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
-        seconds: dict[tuple[int, int], float] = {}
-        for (each, count), run in zip(counts, runs, strict=False):
-            ends = {number.get(rank, -1) for pair in each.pairs for rank in pair}
-            if len(ends) != 2 or -1 in ends:
-                continue
-            back = 2 * found.costs[run[0].first, run[0].second]
-            # Of a single slow host the others know nothing: their median counts.
-            usual = float(np.median([e.median for e in run])) - back
-            rate = count * found.long_bytes * WINDOW / usual
-            for part in (group.groups[end] for end in ends):
-                known = found.uplinks.get(part.ranks, 0.0)
-                found.uplinks[part.ranks] = max(known, rate)
-            if count == each.common:
-                seconds[min(ends), max(ends)] = usual
-        if _are_alike(group.groups):
-            found.suspects += slow_uplinks(group.groups, found.host_of, seconds)
-
-
-def _are_alike(groups: Sequence[RankGroup]) -> bool:
-    """Whether as many pairs of each share the same links: hosts only, or one shape."""
-    if all(part.kind == HOST for group in groups for part in group.groups):
-        return True
-    sizes = {len(group.groups) for group in groups}
-    return len(sizes) == 1 and _are_alike([p for g in groups for p in g.groups])
 
 
 def _long_bytes(found: Findings) -> int:

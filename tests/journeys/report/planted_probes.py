@@ -24,7 +24,7 @@ from topoloom.probe.job.samples import (
     save_samples,
 )
 from topoloom.probe.machine import described_machine, tables_of
-from topoloom.probe.measure import infer
+from topoloom.probe.scanned import infer
 from topoloom.probe.stages.scan import SIZE
 
 COMMAND = ("topoloom", "probe", "-o", "m.toml", "--", "mpirun", "-n", "8")

@@ -109,8 +109,9 @@ def wait_for_answers() -> Path:
 
 
 @pytest.fixture
-def slow_machine(tmp_path: Path) -> list[str]:
+def slow_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Give the launcher of a machine that takes a while to be measured."""
+    monkeypatch.chdir(tmp_path)
     return launcher(tmp_path, tree([24, 24]), [f"h{host}" for host in range(48)])
 
 

@@ -22,7 +22,7 @@ from topoloom.probe.inference.suspects import (
 )
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
 from topoloom.probe.machine import described_machine
-from topoloom.probe.measure import infer
+from topoloom.probe.scanned import infer
 from topoloom.probe.stages.scan import SIZE
 
 Costs = NDArray[np.float64]

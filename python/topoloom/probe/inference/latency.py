@@ -43,4 +43,6 @@ def filled(root: RankGroup, costs: Costs) -> Costs:
         for pair in group.pairs():
             if np.isnan(whole[pair]):
                 whole[pair] = whole[pair[::-1]] = middle
+    # Where none of a group was measured, the job has ended early.
+    whole[np.isnan(whole)] = float(np.nanmedian(costs[costs != 0]))
     return whole

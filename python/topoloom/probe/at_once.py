@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs of ranks that are measured at once, and what they carry together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+import numpy as np
+
+from topoloom.model.channels import PairCurve, pair_curve
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import HOST, RankGroup, level_name
+from topoloom.probe.inference.network import network_groups
+from topoloom.probe.inference.suspects import slow_uplinks
+from topoloom.probe.job.samples import Exchange
+from topoloom.probe.stages.rates import WINDOW, AtOnce
+
+
+def pairs_at_once(found: Findings) -> list[AtOnce]:
+    """Choose pairs: inside a host, between two, and between groups of them."""
+    asked: list[AtOnce] = []
+    hosts = [g for g in found.root.all_groups() if g.kind == HOST]
+    largest = max(hosts, key=lambda host: len(host.ranks))
+    if len(largest.ranks) >= 4:
+        asked += _inside(largest)
+    several = [host for host in hosts if len(host.ranks) >= 2]
+    if len(several) >= 2:
+        pair = _nearest(found, several)
+        ranks = zip(*(host.ranks for host in pair), strict=False)
+        asked.append(AtOnce("between two hosts", list(ranks)))
+    for group in network_groups(found.root):
+        asked += _between(group)
+    return asked
+
+
+def _inside(host: RankGroup) -> list[AtOnce]:
+    parts = [part.ranks for part in host.groups if len(part.ranks) >= 4]
+    if not parts:
+        return [AtOnce("inside a host", _paired(host.ranks))]
+    asked = [AtOnce("inside a part of a host", _paired(parts[0]))]
+    if len(parts) > 1:
+        across = list(zip(parts[0], parts[1], strict=False))
+        asked.append(AtOnce("between two parts of a host", across))
+    return asked
+
+
+def _paired(ranks: Sequence[int]) -> list[tuple[int, int]]:
+    return list(zip(ranks[::2], ranks[1::2], strict=False))
+
+
+def _nearest(found: Findings, hosts: Sequence[RankGroup]) -> tuple[RankGroup, ...]:
+    first = hosts[0]
+    return first, min(
+        hosts[1:], key=lambda host: found.costs[first.ranks[0], host.ranks[0]]
+    )
+
+
+def _between(group: RankGroup) -> list[AtOnce]:
+    """Pair the hosts of groups with those of the next group, around in a ring."""
+    leaders = [_spread(below) for below in group.groups]
+    level = level_name(group)
+    rings = [
+        list(zip(leaders[n], leaders[(n + 1) % len(leaders)], strict=False))
+        for n in range(len(leaders) if len(leaders) > 2 else 1)
+    ]
+    common = min(min(map(len, rings)), *(len(part.groups) for part in group.groups))
+    rings.sort(key=lambda pairs: -len(pairs))
+    return [AtOnce(level, pairs, common, n == 0) for n, pairs in enumerate(rings)]
+
+
+def _spread(group: RankGroup) -> list[int]:
+    """Return a rank of each host, one of each group inside before the next of them."""
+    if group.kind == HOST:
+        return [group.ranks[0]]
+    return [
+        rank
+        for turn in zip_longest(*map(_spread, group.groups))
+        for rank in turn
+        if rank is not None
+    ]
+
+
+def conclude_at_once(found: Findings, asked: Sequence[AtOnce], begin: int) -> None:
+    """Make a curve of each pattern, and compare the groups of a network."""
+    by_order: dict[int, list[Exchange]] = {}
+    for exchange in found.samples.of("together", "burst"):
+        if exchange.order >= begin:
+            by_order.setdefault(exchange.order, []).append(exchange)
+    runs = list(by_order.values())
+    for each in asked:
+        mine, runs = runs[: len(each.counts)], runs[len(each.counts) :]
+        if len(mine) >= 2 and each.whole and each.pattern not in found.curves:
+            found.curves[each.pattern] = _curve(found, mine)
+    _compare_uplinks(found, asked, list(by_order.values()))
+
+
+def _curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurve:
+    pairs, times, numbers = [], [], []
+    for run in runs:
+        for exchange in run:
+            back = 2 * found.costs[exchange.first, exchange.second]
+            for number, seconds in enumerate(exchange.seconds):
+                pairs.append(len(run))
+                times.append(max(seconds - back, seconds / 10))
+                numbers.append(number)
+    return pair_curve(pairs, times, found.long_bytes * WINDOW, numbers)
+
+
+def _compare_uplinks(
+    found: Findings, asked: Sequence[AtOnce], runs: Sequence[Sequence[Exchange]]
+) -> None:
+    """Find what groups side by side send; compare them by equal numbers of pairs."""
+    counts = [(each, count) for each in asked for count in each.counts]
+    for group in network_groups(found.root):
+        number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
+        seconds: dict[tuple[int, int], float] = {}
+        for (each, count), run in zip(counts, runs, strict=False):
+            ends = {number.get(rank, -1) for pair in each.pairs for rank in pair}
+            if len(ends) != 2 or -1 in ends:
+                continue
+            back = 2 * found.costs[run[0].first, run[0].second]
+            # Of a single slow host the others know nothing: their median counts.
+            usual = float(np.median([e.median for e in run])) - back
+            rate = count * found.long_bytes * WINDOW / usual
+            for part in (group.groups[end] for end in ends):
+                known = found.uplinks.get(part.ranks, 0.0)
+                found.uplinks[part.ranks] = max(known, rate)
+            if count == each.common:
+                seconds[min(ends), max(ends)] = usual
+        if _are_alike(group.groups):
+            found.suspects += slow_uplinks(group.groups, found.host_of, seconds)
+
+
+def _are_alike(groups: Sequence[RankGroup]) -> bool:
+    """Whether as many pairs of each share the same links: hosts only, or one shape."""
+    if all(part.kind == HOST for group in groups for part in group.groups):
+        return True
+    sizes = {len(group.groups) for group in groups}
+    return len(sizes) == 1 and _are_alike([p for g in groups for p in g.groups])

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What follows from the times of all pairs: hosts, groups, levels, the network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import ALL, HOST, PART, RankGroup, rank_groups
+from topoloom.probe.inference.latency import cost_matrix, filled
+from topoloom.probe.inference.levels import find_levels, neighbor_level
+from topoloom.probe.inference.network import find_network, host_groups
+from topoloom.probe.job.samples import ProbeSamples
+from topoloom.probe.stages.scan import SIZE
+
+
+def hosts_of(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
+    """Return the ranks of each host, in the order of their first, and each rank's."""
+    number: dict[str, int] = {}
+    ranks: list[list[int]] = []
+    host_of = []
+    for rank, place in enumerate(samples.places):
+        host = number.setdefault(place.host, len(number))
+        if host == len(ranks):
+            ranks.append([])
+        ranks[host].append(rank)
+        host_of.append(host)
+    return ranks, host_of
+
+
+def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
+    """Find the groups, levels and network that the scan shows."""
+    hosts, host_of = hosts_of(samples)
+    scanned = [
+        e
+        for how in ("circle", "pairs")  # what was refined comes last
+        for e in samples.of(how, "echo")
+        if e.bytes == SIZE
+    ]
+    measured = cost_matrix(samples.ranks, scanned)
+    root = rank_groups(hosts, measured)
+    costs = filled(root, measured)
+    found = Findings(
+        samples,
+        [samples.places[ranks[0]].host for ranks in hosts],
+        host_of,
+        costs,
+        root,
+        find_levels(root, measured),
+        doubts=list(doubts),
+    )
+    if len(hosts) > 1 and not np.isnan(costs).any():
+        between = np.array(
+            [[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts]
+        )
+        found.network = find_network(root, host_of, between)
+        if found.network.is_graph:
+            _forget_groups(found)
+    return found
+
+
+def _forget_groups(found: Findings) -> None:
+    """Leave hosts side by side: near and far follow from links, not from groups."""
+    assert found.network is not None
+    hosts = [group for group in found.root.all_groups() if group.kind == HOST]
+    found.root = RankGroup(ALL, found.root.ranks, tuple(hosts))
+    inside = [level for level in found.levels if level.groups[0].kind in (HOST, PART)]
+    links, first = found.network.neighbors, first_ranks(found)
+    found.levels = [*inside, neighbor_level(found.root, first, links, found.costs)]
+
+
+def first_ranks(found: Findings) -> list[int]:
+    """Return the first rank of each host."""
+    return [found.host_of.index(host) for host in range(len(found.hosts))]
+
+
+def sets_of_like(found: Findings) -> list[list[int]]:
+    """Return one rank of each host in groups that share switches, or a host's ranks."""
+    if len(found.hosts) == 1:
+        return [list(found.root.ranks)]
+    return [
+        [part.ranks[0] for part in group.groups] for group in host_groups(found.root)
+    ]
