@@ -173,6 +173,10 @@ def test_lines_and_their_ends_are_those_planted(
     # What the model says of a message alone is what was measured of short ones.
     if alpha > gap * 1e-6:
         assert costs.model.arrival(8) == pytest.approx(alone(8), rel=0.05)
+    assert costs.loggp is not None
+    latency, overhead, _, slope = costs.loggp.values()
+    assert latency + 2 * overhead >= alone(1) * (1 - 1e-9)
+    assert slope == pytest.approx(beta, rel=0.05)
 
 
 def test_intervals_hold_the_planted_values() -> None:

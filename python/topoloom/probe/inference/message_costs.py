@@ -153,6 +153,26 @@ class LevelCosts:
         fit = (self.burst or self.alone).fit
         return float(np.median(fit.sizes[-3:] / fit.measured[-3:]))
 
+    @property
+    def loggp(self) -> dict[str, float] | None:
+        """LogGP's parameters in seconds; None without bursts.
+
+        The overhead is that of a call that sends, the gap that of the shortest
+        messages, and the gap of a byte that of the longest.
+        """
+        if self.burst is None:
+            return None
+        gap = float(self.burst.fit.measured[0])
+        overhead = gap if math.isnan(self.send_cpu) else min(gap, self.send_cpu)
+        alone = float(self.alone.fit.measured[0])
+        slope = self.burst.model.lines[-1][1]
+        return {
+            "L": max(0.0, alone - 2 * overhead),
+            "o": overhead,
+            "g": gap,
+            "G": float(slope),
+        }
+
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         values = {
@@ -167,6 +187,7 @@ class LevelCosts:
             "burst": self.burst and self.burst.document(),
             **{name: None if math.isnan(v) else v for name, v in values.items()},
             "bytes_per_second": self.bandwidth,
+            "loggp": self.loggp,
             "unexpected": {str(size): value for size, value in self.unexpected.items()},
         }
 
