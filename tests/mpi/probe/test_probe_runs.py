@@ -79,6 +79,16 @@ def test_what_is_wrong_is_said(
     assert done.err == f"topoloom: {problem}\n"
 
 
+def test_a_command_that_starts_something_else_is_named(topoloom: Command) -> None:
+    done = topoloom("probe", "-o", "m.toml", "--", "true")
+    assert (done.status, done.out) == (1, "")
+    assert done.err == (
+        "topoloom: 'true' ended with status 0: it did not start what measures; write "
+        "it without a program\n"
+    )
+    assert not Path("m.toml").exists()
+
+
 def test_a_check_needs_a_probe(topoloom: Command, tmp_path: Path) -> None:
     topoloom("machine", "torus:4x4", "-o", "torus.toml")
     words = launcher(tmp_path, tree([4]), ["h0", "h1"])

@@ -172,6 +172,8 @@ class ProbeJob:
         for line in (self._folder / "said").read_text(errors="replace").splitlines():
             if any(map(str.isalpha, line)) and "/INFO]" not in line:
                 return line.strip()
+        if self._child.returncode == 0:
+            return "it did not start what measures; write it without a program"
         return "it does not say why"
 
 
