@@ -19,7 +19,7 @@ from topoloom.support.children import child_beside
 from topoloom.support.files import shared_directory
 
 #: Seconds without an answer after which a job is given up.
-SILENCE = 120.0
+SILENCE = 300.0
 _POLL = 0.005
 _FIELDS = 5
 

@@ -19,6 +19,8 @@ _DOMINATES = 10
 #: Pairs that are compared with themselves alone, and how many times as long they take
 #: at least where they slow each other down.
 _COMPARED, _SLOWED = 5, 1.1
+#: Pairs of one order that are measured one after another.
+_ALONE = 32
 #: Samples of pairs that start at once.
 _REPEATS = 5
 
@@ -91,16 +93,25 @@ def measure_rates(
     rounds = min(most, max(len(each) - 1 + len(each) % 2 for each in sets))
     at_once = not _meet(job, sets, size)
     found: list[Exchange] = []
-    for number in range(rounds):
-        if at_once:
-            order = Order("circle", "burst", [size], WINDOW, f"{number} 1")
-        else:
-            pairs = [pair for each in sets for pair in _ring(each, number + 1)]
-            order = Order("alone", "burst", [size], WINDOW, listed(pairs))
+    orders = list(_rounds(sets, rounds, size, at_once))
+    for number, order in enumerate(orders):
         found += job.measure([order])
-        if clock.left() <= 0 and number + 1 < rounds:
+        if clock.left() <= 0 and number + 1 < len(orders):
             return found, False
     return found, True
+
+
+def _rounds(
+    sets: Sequence[Sequence[int]], rounds: int, size: int, at_once: bool
+) -> Iterator[Order]:
+    for number in range(rounds):
+        if at_once:
+            yield Order("circle", "burst", [size], WINDOW, f"{number} 1")
+            continue
+        pairs = [pair for each in sets for pair in _ring(each, number + 1)]
+        for first in range(0, len(pairs), _ALONE):
+            some = listed(pairs[first : first + _ALONE])
+            yield Order("alone", "burst", [size], WINDOW, some)
 
 
 def measure_links(
