@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ from topoloom.support.toml_values import entry
 
 #: A host is slow that takes this much longer than the file says.
 SLOW = 1.15
-#: Other hosts of its group that each one is measured with, and again if it seems slow.
-_OTHERS, _AGAIN = 3, 6
+#: Other hosts of its group that each one is measured with, and how often again if it
+#: seems slow.
+_OTHERS, _AGAIN = 3, 2
 
 
 @dataclass(frozen=True)
@@ -94,35 +95,47 @@ def check(job: ProbeJob, file: Path) -> CheckedMachine:
     if len(leader) < 2:
         raise Error(f"{file} names fewer than two hosts of the job; probe them anew")
     pairs = _pairs(sorted(leader), probed["unit_groups"])
-    ratios = {
-        kind: _ratios(job, kind, pairs, leader, probed) for kind in ("echo", "burst")
-    }
-    slow = []
+    slow: list[SlowHost] = []
+    usual: dict[str, float] = {}
     for kind, of in (("echo", "latency"), ("burst", "bandwidth")):
-        usual = _usual(ratios[kind])
-        for host in leader:
-            own = [r for pair, r in ratios[kind].items() if host in pair]
-            if own and np.median(own) > SLOW * max(1.0, usual):
-                others = [
-                    o for pair in pairs for o in pair if host in pair and o != host
-                ]
-                again = _ratios(
-                    job, kind, [(host, o) for o in others] * 2, leader, probed
-                )
-                factor = float(np.median(list(again.values())))
-                if factor > SLOW * max(1.0, usual):
-                    slow.append(SlowHost(probed["units"][host], of, factor))
-    return CheckedMachine(
-        [probed["units"][host] for host in sorted(leader)],
-        slow,
-        unknown,
-        _usual(ratios["echo"]),
-        _usual(ratios["burst"]),
-    )
+
+        def measured(
+            pairs: Sequence[tuple[int, int]],
+            kind: str = kind,
+        ) -> dict[tuple[int, int], float]:
+            return _ratios(job, kind, pairs, leader, probed)
+
+        ratios = measured(pairs)
+        usual[kind] = float(np.median(list(ratios.values())))
+        # Where all hosts have become slower, none of them is the slow one.
+        limit = SLOW * max(1.0, min(ratios.values()))
+        for host, factor in _slow_ones(ratios, limit, measured):
+            slow.append(SlowHost(probed["units"][host], of, factor))
+    hosts = [probed["units"][host] for host in sorted(leader)]
+    return CheckedMachine(hosts, slow, unknown, usual["echo"], usual["burst"])
 
 
-def _usual(ratios: dict[tuple[int, int], float]) -> float:
-    return float(np.median(list(ratios.values())))
+def _slow_ones(
+    ratios: dict[tuple[int, int], float],
+    limit: float,
+    again: Callable[[Sequence[tuple[int, int]]], dict[tuple[int, int], float]],
+) -> Iterator[tuple[int, float]]:
+    """Yield hosts that are slow twice, the slowest first, and how much.
+
+    Each without the pairs of those before, which one slow host makes slow, too.
+    """
+    left = dict(ratios)
+    while left:
+        hosts = {host for pair in left for host in pair}
+        own = {h: [r for pair, r in left.items() if h in pair] for h in hosts}
+        host = max(sorted(hosts), key=lambda h: float(np.median(own[h])))
+        if np.median(own[host]) <= limit:
+            return
+        mine = [pair for pair in left if host in pair]
+        factor = float(np.median(list(again(mine * _AGAIN).values())))
+        if factor > limit:
+            yield host, factor
+        left = {pair: r for pair, r in left.items() if pair not in mine}
 
 
 def _probed(file: Path) -> dict[str, Any]:

@@ -180,6 +180,17 @@ def test_a_check_finds_what_has_become_slow(topoloom: Command, tmp_path: Path) -
     assert host["times_as_long"] == pytest.approx(2, rel=0.1)
 
 
+def test_a_slow_host_does_not_make_its_neighbors_slow(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    hosts = [f"h{host}" for host in range(6)]
+    probe(topoloom, launcher(tmp_path, tree([6]), hosts), "--quick")
+    slow = tree([6], bandwidths={"h1": 5e9})
+    words = launcher(tmp_path, slow, hosts[:3])
+    done = topoloom("probe", "--check", "m.toml", "--json", "--", *words)
+    assert [host["host"] for host in done.json["slow"]] == ["h1"]
+
+
 def test_measured_says_otherwise(topoloom: Command, tmp_path: Path) -> None:
     Path("claim.toml").write_text(
         'format = "topoloom-machine"\nversion = 1\n\n[topology]\nkind = "tree"\n'
