@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +99,7 @@ def check(job: ProbeJob, file: Path) -> CheckedMachine:
     slow: list[SlowHost] = []
     usual: dict[str, float] = {}
     for kind, of in (("echo", "latency"), ("burst", "bandwidth")):
-
-        def measured(
-            pairs: Sequence[tuple[int, int]],
-            kind: str = kind,
-        ) -> dict[tuple[int, int], float]:
-            return _ratios(job, kind, pairs, leader, probed)
-
+        measured = partial(_ratios, job, leader, probed, kind)
         ratios = measured(pairs)
         usual[kind] = float(np.median(list(ratios.values())))
         # Where all hosts have become slower, none of them is the slow one.
@@ -174,10 +169,10 @@ def _pairs(
 
 def _ratios(
     job: ProbeJob,
-    kind: str,
-    pairs: Sequence[tuple[int, int]],
     leader: dict[int, int],
     probed: dict[str, Any],
+    kind: str,
+    pairs: Sequence[tuple[int, int]],
 ) -> dict[tuple[int, int], float]:
     """Measure pairs one after another; return how many times as long they take."""
     effort = EFFORTS["quick"]
