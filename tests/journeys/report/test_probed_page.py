@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,8 @@ from planted_probes import (
     tree,
     with_sizes,
 )
+
+from topoloom.probe.inference.message_costs import Interval
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -176,6 +180,23 @@ def test_lines_are_drawn_with_their_points_and_ends(
     assert re.match(r"alone\s+from [\d.]+ KiB\s+15(\.\d+)? us\s.*0\.1 ns/B", second)
     assert "10 GB/s" in second
     assert re.match(r"in a burst\s+from 1 B\s+1 us\s.*0\.1 ns/B", burst)
+    shown.page.close()
+
+
+def test_lines_through_two_sizes_have_no_interval(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> None:
+    def judged_by_nothing(found: Findings) -> None:
+        for costs in found.level_costs.values():
+            unknown = Interval(1e-6, 0, math.inf)
+            line = costs.alone.lines[0]
+            costs.alone.lines[0] = replace(line, alpha=unknown, beta=unknown)
+
+    tree(tmp_path / "m.toml", judged_by_nothing)
+    done = topoloom("report", "m.toml", "-o", "m.html")
+    assert done.status == 0, done.err
+    shown = opened(browser, tmp_path / "m.html")
+    assert "unknown: too few sizes" in text(shown, "body")
     shown.page.close()
 
 

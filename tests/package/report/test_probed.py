@@ -129,10 +129,10 @@ def test_a_curve_is_its_lines_or_the_largest_of_them() -> None:
         return Line(alpha, (0, 1), beta, (0, 1), most, known)
 
     sizes = np.array([1.0, 100.0, 1000.0])
-    regimes = Curve([line(1, 0, 100), line(5, 0.01, None)], sizes, np.ones(3))
+    regimes = Curve(False, [line(1, 0, 100), line(5, 0.01, None)], sizes, np.ones(3))
     assert [regimes.seconds(size) for size in (1, 100, 101)] == [1, 1, 6.01]
     assert regimes.errors.tolist() == [0, 0, 14]
-    largest = Curve([line(1, 0, None), line(0, 0.01, None)], sizes, np.ones(3))
+    largest = Curve(True, [line(1, 0, None), line(0, 0.01, None)], sizes, np.ones(3))
     assert [largest.seconds(size) for size in (1, 100, 1000)] == [1, 1, 10]
 
 

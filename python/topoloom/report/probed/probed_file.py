@@ -28,13 +28,14 @@ Interval = tuple[float, float]
 class Line:
     """Messages of up to `most` bytes take alpha + beta m seconds; None: all others.
 
-    Intervals are of 95 %; that of `most` lies between two measured sizes.
+    Intervals are of 95 %, and None where two sizes alone are on the line; that of
+    `most` lies between two measured sizes.
     """
 
     alpha: float
-    alpha_interval: Interval
+    alpha_interval: Interval | None
     beta: float
-    beta_interval: Interval
+    beta_interval: Interval | None
     most: int | None
     most_interval: Interval | None
 
@@ -43,13 +44,14 @@ class Line:
 class Curve:
     """Seconds by size, as measured and as lines."""
 
+    largest: bool  # of the lines counts
     lines: list[Line]
     sizes: NDArray[np.float64]
     measured: NDArray[np.float64]
 
     def seconds(self, size: float) -> float:
         """Return what the lines say of a size."""
-        if any(line.most is None for line in self.lines[:-1]):  # the largest counts
+        if self.largest:
             return max(line.alpha + line.beta * size for line in self.lines)
         for line in self.lines:
             if line.most is None or size <= line.most:
@@ -165,7 +167,7 @@ class Probed:
 
     @property
     def ranks(self) -> int:
-        """How many there are."""
+        """The number of ranks."""
         return len(self.host_of)
 
     @property
@@ -271,6 +273,7 @@ def _level(table: Mapping[str, Any]) -> LevelModel:
 
 def _curve(table: Mapping[str, Any]) -> Curve:
     return Curve(
+        bool(table["largest"]),
         [_line(line) for line in table["lines"]],
         np.array(table["sizes"], dtype=np.float64),
         np.array(table["measured_s"], dtype=np.float64),
@@ -280,15 +283,17 @@ def _curve(table: Mapping[str, Any]) -> Curve:
 def _line(table: Mapping[str, Any]) -> Line:
     return Line(
         float(table["alpha_s"]),
-        _interval(table["alpha_interval_s"]),
+        _interval(table.get("alpha_interval_s")),
         float(table["beta_s_per_byte"]),
-        _interval(table["beta_interval_s_per_byte"]),
+        _interval(table.get("beta_interval_s_per_byte")),
         table.get("most_bytes"),
-        _interval(table["most_interval_bytes"]) if "most_bytes" in table else None,
+        _interval(table.get("most_interval_bytes")),
     )
 
 
-def _interval(ends: Sequence[float]) -> Interval:
+def _interval(ends: Sequence[float] | None) -> Interval | None:
+    if ends is None:
+        return None
     low, high = ends
     return float(low), float(high)
 

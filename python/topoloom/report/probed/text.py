@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -272,9 +271,9 @@ def _per_byte(beta: float) -> str:
 
 
 def _interval(
-    ends: tuple[float, float], text: Callable[[float], str], word: str = "to"
+    ends: tuple[float, float] | None, text: Callable[[float], str], word: str = "to"
 ) -> str:
-    if not math.isfinite(ends[1]):
+    if ends is None:
         return "unknown: too few sizes"
     (low, unit), (high, same) = (text(end).split(" ") for end in ends)
     between = "" if unit == same or ends[0] == 0 else f" {unit}"
