@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from topoloom.cli.console import print_table
@@ -22,14 +22,13 @@ def print_probed(found: Mapping[str, Any]) -> None:
         [
             level["level"],
             format_seconds(level["short_s"]),
-            format_bandwidth(level["bytes_per_second"])
-            if "bytes_per_second" in level
-            else "",
+            _text(level.get("bytes_per_second"), format_bandwidth),
+            _text(level.get("both_ways"), "{:.2f}".format),
         ]
         for level in found.get("models", [])
     ]
     if rows:
-        print_table(["measured", "short messages", "long messages"], rows)
+        print_table(["measured", "512 B", "long messages", "both ways"], rows)
     for curve in found.get("channels", []):
         print(
             f"{curve['pattern']}: {counted(curve['channels'], 'channel')}, "
@@ -40,5 +39,9 @@ def print_probed(found: Mapping[str, Any]) -> None:
             f"slow {suspect['kind']} {', '.join(suspect['hosts'])}: {suspect['of']} "
             f"{suspect['times_as_long']:.2f} times as long as its like"
         )
-    for sentence in found.get("claims", []):
+    for sentence in [*found.get("claims", []), *found.get("doubts", [])]:
         print(sentence)
+
+
+def _text(value: float | None, written: Callable[[float], str]) -> str:
+    return "" if value is None else written(value)

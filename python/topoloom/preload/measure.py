@@ -10,7 +10,7 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.preload.collectives import build_measurement
 from topoloom.preload.shim import find_compiler, find_launcher
-from topoloom.support.children import run_child
+from topoloom.support.children import reason_of, run_child
 from topoloom.support.files import shared_directory, write_text
 
 #: What MPI's own collective is called among schedules.
@@ -79,7 +79,7 @@ def time_cases(
         if done.returncode != 0:
             raise Error(
                 f"'{words[0]}' ended with status {done.returncode}: "
-                f"{_reason(done.stderr + done.stdout)}"
+                f"{reason_of(done.stderr + done.stdout)}"
             )
         samples = _read(folder / "samples", len(asked.cases), words[0])
         trace = folder / "trace"
@@ -104,14 +104,6 @@ def _text(asked: Cases, repeats: int, trace_in: Path | None) -> str:
     lines += [f"way {way}" for way in ways]
     lines += [f"case {size} {ways.index(schedule)}" for size, schedule in asked.cases]
     return "\n".join(lines) + "\n"
-
-
-def _reason(said: str) -> str:
-    """Find the first line that says something; launchers draw boxes, SimGrid logs."""
-    for line in said.splitlines():
-        if any(map(str.isalpha, line)) and "/INFO]" not in line:
-            return line.strip()
-    return "it does not say why"
 
 
 def _samples(file: Path, cases: int) -> tuple[list[list[float]], str]:

@@ -87,6 +87,14 @@ def child_beside(
                     _end(child)
 
 
+def reason_of(said: str) -> str:
+    """Find the first line that says something; launchers draw boxes, SimGrid logs."""
+    for line in said.splitlines():
+        if any(map(str.isalpha, line)) and "/INFO]" not in line:
+            return line.strip()
+    return "it does not say why"
+
+
 def _communicate(
     child: subprocess.Popen[str], timeout: float | None
 ) -> tuple[str, str]:

@@ -9,9 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom import Machine
-from topoloom.machines.machine_facts import machine_name
-from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.channels import pair_curve
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.message_costs import level_costs
@@ -21,11 +18,10 @@ from topoloom.probe.job.samples import (
     Order,
     ProbeSamples,
     RankPlace,
-    save_samples,
 )
-from topoloom.probe.machine import described_machine, tables_of
 from topoloom.probe.scanned import infer
 from topoloom.probe.stages.scan import SIZE
+from topoloom.tasks.machines.probe import save_findings
 
 COMMAND = ("topoloom", "probe", "-o", "m.toml", "--", "mpirun", "-n", "8")
 SIZES = [4**n for n in range(11)]
@@ -101,20 +97,7 @@ def suspect(found: Findings, kind: str, *hosts: str) -> None:
 
 def save(found: Findings, path: Path) -> Path:
     """Write the machine and its samples."""
-    described = described_machine(found)
-    machine = Machine(described.text, described.remarks)
-    samples = path.with_suffix(".npz")
-    save_samples(samples, found.samples, found.costs)
-    write_machine_toml(
-        path,
-        machine,
-        machine_name(machine, described.node),
-        described.hosts,
-        described.allocated,
-        described.node,
-        described.remarks,
-        tables=tables_of(found, samples.name, COMMAND),
-    )
+    save_findings(path, found, COMMAND)
     return path
 
 

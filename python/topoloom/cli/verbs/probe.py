@@ -160,8 +160,8 @@ def _verdict(checked: CheckedMachine) -> str:
 
 
 def _print(found: Findings, output: Path) -> None:
-    from topoloom.cli.console import note, print_facts, print_table
-    from topoloom.support.units import counted, format_bandwidth, format_seconds
+    from topoloom.cli.console import print_facts
+    from topoloom.cli.probed_output import print_probed
 
     print_facts(
         [
@@ -169,32 +169,9 @@ def _print(found: Findings, output: Path) -> None:
             ("ranks", f"{found.samples.ranks:,}"),
             ("samples", f"{found.samples.count:,}"),
             *((("noise", f"{found.noise:.2%} of the CPU"),) if found.noise else ()),
+            ("written", str(output)),
+            ("written", str(output.with_suffix(".npz"))),
         ],
         "measured",
     )
-    rows = []
-    for level in found.levels:
-        costs = found.level_costs.get(level.name)
-        row = [level.name, format_seconds(level.median)]
-        if costs is not None:
-            both = (
-                "" if costs.both_ways != costs.both_ways else f"{costs.both_ways:.2f}"
-            )
-            row += [format_bandwidth(costs.bandwidth), both]
-        rows.append(row + [""] * (4 - len(row)))
-    print_table(["", "512 B", "long messages", "both ways"], rows)
-    for name, curve in found.curves.items():
-        print(
-            f"{name}: {counted(curve.channels, 'channel')}, "
-            f"{format_bandwidth(curve.node_bandwidth)} in all"
-        )
-    for suspect in found.suspects:
-        hosts = ", ".join(found.hosts[host] for host in suspect.hosts)
-        print(
-            f"slow {suspect.kind} {hosts}: {suspect.of} {suspect.factor:.2f} times as "
-            "long as its like"
-        )
-    for sentence in [*found.claims, *found.doubts]:
-        note(f"topoloom: {sentence}")
-    print(f"written  {output}")
-    print(f"written  {output.with_suffix('.npz')}")
+    print_probed(found.document())

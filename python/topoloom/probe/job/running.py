@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.preload.shim import build_program, find_compiler, find_launcher
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
-from topoloom.support.children import child_beside
+from topoloom.support.children import child_beside, reason_of
 from topoloom.support.files import shared_directory
 
 #: Seconds without an answer after which a job is given up.
@@ -150,31 +150,15 @@ class ProbeJob:
         end = 0
         for number, first, second, size, count in records.tolist():
             begin, end = end, end + count
-            if count == 0:
-                continue
-            order = self._numbers[number]
-            asked = self.samples.orders[order]
-            self.samples.exchanges.append(
-                Exchange(
-                    order,
-                    asked.how,
-                    asked.kind or asked.how,
-                    size,
-                    asked.window,
-                    first,
-                    second,
-                    seconds[begin:end],
-                )
-            )
+            if count > 0:
+                order = self._numbers[number]
+                self.samples.add(order, size, first, second, seconds[begin:end])
 
     def _reason(self) -> str:
-        """Find the first line that says something; launchers draw boxes."""
-        for line in (self._folder / "said").read_text(errors="replace").splitlines():
-            if any(map(str.isalpha, line)) and "/INFO]" not in line:
-                return line.strip()
-        if self._child.returncode == 0:
+        said = (self._folder / "said").read_text(errors="replace")
+        if self._child.returncode == 0 and not said.strip():
             return "it did not start what measures; write it without a program"
-        return "it does not say why"
+        return reason_of(said)
 
 
 def _key(order: Order) -> object:

@@ -101,8 +101,23 @@ class ProbeSamples:
 
     @property
     def ranks(self) -> int:
-        """How many there are."""
+        """The number of ranks."""
         return len(self.places)
+
+    def add(
+        self,
+        order: int,
+        size: int,
+        first: int,
+        second: int,
+        seconds: NDArray[np.float64],
+    ) -> None:
+        """Keep what was found for an order by its number."""
+        asked = self.orders[order]
+        kind = asked.kind or asked.how
+        self.exchanges.append(
+            Exchange(order, asked.how, kind, size, asked.window, first, second, seconds)
+        )
 
     def of(self, how: str, kind: str) -> Iterator[Exchange]:
         """Yield the exchanges of a kind."""
@@ -164,19 +179,7 @@ def _samples(file: Any) -> ProbeSamples:
     end = 0
     for order, size, first, second, count in file["exchanges"].tolist():
         begin, end = end, end + count
-        asked = samples.orders[order]
-        samples.exchanges.append(
-            Exchange(
-                order,
-                asked.how,
-                asked.kind or asked.how,
-                size,
-                asked.window,
-                first,
-                second,
-                file["seconds"][begin:end],
-            )
-        )
+        samples.add(order, size, first, second, file["seconds"][begin:end])
     return samples
 
 

@@ -76,9 +76,16 @@ def probe_machine(
     clock = Clock(seconds or asked.seconds)
     with probe_job(launcher, mpicc, earlier) as job:
         found = measure(job, asked, clock, watch or (lambda _stage: _unwatched))
-    save_samples(samples_file, found.samples, found.costs)
     if claimed is not None:
         found.claims += compare_with(found, claimed)
+    save_findings(output, found, command)
+    return found
+
+
+def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) -> None:
+    """Write the machine, and all samples beside it."""
+    samples_file = output.with_suffix(".npz")
+    save_samples(samples_file, found.samples, found.costs)
     described = described_machine(found)
     machine = Machine(described.text, described.remarks)
     write_machine_toml(
@@ -91,7 +98,6 @@ def probe_machine(
         described.remarks,
         tables=tables_of(found, samples_file.name, command),
     )
-    return found
 
 
 def check_machine(
