@@ -94,7 +94,7 @@ class Planted:
 
     @property
     def hosts(self) -> int:
-        """How many there are."""
+        """The number of hosts."""
         return 1 + max(self.host_of)
 
     @property

@@ -29,7 +29,7 @@ void answer_echo(const struct exchange* e) {
 }
 
 /// A note follows the message, and is answered when both are there.
-static double ask_with_note(const struct exchange* e) {
+double ask_with_note(const struct exchange* e) {
     receive(e, 0, tag_ready);
     const double begin = MPI_Wtime();
     // A long one may leave only when its receive is posted.
@@ -40,8 +40,6 @@ static double ask_with_note(const struct exchange* e) {
     return MPI_Wtime() - begin;
 }
 
-double ask_expected(const struct exchange* e) { return ask_with_note(e); }
-
 void answer_expected(const struct exchange* e) {
     MPI_Irecv(e->in, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, e->requests);
     send(e, 0, tag_ready);
@@ -49,8 +47,6 @@ void answer_expected(const struct exchange* e) {
     MPI_Wait(e->requests, MPI_STATUS_IGNORE);
     send(e, 0, tag_back);
 }
-
-double ask_unexpected(const struct exchange* e) { return ask_with_note(e); }
 
 void answer_unexpected(const struct exchange* e) {
     send(e, 0, tag_ready);

@@ -32,8 +32,7 @@ const struct kind* find_kind(const char* name);
 /// Bytes from one message of a window to the next in `in`.
 int stride_of(int bytes);
 
-ask_once ask_echo, ask_burst, ask_both, ask_expected, ask_unexpected, ask_posted, ask_send_cpu,
-    ask_receive_cpu;
+ask_once ask_echo, ask_burst, ask_both, ask_with_note, ask_posted, ask_send_cpu, ask_receive_cpu;
 answer_once answer_echo, answer_burst, answer_both, answer_expected, answer_unexpected, answer_posted,
     answer_send_cpu, answer_receive_cpu;
 
