@@ -103,6 +103,16 @@ void bind_network_model(nb::module_& m) {
             "The same on links with (latency factor, bandwidth factor, most bytes), ascending, the last with "
             "None.")
         .def(
+            "with_alone",
+            [](const NetworkModel& model, const std::vector<Line>& lines) {
+                return model.with_alone(parts_of<CostLine>(lines));
+            },
+            "lines"_a,
+            "The same where one message alone takes its line (alpha, beta, most bytes), instead of a "
+            "latency.")
+        .def("with_inside", &NetworkModel::with_inside, "inside"_a,
+             "The same where messages inside a node take what this says.")
+        .def(
             "time",
             [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
                 if (processes == 0) fail("a node sends with 1 process or more, not 0");
@@ -110,6 +120,8 @@ void bind_network_model(nb::module_& m) {
             },
             "bytes"_a, "processes"_a = 1,
             "From one message to the next where each of this number of processes of a node sends several.")
+        .def("latency", &at<&NetworkModel::latency>, "bytes"_a,
+             "How much later than its turn a message alone arrives.")
         .def("arrival", &at<&NetworkModel::arrival>, "bytes"_a, "Until a message alone has arrived.")
         .def(
             "nic_time",
@@ -144,6 +156,15 @@ void bind_network_model(nb::module_& m) {
         .def_prop_ro(
             "link_factors", [](const NetworkModel& model) { return plain_lines(model.link_factors()); },
             "As `with_link_factors` takes them; none: all 1.")
+        .def_prop_ro(
+            "alone", [](const NetworkModel& model) { return plain_lines(model.alone()); },
+            "As `with_alone` takes them; none: `costs.latency` counts.")
+        .def_prop_ro(
+            "inside",
+            [](const NetworkModel& model) {
+                return model.inside() == nullptr ? std::nullopt : std::optional(*model.inside());
+            },
+            "Of messages inside a node, if something is said of them.")
         .def_prop_ro("takes_largest", &NetworkModel::takes_largest)
         .def_prop_ro("sends_from_nic", &NetworkModel::sends_from_nic)
         .def_prop_ro("costs", [](const NetworkModel& model) { return model.costs(); });

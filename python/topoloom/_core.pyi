@@ -1074,10 +1074,21 @@ class NetworkModel:
         The same on links with (latency factor, bandwidth factor, most bytes), ascending, the last with None.
         """
 
+    def with_alone(self, lines: Sequence[tuple[float, float, int | None]]) -> NetworkModel:
+        """
+        The same where one message alone takes its line (alpha, beta, most bytes), instead of a latency.
+        """
+
+    def with_inside(self, inside: NetworkModel) -> NetworkModel:
+        """The same where messages inside a node take what this says."""
+
     def time(self, bytes: int, processes: int = 1) -> float:
         """
         From one message to the next where each of this number of processes of a node sends several.
         """
+
+    def latency(self, bytes: int) -> float:
+        """How much later than its turn a message alone arrives."""
 
     def arrival(self, bytes: int) -> float:
         """Until a message alone has arrived."""
@@ -1116,6 +1127,14 @@ class NetworkModel:
     @property
     def link_factors(self) -> list[tuple[float, float, int | None]]:
         """As `with_link_factors` takes them; none: all 1."""
+
+    @property
+    def alone(self) -> list[tuple[float, float, int | None]]:
+        """As `with_alone` takes them; none: `costs.latency` counts."""
+
+    @property
+    def inside(self) -> NetworkModel | None:
+        """Of messages inside a node, if something is said of them."""
 
     @property
     def takes_largest(self) -> bool: ...

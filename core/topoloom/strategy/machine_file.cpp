@@ -51,6 +51,23 @@ std::vector<std::string_view> words_of(std::string_view line) {
     }
 }
 
+/// What lines say of messages.
+struct ModelLines {
+    std::vector<CostLine> lines{}, alone{};
+    std::vector<LinkFactors> factors{};
+    MessageCosts costs{};
+    std::set<std::string_view> named{};
+
+    [[nodiscard]] bool is_empty() const {
+        return lines.empty() && alone.empty() && factors.empty() && named.empty();
+    }
+    [[nodiscard]] NetworkModel model() && {
+        return NetworkModel::regimes(std::move(lines), costs)
+            .with_link_factors(std::move(factors))
+            .with_alone(std::move(alone));
+    }
+};
+
 class Lines {
    public:
     void read(std::string_view text) {
@@ -61,10 +78,14 @@ class Lines {
         }
     }
     MachineFile finish() && {
-        if (lines_.empty() && !(named_.empty() && factors_.empty()))
-            fail("a machine file with 'cost' or 'links' needs a line 'message - ALPHA BETA'");
-        if (!lines_.empty())
-            file_.model = NetworkModel::regimes(std::move(lines_), costs_).with_link_factors(factors_);
+        if (model_.lines.empty() && !(model_.is_empty() && inside_.is_empty()))
+            fail(
+                "a machine file with 'alone', 'cost', 'inside' or 'links' needs a line 'message - ALPHA "
+                "BETA'");
+        if (inside_.lines.empty() && !inside_.is_empty())
+            fail("a machine file with 'inside' needs a line 'inside message - ALPHA BETA'");
+        if (!model_.lines.empty()) file_.model = std::move(model_).model();
+        if (!inside_.lines.empty()) file_.model = file_.model->with_inside(std::move(inside_).model());
         return std::move(file_);
     }
 
@@ -75,42 +96,53 @@ class Lines {
             if (words.size() != 2) fail_at_line(number_, "expected 'machine TEXT'");
             if (!file_.machine.empty()) fail_at_line(number_, "the machine is given twice");
             file_.machine = words[1];
-        } else if (words[0] == "message") {
-            read_message(words);
-        } else if (words[0] == "links") {
-            read_links(words);
-        } else if (words[0] == "cost") {
-            read_cost(words);
+        } else if (words[0] == "inside") {
+            read_model({words.begin() + 1, words.end()}, inside_);
         } else if (words[0] != "node") {
-            fail_at_line(number_, "'", words[0], "' is none of: machine, node, message, links, cost");
+            read_model(words, model_);
         }
     }
-    void read_message(const std::vector<std::string_view>& words) {
-        if (words.size() != 4) fail_at_line(number_, "expected 'message MOST ALPHA BETA'");
+    void read_model(const std::vector<std::string_view>& words, ModelLines& model) {
+        const std::string_view what = words.empty() ? "" : words[0];
+        if (what == "message" || what == "alone") {
+            read_message(words, what == "alone" ? model.alone : model.lines);
+        } else if (what == "links" && &model != &inside_) {
+            read_links(words);
+        } else if (what == "cost") {
+            read_cost(words, model);
+        } else if (&model == &inside_) {
+            fail_at_line(number_, "'inside ", what, "' is none of: message, alone, cost");
+        } else {
+            fail_at_line(number_, "'", what,
+                         "' is none of: machine, node, message, alone, inside, links, cost");
+        }
+    }
+    void read_message(const std::vector<std::string_view>& words, std::vector<CostLine>& lines) {
+        if (words.size() != 4) fail_at_line(number_, "expected '", words[0], " MOST ALPHA BETA'");
         CostLine line;
-        line.most = most(words[1], lines_);
+        line.most = most(words[1], lines);
         line.alpha = seconds(words[2]);
         line.beta = seconds(words[3]);
-        lines_.push_back(line);
+        lines.push_back(line);
     }
     void read_links(const std::vector<std::string_view>& words) {
         if (words.size() != 4) fail_at_line(number_, "expected 'links MOST LATENCY BANDWIDTH'");
         LinkFactors links;
-        links.most = most(words[1], factors_);
+        links.most = most(words[1], model_.factors);
         links.latency = number(words[2], "a factor");
         links.bandwidth = number(words[3], "a factor");
         if (links.bandwidth == 0) fail_at_line(number_, "a bandwidth factor must be above 0");
-        factors_.push_back(links);
+        model_.factors.push_back(links);
     }
-    void read_cost(const std::vector<std::string_view>& words) {
+    void read_cost(const std::vector<std::string_view>& words, ModelLines& model) {
         if (words.size() != 3) fail_at_line(number_, "expected 'cost NAME VALUE'");
         std::vector<std::string> known;
         for (const NamedCost& cost : named_costs) {
             known.emplace_back(cost.name);
             if (cost.name != words[1]) continue;
-            if (!named_.insert(cost.name).second)
+            if (!model.named.insert(cost.name).second)
                 fail_at_line(number_, "the cost ", cost.name, " is given twice");
-            costs_.*cost.value = seconds(words[2]);
+            model.costs.*cost.value = seconds(words[2]);
             return;
         }
         fail_at_line(number_, unknown_name("cost", std::string(words[1]), known));
@@ -141,10 +173,7 @@ class Lines {
 
     std::size_t number_ = 0;
     MachineFile file_;
-    std::vector<CostLine> lines_;
-    std::vector<LinkFactors> factors_;
-    MessageCosts costs_;
-    std::set<std::string_view> named_;
+    ModelLines model_, inside_;
 };
 
 }  // namespace

@@ -11,8 +11,9 @@
 namespace topoloom {
 
 /// Lines `machine TEXT`, as make_machine() reads it; `node NUMBER HOST`, for those who look for their node; `message MOST
-/// ALPHA BETA`, a line of the model's for messages of up to MOST bytes, - for any; `links MOST LATENCY BANDWIDTH`, its
-/// LinkFactors, likewise; and `cost NAME VALUE`, an entry of MessageCosts. Times are in seconds, of bytes in seconds per
+/// ALPHA BETA`, a line of the model's for messages of up to MOST bytes, - for any; `alone MOST ALPHA BETA`, one of those of
+/// messages alone; `links MOST LATENCY BANDWIDTH`, its LinkFactors, likewise; `cost NAME VALUE`, an entry of MessageCosts;
+/// and `inside` before any of these but `links`, of messages inside a node. Times are in seconds, of bytes in seconds per
 /// byte; # begins a comment.
 struct MachineFile {
     std::string machine;                // empty where there is no such line

@@ -20,7 +20,7 @@ namespace {
 NetworkModel direct_model(const CostBasis& basis) {
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
     if (basis.nodes > 1 && !shares) return basis.model;
-    return memory_model(basis.machine == nullptr ? NodeInside{} : basis.machine->inside());
+    return memory_model(basis.model, basis.machine == nullptr ? NodeInside{} : basis.machine->inside());
 }
 
 /// What does not depend on routes, where each round waits for the one before on all ranks.
@@ -36,14 +36,16 @@ double least_time(const AnySchedule& schedule, const CostBasis& basis) {
 
 /// Messages that take what empty ones do.
 NetworkModel without_bytes(const NetworkModel& model) {
-    std::vector<CostLine> lines = model.lines();
-    for (CostLine& line : lines) line.beta = 0;
+    std::vector<CostLine> lines = model.lines(), alone = model.alone();
+    for (std::vector<CostLine>* each : {&lines, &alone})
+        for (CostLine& line : *each) line.beta = 0;
     MessageCosts costs = model.costs();
     for (double* per_byte : {&costs.send_cpu_per_byte, &costs.receive_cpu_per_byte, &costs.gamma,
                              &costs.reduce, &costs.delta, &costs.beta_em, &costs.node_beta})
         *per_byte = 0;
-    return model.takes_largest() ? NetworkModel::largest(std::move(lines), costs)
-                                 : NetworkModel::regimes(std::move(lines), costs);
+    const NetworkModel made = model.takes_largest() ? NetworkModel::largest(std::move(lines), costs)
+                                                    : NetworkModel::regimes(std::move(lines), costs);
+    return made.with_alone(std::move(alone));
 }
 
 /// Rounds after which those of data in many pieces are all alike, if there are such pieces.

@@ -97,6 +97,6 @@ def predict_times(
     for size in dict.fromkeys(sizes):
         time = model.time(size, processes)
         times.append(
-            MessageTime(size, time, model.costs.latency + time, model.cpu(size))
+            MessageTime(size, time, model.latency(size) + time, model.cpu(size))
         )
     return times

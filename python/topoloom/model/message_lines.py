@@ -5,7 +5,9 @@ For example::
 
     message 2047 6.104e-07 1.183e-10
     message - 4.772e-07 4.696e-11
-    cost latency 6.37e-07
+    alone - 9e-07 4.696e-11
+    cost send_cpu 1e-07
+    inside message - 2e-07 5e-11
 """
 
 from __future__ import annotations
@@ -20,17 +22,22 @@ Line = tuple[float, float, int | None]
 
 
 def message_lines(model: NetworkModel) -> str:
-    """Write lines ``message MOST ALPHA BETA``, ``links`` and ``cost``, in seconds.
+    """Write lines ``message MOST ALPHA BETA``, ``alone``, ``links``, ``cost``, seconds.
+
+    Those of messages inside a node have ``inside`` before them.
 
     Where the largest of some lines counts, processes of a node that share a card may
     slow each other less than in the model.
     """
     lines = _regimes(model.lines) if model.takes_largest else model.lines
-    text = _numbers("message", lines) + _numbers("links", model.link_factors)
+    text = _numbers("message", lines) + _numbers("alone", model.alone)
+    text += _numbers("links", model.link_factors)
     costs = {key: getattr(model.costs, key) for key in (*COSTS, "node_beta", "packet")}
-    return text + "".join(
-        f"cost {key} {cost:.12g}\n" for key, cost in costs.items() if cost
-    )
+    text += "".join(f"cost {key} {cost:.12g}\n" for key, cost in costs.items() if cost)
+    if model.inside is not None:
+        inside = message_lines(model.inside).splitlines()
+        text += "".join(f"inside {line}\n" for line in inside)
+    return text
 
 
 def _numbers(name: str, lines: Sequence[Line]) -> str:

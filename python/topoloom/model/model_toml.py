@@ -12,6 +12,11 @@ For example::
         { alpha = "3 us", beta = "0.04 ns" },
     ]
 
+    alone = [                                  # what one message alone takes
+        { most = "2 KiB", alpha = "3 us", beta = "0.1 ns" },
+        { alpha = "9 us", beta = "0.04 ns" },
+    ]
+
     links = [                    # messages take 1.9 times the latency of links
         { latency_factor = 1.9, bandwidth_factor = 0.9 },
     ]
@@ -19,11 +24,14 @@ For example::
     [costs]
     send_cpu = "0.5 us"
     node_bandwidth = "50 GB/s"
+
+    [inside]                     # of messages inside a node
+    regimes = [{ alpha = "0.2 us", beta = "0.05 ns" }]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -39,6 +47,7 @@ from topoloom.support.units import (
 )
 
 Number = TypeVar("Number", int, float)
+Line = tuple[float, float, int | None]
 
 FORMAT = "topoloom-model"
 VERSION = 1
@@ -61,6 +70,10 @@ COSTS = (
     "node_alpha",
     "barrier_round",
 )
+#: What one message alone takes, by size, instead of a latency.
+ALONE = "alone"
+#: A model of messages inside a node.
+INSIDE = "inside"
 #: Times the latency of links, and times their bandwidth, by size.
 LINKS = "links"
 _FACTORS = ("latency_factor", "bandwidth_factor")
@@ -84,22 +97,34 @@ class ModelFile(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Return all of a model, in seconds and bytes."""
-        costs = self.model.costs
+        inside = self.model.inside
         return {
             "summary": self.summary,
             "source": self.source,
             "date": self.date,
-            "largest" if self.model.takes_largest else "regimes": [
-                {"most_bytes": most, "alpha_s": alpha, "beta_s_per_byte": beta}
-                for alpha, beta, most in self.model.lines
-            ],
+            **_model_document(self.model),
             LINKS: [
                 {"most_bytes": most, **dict(zip(_FACTORS, factors, strict=True))}
                 for *factors, most in self.model.link_factors
             ],
-            "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
-            "packet_bytes": costs.packet,
+            **({INSIDE: _model_document(inside)} if inside else {}),
         }
+
+
+def _model_document(model: NetworkModel) -> dict[str, Any]:
+    def documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
+        return [
+            {"most_bytes": most, "alpha_s": alpha, "beta_s_per_byte": beta}
+            for alpha, beta, most in lines
+        ]
+
+    costs = model.costs
+    return {
+        "largest" if model.takes_largest else "regimes": documents(model.lines),
+        ALONE: documents(model.alone),
+        "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
+        "packet_bytes": costs.packet,
+    }
 
 
 def read_model_toml(path: str | Path) -> ModelFile:
@@ -124,43 +149,60 @@ def read_model_toml(path: str | Path) -> ModelFile:
 
 def read_model_tables(tables: dict[str, Any]) -> ModelFile:
     """Read a model that is part of another document."""
-    refuse_unknown(tables, (*_ABOUT, *KINDS, LINKS, "costs"), "")
+    refuse_unknown(tables, (*_ABOUT, *KINDS, ALONE, LINKS, INSIDE, "costs"), "")
     about = {k: entry(tables, k, str, k) for k in _ABOUT if k in tables}
     model = _model(tables).with_link_factors(_link_factors(tables))
+    if INSIDE in tables:
+        inside = entry(tables, INSIDE, dict, f"[{INSIDE}]")
+        refuse_unknown(inside, (*KINDS, ALONE, "costs"), f"{INSIDE}.")
+        model = model.with_inside(_model(inside, f"{INSIDE}."))
     return ModelFile(model, **about)
 
 
 def write_model_toml(path: str | Path, file: ModelFile) -> None:
     """Write a model; `read_model_toml` makes the same of it, to a few digits."""
     tables = {"format": FORMAT, "version": VERSION, **model_tables(file)}
-    costs = tables.pop("costs", {})
-    text = "".join(f"{key} = {toml_text(value)}\n" for key, value in tables.items())
-    if costs:
-        text += "\n[costs]\n"
-        text += "".join(f"{key} = {toml_text(value)}\n" for key, value in costs.items())
+    last = {key: tables.pop(key) for key in ("costs", INSIDE) if key in tables}
+    text = _text_of(tables)
+    for key, table in last.items():
+        text += f"\n[{key}]\n{_text_of(table)}"
     write_text(path, text)
+
+
+def _text_of(table: dict[str, Any]) -> str:
+    return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
 
 
 def model_tables(file: ModelFile) -> dict[str, Any]:
     """Make the keys of a model, without its format; `read_model_tables` reads them."""
     model = file.model
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
-    kind = "largest" if model.takes_largest else "regimes"
-    lines = [
-        _up_to(most) | {"alpha": time_text(alpha), "beta": time_text(beta)}
-        for alpha, beta, most in model.lines
-    ]
     links = [
         _up_to(most) | dict(zip(_FACTORS, factors, strict=True))
         for *factors, most in model.link_factors
     ]
-    costs = cost_texts(model.costs)
     return {
         **about,
-        kind: lines,
+        **_time_tables(model),
         **({LINKS: links} if links else {}),
+        **({INSIDE: _time_tables(model.inside)} if model.inside else {}),
+    }
+
+
+def _time_tables(model: NetworkModel) -> dict[str, Any]:
+    costs = cost_texts(model.costs)
+    return {
+        "largest" if model.takes_largest else "regimes": _line_tables(model.lines),
+        **({ALONE: _line_tables(model.alone)} if model.alone else {}),
         **({"costs": costs} if costs else {}),
     }
+
+
+def _line_tables(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    return [
+        _up_to(most) | {"alpha": time_text(alpha), "beta": time_text(beta)}
+        for alpha, beta, most in lines
+    ]
 
 
 def _up_to(most: int | None) -> dict[str, Any]:
@@ -185,13 +227,14 @@ def time_text(seconds: float, digits: int = 6) -> str:
     return f"{seconds * 1e9:.{digits}g} ns"
 
 
-def _model(document: dict[str, Any]) -> NetworkModel:
+def _model(document: dict[str, Any], where: str = "") -> NetworkModel:
     kinds = [kind for kind in KINDS if kind in document]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "nothing"
         raise Error(f"a model has one of {', '.join(KINDS)}, but there is {found}")
     table = entry(document, "costs", dict, "[costs]") if "costs" in document else {}
     costs = _costs(table)
+    alone = _lines(document, ALONE, where) if ALONE in document else []
     if kinds == ["loggp"]:
         for key in _OF_LOGGP:
             if key in table:
@@ -199,17 +242,22 @@ def _model(document: dict[str, Any]) -> NetworkModel:
         given = entry(document, "loggp", dict, "loggp")
         refuse_unknown(given, "LogG", "loggp.")
         L, o, g, G = (_parsed(given, key, "loggp", parse_latency) for key in "LogG")
-        return NetworkModel.loggp(L, o, g, G, costs)
-    lines = [
-        _line(typed(line, dict, f"{kinds[0]}[{index}]"), f"{kinds[0]}[{index}]")
-        for index, line in enumerate(entry(document, kinds[0], list, kinds[0]))
-    ]
+        return NetworkModel.loggp(L, o, g, G, costs).with_alone(alone)
+    lines = _lines(document, kinds[0], where)
     if kinds == ["largest"]:
-        return NetworkModel.largest(lines, costs)
-    return NetworkModel.regimes(lines, costs)
+        return NetworkModel.largest(lines, costs).with_alone(alone)
+    return NetworkModel.regimes(lines, costs).with_alone(alone)
 
 
-def _line(line: dict[str, Any], where: str) -> tuple[float, float, int | None]:
+def _lines(document: dict[str, Any], key: str, where: str) -> list[Line]:
+    named = where + key
+    return [
+        _line(typed(line, dict, f"{named}[{index}]"), f"{named}[{index}]")
+        for index, line in enumerate(entry(document, key, list, named))
+    ]
+
+
+def _line(line: dict[str, Any], where: str) -> Line:
     refuse_unknown(line, ("most", "alpha", "beta"), f"{where}.")
     alpha, beta = (
         _parsed(line, key, where, parse_latency) for key in ("alpha", "beta")
@@ -217,9 +265,7 @@ def _line(line: dict[str, Any], where: str) -> tuple[float, float, int | None]:
     return alpha, beta, _most(line, where)
 
 
-def _link_factors(
-    document: dict[str, Any],
-) -> list[tuple[float, float, int | None]]:
+def _link_factors(document: dict[str, Any]) -> list[Line]:
     if LINKS not in document:
         return []
     factors = []

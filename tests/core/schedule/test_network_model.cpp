@@ -128,6 +128,32 @@ TEST_CASE("CPU, copies, staging and the card's memory cost what they are said to
     CHECK(model.nic_time(Bytes{2}) == 10 + 2 * 9);
 }
 
+TEST_CASE("a message alone takes its own line, and one among many its turn") {
+    const NetworkModel model = qsnet().with_alone({{15e-6, 8e-9, 1024}, {40e-6, 8e-9}});
+    CHECK(model.arrival(Bytes{100}) == doctest::Approx(15e-6 + 100 * 8e-9));
+    CHECK(model.latency(Bytes{100}) == doctest::Approx(4e-6));
+    CHECK(model.arrival(Bytes{1025}) == doctest::Approx(40e-6 + 1025 * 8e-9));
+    CHECK(model.time(Bytes{1025}) == qsnet().time(Bytes{1025}));
+    CHECK(model.with_costs({.send_cpu = 1e-6}).arrival(Bytes{1025}) == model.arrival(Bytes{1025}));
+    CHECK(qsnet().with_alone({{0, 0}}).latency(Bytes{9}) == 0);  // no message comes before its turn
+    const auto alone = [](const NetworkModel& of, std::vector<CostLine> lines) {
+        return refused([&] { (void)of.with_alone(std::move(lines)); });
+    };
+    CHECK(alone(qsnet(), {{1, 0, 10}}) ==
+          "the last line of messages alone must have no limit, but goes up to 10 bytes");
+    CHECK(alone(qsnet(), {{-1, 0}}) == "alpha must be finite and not negative, not -1");
+    CHECK(alone(qsnet().with_costs({.latency = 1e-6}), {{1, 0}}) ==
+          "a model has a latency, or lines of messages alone, not both");
+}
+
+TEST_CASE("a model says of messages inside a node what it was told") {
+    CHECK(qsnet().inside() == nullptr);
+    const NetworkModel both = qsnet().with_inside(myrinet()).with_costs({.send_cpu = 1e-6});
+    REQUIRE(both.inside() != nullptr);
+    CHECK(both.inside()->time(Bytes{100}) == myrinet().time(Bytes{100}));
+    CHECK(both.time(Bytes{100}) == qsnet().time(Bytes{100}));
+}
+
 TEST_CASE("a model that cannot be is refused, and said why") {
     CHECK(refused([] { (void)NetworkModel::regimes({}); }).find("needs a line") != std::string::npos);
     CHECK(refused([] { (void)NetworkModel::regimes({{-1, 0}}); }) ==

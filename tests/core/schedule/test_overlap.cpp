@@ -118,6 +118,22 @@ TEST_CASE("links are as long and as wide as the size of a message makes them") {
     CHECK(on_a_switch(all_to_all, 4, 4000, "at-once", same) == on_a_switch(all_to_all, 4, 4000, "at-once"));
 }
 
+TEST_CASE("a round waits for the latency of its message, whatever the size") {
+    const NetworkModel model =
+        NetworkModel::regimes({{1e-6, 1e-9}}).with_alone({{3e-6, 1e-9, 100}, {9e-6, 1e-9}});
+    for (const auto& [bytes, alone] : {std::pair{100, 3.1e-6}, {101, 9.101e-6}}) {
+        const Collective call{broadcast, 2, Bytes{bytes}};
+        CHECK(cost(make_schedule(call, "binomial"), model).time == is(alone));
+        CHECK(on_a_switch(broadcast, 2, bytes, "binomial", model) == is(alone + 2e-6));
+        const Machine machine = make_machine("tree:2,bandwidth=1GB/s,latency=1us");
+        const std::vector<Slot> slots{Slot{0U}, Slot{1U}};
+        CHECK(run_cost(make_schedule(call, "binomial"), model, machine, slots).time == is(alone + 2e-6));
+        const Machine node = make_machine("tree:1,bandwidth=1GB/s+node:2");
+        CHECK(run_cost(make_schedule(call, "binomial"), by_links().with_inside(model), node, slots).time ==
+              is(alone));
+    }
+}
+
 TEST_CASE("a reduction takes its time for each byte that comes, a copy none") {
     MessageCosts costs;
     costs.reduce = 2e-9;

@@ -88,6 +88,18 @@ TEST_CASE("a machine file says what messages cost") {
     CHECK(basis.model.link_factors(Bytes{242}).bandwidth == 0.9);
 }
 
+TEST_CASE("a machine file says what messages alone cost, and those inside a node") {
+    const NetworkModel model = find_cost_basis(with_machine("message - 2e-6 1e-9\nalone 99 3e-6 1e-9\n"
+                                                            "alone - 9e-6 1e-9\ninside message - 1e-7 5e-11\n"
+                                                            "inside alone - 4e-7 5e-11\n"
+                                                            "inside cost send_cpu 1e-7"))
+                                   .model;
+    CHECK(model.arrival(Bytes{100}) == doctest::Approx(9.1e-6));
+    REQUIRE(model.inside() != nullptr);
+    CHECK(model.inside()->arrival(Bytes{0}) == 4e-7);
+    CHECK(model.inside()->send_cpu(Bytes{0}) == 1e-7);
+}
+
 TEST_CASE("a message takes its receiver some time, so that the root of a gather is not free") {
     const CostBasis basis = find_cost_basis(with_machine("message - 2e-6 1e-9"));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 1e-6);
@@ -113,8 +125,15 @@ TEST_CASE("what is wrong with a machine file is said in a line that names its li
     refuses_machine("machine", "the machine file: line 1: expected 'machine TEXT'");
     refuses_machine("machine torus:4\nmachine torus:4",
                     "the machine file: line 2: the machine is given twice");
-    refuses_machine("graph torus:4",
-                    "the machine file: line 1: 'graph' is none of: machine, node, message, links, cost");
+    refuses_machine(
+        "graph torus:4",
+        "the machine file: line 1: 'graph' is none of: machine, node, message, alone, inside, links, "
+        "cost");
+    refuses_machine("inside links - 1 1",
+                    "the machine file: line 1: 'inside links' is none of: message, alone, cost");
+    refuses_machine(
+        "message - 1 0\ninside alone - 1 0",
+        "the machine file: a machine file with 'inside' needs a line 'inside message - ALPHA BETA'");
     refuses_machine("\nmessage 5 1e-6", "the machine file: line 2: expected 'message MOST ALPHA BETA'");
     refuses_machine("message - 1us 0",
                     "the machine file: line 1: '1us' is not a number of seconds, 0 or more");
@@ -123,9 +142,10 @@ TEST_CASE("what is wrong with a machine file is said in a line that names its li
                     "the machine file: line 2: messages must ascend, but 9 follows 9");
     refuses_machine("message 9 1 0",
                     "the machine file: the last regime must have no limit, but goes up to 9 bytes");
-    refuses_machine(
-        "cost latency 1",
-        "the machine file: a machine file with 'cost' or 'links' needs a line 'message - ALPHA BETA'");
+    refuses_machine("cost latency 1",
+                    "the machine file: a machine file with 'alone', 'cost', 'inside' or 'links' needs a line "
+                    "'message - ALPHA "
+                    "BETA'");
     refuses_machine("links 9 1", "the machine file: line 1: expected 'links MOST LATENCY BANDWIDTH'");
     refuses_machine("links - 1 0", "the machine file: line 1: a bandwidth factor must be above 0");
     refuses_machine("links - x 1", "the machine file: line 1: 'x' is not a factor, 0 or more");

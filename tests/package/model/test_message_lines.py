@@ -15,23 +15,31 @@ SIZES = [0, 1, *(2**k + d for k in range(1, 31) for d in (-1, 0, 1))]
 def read(text: str) -> NetworkModel:
     """Read them as docs/reference/file-formats.md says."""
     costs = MessageCosts()
-    lines: list[tuple[float, float, int | None]] = []
-    links: list[tuple[float, float, int | None]] = []
+    parts: dict[str, list[tuple[float, float, int | None]]]
+    parts = {"message": [], "alone": [], "links": []}
+    inside = ""
     for line in text.splitlines():
         word, *values = line.split()
-        if word in ("message", "links"):
+        if word == "inside":
+            inside += line.partition(" ")[2] + "\n"
+        elif word in parts:
             most, first, second = values
-            to = lines if word == "message" else links
-            to.append((float(first), float(second), None if most == "-" else int(most)))
+            size = None if most == "-" else int(most)
+            parts[word].append((float(first), float(second), size))
         else:
             assert word == "cost"
             setattr(costs, values[0], float(values[1]))
-    return NetworkModel.regimes(lines, costs).with_link_factors(links)
+    model = NetworkModel.regimes(parts["message"], costs).with_alone(parts["alone"])
+    model = model.with_link_factors(parts["links"])
+    return model.with_inside(read(inside)) if inside else model
 
 
 def assert_same(model: NetworkModel) -> None:
     copy = read(message_lines(model))
     assert copy.link_factors == model.link_factors
+    assert (copy.inside is None) == (model.inside is None)
+    if model.inside is not None:
+        assert_same(model.inside)
     for size in SIZES:
         assert copy.time(size) == pytest.approx(model.time(size), rel=1e-11)
         assert copy.arrival(size) == pytest.approx(model.arrival(size), rel=1e-11)
@@ -50,6 +58,13 @@ def test_the_largest_of_lines_is_one_after_the_other() -> None:
     model = NetworkModel.largest(three)
     assert message_lines(model) == "message 4444 5e-06 1e-10\nmessage - 1e-06 1e-09\n"
     assert_same(model)
+
+
+def test_messages_alone_and_inside_a_node_are_written() -> None:
+    inside = NetworkModel.largest([(1e-7, 1e-10, None), (2e-7, 5e-11, None)])
+    alone = [(3e-6, 1e-9, 1000), (9e-6, 1e-9, None)]
+    model = NetworkModel.regimes([(1e-6, 1e-9, None)]).with_alone(alone)
+    assert_same(model.with_inside(inside.with_alone([(5e-7, 1e-10, None)])))
 
 
 def test_lines_that_begin_together_are_the_steepest() -> None:

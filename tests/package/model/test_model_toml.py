@@ -48,6 +48,27 @@ def test_every_model_says_where_it_is_from_and_survives_a_copy(
         assert copy.model.time(size, 64) == pytest.approx(expected, rel=1e-3)
 
 
+def test_messages_alone_and_inside_a_node_survive_a_copy(tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(
+        f"{HEAD}regimes = [{LINE}]\n"
+        'alone = [{ most = "1 KiB", alpha = "3 us", beta = "1 ns" }, '
+        '{ alpha = "9 us", beta = "1 ns" }]\n'
+        f"[inside]\nregimes = [{LINE}]\n"
+        'alone = [{ alpha = "2 us", beta = "1 ns" }]\n'
+        '[inside.costs]\nsend_cpu = "0.5 us"\n'
+    )
+    file = read_model_toml(path)
+    write_model_toml(tmp_path / "copy.toml", file)
+    for model in (file.model, read_model_toml(tmp_path / "copy.toml").model):
+        assert model.arrival(1024) == pytest.approx(3e-6 + 1.024e-6)
+        assert model.arrival(1025) == pytest.approx(9e-6 + 1.025e-6)
+        assert model.latency(1025) == pytest.approx(8e-6)
+        assert model.inside is not None
+        assert model.inside.arrival(0) == pytest.approx(2e-6)
+        assert model.inside.send_cpu(0) == pytest.approx(5e-7)
+
+
 @pytest.mark.parametrize("name", model_names())
 def test_every_model_that_ships_tells_gap_and_latency(name: str) -> None:
     document = read_toml(ROOT / "models" / f"{name}.toml")
@@ -127,6 +148,14 @@ def test_loggp_is_read_with_the_costs_that_it_leaves_open(tmp_path: Path) -> Non
             f'{HEAD}loggp = {{ L = "1 us", o = "1 us", g = "1 us", G = "1 ns" }}\n'
             '[costs]\nsend_cpu = "1 us"',
             "costs.send_cpu follows from loggp; leave it out",
+        ),
+        (
+            f'{HEAD}regimes = [{LINE}]\nalone = [{LINE}]\n[costs]\nlatency = "1 us"',
+            "a model has a latency, or lines of messages alone, not both",
+        ),
+        (
+            f"{HEAD}regimes = [{LINE}]\n[inside]\nlinks = []",
+            "inside.links",
         ),
         (
             f'{HEAD}regimes = [{LINE}]\nlinks = [{{ latency_factor = "2" }}]',

@@ -34,7 +34,9 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
     const auto turn = [&](Bytes bytes) { return to_card ? model.nic_time(bytes) : model.time(bytes); };
     const auto work = [&](Bytes bytes) { return reduces ? model.reduce(bytes) : 0; };
     Departures sent;
+    double latency = 0;
     schedule.sends(rank, round, [&](Rank, Bytes bytes) {
+        latency = std::max(latency, model.latency(bytes));
         const double arrived = sent.add(model.send_cpu(bytes), turn(bytes));
         share.time = std::max(share.time, arrived + work(bytes));  // of its receiver, who may not be visited
         share.cpu += model.send_cpu(bytes);
@@ -43,6 +45,7 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
     });
     Arrivals come;
     schedule.receives(rank, round, [&](Rank, Bytes bytes) {
+        latency = std::max(latency, model.latency(bytes));
         come.add(turn(bytes), model.receive_cpu(bytes), work(bytes));
         share.cpu += model.receive_cpu(bytes) + work(bytes);
     });
@@ -54,8 +57,7 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
         const double staging = to_card ? model.stage(*to_card) : 0;
         share.time = std::max(share.time, busy(sent.left, copying, staging, share.messages));
     }
-    if ((share.messages > 0 || !come.none()) && !pipelined(schedule, round))
-        share.time += model.costs().latency;
+    if (!pipelined(schedule, round)) share.time += latency;
     share.time = std::max(share.time, share.cpu);
     return share;
 }
@@ -191,7 +193,7 @@ RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Mac
 template <class Use>
 RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                    std::size_t ranks, Meter& meter, const Use& use) {
-    const NetworkModel memory = memory_model(machine.inside());
+    const NetworkModel memory = memory_model(at.model, machine.inside());
     return with_network(schedule, at, machine, [&](const auto& network, const Barrier& barrier) {
         RunTimer timer(network, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
         RankClocks clocks(ranks);
@@ -282,6 +284,10 @@ NetworkModel memory_model(const NodeInside& node) {
     return NetworkModel::regimes(
         {{startup, beta}},
         {.send_cpu = startup / 2, .receive_cpu = startup / 2, .receive_cpu_per_byte = beta});
+}
+
+NetworkModel memory_model(const NetworkModel& model, const NodeInside& node) {
+    return model.inside() == nullptr ? memory_model(node) : *model.inside();
 }
 
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,

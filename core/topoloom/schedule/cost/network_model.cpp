@@ -18,6 +18,13 @@ void check(double value, std::string_view name) {
     if (!std::isfinite(value) || value < 0) fail(name, " must be finite and not negative, not ", value);
 }
 
+void check_lines(const std::vector<CostLine>& lines) {
+    for (const CostLine& line : lines) {
+        check(line.alpha, "alpha");
+        check(line.beta, "beta");
+    }
+}
+
 /// That parts by size go on to the largest.
 template <class Part>
 void check_limits(const std::vector<Part>& parts, std::string_view name) {
@@ -36,10 +43,7 @@ void check_limits(const std::vector<Part>& parts, std::string_view name) {
 NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& costs, bool largest)
     : lines_(std::move(lines)), costs_(costs), largest_(largest) {
     if (lines_.empty()) fail("a network model needs a line, alpha + bytes * beta");
-    for (const CostLine& line : lines_) {
-        check(line.alpha, "alpha");
-        check(line.beta, "beta");
-    }
+    check_lines(lines_);
     check(costs.latency, "latency");
     check(costs.send_cpu, "send cpu");
     check(costs.send_cpu_per_byte, "send cpu per byte");
@@ -84,7 +88,8 @@ NetworkModel NetworkModel::with_costs(const MessageCosts& costs) const {
     NetworkModel changed(lines_, costs, largest_);
     changed.cards_ = cards_;
     changed.link_factors_ = link_factors_;
-    return changed;
+    changed.inside_ = inside_;
+    return alone_.empty() ? changed : changed.with_alone(alone_);
 }
 
 NetworkModel NetworkModel::with_cards(std::uint32_t cards) const {
@@ -102,6 +107,22 @@ NetworkModel NetworkModel::with_link_factors(std::vector<LinkFactors> factors) c
     }
     NetworkModel model = *this;
     model.link_factors_ = std::move(factors);
+    return model;
+}
+
+NetworkModel NetworkModel::with_alone(std::vector<CostLine> lines) const {
+    if (!lines.empty() && costs_.latency > 0)
+        fail("a model has a latency, or lines of messages alone, not both");
+    check_limits(lines, "line of messages alone");
+    check_lines(lines);
+    NetworkModel model = *this;
+    model.alone_ = std::move(lines);
+    return model;
+}
+
+NetworkModel NetworkModel::with_inside(const NetworkModel& inside) const {
+    NetworkModel model = *this;
+    model.inside_ = std::make_shared<const NetworkModel>(inside);
     return model;
 }
 

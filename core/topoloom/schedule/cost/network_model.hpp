@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "topoloom/base/unit.hpp"
@@ -69,6 +70,12 @@ class NetworkModel {
     /// The same, on links that are not the same to messages of all sizes; where none are given, they are. Throws Error
     /// unless `most` ascends, the last has no limit, and all is finite, bandwidths above 0 and latencies not below.
     [[nodiscard]] NetworkModel with_link_factors(std::vector<LinkFactors> factors) const;
+    /// The same, where one message alone takes the line of its size among these: what both ranks first agree on, or copy,
+    /// makes long messages later, but not those that follow. Throws Error unless `most` ascends, the last has no limit,
+    /// everything is finite and not negative, and the costs have no latency.
+    [[nodiscard]] NetworkModel with_alone(std::vector<CostLine> lines) const;
+    /// The same, where messages inside a node take what this says.
+    [[nodiscard]] NetworkModel with_inside(const NetworkModel& inside) const;
 
     /// Seconds from one message to the next where a process sends several.
     [[nodiscard]] double time(Bytes size) const {
@@ -84,8 +91,12 @@ class NetworkModel {
             return CostLine{std::max(line.alpha, shared.alpha), std::max(line.beta, shared.beta)};
         });
     }
+    /// How much later than its turn one message alone arrives.
+    [[nodiscard]] double latency(Bytes size) const {
+        return alone_.empty() ? costs_.latency : std::max(0.0, on_its_line(alone_, size) - time(size));
+    }
     /// Until a message alone has arrived.
-    [[nodiscard]] double arrival(Bytes size) const { return costs_.latency + time(size); }
+    [[nodiscard]] double arrival(Bytes size) const { return latency(size) + time(size); }
     [[nodiscard]] bool sends_from_nic() const { return costs_.beta_em > 0; }
     [[nodiscard]] bool slows_neighbors() const { return costs_.node_alpha > 0 || costs_.node_beta > 0; }
     /// As `time`, sent from the memory of the network card, which the processes of a node share, with the alpha of long
@@ -134,6 +145,10 @@ class NetworkModel {
 
     [[nodiscard]] const std::vector<CostLine>& lines() const { return lines_; }
     [[nodiscard]] const std::vector<LinkFactors>& link_factors() const { return link_factors_; }
+    /// Of messages alone; none where they are `costs().latency` later than their turns.
+    [[nodiscard]] const std::vector<CostLine>& alone() const { return alone_; }
+    /// Of messages inside a node; null where nothing is said of them.
+    [[nodiscard]] const NetworkModel* inside() const { return inside_.get(); }
     [[nodiscard]] bool takes_largest() const { return largest_; }
     [[nodiscard]] const MessageCosts& costs() const { return costs_; }
 
@@ -142,6 +157,11 @@ class NetworkModel {
 
     [[nodiscard]] static double barrier_rounds(std::size_t ranks) {
         return ranks > 1 ? static_cast<double>(std::bit_width(ranks - 1)) : 0;
+    }
+    [[nodiscard]] static double on_its_line(const std::vector<CostLine>& lines, Bytes size) {
+        std::size_t i = 0;
+        while (lines[i].most < size.value) ++i;  // the last line has no limit
+        return lines[i].alpha + static_cast<double>(size.value) * lines[i].beta;
     }
     /// On the line of the size, each of which is changed first.
     template <class Change>
@@ -163,7 +183,9 @@ class NetworkModel {
     }
 
     std::vector<CostLine> lines_;
+    std::vector<CostLine> alone_;
     std::vector<LinkFactors> link_factors_;
+    std::shared_ptr<const NetworkModel> inside_;
     MessageCosts costs_;
     double cards_ = 1;  // per node
     bool largest_;

@@ -66,7 +66,7 @@ class RoundTimer {
           senders_on_(machine.node_count(), 1) {}
 
     RoundCost time(const AnySchedule& schedule, std::uint64_t round) {
-        double longest_way = 0, most_to_send = 0;
+        double latest = 0, most_to_send = 0;
         bool silent = true;
         calls_.list_senders(schedule, round, senders_);
         if (shares_) count_senders(schedule, round);
@@ -92,7 +92,7 @@ class RoundTimer {
                 const Way way = is_routed(message)
                                     ? send(shifted(from, shift), shifted(message.to, shift), filled)
                                     : Way{};
-                longest_way = std::max(longest_way, links.latency * way.latency);
+                latest = std::max(latest, model_.latency(message.bytes) + links.latency * way.latency);
                 const std::uint32_t processes = senders_on_[here.value];
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
                                              : model_.time(message.bytes, processes);
@@ -126,7 +126,7 @@ class RoundTimer {
         RoundCost sum = waits ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
         if (silent) return sum;
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
-        const double arrival = flows ? 0 : model_.costs().latency + longest_way;
+        const double arrival = flows ? 0 : latest;
         return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
     }
 

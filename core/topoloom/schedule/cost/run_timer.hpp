@@ -180,8 +180,9 @@ class RunTimer {
             cpu_.add(message.to.value, overhead + work);
             (is_inside(message) ? sent_by : inside).started += start;
             if (is_inside(message)) {
-                const double come = begun + inside.add(start, memory_.time(message.bytes));
-                come_.to(message.to).add(std::max(come, passed(message)), overhead, work);
+                const double come =
+                    std::max(begun + inside.add(start, memory_.time(message.bytes)), passed(message));
+                come_.to(message.to).add(come + memory_.latency(message.bytes), overhead, work);
                 continue;
             }
             const LinkFactors links = model_.link_factors(message.bytes);
@@ -193,7 +194,7 @@ class RunTimer {
             const double wire =
                 first + static_cast<double>(message.bytes.value) / (links.bandwidth * message.bandwidth);
             const double come = std::max(begun + sent_by.add(start, turn, wire), first + passed(message));
-            const double latency = model_.costs().latency + links.latency * message.latency;
+            const double latency = model_.latency(message.bytes) + links.latency * message.latency;
             come_.to(message.to).add(come + latency, overhead, work);
         }
         const Copies copies = copied(schedule, calls_.in_call(from), round);

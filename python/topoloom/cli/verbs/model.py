@@ -137,7 +137,6 @@ def _list(as_json: bool) -> None:
 
 def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) -> None:
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.model.model_toml import cost_texts
     from topoloom.model.named import load_model
 
     file = load_model(what)
@@ -155,10 +154,9 @@ def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) ->
         return
     facts = [(key, getattr(file, key)) for key in ("summary", "source", "date")]
     print_facts([fact for fact in facts if fact[1]], file.name or what)
-    _print_lines(file.model)
-    _print_link_factors(file.model)
-    costs = cost_texts(file.model.costs)
-    print_facts([(name.replace("_", " "), text) for name, text in costs.items()])
+    _print_model(file.model)
+    if file.model.inside is not None:
+        _print_model(file.model.inside, " inside a node")
 
 
 def _predict(
@@ -314,7 +312,21 @@ def _channels_text(curve: PairCurve) -> str:
     return f"{least} to {most}; pairs in between were not measured"
 
 
-def _print_lines(model: NetworkModel) -> None:
+def _print_model(model: NetworkModel, where: str = "") -> None:
+    from topoloom._core import NetworkModel
+    from topoloom.cli.console import print_facts
+    from topoloom.model.model_toml import cost_texts
+
+    _print_lines(model, f"bytes{where}")
+    if model.alone:
+        alone = NetworkModel.regimes(model.alone)
+        _print_lines(alone, f"bytes alone{where}")
+    _print_link_factors(model)
+    costs = cost_texts(model.costs)
+    print_facts([(name.replace("_", " "), text) for name, text in costs.items()])
+
+
+def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
     """Print the lines, each with the bandwidth that it comes to."""
     from topoloom.cli.console import print_table
     from topoloom.model.model_toml import time_text
@@ -326,7 +338,7 @@ def _print_lines(model: NetworkModel) -> None:
         rate = format_bandwidth(1 / beta) if beta else ""
         name = "the largest of" if model.takes_largest else part
         rows.append((name, time_text(alpha, 4), time_text(beta, 4), rate))
-    print_table(["bytes", "alpha", "beta", "1 / beta"], rows)
+    print_table([of, "alpha", "beta", "1 / beta"], rows)
 
 
 def _print_link_factors(model: NetworkModel) -> None:

@@ -46,7 +46,7 @@ class StepRates:
         size, model = self._size, self._model
         shared = model.time(0) + max(1.0, most) * size / bandwidth
         packets = model.in_packets(size, latency, bandwidth)
-        return model.costs.latency + latency + max(self._gap, shared, packets)
+        return model.latency(size) + latency + max(self._gap, shared, packets)
 
     def _way(self, start: int, end: int) -> tuple[float, float]:
         """Latency and narrowest bandwidth of a route."""
