@@ -29,8 +29,7 @@ def message_lines(model: NetworkModel) -> str:
     Where the largest of some lines counts, processes of a node that share a card may
     slow each other less than in the model.
     """
-    lines = _regimes(model.lines) if model.takes_largest else model.lines
-    text = _numbers("message", lines) + _numbers("alone", model.alone)
+    text = _numbers("message", as_regimes(model)) + _numbers("alone", model.alone)
     text += _numbers("links", model.link_factors)
     costs = {key: getattr(model.costs, key) for key in (*COSTS, "node_beta", "packet")}
     text += "".join(f"cost {key} {cost:.12g}\n" for key, cost in costs.items() if cost)
@@ -47,8 +46,11 @@ def _numbers(name: str, lines: Sequence[Line]) -> str:
     )
 
 
-def _regimes(lines: Sequence[Line]) -> list[Line]:
-    """Say of the largest of some lines which one it is up to which size."""
+def as_regimes(model: NetworkModel) -> list[Line]:
+    """Say where the largest of some lines counts which one it is up to which size."""
+    lines = model.lines
+    if not model.takes_largest:
+        return lines
     regimes: list[Line] = []
     size = 0
     alpha, beta, _ = max(lines, key=lambda line: (line[0], line[1]))

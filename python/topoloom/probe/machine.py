@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from topoloom._core import Machine
 from topoloom.importers.described import AllocatedNode, Described
 from topoloom.model.channels import PairCurve
-from topoloom.model.model_toml import ModelFile, model_tables, time_text
+from topoloom.model.model_toml import model_tables, time_text
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.groups import HOST, PART, RankGroup, network_height
+from topoloom.probe.inference.groups import HOST, RankGroup, network_height
 from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.inference.network import Network
+from topoloom.probe.network_model import IN_HOSTS, between_hosts, inside_hosts, model_of
 from topoloom.support.number_ranges import expand_ranges
 
 #: A distance of the nearest slots; others in proportion, as integers.
@@ -24,7 +26,6 @@ _UNIT = 4
 #: The share of what all hosts could send above which they did not hinder each other.
 _UNHINDERED = 0.9
 _MOST_CPUS = 1 << 16
-_IN = (HOST, PART)
 
 
 def described_machine(found: Findings) -> Described:
@@ -47,19 +48,10 @@ def described_machine(found: Findings) -> Described:
     )
 
 
-def model_of(found: Findings) -> ModelFile | None:
-    """Make the network model of the nearest hosts, or of the ranks of a single one."""
-    costs = _between_hosts(found) or _inside_hosts(found)
-    if costs is None:
-        return None
-    name = "measured between hosts" if found.network else "measured inside a host"
-    return ModelFile(costs.model, name)
-
-
 def tables_of(found: Findings, samples: str, command: Sequence[str]) -> dict[str, Any]:
     """Make the tables ``[model]`` and ``[probe]`` of the machine's file."""
     tables: dict[str, Any] = {}
-    model = model_of(found)
+    model = model_of(found, Machine(described_machine(found).text))
     if model is not None:
         tables["model"] = model_tables(model)
     document = found.document()
@@ -151,7 +143,7 @@ def _uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
 
 def _groups_of(network: Network) -> list[RankGroup]:
     assert network.root is not None
-    return [group for group in network.root.all_groups() if group.kind not in _IN]
+    return [group for group in network.root.all_groups() if group.kind not in IN_HOSTS]
 
 
 def capacity(curve: PairCurve) -> float:
@@ -219,7 +211,9 @@ def _shape(group: RankGroup) -> tuple[int, ...] | None:
 
 def _distances(found: Findings, levels: int) -> list[int]:
     """Return distances in proportion to how long short messages take."""
-    inside = [level.median for level in found.levels if level.groups[0].kind in _IN]
+    inside = [
+        level.median for level in found.levels if level.groups[0].kind in IN_HOSTS
+    ]
     if len(inside) != levels:
         return []
     distance = [max(1, round(_UNIT * time / inside[0])) for time in inside]
@@ -232,7 +226,7 @@ def _distances(found: Findings, levels: int) -> list[int]:
 
 def _speeds(found: Findings) -> dict[str, str]:
     speeds: dict[str, str] = {}
-    between, inside = _between_hosts(found), _inside_hosts(found)
+    between, inside = between_hosts(found), inside_hosts(found)
     if between is not None and found.network is not None:
         startup = _startup(between)
         speeds["bandwidth"] = _rate_text(_rate(found))
@@ -259,26 +253,10 @@ def _startup(costs: LevelCosts) -> float:
     return float(costs.alone.fit.measured[0])
 
 
-def _between_hosts(found: Findings) -> LevelCosts | None:
-    """Return the costs of the nearest hosts."""
-    for level in found.levels:
-        if level.groups[0].kind not in _IN and level.name in found.level_costs:
-            return found.level_costs[level.name]
-    return None
-
-
-def _inside_hosts(found: Findings) -> LevelCosts | None:
-    """Return the costs of the farthest ranks of a host."""
-    for level in found.levels[::-1]:
-        if level.groups[0].kind in _IN and level.name in found.level_costs:
-            return found.level_costs[level.name]
-    return None
-
-
 def _rate(found: Findings) -> float:
     """Return what a host sends: of as many of its ranks as help."""
     curve = found.curves.get("between two hosts")
-    costs = _between_hosts(found)
+    costs = between_hosts(found)
     single = 0.0 if costs is None else costs.bandwidth
     return max(single, 0.0 if curve is None else capacity(curve)) or 1e9
 

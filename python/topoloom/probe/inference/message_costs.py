@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import MessageCosts, NetworkModel
 from topoloom.model.fit import MIN_SIZES, Fit, fit_model
+from topoloom.model.message_lines import as_regimes
 from topoloom.probe.job.samples import Exchange
 
 #: Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1 on; then the
@@ -140,12 +141,10 @@ class LevelCosts:
         for name, value in known.items():
             if not math.isnan(value):
                 setattr(costs, name, value)
-        curve = self.alone if self.burst is None else self.burst
-        if self.burst is not None:
-            costs.latency = self.latency
-        model = curve.model
-        make = NetworkModel.largest if model.takes_largest else NetworkModel.regimes
-        return make(list(model.lines), costs)
+        if self.burst is None:
+            return self.alone.model.with_costs(costs)
+        alone = as_regimes(self.alone.model)
+        return self.burst.model.with_costs(costs).with_alone(alone)
 
     @property
     def bandwidth(self) -> float:
