@@ -141,10 +141,10 @@ class LevelCosts:
         for name, value in known.items():
             if not math.isnan(value):
                 setattr(costs, name, value)
-        if self.burst is None:
-            return self.alone.model.with_costs(costs)
-        alone = as_regimes(self.alone.model)
-        return self.burst.model.with_costs(costs).with_alone(alone)
+        curve = (self.burst or self.alone).model
+        make = NetworkModel.largest if curve.takes_largest else NetworkModel.regimes
+        model = make(list(curve.lines), costs)
+        return model.with_alone(as_regimes(self.alone.model)) if self.burst else model
 
     @property
     def bandwidth(self) -> float:
