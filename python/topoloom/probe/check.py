@@ -13,7 +13,7 @@ import numpy as np
 
 from topoloom._core import Error
 from topoloom.probe.job.running import ProbeJob
-from topoloom.probe.job.samples import Exchange, Order
+from topoloom.probe.job.samples import Order
 from topoloom.probe.scanned import hosts_of
 from topoloom.probe.stages.effort import EFFORTS, listed, sampling
 from topoloom.probe.stages.rates import WINDOW
@@ -178,7 +178,7 @@ def _ratios(
     effort = EFFORTS["quick"]
     size, window = (SCAN_SIZE, 1) if kind == "echo" else (probed["long_bytes"], WINDOW)
     asked = listed([(leader[a], leader[b]) for a, b in pairs])
-    found: list[Exchange] = job.measure(
+    found = job.measure(
         [
             sampling(effort),
             Order("alone", kind, [size], window, asked),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 from topoloom.preload.shim import build_program, find_compiler, find_launcher
-from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
+from topoloom.probe.job.samples import Exchanges, Order, ProbeSamples, RankPlace
 from topoloom.support.children import child_beside, reason_of
 from topoloom.support.files import shared_directory
 
@@ -51,7 +51,7 @@ class ProbeJob:
         self.samples = ProbeSamples(self._places())
         self._earlier = {} if earlier is None else self._known(earlier)
 
-    def measure(self, orders: Sequence[Order]) -> list[Exchange]:
+    def measure(self, orders: Sequence[Order]) -> Exchanges:
         """Let it carry orders out; return what was found, which is kept, too.
 
         Raises
@@ -69,7 +69,7 @@ class ProbeJob:
                 self._numbers.append(number)
                 lines.append(order.line)
             else:
-                self.samples.exchanges += [e._replace(order=number) for e in known]
+                self.samples.exchanges.repeat(known, number)
         if lines:
             with (self._folder / "orders").open("a") as file:
                 file.write("".join(lines))
@@ -77,18 +77,17 @@ class ProbeJob:
             self._wait(lambda: self._take() and self._done >= self._asked)
         return self.samples.exchanges[before:]
 
-    def _known(self, earlier: ProbeSamples) -> dict[object, list[Exchange]]:
+    def _known(self, earlier: ProbeSamples) -> dict[object, Exchanges]:
         """Return what was measured before, by the order that it answers."""
         if earlier.places != self.samples.places:
             raise Error(
                 "the earlier samples are of other ranks or hosts; measure anew, "
                 "or start the ranks where they were"
             )
-        known: dict[object, list[Exchange]] = {}
-        for exchange in earlier.exchanges:
-            order = earlier.orders[exchange.order]
-            known.setdefault(_key(order), []).append(exchange)
-        return known
+        numbers: dict[object, list[int]] = {}
+        for number in np.unique(earlier.exchanges.order).tolist():
+            numbers.setdefault(_key(earlier.orders[number]), []).append(number)
+        return {k: earlier.exchanges.of_orders(each) for k, each in numbers.items()}
 
     def _places(self) -> list[RankPlace]:
         lines: list[str] = []
@@ -147,12 +146,10 @@ class ProbeJob:
         return True
 
     def _keep(self, records: NDArray[np.int32], seconds: NDArray[np.float64]) -> None:
-        end = 0
-        for number, first, second, size, count in records.tolist():
-            begin, end = end, end + count
-            if count > 0:
-                order = self._numbers[number]
-                self.samples.add(order, size, first, second, seconds[begin:end])
+        order, first, second, size, count = records.T
+        numbers = np.array(self._numbers, np.int64)[order]
+        rows = np.stack([numbers, size, first, second, count], axis=1)
+        self.samples.exchanges.extend(rows[count > 0], seconds)
 
     def _reason(self) -> str:
         said = (self._folder / "said").read_text(errors="replace")

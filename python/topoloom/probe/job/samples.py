@@ -3,19 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topoloom._core import Error
+from topoloom.probe.job.exchanges import Exchange, Exchanges, ExchangeTable, Order
 from topoloom.support.files import replacing
+
+__all__ = [
+    "Exchange",
+    "Exchanges",
+    "Order",
+    "ProbeSamples",
+    "RankPlace",
+    "load_samples",
+    "read_order",
+    "save_samples",
+]
 
 FORMAT = "topoloom-probe"
 VERSION = 1
+#: Ranks up to which costs are written as doubles, and rows that are written at once.
+_MOST_EXACT, _ROWS = 4096, 256
 
 
 class RankPlace(NamedTuple):
@@ -36,117 +49,83 @@ class RankPlace(NamedTuple):
     library: str
 
 
-class Order(NamedTuple):
-    """What a job is asked to measure.
-
-    Attributes
-    ----------
-    how
-        ``circle``, ``pairs``, ``alone`` or ``together``, or what sets up the following.
-    kind
-        Of `mpi/probe/kinds`, such as ``echo``; empty of what is not measured.
-    sizes
-        Bytes of a message.
-    window
-        Messages one after another.
-    rest
-        What else the line says, such as the pairs.
-    """
-
-    how: str
-    kind: str = ""
-    sizes: Sequence[int] = ()
-    window: int = 1
-    rest: str = ""
-
-    @property
-    def line(self) -> str:
-        """The order as the job reads it."""
-        measured = [self.kind, ",".join(map(str, self.sizes)), str(self.window)]
-        words = [self.how, *(measured if self.kind else []), self.rest]
-        return " ".join(filter(None, words)) + "\n"
-
-
-class Exchange(NamedTuple):
-    """Samples of one pair of ranks.
-
-    Attributes
-    ----------
-    order
-        The number of its order: exchanges of one order may have been at once.
-    """
-
-    order: int
-    how: str
-    kind: str
-    bytes: int
-    window: int
-    first: int
-    second: int
-    seconds: NDArray[np.float64]
-
-    @property
-    def median(self) -> float:
-        """The median of the samples, in seconds."""
-        return float(np.median(self.seconds))
-
-
 @dataclass
 class ProbeSamples:
     """All that a job has measured, in the order in which it was asked."""
 
     places: list[RankPlace]
     orders: list[Order] = field(default_factory=list)
-    exchanges: list[Exchange] = field(default_factory=list)
+    exchanges: ExchangeTable = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.exchanges = ExchangeTable(self.orders)
 
     @property
     def ranks(self) -> int:
         """The number of ranks."""
         return len(self.places)
 
-    def add(
-        self,
-        order: int,
-        size: int,
-        first: int,
-        second: int,
-        seconds: NDArray[np.float64],
-    ) -> None:
-        """Keep what was found for an order by its number."""
-        asked = self.orders[order]
-        kind = asked.kind or asked.how
-        self.exchanges.append(
-            Exchange(order, asked.how, kind, size, asked.window, first, second, seconds)
+    def of(self, how: str, kind: str) -> Exchanges:
+        """Return the exchanges of a kind."""
+        return self.exchanges.of_orders(
+            [
+                number
+                for number, order in enumerate(self.orders)
+                if order.how == how and (order.kind or order.how) == kind
+            ]
         )
-
-    def of(self, how: str, kind: str) -> Iterator[Exchange]:
-        """Yield the exchanges of a kind."""
-        return (e for e in self.exchanges if e.how == how and e.kind == kind)
 
     @property
     def count(self) -> int:
         """All samples."""
-        return sum(len(exchange.seconds) for exchange in self.exchanges)
+        return len(self.exchanges.seconds)
 
 
-def save_samples(path: Path, samples: ProbeSamples, costs: NDArray[np.float64]) -> None:
+class CostRows(Protocol):
+    """A matrix that gives some rows at a time."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        ...
+
+    def __getitem__(self, rows: slice, /) -> Any:
+        """Return rows as an array."""
+        ...
+
+
+def save_samples(path: Path, samples: ProbeSamples, costs: CostRows) -> None:
     """Write all as ``.npz``, and the matrix of costs; `load_samples` reads it."""
     found = samples.exchanges
+    columns = (found.order, found.bytes, found.first, found.second, found.counts)
     arrays: dict[str, Any] = {
         "format": [FORMAT, str(VERSION)],
         "hosts": [place.host for place in samples.places],
         "cpus": [place.cpus for place in samples.places],
         "libraries": [place.library for place in samples.places],
         "orders": [order.line.rstrip("\n") for order in samples.orders],
-        "exchanges": np.array(
-            [(e.order, e.bytes, e.first, e.second, len(e.seconds)) for e in found],
-            dtype=np.int64,
-        ).reshape(-1, 5),
-        "costs": costs,
-        "seconds": np.concatenate([e.seconds for e in found] or [np.zeros(0)]),
+        "exchanges": np.stack(columns, axis=1),
+        "seconds": found.seconds,
     }
-    with replacing(path) as file:
-        np.savez_compressed(file, **arrays)
+    with (
+        replacing(path) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, np.asarray(array))
+        with archive.open("costs.npy", "w", force_zip64=True) as stream:
+            _write_rows(stream, costs)
+
+
+def _write_rows(stream: IO[bytes], costs: CostRows) -> None:
+    """Write a matrix, of which all rows need not be there at once."""
+    ranks = costs.shape[0]
+    kind = "<f8" if ranks <= _MOST_EXACT else "<f4"
+    head = {"descr": kind, "fortran_order": False, "shape": (ranks, ranks)}
+    np.lib.format.write_array_header_1_0(stream, head)
+    for begin in range(0, ranks, _ROWS):
+        stream.write(np.asarray(costs[begin : begin + _ROWS]).astype(kind).tobytes())
 
 
 def load_samples(path: Path) -> ProbeSamples:
@@ -176,10 +155,7 @@ def _samples(file: Any) -> ProbeSamples:
         map(str, file["libraries"]),
     )
     samples = ProbeSamples(list(places), [read_order(str(o)) for o in file["orders"]])
-    end = 0
-    for order, size, first, second, count in file["exchanges"].tolist():
-        begin, end = end, end + count
-        samples.add(order, size, first, second, file["seconds"][begin:end])
+    samples.exchanges.extend(file["exchanges"].reshape(-1, 5), file["seconds"])
     return samples
 
 

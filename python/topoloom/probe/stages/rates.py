@@ -75,7 +75,7 @@ def measure_rates(
     size: int,
     effort: Effort,
     clock: Clock,
-) -> tuple[list[Exchange], bool]:
+) -> tuple[Sequence[Exchange], bool]:
     """Let every rank exchange bursts with others of its set, in rounds.
 
     Returns the bursts, and whether there was time for all.
@@ -116,7 +116,7 @@ def _rounds(
 
 def measure_links(
     job: ProbeJob, links: Sequence[Pair], typical: Sequence[Pair], size: int
-) -> list[Exchange]:
+) -> Sequence[Exchange]:
     """Exchange bursts over links that pairs have for themselves."""
     job.measure([Order("alone", "burst", [size], WINDOW, listed(typical))])
     return job.measure([Order("pairs", "burst", [size], WINDOW, listed(links))])

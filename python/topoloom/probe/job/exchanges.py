@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exchanges of pairs of ranks in few arrays, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+_FEW = 256  # of a table that is new
+
+
+class Order(NamedTuple):
+    """What a job is asked to measure.
+
+    Attributes
+    ----------
+    how
+        ``circle``, ``pairs``, ``alone`` or ``together``, or what sets up the following.
+    kind
+        Of `mpi/probe/kinds`, such as ``echo``; empty of what is not measured.
+    sizes
+        Bytes of a message.
+    window
+        Messages one after another.
+    rest
+        What else the line says, such as the pairs.
+    """
+
+    how: str
+    kind: str = ""
+    sizes: Sequence[int] = ()
+    window: int = 1
+    rest: str = ""
+
+    @property
+    def line(self) -> str:
+        """The order as the job reads it."""
+        measured = [self.kind, ",".join(map(str, self.sizes)), str(self.window)]
+        words = [self.how, *(measured if self.kind else []), self.rest]
+        return " ".join(filter(None, words)) + "\n"
+
+
+class Exchange(NamedTuple):
+    """Samples of one pair of ranks.
+
+    Attributes
+    ----------
+    order
+        The number of its order: exchanges of one order may have been at once.
+    """
+
+    order: int
+    how: str
+    kind: str
+    bytes: int
+    window: int
+    first: int
+    second: int
+    seconds: NDArray[np.float64]
+
+    @property
+    def median(self) -> float:
+        """The median of the samples, in seconds."""
+        return float(np.median(self.seconds))
+
+
+class _Store:
+    """Arrays that grow: a row of numbers for each exchange, and all samples."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._rows = np.zeros((_FEW, 4), np.int32)  # order, bytes, first, second
+        self._ends = np.zeros(_FEW, np.int64)
+        self._seconds = np.zeros(_FEW)
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        return self._rows[: self.count]
+
+    @property
+    def ends(self) -> Numbers:
+        """Where the samples of each exchange end."""
+        return self._ends[: self.count]
+
+    @property
+    def seconds(self) -> NDArray[np.float64]:
+        return self._seconds[: self._ends[self.count - 1] if self.count else 0]
+
+    def add(
+        self,
+        rows: NDArray[np.int32],
+        counts: Numbers,
+        seconds: NDArray[np.float64],
+    ) -> None:
+        before, count = len(self.seconds), self.count + len(rows)
+        self._rows = _grown(self._rows, count)
+        self._ends = _grown(self._ends, count)
+        self._seconds = _grown(self._seconds, before + len(seconds))
+        self._rows[self.count : count] = rows
+        self._ends[self.count : count] = before + np.cumsum(counts)
+        self._seconds[before : before + len(seconds)] = seconds
+        self.count = count
+
+
+class Exchanges(Sequence[Exchange]):
+    """Some exchanges of a table; each is made as it is looked at.
+
+    Attributes
+    ----------
+    order, bytes, first, second
+        Of each, shape ``(exchanges,)``.
+    """
+
+    def __init__(
+        self, orders: Sequence[Order], store: _Store, chosen: Numbers | None = None
+    ) -> None:
+        self._orders, self._store, self._chosen = orders, store, chosen
+
+    @property
+    def _rows(self) -> NDArray[np.int32]:
+        rows = self._store.rows
+        return rows if self._chosen is None else rows[self._chosen]
+
+    @property
+    def order(self) -> Numbers:
+        """The numbers of their orders."""
+        return self._rows[:, 0].astype(np.int64)
+
+    @property
+    def bytes(self) -> Numbers:
+        """Bytes of their messages."""
+        return self._rows[:, 1].astype(np.int64)
+
+    @property
+    def first(self) -> Numbers:
+        """The ranks that asked."""
+        return self._rows[:, 2].astype(np.int64)
+
+    @property
+    def second(self) -> Numbers:
+        """The ranks that answered."""
+        return self._rows[:, 3].astype(np.int64)
+
+    @property
+    def counts(self) -> Numbers:
+        """How many samples each has."""
+        ends = self._store.ends
+        counts = np.diff(ends, prepend=0)
+        return counts if self._chosen is None else counts[self._chosen]
+
+    @property
+    def seconds(self) -> NDArray[np.float64]:
+        """All samples, exchange after exchange."""
+        if self._chosen is None:
+            return self._store.seconds
+        return np.concatenate([e.seconds for e in self] or [np.zeros(0)])
+
+    @property
+    def medians(self) -> NDArray[np.float64]:
+        """The median of each, in seconds."""
+        return self._of_each(lambda samples: np.median(samples, axis=1))
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """The standard error of each median as a part of it, by the median deviation.
+
+        Of normal samples the deviation is 1.4826 median deviations, and the error of
+        the median 1.2533 times that of the mean.
+        """
+
+        def errors(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+            middle = np.median(samples, axis=1)
+            apart = np.median(np.abs(samples - middle[:, None]), axis=1)
+            found: NDArray[np.float64] = apart / middle / np.sqrt(samples.shape[1])
+            return 1.4826 * 1.2533 * found
+
+        return self._of_each(errors)
+
+    def _of_each(self, of_rows: object) -> NDArray[np.float64]:
+        """Apply a function of a matrix to the samples of exchanges with as many."""
+        counts, ends = self.counts, self._store.ends
+        if self._chosen is not None:
+            ends = ends[self._chosen]
+        seconds, found = self._store.seconds, np.full(len(counts), np.nan)
+        for count in np.unique(counts):
+            some = np.flatnonzero(counts == count)
+            at = (ends[some] - count)[:, None] + np.arange(count)
+            found[some] = of_rows(seconds[at])  # type: ignore[operator]
+        return found
+
+    def where(self, chosen: NDArray[np.bool_]) -> Exchanges:
+        """Return those of a mask."""
+        places = np.flatnonzero(chosen)
+        here = places if self._chosen is None else self._chosen[places]
+        return Exchanges(self._orders, self._store, here)
+
+    def of_orders(self, numbers: Sequence[int]) -> Exchanges:
+        """Return those of orders by their numbers."""
+        if isinstance(numbers, range) and numbers.step == 1:
+            order = self._rows[:, 0]
+            return self.where((order >= numbers.start) & (order < numbers.stop))
+        return self.where(np.isin(self._rows[:, 0], np.array(numbers, np.int64)))
+
+    def __len__(self) -> int:
+        return self._store.count if self._chosen is None else len(self._chosen)
+
+    @overload
+    def __getitem__(self, at: int) -> Exchange: ...
+    @overload
+    def __getitem__(self, at: slice) -> Exchanges: ...
+    def __getitem__(self, at: int | slice) -> Exchange | Exchanges:
+        if isinstance(at, slice):
+            places = np.arange(len(self))[at]
+            here = places if self._chosen is None else self._chosen[places]
+            return Exchanges(self._orders, self._store, here)
+        place = range(len(self))[at]
+        return self._made(place if self._chosen is None else int(self._chosen[place]))
+
+    def __iter__(self) -> Iterator[Exchange]:
+        chosen = range(len(self)) if self._chosen is None else self._chosen.tolist()
+        return map(self._made, chosen)
+
+    def _made(self, row: int) -> Exchange:
+        order, size, first, second = self._store.rows[row].tolist()
+        ends = self._store.ends
+        begin = int(ends[row - 1]) if row else 0
+        asked = self._orders[order]
+        kind = asked.kind or asked.how
+        seconds = self._store.seconds[begin : int(ends[row])]
+        return Exchange(
+            order, asked.how, kind, size, asked.window, first, second, seconds
+        )
+
+
+class ExchangeTable(Exchanges):
+    """All exchanges that were measured; more can be added.
+
+    Parameters
+    ----------
+    orders
+        What they answer, by number; it may grow.
+    """
+
+    def __init__(self, orders: Sequence[Order]) -> None:
+        super().__init__(orders, _Store())
+
+    def append(self, exchange: Exchange) -> None:
+        """Add one; how it was measured is what its order says."""
+        row = (exchange.order, exchange.bytes, exchange.first, exchange.second)
+        self._store.add(
+            np.array([row], np.int32),
+            np.array([len(exchange.seconds)]),
+            exchange.seconds,
+        )
+
+    def extend(self, rows: NDArray[np.integer], seconds: NDArray[np.float64]) -> None:
+        """Add several.
+
+        Parameters
+        ----------
+        rows
+            Order, bytes, first and second rank and the number of samples of each, shape
+            ``(exchanges, 5)``.
+        seconds
+            The samples, exchange after exchange.
+        """
+        self._store.add(
+            rows[:, :4].astype(np.int32), rows[:, 4].astype(np.int64), seconds
+        )
+
+    def repeat(self, earlier: Exchanges, order: int) -> None:
+        """Add what was measured before, for an order of another number."""
+        counts = earlier.counts
+        rows = np.stack(
+            [
+                np.full(len(earlier), order),
+                *(earlier.bytes, earlier.first, earlier.second, counts),
+            ],
+            axis=1,
+        )
+        self.extend(rows, earlier.seconds)
+
+
+def _grown(array: NDArray, count: int) -> NDArray:  # type: ignore[type-arg]
+    if count <= len(array):
+        return array
+    more = np.zeros((max(count, 2 * len(array)), *array.shape[1:]), array.dtype)
+    more[: len(array)] = array
+    return more
