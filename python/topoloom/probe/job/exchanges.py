@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
-_FEW = 256  # of a table that is new
+#: Of a table that is new, and that are made together when they are looked at.
+_FEW, _AT_ONCE = 256, 4096
 
 
 class Order(NamedTuple):
@@ -218,22 +219,30 @@ class Exchanges(Sequence[Exchange]):
             here = places if self._chosen is None else self._chosen[places]
             return Exchanges(self._orders, self._store, here)
         place = range(len(self))[at]
-        return self._made(place if self._chosen is None else int(self._chosen[place]))
+        row = place if self._chosen is None else int(self._chosen[place])
+        return next(self._made(np.array([row])))
 
     def __iter__(self) -> Iterator[Exchange]:
-        chosen = range(len(self)) if self._chosen is None else self._chosen.tolist()
-        return map(self._made, chosen)
+        for begin in range(0, len(self), _AT_ONCE):
+            at = range(begin, min(begin + _AT_ONCE, len(self)))
+            yield from self._made(
+                np.array(at)
+                if self._chosen is None
+                else self._chosen[at.start : at.stop]
+            )
 
-    def _made(self, row: int) -> Exchange:
-        order, size, first, second = self._store.rows[row].tolist()
-        ends = self._store.ends
-        begin = int(ends[row - 1]) if row else 0
-        asked = self._orders[order]
-        kind = asked.kind or asked.how
-        seconds = self._store.seconds[begin : int(ends[row])]
-        return Exchange(
-            order, asked.how, kind, size, asked.window, first, second, seconds
-        )
+    def _made(self, rows: Numbers) -> Iterator[Exchange]:
+        every = self._store.seconds
+        ends = self._store.ends[rows]
+        begins = np.where(rows > 0, self._store.ends[rows - 1], 0)
+        for (order, size, first, second), begin, end in zip(
+            self._store.rows[rows].tolist(), begins.tolist(), ends.tolist(), strict=True
+        ):
+            asked = self._orders[order]
+            yield Exchange(
+                *(order, asked.how, asked.kind or asked.how, size, asked.window),
+                *(first, second, every[begin:end]),
+            )
 
 
 class ExchangeTable(Exchanges):

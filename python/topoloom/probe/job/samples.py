@@ -104,7 +104,7 @@ def save_samples(path: Path, samples: ProbeSamples, costs: CostRows) -> None:
         "cpus": [place.cpus for place in samples.places],
         "libraries": [place.library for place in samples.places],
         "orders": [order.line.rstrip("\n") for order in samples.orders],
-        "exchanges": np.stack(columns, axis=1),
+        "exchanges": np.stack(columns, axis=1).astype(np.int32),
         "seconds": found.seconds,
     }
     with (
