@@ -18,7 +18,13 @@ from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST, RankGroup, network_height
 from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.inference.network import Network
-from topoloom.probe.network_model import IN_HOSTS, between_hosts, inside_hosts, model_of
+from topoloom.probe.network_model import (
+    IN_HOSTS,
+    between_hosts,
+    inside_hosts,
+    model_of,
+    short_latency,
+)
 from topoloom.support.number_ranges import expand_ranges
 
 #: A distance of the nearest slots; others in proportion, as integers.
@@ -35,8 +41,9 @@ def described_machine(found: Findings) -> Described:
     of it side by side. What was not measured is left out.
     """
     slots = _slots(found)
-    text, order = _network_text(found)
-    node, cpus = _node_text(found, slots)
+    short = short_latency(found)
+    text, order = _network_text(found, short)
+    node, cpus = _node_text(found, slots, short)
     hosts = tuple(found.hosts[host] for host in order)
     given = tuple(AllocatedNode(host) for host in found.hosts)
     return Described(
@@ -87,25 +94,26 @@ def _in_order(group: RankGroup) -> Sequence[int]:
     return [rank for part in group.groups for rank in _in_order(part)]
 
 
-def _network_text(found: Findings) -> tuple[str, list[int]]:
+def _network_text(found: Findings, short: float) -> tuple[str, list[int]]:
     network = found.network
     if network is None:
         return "tree:1", list(range(len(found.hosts)))
     rate = _rate(found)
     if network.is_graph:
-        return _graph_text(network, rate), network.order
+        return _graph_text(network, rate, short), network.order
     levels = network.levels
     if levels is None:
-        return _switches_text(found, network, rate), network.order
+        return _switches_text(found, network, rate, short), network.order
     rates, latencies = _by_level(found, network, rate)
+    latencies = [short * latency for latency in latencies]
     text = f"tree:{':'.join(map(str, levels))}"
     text += f",bandwidth={':'.join(map(_rate_text, rates))}"
     return f"{text},latency={':'.join(map(_short_time, latencies))}", network.order
 
 
-def _graph_text(network: Network, rate: float) -> str:
+def _graph_text(network: Network, rate: float, short: float) -> str:
     links = ",".join(f"{a}-{b}" for a, b in network.neighbors)
-    speed = f"bandwidth={_rate_text(rate)},latency={_short_time(network.hop)}"
+    speed = f"bandwidth={_rate_text(rate)},latency={_short_time(short * network.hop)}"
     return f"graph:{len(network.order)}:{links},{speed}"
 
 
@@ -162,7 +170,7 @@ def capacity(curve: PairCurve) -> float:
     return float((pairs * curve.size / seconds).max())
 
 
-def _switches_text(found: Findings, network: Network, rate: float) -> str:
+def _switches_text(found: Findings, network: Network, rate: float, short: float) -> str:
     """Write a tree with groups of different sizes: a switch for each group."""
     hosts = {host: node for node, host in enumerate(network.order)}
     groups = _groups_of(network)
@@ -175,13 +183,13 @@ def _switches_text(found: Findings, network: Network, rate: float) -> str:
         else:
             end = switch[id(link.below)]
             own = _uplink_rate(found, link.below, rate)
-        speed = f"@{_rate_text(own)}@{_short_time(link.latency)}"
+        speed = f"@{_rate_text(own)}@{_short_time(short * link.latency)}"
         links.append(f"{end}-{switch[id(parent)]}{speed}")
     return f"graph:{len(hosts)}+{len(groups)}:{','.join(links)}"
 
 
 def _node_text(
-    found: Findings, slots: Sequence[Sequence[int]]
+    found: Findings, slots: Sequence[Sequence[int]], short: float
 ) -> tuple[str, tuple[tuple[int, ...], ...]]:
     """Write what is inside of every host: levels if all are alike, and speeds."""
     groups = [g for g in found.root.all_groups() if g.kind == HOST]
@@ -193,7 +201,7 @@ def _node_text(
     distance = _distances(found, len(levels))
     if distance and most > 1:
         text += f",distance={':'.join(map(str, distance))}"
-    for option, value in _speeds(found).items():
+    for option, value in _speeds(found, short).items():
         text += f",{option}={value}"
     return text, _cpus(found, slots)
 
@@ -224,7 +232,7 @@ def _distances(found: Findings, levels: int) -> list[int]:
     return distance
 
 
-def _speeds(found: Findings) -> dict[str, str]:
+def _speeds(found: Findings, short: float) -> dict[str, str]:
     speeds: dict[str, str] = {}
     between, inside = between_hosts(found), inside_hosts(found)
     if between is not None and found.network is not None:
@@ -232,7 +240,8 @@ def _speeds(found: Findings) -> dict[str, str]:
         speeds["bandwidth"] = _rate_text(_rate(found))
         speeds["startup"] = _short_time(startup)
         # Of neighbors in a graph the link that joins them has a latency, too.
-        rest = float(between.alone.fit.measured[0]) - startup - found.network.hop
+        rest = float(between.alone.fit.measured[0]) - startup
+        rest -= short * found.network.hop
         speeds["latency"] = _short_time(max(0.0, rest))
     if inside is not None:
         curve = found.curves.get("inside a host") or found.curves.get(

@@ -5,14 +5,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from topoloom._core import Machine, NetworkModel
 from topoloom.model.model_toml import ModelFile
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST, PART
 from topoloom.probe.inference.levels import Level
-from topoloom.probe.inference.link_factors import Route, fit_link_factors
+from topoloom.probe.inference.link_costs import (
+    LinkCosts,
+    Overhead,
+    Route,
+    fit_link_costs,
+)
 from topoloom.probe.inference.message_costs import LevelCosts
+from topoloom.probe.stages.scan import SIZE
 
 IN_HOSTS = (HOST, PART)
 
@@ -25,13 +32,32 @@ def model_of(found: Findings, machine: Machine) -> ModelFile | None:
     machine
         The description of what was found, whose links the model is to go with.
     """
-    costs, inside = between_hosts(found), inside_hosts(found)
-    if costs is None:
+    inside = inside_hosts(found)
+    links = link_costs(found)
+    if links is None:
         return inside and ModelFile(inside.model, "measured inside a host")
-    model = _on_links(found, costs, machine)
+    model = _on_links(found, links, machine)
     if inside is not None:
         model = model.with_inside(inside.model)
     return ModelFile(model, "measured between hosts")
+
+
+def link_costs(found: Findings) -> LinkCosts | None:
+    """Tell what is due to the links between hosts; None if there are none."""
+    costs = between_hosts(found)
+    if costs is None or found.network is None:
+        return None
+    routes = [
+        Route(of_level.alone, of_level.bandwidth)
+        for _, of_level in _levels_of_hosts(found)
+    ]
+    return fit_link_costs(routes, _ends(costs), _overhead(costs))
+
+
+def short_latency(found: Findings) -> float:
+    """Return the latency of a link to the shortest messages, by that in the scan."""
+    links = link_costs(found)
+    return 1.0 if links is None else 1 / max(links.latency_factor(SIZE), 0.1)
 
 
 def between_hosts(found: Findings) -> LevelCosts | None:
@@ -47,52 +73,57 @@ def inside_hosts(found: Findings) -> LevelCosts | None:
     return None
 
 
+def nearest_hosts(found: Findings) -> tuple[int, int]:
+    """Return the nodes of two hosts that are as near as any."""
+    network = found.network
+    assert network is not None
+    if network.is_graph:
+        a, b = network.neighbors[0]
+    else:
+        level, _ = next(_levels_of_hosts(found))
+        first, second = level.groups[0].groups[:2]
+        a, b = (found.host_of[group.ranks[0]] for group in (first, second))
+    return network.order.index(a), network.order.index(b)
+
+
 def _levels_of_hosts(found: Findings) -> Iterator[tuple[Level, LevelCosts]]:
     for level in found.levels:
         if level.groups[0].kind not in IN_HOSTS and level.name in found.level_costs:
             yield level, found.level_costs[level.name]
 
 
-def _on_links(found: Findings, costs: LevelCosts, machine: Machine) -> NetworkModel:
+def _ends(costs: LevelCosts) -> list[int | None]:
+    return [most for *_, most in costs.alone_lines]
+
+
+def _overhead(costs: LevelCosts) -> Overhead:
+    """Bound what both ranks take: in a burst no rank is busy for longer than a gap."""
+    shortest = float(costs.alone.fit.measured[0])
+    gap = shortest if costs.burst is None else float(costs.burst.fit.measured[0])
+    send = 0.0 if math.isnan(costs.send_cpu) else min(costs.send_cpu, shortest)
+    if not math.isnan(costs.receive_cpu):
+        both = min(send + costs.receive_cpu, shortest)
+        return Overhead(both, both, both)
+    most = max(send, min(send + gap, shortest))
+    return Overhead(min(2 * send, most), send, most)
+
+
+def _on_links(found: Findings, links: LinkCosts, machine: Machine) -> NetworkModel:
     """Say how links differ by size, and take those of the nearest hosts off."""
+    costs = between_hosts(found)
+    assert costs is not None
+    if math.isnan(costs.receive_cpu) and not math.isnan(costs.send_cpu):
+        rest = max(0.0, links.overhead - costs.send_cpu)
+        costs = replace(costs, receive_cpu=rest)
     model = costs.model
-    if found.network is None or not model.alone:
+    if not model.alone:
         return model
-    routes = [
-        _route(found, level, of_level, machine)
-        for level, of_level in _levels_of_hosts(found)
-    ]
-    factors = fit_link_factors(routes, [most for *_, most in model.alone])
-    near = routes[0].latency - _beside_links(machine, routes[0].overhead)
+    route = machine.route(*nearest_hosts(found))
+    near = sum(machine.latency(link) for link, _ in route)
     alone = [
         (max(0.0, alpha - factor * near), beta, most)
-        for (alpha, beta, most), (factor, *_) in zip(model.alone, factors, strict=True)
+        for (alpha, beta, most), (factor, *_) in zip(
+            model.alone, links.factors, strict=True
+        )
     ]
-    return model.with_alone(alone).with_link_factors(factors)
-
-
-def _route(found: Findings, level: Level, costs: LevelCosts, machine: Machine) -> Route:
-    """Describe what is between a typical pair of a level."""
-    overhead = sum(
-        cpu for cpu in (costs.send_cpu, costs.receive_cpu) if not math.isnan(cpu)
-    )
-    links = [link for link, _ in machine.route(*_nodes(found, level))]
-    latency = sum(map(machine.latency, links))
-    bandwidth = min([machine.port_bandwidth, *map(machine.bandwidth, links)])
-    beside = _beside_links(machine, overhead)
-    return Route(overhead, beside + latency, bandwidth, costs.alone)
-
-
-def _beside_links(machine: Machine, overhead: float) -> float:
-    return max(0.0, machine.startup + machine.node_latency - overhead)
-
-
-def _nodes(found: Findings, level: Level) -> tuple[int, int]:
-    network = found.network
-    assert network is not None
-    if network.is_graph:
-        a, b = network.neighbors[0]
-    else:
-        first, second = level.groups[0].groups[:2]
-        a, b = (found.host_of[group.ranks[0]] for group in (first, second))
-    return network.order.index(a), network.order.index(b)
+    return model.with_alone(alone).with_link_factors(links.factors)

@@ -144,7 +144,12 @@ class LevelCosts:
         curve = (self.burst or self.alone).model
         make = NetworkModel.largest if curve.takes_largest else NetworkModel.regimes
         model = make(list(curve.lines), costs)
-        return model.with_alone(as_regimes(self.alone.model)) if self.burst else model
+        return model.with_alone(self.alone_lines) if self.burst else model
+
+    @property
+    def alone_lines(self) -> list[tuple[float, float, int | None]]:
+        """Of messages alone: alpha, beta, and the most bytes; None for the last."""
+        return as_regimes(self.alone.model)
 
     @property
     def bandwidth(self) -> float:
