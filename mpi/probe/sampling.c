@@ -7,6 +7,11 @@
 /// Of normal samples: their standard deviation in median deviations, and the standard error of the median in that of
 /// the mean.
 static const double normal_sigma = 1.4826, median_error = 1.2533;
+/// By how much the median deviation of a few normal samples is too small (C. Croux and P. J. Rousseeuw, Time-efficient
+/// algorithms for two highly robust estimators of scale, COMPSTAT 1992); of more, n / (n - 0.8).
+static const double small_counts[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
+/// Samples of earlier pairs that count: the last ones, as pairs differ.
+static const double most_weight = 40;
 
 void add_sample(struct samples* samples, double seconds) {
     if (samples->count == samples->room) {
@@ -30,24 +35,39 @@ static double median_of(double* values, int count) {
 }
 
 /// The two-sided quantile of 95 % of Student's t (Hill, CACM 13(10), 1970, cut after two terms).
-static double student(int freedom) {
-    const double z = 1.959964, n = freedom;
+static double student(double n) {
+    const double z = 1.959964;
     return z + (z * z * z + z) / (4 * n) + (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
 
-int enough(const struct sampling* sampling, const struct samples* samples, int first) {
-    const int count = samples->count - first;
-    if (count < sampling->least) return 0;
-    double sum = 0;
-    for (int i = first; i < samples->count; ++i) sum += samples->seconds[i];
-    if (count >= sampling->most || sum >= sampling->seconds) return 1;
-    double* values = malloc((size_t)count * sizeof *values);
-    if (values == NULL) return 1;
-    for (int i = 0; i < count; ++i) values[i] = samples->seconds[first + i];
+/// The standard deviation of values, which are overwritten, as a part of their median.
+static double deviation_of(double* values, int count) {
     const double median = median_of(values, count);
     for (int i = 0; i < count; ++i) values[i] = values[i] < median ? median - values[i] : values[i] - median;
-    const double sigma = normal_sigma * median_of(values, count);
-    free(values);
-    const double half = student(count - 1) * median_error * sigma, most = sampling->width * median;
-    return half * half <= most * most * count;  // without sqrt there is no need of libm
+    const int known = sizeof small_counts / sizeof *small_counts;
+    const double small = count < known ? small_counts[count] : count / (count - 0.8);
+    return normal_sigma * small * median_of(values, count) / median;
 }
+
+int enough(struct sampling* sampling, const struct samples* samples, int first) {
+    const int count = samples->count - first;
+    if (count < sampling->least) return 0;
+    double* values = malloc((size_t)count * sizeof *values);
+    if (values == NULL) return 1;
+    double sum = 0;
+    for (int i = 0; i < count; ++i) sum += values[i] = samples->seconds[first + i];
+    const double own = deviation_of(values, count);
+    free(values);
+    const double before = sampling->weight, weight = before + count - 1;
+    if (weight <= 0) return 1;
+    // Without sqrt there is no need of libm.
+    const double square = (before * sampling->deviation * sampling->deviation + (count - 1) * own * own) / weight;
+    const double half = student(weight) * median_error;  // of the interval, as a part of deviation / sqrt(count)
+    const double most = sampling->width;
+    if (count < sampling->most && sum < sampling->seconds && half * half * square > most * most * count) return 0;
+    sampling->deviation = (before * sampling->deviation + (count - 1) * own) / weight;
+    sampling->weight = weight < most_weight ? weight : most_weight;
+    return 1;
+}
+
+void forget_deviation(struct sampling* sampling) { sampling->weight = 0; }
