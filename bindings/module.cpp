@@ -41,6 +41,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_schedule(m);
     topoloom::python::bind_network_programs(m);
     topoloom::python::bind_values(m);
+    topoloom::python::bind_balance(m);
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);
     topoloom::python::bind_evaluator(m);

@@ -7,6 +7,7 @@
 namespace topoloom::python {
 
 void bind_axes(nanobind::module_& m);
+void bind_balance(nanobind::module_& m);
 void bind_bound(nanobind::module_& m);
 void bind_c_mapper(nanobind::module_& m);
 void bind_evaluator(nanobind::module_& m);

@@ -1477,6 +1477,43 @@ class Sharing:
 
     def __reduce__(self) -> tuple[object, ...]: ...
 
+class Balance:
+    """Who hands how many tasks to whom, and what that costs."""
+
+    @property
+    def plan(self) -> numpy.typing.NDArray[numpy.int64]:
+        """Rows of from, to and count, ascending; shape ``(messages, 3)``."""
+
+    @property
+    def ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """The load of every rank once the plan is carried out."""
+
+    @property
+    def measures(self) -> dict[str, int]:
+        """
+        Messages and tasks, in all and the most of one rank: messages, tasks, max_receives, max_tasks_received, max_sends, max_tasks_sent.
+        """
+
+    @property
+    def least(self) -> dict[str, int]:
+        """
+        What none of these can be below in a plan of one round that ends with the same loads.
+        """
+
+    @property
+    def rounds(self) -> int:
+        """More than 1 where ranks hand on what they were given."""
+
+def balance(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, method: str = 'alias') -> Balance:
+    """
+    Spreads equal tasks evenly over ranks; loads count those of each rank.
+
+    `balancers()` lists the methods. Throws Error for no ranks, negative loads, and loads that add up to 2**62 or more.
+    """
+
+def balancers() -> list[dict[str, object]]:
+    """All balancers with their options."""
+
 class Bounds:
     """What no placement can be better than, and what proves it."""
 

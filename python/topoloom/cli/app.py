@@ -55,6 +55,9 @@ GROUPS = {
         "network": Verb("simulate the switches of a machine, cycle by cycle"),
         "report": Verb("show placements on one page: links, matrix, loads, nodes"),
     },
+    "Balance": {
+        "balance": Verb("even out tasks: who hands how many to whom"),
+    },
     "Run": {
         "export": Verb("write a placement as a file for mpirun, srun and others"),
         "run": Verb("record, map, and launch a program with its placement", True),

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from topoloom.tasks.axes import map_axes as map_axes
+from topoloom.tasks.balancing.balance import (
+    Ranks as Ranks,
+    balance_loads as balance_loads,
+    block_ranks as block_ranks,
+)
+from topoloom.tasks.balancing.load_list import read_loads as read_loads
+from topoloom.tasks.balancing.rank_slots import placed_ranks as placed_ranks
 from topoloom.tasks.bound import prove_bounds as prove_bounds
 from topoloom.tasks.bus.affinity import (
     BusTiming as BusTiming,

@@ -14,6 +14,13 @@ def mapper_entries() -> list[dict[str, Any]]:
     return [dict(mapper) for mapper in mappers()]
 
 
+def balancer_entries() -> list[dict[str, Any]]:
+    """List the balancers, as the core describes them."""
+    from topoloom._core import balancers
+
+    return [dict(balancer) for balancer in balancers()]
+
+
 def schedule_entries() -> list[dict[str, Any]]:
     """List the schedules of collectives."""
     from topoloom._core import schedules
@@ -169,6 +176,7 @@ def export_entries() -> list[dict[str, Any]]:
 #: kind -> what there is of it
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "mappers": mapper_entries,
+    "balancers": balancer_entries,
     "schedules": schedule_entries,
     "patterns": pattern_entries,
     "affinities": affinity_entries,

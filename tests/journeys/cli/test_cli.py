@@ -231,6 +231,7 @@ def test_machines_go_to_other_programs_and_back(topoloom: Command) -> None:
 
 KINDS = [
     "mappers",
+    "balancers",
     "schedules",
     "patterns",
     "affinities",

@@ -22,7 +22,9 @@ MaybeGrid = Annotated[str | None, _GRID]
 Ranks = Annotated[int, _RANKS]
 MaybeRanks = Annotated[int | None, _RANKS]
 _BYTES: Any = typer.Option(
-    "--bytes", metavar="SIZE", help="Size of a message: 1024, 64KiB, 1.5MB."
+    "--bytes",
+    metavar="SIZE",
+    help="Size of a message, or of a task that moves: 1024, 64KiB, 1.5MB.",
 )
 Bytes = Annotated[str, _BYTES]
 MaybeBytes = Annotated[str | None, _BYTES]

@@ -16,8 +16,8 @@ def command(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="mappers, schedules, patterns, affinities, topologies, machines, "
-            "models, switches, traffic, injection, formats or exports.",
+            help="mappers, balancers, schedules, patterns, affinities, topologies, "
+            "machines, models, switches, traffic, injection, formats or exports.",
             autocompletion=complete.kinds,
         ),
     ] = None,
@@ -50,6 +50,7 @@ def command(
 def _columns(kind: str) -> list[str]:
     return {
         "mappers": ["name", "kind", "summary", "source"],
+        "balancers": ["name", "summary", "source"],
         "schedules": ["name", "operations", "summary"],
         "patterns": ["name", "summary", "needs"],
         "affinities": ["name", "summary", "elements", "mapper"],

@@ -36,8 +36,9 @@ def command(
         typer.Option(
             "--method",
             metavar="METHOD",
-            help="One of those below. Default: the best of all but random; standard "
-            "where there are no groups.",
+            help="One of those below.",
+            show_default="the best of all but random; standard where there are no "
+            "groups",
         ),
     ] = None,
     channels: Channels = 1,

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Balancers for Python.
+#include <nanobind/stl/string_view.h>
+
+#include <utility>
+
+#include "arrays.hpp"
+#include "option_list.hpp"
+#include "rooms.hpp"
+#include "topoloom/balance/balancer.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+/// A plan beside the loads that it is for.
+struct BalancedLoads {
+    std::vector<std::int64_t> ends;
+    Plan plan;
+    PlanMeasures measures;
+    PlanMeasures least;
+    std::uint32_t rounds;
+};
+
+BalancedLoads balanced(const Integers& given, std::string_view method) {
+    const std::span<const std::int64_t> loads = elements<std::int64_t>(given, "loads");
+    const nb::gil_scoped_release released;
+    Plan plan = balance({loads}, method);
+    std::vector<std::int64_t> ends = loads_after(loads, plan);
+    const PlanMeasures measures = measure_plan(plan, loads.size());
+    const PlanMeasures least = least_measures(loads, ends);
+    const std::uint32_t rounds = rounds_of(loads, plan);
+    return {std::move(ends), std::move(plan), measures, least, rounds};
+}
+
+nb::dict dict_of(const PlanMeasures& measures) {
+    nb::dict dict;
+    dict["messages"] = measures.messages;
+    dict["tasks"] = measures.tasks;
+    dict["max_receives"] = measures.max_receives;
+    dict["max_tasks_received"] = measures.max_tasks_received;
+    dict["max_sends"] = measures.max_sends;
+    dict["max_tasks_sent"] = measures.max_tasks_sent;
+    return dict;
+}
+
+nb::object rows_of(const Plan& plan) {
+    BigVector<std::int64_t> rows;
+    rows.reserve(3 * plan.size());
+    for (const auto& [from, to, tasks] : plan) {
+        rows.push_back(from.value);
+        rows.push_back(to.value);
+        rows.push_back(tasks);
+    }
+    return new_array(std::move(rows), plan.size()).attr("reshape")(-1, 3);
+}
+
+nb::list list_balancers() {
+    nb::list list;
+    for (const Balancer& entry : balancers()) {
+        nb::dict one;
+        one["name"] = entry.name;
+        one["summary"] = entry.summary;
+        one["source"] = entry.source;
+        one["options"] = option_list(entry.options());
+        list.append(one);
+    }
+    return list;
+}
+
+}  // namespace
+
+void bind_balance(nb::module_& m) {
+    nb::class_<BalancedLoads>(m, "Balance", "Who hands how many tasks to whom, and what that costs.")
+        .def_prop_ro(
+            "plan", [](const BalancedLoads& b) { return rows_of(b.plan); },
+            nb::sig("def plan(self) -> numpy.typing.NDArray[numpy.int64]"),
+            "Rows of from, to and count, ascending; shape ``(messages, 3)``.")
+        .def_prop_ro(
+            "ends",
+            [](nb::handle_t<BalancedLoads> b) {
+                return view(std::span<const std::int64_t>(nb::cast<const BalancedLoads&>(b).ends), b);
+            },
+            "The load of every rank once the plan is carried out.")
+        .def_prop_ro(
+            "measures", [](const BalancedLoads& b) { return dict_of(b.measures); },
+            nb::sig("def measures(self) -> dict[str, int]"),
+            "Messages and tasks, in all and the most of one rank: messages, tasks, max_receives, "
+            "max_tasks_received, max_sends, max_tasks_sent.")
+        .def_prop_ro(
+            "least", [](const BalancedLoads& b) { return dict_of(b.least); },
+            nb::sig("def least(self) -> dict[str, int]"),
+            "What none of these can be below in a plan of one round that ends with the same loads.")
+        .def_ro("rounds", &BalancedLoads::rounds, "More than 1 where ranks hand on what they were given.");
+    m.def("balance", &balanced, "loads"_a, nb::kw_only(), "method"_a = "alias",
+          "Spreads equal tasks evenly over ranks; loads count those of each rank.\n\n"
+          "`balancers()` lists the methods. Throws Error for no ranks, negative loads, and loads that add up "
+          "to 2**62 or more.");
+    m.def("balancers", &list_balancers, nb::sig("def balancers() -> list[dict[str, object]]"),
+          "All balancers with their options.");
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The alias method: every rank that lacks tasks is given all of them by one other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "topoloom/balance/plan.hpp"
+
+namespace topoloom {
+
+/// Where loads end if the number of ranks does not divide their sum.
+enum class Remainder {
+    phantoms,  // at the ceiling k of their mean, at k-1, or at k-2
+    exact      // at k or k-1; and a rank that is down to its share gives no more, which saves messages
+};
+
+/// Ranks with a deficit are served in rank order, in full, by the ranks with a surplus in rank order; one that has given so
+/// much that it falls below its share is served by the next. Nobody gives what it did not hold before, or receives from two;
+/// at most ranks - 1 messages. O(ranks). Phantoms are tasks that make up for the remainder; the lowest ranks hold one each.
+/// Source: Sudheer 2012, ch. 5, alg. 1; after Walker's alias method (ACM TOMS 3, 1977).
+[[nodiscard]] Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder);
+
+}  // namespace topoloom

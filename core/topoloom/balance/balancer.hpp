@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Balancers by name: what each is asked, what it says about itself, and the table of all.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "topoloom/balance/plan.hpp"
+#include "topoloom/base/option.hpp"
+
+namespace topoloom {
+
+/// Equal tasks that are to be spread evenly: how many each rank holds.
+struct BalanceProblem {
+    std::span<const std::int64_t> loads;
+};
+
+/// What a balancer says about itself.
+struct BalancerInfo {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view source = {};
+};
+
+using MakePlan = std::function<Plan(const BalanceProblem&)>;
+
+/// One line of the table, made by balancer().
+struct Balancer : BalancerInfo {
+    MakePlan (*make)(std::string_view name, const OptionValues&) = nullptr;
+    std::vector<OptionInfo> (*options)() = nullptr;
+};
+
+/// All balancers, in the order in which they are shown.
+[[nodiscard]] const std::vector<Balancer>& balancers();
+
+/// The plan of a balancer such as `alias` or `alias(remainder=exact)`. Throws Error for unknown names and options, for
+/// no ranks, negative loads, and loads that add up to 2^62 or more.
+[[nodiscard]] Plan balance(const BalanceProblem& problem, std::string_view method);
+
+template <class Function>
+struct BalancerFunction;
+template <>
+struct BalancerFunction<Plan (*)(const BalanceProblem&)> {
+    using Options = NoOptions;
+};
+template <class Last>
+struct BalancerFunction<Plan (*)(const BalanceProblem&, Last)> {
+    using Options = std::remove_cvref_t<Last>;
+};
+
+/// The entry of a balancer whose function is Plan run(const BalanceProblem&, const Options&); the options may be missing.
+template <auto run>
+[[nodiscard]] Balancer balancer(const BalancerInfo& info) {
+    using Options = typename BalancerFunction<decltype(run)>::Options;
+    Balancer entry{info, nullptr, list_options<Options>};
+    entry.make = [](std::string_view name, const OptionValues& values) -> MakePlan {
+        return [options = read_options<Options>(name, values)](const BalanceProblem& problem) {
+            if constexpr (std::is_same_v<Options, NoOptions>)
+                return run(problem);
+            else
+                return run(problem, options);
+        };
+    };
+    return entry;
+}
+
+}  // namespace topoloom

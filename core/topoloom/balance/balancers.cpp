@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of balancers: adding one is a file and its name here.
+#include <algorithm>
+#include <string>
+
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/ends.hpp"
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+// Each is defined in the file of the balancer.
+Balancer alias_balancer();
+Balancer walk_balancer();
+Balancer diffusion_balancer();
+Balancer integer_diffusion_balancer();
+Balancer laplacian_balancer();
+
+const std::vector<Balancer>& balancers() {
+    static const std::vector<Balancer> table{alias_balancer(), walk_balancer(), diffusion_balancer(),
+                                             integer_diffusion_balancer(), laplacian_balancer()};
+    return table;
+}
+
+Plan balance(const BalanceProblem& problem, std::string_view method) {
+    const auto [name, values] = read_named_options("balancer", method);
+    const auto found = std::ranges::find(balancers(), name, &Balancer::name);
+    if (found == balancers().end()) {
+        std::vector<std::string> known;
+        for (const Balancer& one : balancers()) known.emplace_back(one.name);
+        throw Error(unknown_name("balancer", name, known));
+    }
+    const MakePlan make = found->make(name, values);
+    static_cast<void>(even_load(problem.loads));
+    return make(problem);
+}
+
+}  // namespace topoloom

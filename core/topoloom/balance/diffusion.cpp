@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/diffusion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/ends.hpp"
+
+namespace topoloom {
+
+namespace {
+
+std::vector<std::int64_t> excess_of(std::span<const std::int64_t> loads) {
+    std::vector<std::int64_t> excess = calm_ends(loads);
+    for (std::size_t i = 0; i < loads.size(); ++i) excess[i] = loads[i] - excess[i];
+    return excess;
+}
+
+/// By pair: which share of a difference flows in a step.
+std::vector<double> shares_of(const RankNetwork& network) {
+    std::vector<double> shares;
+    for (const auto& [low, high] : network.pairs)
+        shares.push_back(1.0 / (1 + std::max(network.degree[low], network.degree[high])));
+    return shares;
+}
+
+/// How much of a difference remains after a step, at the most: the second largest eigenvalue of a step, by powers of it.
+double slowest_decay(const RankNetwork& network, const std::vector<double>& shares) {
+    std::vector<double> x(network.ranks);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = std::cos(3.0 * static_cast<double>(i) / static_cast<double>(x.size())) + (i % 2 ? 0.1 : -0.1);
+    double decay = 0;
+    std::vector<double> next;
+    for (int power = 0; power < 100; ++power) {
+        double mean = 0;
+        for (const double value : x) mean += value / static_cast<double>(x.size());
+        double norm = 0;
+        for (double& value : x) {
+            value -= mean;
+            norm += value * value;
+        }
+        if (norm == 0) return decay;
+        for (double& value : x) value /= std::sqrt(norm);
+        next = x;
+        for (std::size_t p = 0; p < shares.size(); ++p) {
+            const auto [low, high] = network.pairs[p];
+            const double flow = shares[p] * (x[low] - x[high]);
+            next[low] -= flow;
+            next[high] += flow;
+        }
+        norm = 0;
+        for (const double value : next) norm += value * value;
+        decay = std::sqrt(norm);
+        x.swap(next);
+    }
+    return std::min(decay, 1 - 1e-9);
+}
+
+}  // namespace
+
+Plan diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network, std::uint32_t order,
+                    std::uint32_t steps) {
+    const std::vector<std::int64_t> excess = excess_of(loads);
+    const std::vector<double> shares = shares_of(network);
+    std::vector<double> left(excess.begin(), excess.end());
+    std::vector<double> step(shares.size(), 0);  // what flowed in the last one
+    Flow flow(shares.size(), 0);
+    const double decay = order == 2 ? slowest_decay(network, shares) : 0;
+    const double beta = 2 / (1 + std::sqrt(1 - decay * decay));
+    const auto within_half = [](double e) { return std::abs(e) < 0.5; };
+    for (std::uint32_t done = 0; done < steps && !std::ranges::all_of(left, within_half); ++done) {
+        const std::vector<double> before = left;
+        const bool goes_on = order == 2 && done > 0;
+        for (std::size_t p = 0; p < shares.size(); ++p) {
+            const auto [low, high] = network.pairs[p];
+            const double levelled = shares[p] * (before[low] - before[high]);
+            step[p] = goes_on ? beta * levelled + (beta - 1) * step[p] : levelled;
+            flow[p] += step[p];
+            left[low] -= step[p];
+            left[high] += step[p];
+        }
+    }
+    return plan_of_flow(network, flow, excess);
+}
+
+Plan integer_diffusion_plan(std::span<const std::int64_t> loads, const RankNetwork& network,
+                            std::uint32_t steps) {
+    std::vector<std::int64_t> held(loads.begin(), loads.end());
+    std::vector<std::int64_t> flow(network.pairs.size(), 0);
+    bool moves = true;
+    for (std::uint32_t done = 0; done < steps && moves; ++done) {
+        moves = false;
+        const std::vector<std::int64_t> before = held;
+        for (std::size_t p = 0; p < flow.size(); ++p) {
+            const auto [low, high] = network.pairs[p];
+            const std::int64_t share = 1 + std::max(network.degree[low], network.degree[high]);
+            const std::int64_t tasks = (before[low] - before[high]) / share;  // towards zero
+            flow[p] += tasks;
+            held[low] -= tasks;
+            held[high] += tasks;
+            moves = moves || tasks != 0;
+        }
+    }
+    return plan_of_flow(network, std::move(flow));
+}
+
+Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& network) {
+    const std::vector<std::int64_t> excess = excess_of(loads);
+    std::vector<double> residual(excess.begin(), excess.end());
+    std::vector<double> potential(network.ranks, 0);
+    std::vector<double> direction = residual;
+    std::vector<double> image(network.ranks);
+    const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
+        double sum = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+        return sum;
+    };
+    double square = dot(residual, residual);
+    const double enough = 1e-12 * square;
+    // In exact arithmetic as many iterations as ranks do; roundings of flows hide what is missing after these.
+    for (std::size_t done = 0; done < std::min<std::size_t>(network.ranks, 1000) && square > enough; ++done) {
+        std::ranges::fill(image, 0);
+        for (const auto& [low, high] : network.pairs) {
+            const double difference = direction[low] - direction[high];
+            image[low] += difference;
+            image[high] -= difference;
+        }
+        const double length = square / dot(direction, image);
+        for (std::size_t i = 0; i < network.ranks; ++i) {
+            potential[i] += length * direction[i];
+            residual[i] -= length * image[i];
+        }
+        const double before = square;
+        square = dot(residual, residual);
+        for (std::size_t i = 0; i < network.ranks; ++i)
+            direction[i] = residual[i] + square / before * direction[i];
+    }
+    Flow flow;
+    for (const auto& [low, high] : network.pairs) flow.push_back(potential[low] - potential[high]);
+    return plan_of_flow(network, flow, excess);
+}
+
+namespace {
+
+struct FlowOptions {
+    Neighbors neighbors = Neighbors::hypercube;
+    void visit(auto& field) {
+        field("neighbors", neighbors, Choices{"ring", "hypercube"},
+              "between which ranks tasks move: the next ones, or those whose numbers differ in one bit");
+    }
+};
+
+constexpr Range step_range{1, 1e6};
+
+struct IntegerDiffusionOptions : FlowOptions {
+    std::uint32_t steps = 1000;
+    void visit(auto& field) {
+        FlowOptions::visit(field);
+        field("steps", steps, step_range, "most steps of diffusion");
+    }
+};
+
+struct DiffusionOptions : IntegerDiffusionOptions {
+    std::uint32_t order = 1;
+    void visit(auto& field) {
+        IntegerDiffusionOptions::visit(field);
+        field("order", order, Range{1, 2}, "2: a step also goes on as the one before");
+    }
+};
+
+Plan by_diffusion(const BalanceProblem& problem, const DiffusionOptions& options) {
+    return diffusion_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()), options.order,
+                          options.steps);
+}
+
+Plan by_integer_diffusion(const BalanceProblem& problem, const IntegerDiffusionOptions& options) {
+    return integer_diffusion_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()),
+                                  options.steps);
+}
+
+Plan by_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
+    return laplacian_plan(problem.loads, rank_network(options.neighbors, problem.loads.size()));
+}
+
+}  // namespace
+
+Balancer diffusion_balancer() {
+    return balancer<by_diffusion>(
+        {.name = "diffusion",
+         .summary = "neighbors level out their difference, step by step",
+         .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998"});
+}
+
+Balancer integer_diffusion_balancer() {
+    return balancer<by_integer_diffusion>(
+        {.name = "integer-diffusion",
+         .summary = "the same in entire tasks; ends where neighbors differ by less than their degree",
+         .source = "Sudheer 2012, ch. 5"});
+}
+
+Balancer laplacian_balancer() {
+    return balancer<by_laplacian>({.name = "laplacian",
+                                   .summary = "the flow between neighbors with the least sum of squares",
+                                   .source = "Hu, Blake, Emerson 1998"});
+}
+
+}  // namespace topoloom

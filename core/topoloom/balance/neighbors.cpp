@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/neighbors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t no_pair = std::numeric_limits<std::size_t>::max();
+
+/// The pairs out of every rank as tasks flow, and how far each rank's have been followed.
+struct OutPairs {
+    std::vector<std::size_t> first;
+    std::vector<std::size_t> pairs;
+};
+
+OutPairs out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& flow) {
+    const auto giver = [&](std::size_t p) {
+        return flow[p] > 0 ? network.pairs[p].low : network.pairs[p].high;
+    };
+    OutPairs out{std::vector<std::size_t>(network.ranks + 1, 0), {}};
+    for (std::size_t p = 0; p < flow.size(); ++p) {
+        if (flow[p] != 0) ++out.first[giver(p) + 1];
+    }
+    for (std::size_t i = 0; i < network.ranks; ++i) out.first[i + 1] += out.first[i];
+    out.pairs.resize(out.first.back());
+    std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
+    for (std::size_t p = 0; p < flow.size(); ++p) {
+        if (flow[p] != 0) out.pairs[next[giver(p)]++] = p;
+    }
+    return out;
+}
+
+/// Takes the least flow of every circle off it, by a search in depth. O(pairs + ranks on circles).
+void break_circles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
+    const OutPairs out = out_pairs(network, flow);
+    std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
+    std::vector<std::uint32_t> depth(network.ranks, 0);  // on the path, from 1; 0: not on it
+    std::vector<std::size_t> path;                       // pairs
+    std::vector<std::uint32_t> on_path;                  // ranks: one more than pairs
+    const auto receiver = [&](std::size_t p, std::uint32_t giver) {
+        return network.pairs[p].low == giver ? network.pairs[p].high : network.pairs[p].low;
+    };
+    const auto leave = [&] {
+        depth[on_path.back()] = 0;
+        on_path.pop_back();
+    };
+    for (std::uint32_t start = 0; start < network.ranks; ++start) {
+        on_path.assign(1, start);
+        depth[start] = 1;
+        while (!on_path.empty()) {
+            const std::uint32_t here = on_path.back();
+            while (next[here] < out.first[here + 1] && flow[out.pairs[next[here]]] == 0) ++next[here];
+            if (next[here] == out.first[here + 1]) {
+                leave();
+                if (!path.empty()) {
+                    ++next[on_path.back()];
+                    path.pop_back();
+                }
+                continue;
+            }
+            const std::size_t pair = out.pairs[next[here]];
+            const std::uint32_t there = receiver(pair, here);
+            path.push_back(pair);
+            if (depth[there] == 0) {
+                on_path.push_back(there);
+                depth[there] = static_cast<std::uint32_t>(on_path.size());
+                continue;
+            }
+            const std::size_t begin = depth[there] - 1;  // the circle: pairs from here on
+            std::int64_t least = std::numeric_limits<std::int64_t>::max();
+            for (std::size_t i = begin; i < path.size(); ++i)
+                least = std::min(least, std::abs(flow[path[i]]));
+            for (std::size_t i = begin; i < path.size(); ++i)
+                flow[path[i]] -= flow[path[i]] > 0 ? least : -least;
+            while (on_path.back() != there) leave();
+            path.resize(begin);
+        }
+    }
+}
+
+}  // namespace
+
+RankNetwork rank_network(Neighbors neighbors, std::size_t ranks) {
+    RankNetwork network{
+        ranks, {}, std::vector<std::uint32_t>(ranks, 0), std::vector<std::size_t>(ranks, no_pair)};
+    const auto add = [&](std::uint32_t low, std::size_t high, bool in_tree) {
+        if (in_tree) network.pair_to_root[high] = network.pairs.size();
+        network.pairs.push_back({low, static_cast<std::uint32_t>(high)});
+        ++network.degree[low];
+        ++network.degree[high];
+    };
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+        if (neighbors == Neighbors::ring) {
+            if (std::size_t{i} + 1 < ranks) add(i, std::size_t{i} + 1, true);
+            if (i == 0 && ranks > 2) add(0, ranks - 1, false);
+            continue;
+        }
+        for (std::size_t bit = 1; bit < ranks; bit *= 2) {
+            // The way to the root clears the lowest bit.
+            const std::size_t other = i | bit;
+            if (other != i && other < ranks) add(i, other, i == 0 || bit < (i & (0U - i)));
+        }
+    }
+    return network;
+}
+
+Plan plan_of_flow(const RankNetwork& network, const Flow& flow, std::vector<std::int64_t> excess) {
+    std::vector<std::int64_t> rounded(flow.size(), 0);
+    std::vector<char> in_tree(flow.size(), 0);
+    for (const std::size_t pair : network.pair_to_root) {
+        if (pair != no_pair) in_tree[pair] = 1;
+    }
+    for (std::size_t p = 0; p < flow.size(); ++p) {
+        if (in_tree[p]) continue;
+        rounded[p] = std::llround(flow[p]);
+        excess[network.pairs[p].low] -= rounded[p];
+        excess[network.pairs[p].high] += rounded[p];
+    }
+    // A rank's way to the root leads to a lower rank.
+    for (std::size_t i = network.ranks; i-- > 1;) {
+        const std::size_t pair = network.pair_to_root[i];
+        rounded[pair] = -excess[i];
+        excess[network.pairs[pair].low] += excess[i];
+    }
+    return plan_of_flow(network, std::move(rounded));
+}
+
+Plan plan_of_flow(const RankNetwork& network, std::vector<std::int64_t> flow) {
+    break_circles(network, flow);
+    Plan moves;
+    for (std::size_t p = 0; p < flow.size(); ++p) {
+        const Rank low{network.pairs[p].low};
+        const Rank high{network.pairs[p].high};
+        if (flow[p] > 0) moves.push_back({low, high, flow[p]});
+        if (flow[p] < 0) moves.push_back({high, low, -flow[p]});
+    }
+    return make_plan(std::move(moves));
+}
+
+}  // namespace topoloom

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/walk.hpp"
+
+#include <algorithm>
+
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/ends.hpp"
+
+namespace topoloom {
+
+Plan walk_plan(std::span<const std::int64_t> loads) {
+    std::vector<std::int64_t> excess = ends_by_load(loads);
+    for (std::size_t i = 0; i < loads.size(); ++i) excess[i] = loads[i] - excess[i];
+    Plan plan;
+    std::size_t receiver = 0;
+    for (std::size_t giver = 0; giver < excess.size(); ++giver) {
+        while (excess[giver] > 0) {
+            while (excess[receiver] >= 0) ++receiver;
+            const std::int64_t tasks = std::min(excess[giver], -excess[receiver]);
+            plan.push_back({Rank{giver}, Rank{receiver}, tasks});
+            excess[giver] -= tasks;
+            excess[receiver] += tasks;
+        }
+    }
+    return plan;
+}
+
+namespace {
+
+Plan by_walk(const BalanceProblem& problem) { return walk_plan(problem.loads); }
+
+}  // namespace
+
+Balancer walk_balancer() {
+    return balancer<by_walk>({.name = "qwalk",
+                              .summary = "the first rank with too many tasks gives to the first with too few",
+                              .source = "Wagner, Bajdich, Mitas 2009 (QWalk); Sudheer 2012, ch. 5"});
+}
+
+}  // namespace topoloom

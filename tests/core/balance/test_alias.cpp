@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The alias method ends where it promises, in as few messages, on drawn loads and on its worst cases.
+#include "topoloom/balance/alias.hpp"
+
+#include <doctest.h>
+
+#include <limits>
+#include <map>
+
+#include "balance/drawn_loads.hpp"
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/ends.hpp"
+#include "topoloom/base/error.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using Amounts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
+
+Amounts amounts_of(const Plan& plan) {
+    Amounts amounts;
+    for (const auto& [from, to, tasks] : plan) amounts[{from.value, to.value}] = tasks;
+    return amounts;
+}
+
+/// Algorithm 1 of chapter 5 as printed, with phantoms on the lowest ranks: bins, deficits first; S and W.
+Amounts printed_alias(TaskCounts loads) {
+    const EvenLoad even = even_load(loads);
+    const std::int64_t k = even.ceiling;
+    const std::size_t phantoms = even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
+    for (std::size_t i = 0; i < phantoms; ++i) ++loads[i];
+    std::vector<std::uint32_t> bins;
+    for (std::uint32_t i = 0; i < loads.size(); ++i) {
+        if (loads[i] < k) bins.push_back(i);
+    }
+    std::size_t l = bins.size();
+    for (std::uint32_t i = 0; i < loads.size(); ++i) {
+        if (loads[i] > k) bins.push_back(i);
+    }
+    std::vector<std::size_t> source(bins.size());
+    std::vector<std::int64_t> tasks(bins.size(), 0);
+    for (std::size_t s = 0; l > s; ++s) {
+        source[s] = l;
+        tasks[s] = k - loads[bins[s]];
+        loads[bins[l]] -= tasks[s];
+        if (loads[bins[l]] < k) ++l;
+    }
+    std::vector<char> sent(loads.size(), 0);
+    Amounts amounts;
+    for (std::size_t s = 0; s < bins.size(); ++s) {
+        if (tasks[s] == 0) continue;
+        const std::uint32_t giver = bins[source[s]];
+        if (giver < phantoms && !sent[giver]) --tasks[s];
+        sent[giver] = 1;
+        if (tasks[s] > 0) amounts[{giver, bins[s]}] = tasks[s];
+    }
+    return amounts;
+}
+
+void check_promises(const TaskCounts& loads, const Plan& plan, std::int64_t least) {
+    const EvenLoad even = even_load(loads);
+    for (const std::int64_t load : loads_after(loads, plan)) {
+        CHECK(load >= least);
+        CHECK(load <= even.ceiling);
+    }
+    const PlanMeasures measures = measure_plan(plan, loads.size());
+    CHECK(measures.max_receives <= 1);
+    CHECK(measures.messages <= static_cast<std::int64_t>(loads.size()) - 1);
+    CHECK((plan.empty() || rounds_of(loads, plan) == 1));
+    CHECK(amounts_of(plan).size() == plan.size());
+    CHECK(plan == make_plan(plan));
+}
+
+}  // namespace
+
+TEST_CASE("where the number of ranks divides the sum, every load ends equal") {
+    Rng rng(1);
+    for (int draw = 0; draw < 2000; ++draw) {
+        const TaskCounts loads = drawn_even_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const Plan plan = alias_plan(loads, Remainder::phantoms);
+        check_promises(loads, plan, even_load(loads).floor);
+        const Plan exact = alias_plan(loads, Remainder::exact);
+        check_promises(loads, exact, even_load(loads).floor);
+        CHECK(exact.size() <= plan.size());
+        const TaskCounts ends = loads_after(loads, plan);
+        const PlanMeasures least = least_measures(loads, ends);
+        const PlanMeasures measures = measure_plan(plan, loads.size());
+        CHECK(measures.max_tasks_received == least.max_tasks_received);
+        CHECK(measures.max_receives == least.max_receives);
+        CHECK(measures.messages <= 2 * least.messages);
+    }
+}
+
+TEST_CASE("elsewhere loads end within k-2..k with phantoms, and exactly at k-1 or k without") {
+    Rng rng(2);
+    bool two_below = false;
+    for (int draw = 0; draw < 4000; ++draw) {
+        const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const EvenLoad even = even_load(loads);
+        const Plan plan = alias_plan(loads, Remainder::phantoms);
+        check_promises(loads, plan, even.ceiling - 2);
+        two_below = two_below || std::ranges::min(loads_after(loads, plan)) == even.ceiling - 2;
+        check_promises(loads, alias_plan(loads, Remainder::exact), even.floor);
+    }
+    CHECK(two_below);
+}
+
+TEST_CASE("the plan is that of the printed algorithm") {
+    Rng rng(3);
+    for (int draw = 0; draw < 2000; ++draw) {
+        const TaskCounts loads = drawn_loads(1 + rng.below(30), 1 + rng.below(20), rng);
+        CHECK(amounts_of(alias_plan(loads, Remainder::phantoms)) == printed_alias(loads));
+    }
+}
+
+TEST_CASE("example 1: twice the messages of the optimum, less one") {
+    for (std::int64_t n = 4; n < 60; ++n) {
+        const TaskCounts loads = example_1(n);
+        const PlanMeasures found = measure_plan(alias_plan(loads, Remainder::phantoms), loads.size());
+        CHECK(found.messages == 2 * n - 1);
+        CHECK(found.tasks == 3 * n - 5 + (n - 3) * (n - 2) / 2);
+        CHECK(found.max_sends == n - 1);
+        const PlanMeasures least = least_measures(loads, TaskCounts(loads.size(), n));
+        CHECK(least.messages == n);
+        CHECK(least.tasks == 2 * n - 3);
+    }
+}
+
+TEST_CASE("example 2: every rank refills the one before it") {
+    for (std::int64_t ranks = 2; ranks < 60; ++ranks) {
+        const TaskCounts loads = example_2(ranks);
+        const PlanMeasures found = measure_plan(alias_plan(loads, Remainder::phantoms), loads.size());
+        CHECK(found.max_tasks_sent == ranks - 1);
+        CHECK(found.tasks == ranks * (ranks - 1) / 2);
+        CHECK(least_measures(loads, TaskCounts(loads.size(), ranks)).max_tasks_sent == 1);
+    }
+}
+
+TEST_CASE("one rank, no tasks and equal loads need no plan") {
+    for (const TaskCounts& loads : {TaskCounts{7}, TaskCounts{0}, TaskCounts(5, 0), TaskCounts(5, 3)}) {
+        for (const Balancer& one : balancers()) CHECK(balance({loads}, one.name).empty());
+    }
+}
+
+TEST_CASE("bad loads are refused in one line") {
+    const std::int64_t half = std::int64_t{1} << 61;
+    CHECK_THROWS_WITH_AS(static_cast<void>(even_load({})), "there are no loads; give one for each rank",
+                         Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(even_load(TaskCounts{1, -2})),
+                         "rank 1 has a load of -2; loads are at least 0", Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(even_load(TaskCounts{half, half})),
+                         "the loads of ranks 0 to 1 add up to 2^62 or more", Error);
+    CHECK(even_load(TaskCounts{half, half - 1}).ceiling == half);
+    CHECK_THROWS_WITH_AS(static_cast<void>(balance({TaskCounts{1}}, "alais")),
+                         doctest::Contains("no balancer 'alais' (did you mean 'alias'?)"), Error);
+    CHECK_THROWS_AS(static_cast<void>(balance({TaskCounts{1}}, "alias(remainder=none)")), Error);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Measures of plans, rounds, and the balancers that move the fewest tasks or between neighbors alone.
+#include <doctest.h>
+
+#include <cmath>
+
+#include "balance/drawn_loads.hpp"
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/diffusion.hpp"
+#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/walk.hpp"
+#include "topoloom/base/error.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+Plan plan_of(std::initializer_list<std::array<std::int64_t, 3>> moves) {
+    Plan plan;
+    for (const auto& [from, to, tasks] : moves)
+        plan.push_back({Rank{static_cast<std::uint32_t>(from)}, Rank{static_cast<std::uint32_t>(to)}, tasks});
+    return make_plan(std::move(plan));
+}
+
+bool is_pair(const RankNetwork& network, const TaskMove& move) {
+    const auto [low, high] = std::minmax(move.from.value, move.to.value);
+    return std::ranges::any_of(network.pairs,
+                               [&](const RankPair& pair) { return pair.low == low && pair.high == high; });
+}
+
+double sum_of_squares(const Plan& plan) {
+    double sum = 0;
+    for (const TaskMove& move : plan) sum += std::pow(static_cast<double>(move.tasks), 2);
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a plan is in order, once per pair, and its measures are those of its moves") {
+    const Plan plan = plan_of({{2, 1, 3}, {0, 1, 2}, {2, 0, 0}, {2, 1, 1}, {2, 3, 5}});
+    CHECK(plan == plan_of({{0, 1, 2}, {2, 1, 4}, {2, 3, 5}}));
+    CHECK(measure_plan(plan, 4) == PlanMeasures{3, 11, 2, 6, 2, 9});
+    CHECK(loads_after(TaskCounts{4, 0, 9, 0}, plan) == TaskCounts{2, 6, 0, 5});
+}
+
+TEST_CASE("ranks that hand on what they were given take more rounds") {
+    CHECK(rounds_of(TaskCounts{3, 0}, {}) == 0);
+    CHECK(rounds_of(TaskCounts{3, 0, 0}, plan_of({{0, 1, 2}, {0, 2, 1}})) == 1);
+    CHECK(rounds_of(TaskCounts{3, 0, 0}, plan_of({{0, 1, 2}, {1, 2, 1}})) == 2);
+    CHECK_THROWS_AS(static_cast<void>(rounds_of(TaskCounts{1, 0, 0}, plan_of({{1, 2, 1}}))), Error);
+}
+
+TEST_CASE("ranks that end at the ceiling are those that it costs least") {
+    CHECK(calm_ends(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{2, 3, 2, 2, 2});
+    CHECK(calm_ends(TaskCounts{5, 0, 3, 2, 2}) == TaskCounts{3, 2, 3, 2, 2});
+    CHECK(ends_by_load(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{3, 2, 2, 2, 2});
+    CHECK(ends_by_load(TaskCounts{4, 4, 0, 1, 2}) == TaskCounts{3, 2, 2, 2, 2});
+}
+
+TEST_CASE("the walk moves the fewest tasks, from every rank and in all") {
+    Rng rng(4);
+    for (int draw = 0; draw < 2000; ++draw) {
+        const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const Plan plan = walk_plan(loads);
+        const TaskCounts ends = loads_after(loads, plan);
+        CHECK(ends == ends_by_load(loads));
+        const PlanMeasures least = least_measures(loads, ends);
+        const PlanMeasures found = measure_plan(plan, loads.size());
+        CHECK(found.tasks == least.tasks);
+        CHECK(found.max_tasks_sent == least.max_tasks_sent);
+        CHECK(found.max_tasks_received == least.max_tasks_received);
+        CHECK((plan.empty() || rounds_of(loads, plan) == 1));
+    }
+}
+
+TEST_CASE("flows move tasks between neighbors, to the floor or ceiling of the mean") {
+    Rng rng(5);
+    for (int draw = 0; draw < 200; ++draw) {
+        const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const EvenLoad even = even_load(loads);
+        for (const Neighbors kind : {Neighbors::ring, Neighbors::hypercube}) {
+            const RankNetwork network = rank_network(kind, loads.size());
+            for (const Plan& plan :
+                 {diffusion_plan(loads, network, 1, 1000), diffusion_plan(loads, network, 2, 1000),
+                  diffusion_plan(loads, network, 1, 1), laplacian_plan(loads, network)}) {
+                const auto [least, most] = std::ranges::minmax(loads_after(loads, plan));
+                CHECK(least >= even.floor);
+                CHECK(most <= even.ceiling);
+                for (const TaskMove& move : plan) CHECK(is_pair(network, move));
+                CHECK(rounds_of(loads, plan) <= loads.size());
+            }
+        }
+    }
+}
+
+TEST_CASE("integer diffusion ends where neighbors differ by less than their degree and one") {
+    Rng rng(6);
+    for (int draw = 0; draw < 200; ++draw) {
+        const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const RankNetwork network = rank_network(Neighbors::ring, loads.size());
+        const Plan plan = integer_diffusion_plan(loads, network, 100000);
+        const TaskCounts ends = loads_after(loads, plan);
+        for (const auto& [low, high] : network.pairs) CHECK(std::abs(ends[low] - ends[high]) < 3);
+        for (const TaskMove& move : plan) CHECK(is_pair(network, move));
+        CHECK(rounds_of(loads, plan) <= 100000);
+    }
+}
+
+TEST_CASE("on a ring of four, half of what is too much goes either way") {
+    const TaskCounts loads{8, 0, 0, 0};
+    const RankNetwork ring = rank_network(Neighbors::ring, 4);
+    const Plan plan = plan_of({{0, 1, 3}, {0, 3, 3}, {1, 2, 1}, {3, 2, 1}});
+    CHECK(laplacian_plan(loads, ring) == plan);
+    CHECK(diffusion_plan(loads, ring, 1, 1000) == plan);
+    CHECK(diffusion_plan(loads, ring, 2, 1000) == plan);
+}
+
+TEST_CASE("diffusion ends in the flow of least squares, but for what is less than a task") {
+    Rng rng(7);
+    for (int draw = 0; draw < 20; ++draw) {
+        TaskCounts loads = drawn_even_loads(32, 9, rng);
+        for (std::int64_t& load : loads) load *= 1000;
+        const RankNetwork network = rank_network(Neighbors::hypercube, loads.size());
+        const double least = sum_of_squares(laplacian_plan(loads, network));
+        CHECK(sum_of_squares(diffusion_plan(loads, network, 1, 1000)) ==
+              doctest::Approx(least).epsilon(1e-3));
+        CHECK(sum_of_squares(diffusion_plan(loads, network, 2, 1000)) ==
+              doctest::Approx(least).epsilon(1e-3));
+    }
+}

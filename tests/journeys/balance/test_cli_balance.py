@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom balance`: loads in a file become a plan, with what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import topoloom as tl
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+#: Ranks 2 and 3 have one too many, and rank 1 two too few.
+LOADS = [4, 2, 5, 5]
+
+
+def write(loads: list[Any], path: str = "loads.csv") -> None:
+    Path(path).write_text("".join(f"{load}\n" for load in loads))
+
+
+def test_a_plan_is_printed_with_its_measures(topoloom: Command) -> None:
+    write(LOADS)
+    found = topoloom("balance", "loads.csv", "--method", "qwalk", "--json").json
+    assert found["plan"] == [[2, 1, 1], [3, 1, 1]]
+    assert found["measures"] == {
+        "messages": 2,
+        "tasks": 2,
+        "max_receives": 2,
+        "max_tasks_received": 2,
+        "max_sends": 1,
+        "max_tasks_sent": 1,
+    }
+    assert (found["load_min"], found["load_max"], found["rounds"]) == (4, 4, 1)
+    alias = topoloom("balance", "loads.csv", "--method", "alias", "--json").json
+    assert alias["plan"] == [[2, 1, 2], [3, 2, 1]]
+    assert alias["least"]["max_receives"] == alias["measures"]["max_receives"] == 1
+
+
+def test_people_see_who_gives_to_whom(topoloom: Command) -> None:
+    write(LOADS)
+    shown = topoloom("balance", "loads.csv")
+    assert (shown.status, shown.err) == (0, "")
+    assert "16 tasks on 4 ranks, by alias" in shown.out
+    assert "loads after   4 to 4" in shown.out
+    write([0, 2] * 100)
+    shown = topoloom("balance", "loads.csv", "--method", "qwalk")
+    assert "80 more; --json has all" in shown.out
+
+
+def test_tasks_that_cross_a_machine_cost_hop_bytes(topoloom: Command) -> None:
+    write(LOADS)
+    words = ["balance", "loads.csv", "--machine", "mesh:4", "--method", "qwalk"]
+    found = topoloom(*words, "--bytes", "1KiB", "--json").json
+    assert found["hop_bytes"] == 1024 * (1 + 2)
+    assert found["congestion_max"] == 2 * 1024
+    assert topoloom(*words, "--json").json["hop_bytes"] == 3
+    shown = topoloom(*words, "--bytes", "1KiB")
+    assert "hop-bytes" in shown.out
+
+
+def test_a_placement_says_where_the_ranks_are(topoloom: Command) -> None:
+    write(LOADS)
+    machine = tl.load_machine("mesh:4")
+    allocation = tl.Allocation.whole(machine)
+    placement = tl.Placement(allocation, [0, 2, 1, 3])
+    tl.save_placement("x.json", tl.PlacementFile(machine, allocation, placement))
+    words = ["balance", "loads.csv", "--method", "qwalk", "--placement", "x.json"]
+    assert topoloom(*words, "--json").json["hop_bytes"] == 2
+    assert topoloom(*words, "--machine", "mesh:4", "--json").json["hop_bytes"] == 2
+    other = topoloom(*words, "--machine", "mesh:2x2")
+    assert (other.status, other.err.count("\n")) == (2, 1)
+    assert "x.json is for mesh:4, not mesh:2x2" in other.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([], "loads.csv is empty; give the load of each rank, one per line"),
+        ([3, -4], "loads.csv:2: loads are 0 or more, not -4"),
+        ([3, "1.5"], "loads.csv:2: expected the load of a rank, an integer, not '1.5'"),
+        (["", "three"], "loads.csv:2: expected the load of a rank, an integer"),
+        ([2**70], "loads.csv:1: loads are below 2^62, not 1180591620717411303424"),
+        ([2**61, 2**61], "loads.csv:2: loads up to here add up to 2^62 or more"),
+    ],
+)
+def test_bad_loads_are_refused_in_one_line(
+    topoloom: Command, lines: list[Any], said: str
+) -> None:
+    write(lines)
+    refused = topoloom("balance", "loads.csv")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.count("\n") == 1
+    assert said in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--method", "alais"], "no balancer 'alais' (did you mean 'alias'?)"),
+        (["--bytes", "1KiB"], "--bytes is the size of tasks that cross a --machine"),
+        (["--machine", "mesh:3"], "there are 4 ranks, but the allocation has only 3"),
+        (["--allocate", "4"], "an allocation is of a machine; name that, too"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(
+    topoloom: Command, words: list[str], said: str
+) -> None:
+    write(LOADS)
+    refused = topoloom("balance", "loads.csv", *words)
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.count("\n") == 1
+    assert said in refused.err
+
+
+@pytest.mark.parametrize("loads", [[7], [0], [0, 0, 0], [5, 5], ["# none", 1, "", 1]])
+def test_balanced_loads_need_no_plan(topoloom: Command, loads: list[Any]) -> None:
+    write(loads)
+    for entry in topoloom("list", "balancers", "--json").json:
+        words = ["balance", "loads.csv", "--method", entry["name"]]
+        assert topoloom(*words, "--json").json["plan"] == []
+        assert topoloom(*words).status == 0
+
+
+def test_python_users_get_the_same(topoloom: Command) -> None:
+    write(LOADS)
+    printed = topoloom("balance", "loads.csv", "--method", "alias", "--json").json
+    found = tl.balance(np.array(LOADS), method="alias")
+    assert found.plan.tolist() == printed["plan"]
+    assert found.ends.tolist() == [4, 4, 4, 4]
+    balanced = tl.tasks.balance_loads(tl.tasks.read_loads("loads.csv"))
+    assert balanced.document() == printed

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Laws of all balancers: no task is lost, and loads end as they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import topoloom as tl
+
+#: What ends at the floor or ceiling of the mean.
+EXACT = (
+    "alias(remainder=exact)",
+    "qwalk",
+    "diffusion",
+    "diffusion(order=2,neighbors=ring)",
+    "laplacian",
+)
+LOADS = st.lists(st.integers(0, 50), min_size=1, max_size=40)
+
+
+def after(loads: list[int], plan: np.ndarray) -> np.ndarray:
+    """Carry a plan out, move by move."""
+    ends = np.array(loads)
+    for source, target, tasks in plan.tolist():
+        assert source != target
+        assert tasks > 0
+        ends[source] -= tasks
+        ends[target] += tasks
+    return ends
+
+
+@given(loads=LOADS)
+@pytest.mark.parametrize("method", EXACT)
+def test_loads_end_at_the_floor_or_ceiling(method: str, loads: list[int]) -> None:
+    found = tl.balance(loads, method=method)
+    ends = after(loads, found.plan)
+    assert ends.tolist() == found.ends.tolist()
+    assert ends.sum() == sum(loads)
+    assert ends.min() >= sum(loads) // len(loads)
+    assert ends.max() <= -(-sum(loads) // len(loads))
+
+
+@given(loads=LOADS)
+def test_the_alias_method_keeps_its_promises(loads: list[int]) -> None:
+    found = tl.balance(loads, method="alias")
+    ends, ceiling = after(loads, found.plan), -(-sum(loads) // len(loads))
+    assert ends.max() <= ceiling
+    assert ends.min() >= (ceiling - 2 if sum(loads) % len(loads) else ceiling)
+    assert found.measures["max_receives"] <= 1
+    assert found.measures["messages"] <= len(loads) - 1
+    assert found.rounds <= 1
+
+
+@given(loads=LOADS)
+@pytest.mark.parametrize("method", ["alias", "alias(remainder=exact)", "qwalk"])
+def test_no_measure_is_below_what_is_proven(method: str, loads: list[int]) -> None:
+    found = tl.balance(loads, method=method)
+    for name, least in found.least.items():
+        assert found.measures[name] >= least
+
+
+def test_results_are_arrays_of_integers() -> None:
+    found = tl.balance([4, 0, 2], method="alias")
+    assert found.plan.dtype == found.ends.dtype == np.int64
+    assert found.plan.shape == (1, 3)
+    assert tl.balance([1, 1]).plan.shape == (0, 3)
