@@ -45,6 +45,10 @@ class RegimeErrors:
     beta_inside: bool | None = None
 
 
+def _no_counts() -> list[list[int]]:
+    return [[0, 0], [0, 0]]
+
+
 @dataclass
 class Outcome:
     """How well one machine was measured.
@@ -70,6 +74,11 @@ class Outcome:
     uplinks
         Of each uplink that carries less than the links below it, the rate that was
         found as a part of the true one; None: not measured.
+    sharing_near, sharing_all
+        Pairs of pairs inside smallest groups, and drawn ones, by whether they slow each
+        other down, and whether that was found.
+    pair_rounds, pairs_of_pairs
+        How often pairs were measured at once, and how many pairs of pairs there are.
     samples, fixed
         Of the scan, and if all pairs had the largest number that one of them needed.
     seconds, cpu_seconds
@@ -94,6 +103,10 @@ class Outcome:
     found: bool = False
     alarms: list[str] = field(default_factory=list)
     uplinks: list[float | None] = field(default_factory=list)
+    sharing_near: list[list[int]] = field(default_factory=_no_counts)
+    sharing_all: list[list[int]] = field(default_factory=_no_counts)
+    pair_rounds: int = 0
+    pairs_of_pairs: int = 0
     samples: int = 0
     fixed: int = 0
     seconds: float = 0.0

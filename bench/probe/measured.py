@@ -16,6 +16,7 @@ from pathlib import Path
 from probe.compare import Outcome, RegimeErrors, compare
 from probe.planted import Planted
 from probe.platforms import launcher
+from probe.sharing import compare_sharing
 from topoloom import Error
 from topoloom.tasks.machines.probe import probe_machine
 
@@ -42,6 +43,8 @@ def measure(
         except Error as error:
             return Outcome.of(machine, effort, ended=str(error))
         outcome = compare(machine, found, effort)
+        if not found.ended:
+            compare_sharing(outcome, machine, found)
         outcome.seconds = time.monotonic() - began
         outcome.cpu_seconds = _cpu_seconds() - worked
         if kept is not None and not outcome.right:

@@ -58,6 +58,17 @@ class Slow:
 
 
 @dataclass(frozen=True)
+class Trunk:
+    """A link that hosts of one smallest group share to all others, unseen by latency.
+
+    `lanes`: its bandwidth in that of a host's link.
+    """
+
+    hosts: tuple[int, ...]
+    lanes: float
+
+
+@dataclass(frozen=True)
 class Planted:
     """A machine.
 
@@ -78,6 +89,8 @@ class Planted:
         Standard deviation of the factors of single messages.
     shared
         Two pairs of hosts of one smallest group whose routes have a link in common.
+    trunk
+        Of some hosts of a smallest group.
     """
 
     seed: int
@@ -91,6 +104,7 @@ class Planted:
     noise: float
     slow: Slow | None = None
     shared: tuple[tuple[int, int], ...] = ()
+    trunk: Trunk | None = None
 
     @property
     def hosts(self) -> int:
@@ -151,7 +165,19 @@ def draw(seed: int) -> Planted:
         if len(free) >= 4:
             a, b, c, d = rng.sample(free, 4)
             shared = ((min(a, b), max(a, b)), (min(c, d), max(c, d)))
-    return replace(made, slow=slow, shared=shared)
+    trunk = _trunk(rng, groups) if not shared else None
+    return replace(made, slow=slow, shared=shared, trunk=trunk)
+
+
+def _trunk(rng: Random, groups: Group) -> Trunk | None:
+    """Draw one for a fifth of the machines."""
+    within = [g for g in smallest_groups(groups) if len(g) >= 6]
+    if not within or rng.random() >= 0.2:
+        return None
+    group = rng.choice(within)
+    hosts = rng.sample(group, rng.randint(2, len(group) // 3))
+    lanes = rng.choice([n for n in (1, 1.5, 2) if n <= 0.75 * len(hosts)])
+    return Trunk(tuple(sorted(hosts)), lanes)
 
 
 def large(noise: float = 0.05) -> Planted:

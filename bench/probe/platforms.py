@@ -27,8 +27,9 @@ def platform(machine: Planted) -> str:
     for host in range(machine.hosts):
         route = f'src="h{host}" dst="h{host}" symmetrical="NO"'
         lines.append(f'<route {route}><link_ctn id="inside{host}"/></route>')
-    above = _groups_above(machine.groups)
+    above = uplinks_above(machine.groups)
     own = {pair: f"shared-{n}" for pair, n in _shared(machine)}
+    trunk = machine.trunk.hosts if machine.trunk is not None else ()
     for b in range(machine.hosts):
         for a in range(b):
             there = [f"host{a}", *_leaving(above[a], above[b])]
@@ -36,6 +37,8 @@ def platform(machine: Planted) -> str:
             links = [(name, "UP") for name in there]
             if (a, b) in own:
                 links.append((own[a, b], "UP"))
+            if (a in trunk) != (b in trunk):
+                links.append(("trunk", "UP" if a in trunk else "DOWN"))
             links += [(name, "DOWN") for name in reversed(back)]
             words = "".join(
                 f'<link_ctn id="{name}" direction="{way}"/>' for name, way in links
@@ -63,6 +66,8 @@ def _links(machine: Planted) -> Iterator[str]:
             rate *= SLOW if slow.of == BANDWIDTH else 1
             latency += machine.added_latency() if slow.of == LATENCY else 0
         yield _link(f"shared-{n}", rate, latency)
+    if machine.trunk is not None:
+        yield _link("trunk", machine.trunk.lanes * machine.bandwidths[1], 0.0)
 
 
 def _link(name: str, rate: float, latency: float, policy: str = "SPLITDUPLEX") -> str:
@@ -92,14 +97,14 @@ def _groups(group: Group, depth: int) -> Iterator[tuple[Group, int]]:
             yield from _groups(part, depth - 1)
 
 
-def _groups_above(group: Group, above: tuple[str, ...] = ()) -> dict[int, list[str]]:
+def uplinks_above(group: Group, above: tuple[str, ...] = ()) -> dict[int, list[str]]:
     """Return the uplinks above each host, the nearest first."""
     found: dict[int, list[str]] = {}
     for part in group:
         if isinstance(part, int):
             found[part] = list(above)
         else:
-            found.update(_groups_above(part, (_name(part), *above)))
+            found.update(uplinks_above(part, (_name(part), *above)))
     return found
 
 

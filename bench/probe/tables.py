@@ -35,6 +35,7 @@ def rows(outcomes: Sequence[Outcome]) -> list[Row]:
     made += _ends(done)
     made += _groups(done)
     made += _uplinks(done)
+    made += _sharing(done)
     made += _suspects(done)
     made += _samples(done)
     return made
@@ -142,6 +143,27 @@ def _uplinks(outcomes: Sequence[Outcome]) -> list[Row]:
         f"worst {max(errors):.0%}"
     )
     return [Row(f"tight uplinks within {ERROR:.0%}", "all", share, details)]
+
+
+def _sharing(outcomes: Sequence[Outcome]) -> list[Row]:
+    """Sum up pairs of pairs that slow each other down."""
+    made = []
+    for where, name in (("of a group", "near"), ("of all hosts", "all")):
+        counts = np.sum([getattr(o, f"sharing_{name}") for o in outcomes], axis=0)
+        (_, false), (missed, found) = counts.tolist()
+        if not found + missed:
+            continue
+        what = f"pairs of pairs {where} that slow each other down"
+        precision = _share(found, found + false)
+        details = f"precision {precision}"
+        made.append(Row(what, ">= 95 %", _share(found, found + missed), details))
+    rounds = sum(o.pair_rounds for o in outcomes)
+    of = sum(o.pairs_of_pairs for o in outcomes)
+    few = max((o.pair_rounds / o.pairs_of_pairs for o in outcomes), default=0)
+    details = f"most of a machine {few:.0%}"
+    what = "runs of pairs at once, of pairs of pairs"
+    made.append(Row(what, "<= 10 %", f"{rounds / of:.2%}", details))
+    return made
 
 
 def _suspects(outcomes: Sequence[Outcome]) -> list[Row]:

@@ -2,6 +2,7 @@
 // The rank that asks decides when there is enough, and says how many exchanges are next.
 #include "pairs.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -102,4 +103,23 @@ void run_pair_with_others(struct probe* probe, const struct measure* measure, in
             ++i;
         }
     }
+}
+
+void run_pair_at(struct probe* probe, const struct measure* measure, int first, int second, double common,
+                 double tolerance) {
+    const int asks = probe->rank == first;
+    const struct exchange exchange = make_exchange(probe, measure, 0, asks ? second : first);
+    const struct start start = {.clock = probe->clock};
+    wait_for_common(&start, common);
+    if (!asks) {
+        measure->kind->answer(&exchange);
+        return;
+    }
+    const double seconds = measure->kind->ask(&exchange);
+    const double began =
+        to_common(&probe->clock, MPI_Wtime()) - seconds;  // after the other side was there, too
+    begin_record(
+        &probe->answers,
+        (struct record){.order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
+    keep_sample(&probe->answers, seconds > 0 && began <= common + tolerance ? seconds : NAN);
 }

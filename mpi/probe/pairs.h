@@ -21,5 +21,8 @@ void run_pair(struct probe* probe, const struct measure* measure, int first, int
 /// The same number of samples on all ranks of the communicator, each from a common start.
 void run_pair_with_others(struct probe* probe, const struct measure* measure, int first, int second,
                           int repeats, MPI_Comm comm);
+/// A single sample, from a time of the common clock on; NaN where it began later than it may.
+void run_pair_at(struct probe* probe, const struct measure* measure, int first, int second, double common,
+                 double tolerance);
 
 #endif

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common_start.h"
 #include "noise.h"
 #include "pairs.h"
 
 enum { base = 10 };
+/// How late an exchange of a timetable may begin, as a share of its period.
+static const double late = 0.25;
 
 static int next_number(char** words) {
     const char* word = strsep(words, " ");
@@ -131,6 +134,21 @@ static void run_together(struct probe* probe, const struct measure* measure, int
     free(active);
 }
 
+/// Rounds start by the clock: those who are early or have no pair in a round send no messages meanwhile.
+static void run_timetable(struct probe* probe, const struct measure* measure, double period, char* words) {
+    struct start start = make_start(MPI_COMM_WORLD);
+    start.clock = probe->clock;
+    int came_late = 0;
+    const double began = start_together(&start, &came_late) + period;
+    int number = 0;
+    for (char* round; (round = strsep(&words, ";")) != NULL; ++number) {
+        while (*round == ' ') ++round;
+        for (int first, second; next_pair(&round, &first, &second);)
+            if (probe->rank == first || probe->rank == second)
+                run_pair_at(probe, measure, first, second, began + number * period, late * period);
+    }
+}
+
 int carry_out(struct probe* probe, char* line) {
     char* words = line;
     const char* order = strsep(&words, " ");
@@ -162,11 +180,15 @@ int carry_out(struct probe* probe, char* line) {
     } else if (strcmp(order, "together") == 0) {
         const int repeats = next_number(&words);
         run_together(probe, &measure, repeats, words);
+    } else if (strcmp(order, "timetable") == 0) {
+        const double period = next_value(&words);
+        run_timetable(probe, &measure, period, words);
     } else {
         known = 0;
     }
     ++probe->orders;
     probe->measured |= measures;
+    forget_deviation(&probe->sampling);
     return known;
 }
 

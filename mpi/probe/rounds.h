@@ -35,7 +35,8 @@ struct probe {
 ///     pairs KIND SIZES WINDOW A-B ...       each rank in the order of its pairs
 ///     alone KIND SIZES WINDOW A-B ...       one after another
 ///     together KIND SIZES WINDOW REPEATS A-B ...  at once from a common start; each rank in one pair
-///     clocks                                compares them, for `together`
+///     timetable KIND SIZE WINDOW PERIOD A-B ... ; A-B ...  a round every PERIOD seconds, each rank in one pair of it
+///     clocks                                compares them, for `together` and `timetable`
 ///     noise QUANTA                          of computing on each rank; see noise.c
 int carry_out(struct probe* probe, char* line);
 void free_probe(struct probe* probe);

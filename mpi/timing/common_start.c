@@ -30,13 +30,18 @@ static void wait_until(double own) {
     }
 }
 
+int wait_for_common(const struct start* start, double common) {
+    const int in_time = now(start) <= common;
+    wait_until(to_own(&start->clock, common));
+    return in_time;
+}
+
 double start_together(struct start* start, int* came_late) {
     const double arrived = now(start);
     double began = 0;
     PMPI_Allreduce(&arrived, &began, 1, MPI_DOUBLE, MPI_MAX, start->comm);
     began += start->margin;
-    *came_late = now(start) > began;
-    wait_until(to_own(&start->clock, began));
+    *came_late = !wait_for_common(start, began);
     return began;
 }
 

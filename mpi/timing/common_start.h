@@ -18,6 +18,8 @@ void compare_again(struct start* start);
 
 /// Waits for the start, and gives it on the common clock; `came_late`: this rank has missed it.
 double start_together(struct start* start, int* came_late);
+/// Waits for a time of the common clock; false: it had passed.
+int wait_for_common(const struct start* start, double common);
 /// From the start to the end of the last rank. -1: a rank has missed the start, and next time there is more of a margin.
 double end_together(struct start* start, double began, int came_late);
 

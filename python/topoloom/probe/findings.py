@@ -15,6 +15,7 @@ from topoloom.probe.inference.groups import Costs, RankGroup
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.inference.network import Network, host_groups
+from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import Suspect
 from topoloom.probe.job.samples import Exchange, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
@@ -46,6 +47,10 @@ class Findings:
         Pairs at once, by what they have in common.
     uplinks
         Bytes per second that a group of hosts sends to others at least, by its ranks.
+    shared
+        Links that exchanges of hosts share, beside those of levels.
+    pairs_met
+        The share of pairs of pairs of near hosts that were measured at once.
     suspects
         What is slower than its like.
     of_sizes
@@ -72,6 +77,8 @@ class Findings:
     network: Network | None = None
     curves: dict[str, PairCurve] = field(default_factory=dict)
     uplinks: dict[tuple[int, ...], float] = field(default_factory=dict)
+    shared: list[SharedLink] = field(default_factory=list)
+    pairs_met: float | None = None
     suspects: list[Suspect] = field(default_factory=list)
     of_sizes: range = range(0)
     long_bytes: int = 1 << 18
@@ -96,6 +103,8 @@ class Findings:
                 for name, curve in self.curves.items()
             ],
             **self._for_checks(),
+            "shared_links": [link.document(self.hosts) for link in self.shared],
+            "pairs_met": self.pairs_met,
             "suspects": [s.document(self.hosts) for s in self.suspects],
             "noise": self.noise,
             "doubts": self.doubts,

@@ -19,6 +19,7 @@ from topoloom.probe.job.running import JobEnded, ProbeJob
 from topoloom.probe.job.samples import Exchange
 from topoloom.probe.scanned import first_ranks, hosts_of, infer, sets_of_like
 from topoloom.probe.second_look import look_again
+from topoloom.probe.shared_links import find_shared_links
 from topoloom.probe.stages.effort import Clock, Effort
 from topoloom.probe.stages.messages import measure_messages
 from topoloom.probe.stages.rates import (
@@ -99,6 +100,8 @@ def _measure_more(
     if not whole:
         found.doubts.append(late.format("long messages of all hosts"))
     found.suspects += look_again(job, found, rates, partners)
+    shared = watch("pairs of pairs")
+    find_shared_links(job, found, typical, effort, clock, shared)
     asked = pairs_at_once(found)
     begin = len(job.samples.orders)
     if not measure_at_once(job, asked, found.long_bytes, clock, watch("pairs at once")):

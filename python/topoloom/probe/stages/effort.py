@@ -37,6 +37,8 @@ class Effort:
         least.
     long_pairs
         Pairs that do so in more rounds.
+    meetings
+        Pairs that exchange long messages in rounds, so that shared links show.
     """
 
     seconds: float
@@ -47,6 +49,7 @@ class Effort:
     sizes: Sequence[int]
     rounds: int
     long_pairs: int
+    meetings: int
 
 
 def _powers(base: int) -> list[int]:
@@ -60,10 +63,11 @@ _TWOS = _powers(2)
 _BETWEEN = [3 * size // 2 for size in _TWOS[1:-1]]
 
 EFFORTS = {
-    "quick": Effort(60, 3, 20, 0.1, 1, _powers(4), 3, 0),
-    "default": Effort(600, 5, 100, 0.05, 2, _TWOS, 6, 2048),
+    "quick": Effort(60, 3, 20, 0.1, 1, _powers(4), 3, 0, 1 << 12),
+    "default": Effort(600, 5, 100, 0.05, 2, _TWOS, 6, 2048, 1 << 18),
     "thorough": Effort(
-        3600, 10, 1000, 0.02, 4, sorted([*_TWOS, *_BETWEEN]), 16, 1 << 16
+        *(3600, 10, 1000, 0.02, 4, sorted([*_TWOS, *_BETWEEN])),
+        *(16, 1 << 16, 1 << 21),
     ),
 }
 

@@ -27,10 +27,16 @@ _REPEATS = 5
 Pair = tuple[int, int]
 
 
-def long_size(alpha: float, beta: float) -> int:
-    """Return bytes of a message, of which `WINDOW` take far longer than alpha."""
-    size = _LEAST
-    while size < _MOST and WINDOW * size * beta < _DOMINATES * alpha:
+def long_size(
+    alpha: float,
+    beta: float,
+    window: int = WINDOW,
+    times: float = _DOMINATES,
+    least: int = _LEAST,
+) -> int:
+    """Return bytes of a message of which `window` take `times` as long as alpha."""
+    size = least
+    while size < _MOST and window * size * beta < times * alpha:
         size *= 2
     return size
 

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which exchanges slow each other down, by what pairs took in rounds with others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from topoloom.probe.inference.groups import rank_groups
+
+Pair = tuple[int, int]
+
+#: How many times as long as alone what shares a link takes at least.
+SLOWED = 1.15
+#: Deviations of a sample, in standard ones, at which two pairs of a round seem slowed.
+_FAR = 3.0
+#: Of normal values: their standard deviation in median deviations.
+_SIGMA = 1.4826
+#: Samples of a pair of which the median is usual, whatever else it met.
+_USUAL = 3
+#: Pairs of pairs of a set up to which it is counted which have met.
+_COUNTED = 1 << 22
+
+
+@dataclass(frozen=True)
+class SharedLink:
+    """A link that exchanges need at once, and that carries less than all together.
+
+    Attributes
+    ----------
+    hosts
+        Whose exchanges with others of the same group need it; empty: those of `pairs`.
+    pairs
+        Pairs of hosts that were measured at once.
+    factor
+        How many times as long as alone they took.
+    rate
+        Bytes per second each way that they had together.
+    """
+
+    hosts: tuple[int, ...]
+    pairs: tuple[Pair, ...]
+    factor: float
+    rate: float
+
+    def crosses(self, pair: Pair) -> bool:
+        """Whether an exchange of two hosts needs it, as far as is known."""
+        if not self.hosts:
+            return pair in self.pairs or pair[::-1] in self.pairs
+        return (pair[0] in self.hosts) != (pair[1] in self.hosts)
+
+    def document(self, names: Sequence[str]) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "hosts": [names[host] for host in self.hosts],
+            "pairs": [[names[a], names[b]] for a, b in self.pairs],
+            "times_as_long": self.factor,
+            "bytes_per_second": self.rate,
+        }
+
+
+class Meetings:
+    """Rounds of disjoint pairs of hosts of one set, and how long each pair took.
+
+    Parameters
+    ----------
+    hosts
+        Of the set.
+    rounds
+        By pair the seconds of each round; NaN where that is unknown.
+    """
+
+    def __init__(
+        self, hosts: Sequence[int], rounds: Iterable[Mapping[Pair, float]]
+    ) -> None:
+        self.hosts = list(hosts)
+        self.rounds = [
+            {pair: s for pair, s in each.items() if not np.isnan(s)} for each in rounds
+        ]
+        by_pair: dict[Pair, list[float]] = {}
+        for each in self.rounds:
+            for pair, seconds in each.items():
+                by_pair.setdefault(pair, []).append(seconds)
+        self._seconds = by_pair
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Those that were measured."""
+        return list(self._seconds)
+
+    def usual(self) -> dict[Pair, float]:
+        """Return what a pair usually takes; in few rounds, what all of the set do."""
+        every = [s for seconds in self._seconds.values() for s in seconds]
+        middle = float(np.median(every)) if every else 0.0
+        return {
+            pair: float(np.median(seconds)) if len(seconds) >= _USUAL else middle
+            for pair, seconds in self._seconds.items()
+        }
+
+    def groups(self) -> list[tuple[int, ...]]:
+        """Return sets of hosts that take longer with others than among themselves.
+
+        The smallest first, and each only if others of it are not known to.
+        """
+        count = len(self.hosts)
+        number = {host: n for n, host in enumerate(self.hosts)}
+        costs = np.full((count, count), np.nan)
+        np.fill_diagonal(costs, 0)
+        for (a, b), seconds in self._seconds.items():
+            where = number[a], number[b]
+            costs[where] = costs[where[::-1]] = float(np.median(seconds))
+        if count < 4 or np.isnan(costs).mean() > 0.5:
+            return []
+        costs[np.isnan(costs)] = np.nanmedian(costs[~np.eye(count, dtype=bool)])
+        root = rank_groups([[n] for n in range(count)], costs)
+        found = [
+            tuple(self.hosts[n] for n in group.ranks)
+            for group in root.all_groups()
+            if 1 < len(group.ranks) < count
+        ]
+        return sorted(found, key=len)
+
+    def slowed_together(self, known: Sequence[SharedLink] = ()) -> list[list[Pair]]:
+        """Return, of each round in which several pairs are slow, those pairs.
+
+        Pairs that cross a known link are not counted.
+        """
+        usual = self.usual()
+        ratios = {
+            (n, pair): np.log(seconds / usual[pair])
+            for n, each in enumerate(self.rounds)
+            for pair, seconds in each.items()
+        }
+        values = np.array(list(ratios.values()) or [0.0])
+        sigma = _SIGMA * float(np.median(np.abs(values - np.median(values))))
+        least = max(np.log(SLOWED), _FAR * sigma)
+        by_round: dict[int, list[Pair]] = {}
+        for (n, pair), ratio in ratios.items():
+            if ratio > least and not any(link.crosses(pair) for link in known):
+                by_round.setdefault(n, []).append(pair)
+        return [pairs for pairs in by_round.values() if len(pairs) > 1]
+
+    def coverage(self) -> tuple[int, int]:
+        """Return how many pairs of disjoint pairs have met, and how many there are."""
+        pairs = self.pairs
+        ends = np.array(pairs).reshape(-1, 2)
+        degrees = np.unique(ends, return_counts=True)[1]
+        total = len(pairs) * (len(pairs) - 1) // 2
+        total -= int((degrees * (degrees - 1) // 2).sum())
+        met = sum(len(each) * (len(each) - 1) // 2 for each in self.rounds)
+        if len(pairs) ** 2 <= _COUNTED:
+            number = {pair: n for n, pair in enumerate(pairs)}
+            seen = np.zeros((len(pairs), len(pairs)), dtype=bool)
+            for each in self.rounds:
+                chosen = [number[pair] for pair in each]
+                seen[np.ix_(chosen, chosen)] = True
+            met = (int(seen.sum()) - len(pairs)) // 2
+        return min(met, total), total
+
+
+def conflicts(
+    candidates: Iterable[Sequence[Pair]], most: int
+) -> list[tuple[Pair, Pair]]:
+    """Return pairs that may slow each other down, those of most rounds first."""
+    counts: dict[tuple[Pair, Pair], float] = {}
+    for pairs in candidates:
+        for a, b in combinations(sorted(pairs), 2):
+            # In a round with many slow pairs each of them is less likely.
+            counts[a, b] = counts.get((a, b), 0.0) + 1 / (len(pairs) - 1)
+    return sorted(counts, key=lambda both: -counts[both])[:most]

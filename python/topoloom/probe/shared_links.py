@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds links that pairs of hosts share, without a measurement of all pairs of pairs.
+
+Rounds of pairs at once are group tests; what seems slowed by others of its round is
+measured again, with them and alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.shared_links import (
+    SLOWED,
+    Meetings,
+    SharedLink,
+    conflicts,
+)
+from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.network_model import between_hosts
+from topoloom.probe.scanned import first_ranks, sets_of_like
+from topoloom.probe.stages.effort import Clock, Effort
+from topoloom.probe.stages.meetings import MOST_CHOSEN, Pair, meetings
+from topoloom.probe.stages.shared_links import (
+    WINDOW,
+    Met,
+    measure_meetings,
+    measure_together,
+    meeting_size,
+    rounds_of_sets,
+)
+
+#: Pairs of pairs, and groups of hosts, that are measured again.
+_MOST = 128
+#: Exchanges that cross a link that several hosts share, to see what it carries.
+_CROSSING = 16
+
+
+def find_shared_links(
+    job: ProbeJob,
+    found: Findings,
+    typical: Sequence[Pair],
+    effort: Effort,
+    clock: Clock,
+    advance: Callable[[int, int], None],
+) -> None:
+    """Measure rounds as far as there is time, and what seems to share a link again."""
+    first = first_ranks(found)
+    network = found.network
+    if network is None:
+        return
+    if network.is_graph:
+        links = [(first[a], first[b]) for a, b in network.neighbors]
+        step = -(-len(links) // MOST_CHOSEN)
+        sets = [list(found.root.ranks)]
+        rounds = meetings(links[::step])
+    else:
+        sets = [each for each in sets_of_like(found) if len(each) > 3]
+        rounds = rounds_of_sets(sets, effort.meetings)
+    costs = between_hosts(found)
+    if costs is None:
+        return
+    line = costs.alone.model.lines[-1]
+    size = meeting_size(line[0], line[1])
+    met = measure_meetings(job, rounds, typical, size, clock, advance)
+    looks = _Looks(job, found)
+    seen = total = 0
+    for each in _by_set(found, sets, met):
+        if not network.is_graph:
+            looks.look_at_groups(each)
+        looks.look_at_pairs(each)
+        covered = each.coverage()
+        seen, total = seen + covered[0], total + covered[1]
+    found.shared = looks.links
+    found.pairs_met = seen / total if total else None
+
+
+def _by_set(
+    found: Findings, sets: Sequence[Sequence[int]], met: Sequence[Met]
+) -> list[Meetings]:
+    number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
+    host = found.host_of
+    rounds: list[list[dict[Pair, float]]] = [[] for _ in sets]
+    for pairs, seconds in met:
+        own: list[dict[Pair, float]] = [{} for _ in sets]
+        for (a, b), each in zip(pairs, seconds, strict=True):
+            own[number[a]][host[a], host[b]] = each
+        for n, of_set in enumerate(own):
+            if of_set:
+                rounds[n].append(of_set)
+    return [
+        Meetings([host[rank] for rank in ranks], of_set)
+        for ranks, of_set in zip(sets, rounds, strict=True)
+    ]
+
+
+class _Looks:
+    """Second measurements, and the links that they confirm."""
+
+    def __init__(self, job: ProbeJob, found: Findings) -> None:
+        self._job, self._size = job, found.long_bytes
+        self._first = first_ranks(found)
+        self._alone: dict[Pair, float] = {}
+        self._left = _MOST
+        self.links: list[SharedLink] = []
+
+    def look_at_groups(self, met: Meetings) -> None:
+        """Let hosts of a group exchange with others, as many as there are."""
+        known: list[set[int]] = []
+        for group in met.groups():
+            others = [host for host in met.hosts if host not in group]
+            if set(others) <= set().union(*known):
+                continue
+            crossing = list(zip(group, others, strict=False))[:_CROSSING]
+            if len(crossing) < 2 or not self._spend():
+                continue
+            if self._keep(group, crossing):
+                known.append(set(group))
+
+    def look_at_pairs(self, met: Meetings) -> None:
+        """Measure two pairs at once where both were slow in the same round."""
+        candidates = met.slowed_together(self.links)
+        for both in conflicts(candidates, _MOST):
+            if not self._spend():
+                return
+            self._keep((), both)
+
+    def _spend(self) -> bool:
+        self._left -= 1
+        return self._left >= 0
+
+    def _keep(self, hosts: tuple[int, ...], pairs: Sequence[Pair]) -> bool:
+        """Measure pairs at once and alone; keep a link if all took longer."""
+        once = self._measure(pairs)
+        for pair in pairs:
+            if pair not in self._alone:
+                self._alone |= self._measure([pair])
+        factors = [once[pair] / self._alone[pair] for pair in pairs]
+        if min(factors) < SLOWED:
+            return False
+        rate = self._size * WINDOW * sum(1 / once[pair] for pair in pairs)
+        factor = float(np.median(factors))
+        self.links.append(SharedLink(tuple(sorted(hosts)), tuple(pairs), factor, rate))
+        return True
+
+    def _measure(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
+        ranks = {(self._first[a], self._first[b]): (a, b) for a, b in pairs}
+        seconds = measure_together(self._job, list(ranks), self._size)
+        return {ranks[pair]: each for pair, each in seconds.items()}

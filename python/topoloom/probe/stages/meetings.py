@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rounds of disjoint pairs, in which every two of the pairs meet in some round.
+
+Such rounds are group tests: each looks at all pairs of its pairs at once. Of n hosts
+there are 3 C(n, 4) pairs of disjoint pairs; a round has C(n/2, 2), so that no fewer
+than (n - 1)(n - 3) rounds suffice.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pair = tuple[int, int]
+Round = list[Pair]
+
+#: Pairs up to which rounds are chosen one by one: memory grows as their square.
+MOST_CHOSEN = 1024
+#: Hosts of which rounds are made.
+MOST_HOSTS = 1 << 13
+#: A field is taken of so many hosts, if its rounds are no more than the square of hosts
+#: times that, which is what rounds take that are chosen one by one.
+_MANY, _ROUNDS_PER_SQUARE = 16, 1.5
+#: Primitive polynomials over GF(2) of degrees 2 to 13, as bits.
+_POLYNOMIALS = (
+    *(0b111, 0b1011, 0b10011, 0b100101, 0b1000011, 0b10000011, 0b100011101),
+    *(0x211, 0x409, 0x805, 0x1053, 0x201B),
+)
+
+
+def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]:
+    """Yield rounds in which every two disjoint pairs of hosts meet, in random order.
+
+    Of many hosts, or a power of two, each is an element of the field GF(q), q = 2^k.
+    Round (t, d) has the pairs whose images under x -> 1/(x + t) differ by d. For
+    different a, b, c, d, 1/(a+t) + 1/(b+t) = 1/(c+t) + 1/(d+t) is a quadratic equation
+    in t without a linear term, which has one solution in characteristic 2. Where
+    a+b = c+d it has none, and the pairs meet under the identity: q^2 - 1 rounds in all.
+    """
+    count = len(hosts)
+    if count < 4:
+        return
+    degree = (count - 1).bit_length()
+    few = count * (count - 1) // 2 <= MOST_CHOSEN
+    if few and (count < _MANY or 4**degree > _ROUNDS_PER_SQUARE * count**2):
+        chosen = meetings(list(combinations(hosts, 2)))
+        rng.shuffle(chosen)
+        yield from chosen
+        return
+    inverse = _inverses(degree)
+    elements = np.arange(1 << degree)
+    names = np.array(hosts)
+    numbers = list(range(len(elements) ** 2 - 1))
+    rng.shuffle(numbers)
+    for number in numbers:
+        t, difference = divmod(number, len(elements) - 1)
+        image = elements if t == 0 else inverse[elements ^ (t - 1)]
+        back = elements if t == 0 else inverse[elements] ^ (t - 1)
+        other = back[image[:count] ^ (difference + 1)]
+        met = np.flatnonzero((other < count) & (other > elements[:count]))
+        if len(met) > 1:
+            yield list(
+                zip(names[met].tolist(), names[other[met]].tolist(), strict=True)
+            )
+
+
+def meetings(pairs: Sequence[Pair]) -> list[Round]:
+    """Choose rounds in which every two disjoint pairs of at most `MOST_CHOSEN` meet.
+
+    Each round begins with the pair that has most still to meet, and takes others by how
+    many of the round they have not met.
+    """
+    ends = np.array(pairs).reshape(-1, 2)
+    apart = np.ones((len(pairs), len(pairs)), dtype=bool)
+    for one in ends.T:
+        for other in ends.T:
+            apart &= one[:, None] != other[None, :]
+    left = apart.copy()
+    to_meet = left.sum(1)
+    rounds: list[Round] = []
+    while to_meet.any():
+        chosen = [int(to_meet.argmax())]
+        free = apart[chosen[0]].copy()
+        gain = left[chosen[0]].astype(np.int64)
+        while free.any():
+            # Of equal ones the pair that has more to meet later.
+            best = int(np.where(free, gain * (len(pairs) + 1) + to_meet, -1).argmax())
+            chosen.append(best)
+            free &= apart[best]
+            gain += left[best]
+        block = np.ix_(chosen, chosen)
+        to_meet[chosen] -= left[block].sum(1)
+        left[block] = False
+        rounds.append([pairs[number] for number in sorted(chosen)])
+    return rounds
+
+
+def _inverses(degree: int) -> NDArray[np.int64]:
+    """Return 1/x for each x of GF(2^degree), and 0 for 0."""
+    size = 1 << degree
+    powers = [1]
+    while len(powers) < size - 1:
+        next_one = 2 * powers[-1]
+        powers.append(next_one ^ (_POLYNOMIALS[degree - 2] if next_one >= size else 0))
+    found = np.zeros(size, dtype=np.int64)
+    for exponent, value in enumerate(powers):
+        found[value] = powers[-exponent % (size - 1)]
+    return found

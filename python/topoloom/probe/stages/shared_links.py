@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rounds in which pairs of hosts exchange long messages at once."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+
+import numpy as np
+
+from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.samples import Exchange, Order
+from topoloom.probe.stages.effort import Clock, listed
+from topoloom.probe.stages.meetings import Pair, Round, meetings_of_all
+from topoloom.probe.stages.rates import long_size
+
+#: Long messages one after another, both ways: links are full as long as a burst takes.
+WINDOW = 2
+#: How many times as long as what every message costs the long ones of a round take, and
+#: their bytes at least: as short as slowed ones can be told from others.
+_DOMINATES, _LEAST = 2.0, 1 << 15
+#: How many times as long as a pair alone the rounds are apart at first, and at most.
+_APART, _MOST_APART = 3.0, 48.0
+#: The share of exchanges that may begin late.
+_LATE = 0.1
+#: Pairs of one order: after each there is an answer.
+_PAIRS_PER_ORDER = 2048
+#: The share of the time that is left which the rounds may take.
+_SHARE = 0.5
+#: Samples of pairs that start at once.
+_REPEATS = 7
+
+#: A round, and the seconds of each of its pairs; NaN where it began late.
+Met = tuple[Round, list[float]]
+
+
+def meeting_size(alpha: float, beta: float) -> int:
+    """Return bytes of a message of the rounds."""
+    return long_size(alpha, beta, WINDOW, _DOMINATES, _LEAST)
+
+
+def rounds_of_sets(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
+    """Choose rounds of all sets at once, of at most so many pairs in all.
+
+    Parameters
+    ----------
+    sets
+        Disjoint sets of ranks that share no link with each other.
+    """
+    rng = random.Random(len(sets))
+    rounds: list[Round] = []
+    taken = 0
+    for some in zip_longest(*(meetings_of_all(each, rng) for each in sets)):
+        rounds.append([pair for pairs in some if pairs for pair in pairs])
+        taken += len(rounds[-1])
+        if taken >= most_pairs:
+            break
+    return rounds
+
+
+def measure_meetings(
+    job: ProbeJob,
+    rounds: Sequence[Round],
+    typical: Sequence[Pair],
+    size: int,
+    clock: Clock,
+    advance: Callable[[int, int], None],
+) -> list[Met]:
+    """Measure rounds as long as there is time; return those that were.
+
+    Parameters
+    ----------
+    typical
+        Pairs that are measured alone, for how long a round takes.
+    """
+    alone = job.measure([Order("alone", "both", [size], WINDOW, listed(typical))])
+    one = max(e.median for e in alone)
+    end = clock.spent + _SHARE * clock.left()
+    apart, met = _APART, list[Met]()
+    rounds = list(rounds)
+    while len(met) < len(rounds) and clock.spent < end:
+        some = list(_first(rounds[len(met) :], _PAIRS_PER_ORDER))
+        found = _measured(job, some, size, apart * one)
+        late = np.isnan([seconds for _, times in found for seconds in times]).mean()
+        if late > _LATE and apart < _MOST_APART:
+            apart *= 2
+            continue
+        met += found
+        advance(len(met), len(rounds))
+    return met
+
+
+def _first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
+    taken = 0
+    for each in rounds:
+        yield each
+        taken += len(each)
+        if taken >= pairs:
+            return
+
+
+def _measured(
+    job: ProbeJob, rounds: Sequence[Round], size: int, period: float
+) -> list[Met]:
+    rest = f"{period:.9f} " + " ; ".join(map(listed, rounds))
+    job.measure([Order("clocks")])
+    found: dict[Pair, list[Exchange]] = {}
+    for exchange in job.measure([Order("timetable", "both", [size], WINDOW, rest)]):
+        found.setdefault((exchange.first, exchange.second), []).append(exchange)
+    samples = {pair: iter(exchanges) for pair, exchanges in found.items()}
+    return [(pairs, [next(samples[pair]).median for pair in pairs]) for pairs in rounds]
+
+
+def measure_together(
+    job: ProbeJob, pairs: Sequence[Pair], size: int
+) -> dict[Pair, float]:
+    """Return the median seconds of pairs that exchange at once, from a common start."""
+    rest = f"{_REPEATS} {listed(pairs)}"
+    found = job.measure([Order("together", "both", [size], WINDOW, rest)])
+    return {(e.first, e.second): e.median for e in found}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links that pairs share show in rounds in which all pairs of pairs meet."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topoloom.probe.inference.shared_links import Meetings, conflicts
+from topoloom.probe.stages.meetings import meetings, meetings_of_all
+from topoloom.probe.stages.shared_links import rounds_of_sets
+
+
+def pairs_that_meet(rounds):
+    return {frozenset(both) for each in rounds for both in combinations(each, 2)}
+
+
+def disjoint(pairs):
+    return {frozenset((a, b)) for a, b in combinations(pairs, 2) if not set(a) & set(b)}
+
+
+@given(st.integers(4, 17), st.randoms(use_true_random=False))
+def test_every_two_disjoint_pairs_of_hosts_meet(count, rng):
+    hosts = rng.sample(range(1000), count)
+    rounds = list(meetings_of_all(hosts, rng))
+    assert pairs_that_meet(
+        [tuple(sorted(pair)) for pair in each] for each in rounds
+    ) == disjoint(combinations(sorted(hosts), 2))
+    assert all(
+        len({end for p in each for end in p}) == 2 * len(each) for each in rounds
+    )
+
+
+def test_rounds_of_a_power_of_two_are_close_to_the_fewest():
+    count = len(list(meetings_of_all(range(64), random.Random(1))))
+    assert count <= 1.07 * 63 * 61
+
+
+@given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30))
+def test_every_two_links_of_a_graph_meet(drawn):
+    links = sorted({(min(p), max(p)) for p in drawn if p[0] != p[1]})
+    assert pairs_that_meet(meetings(links)) == disjoint(links)
+
+
+def test_sets_are_measured_at_once_and_rounds_end_with_the_budget():
+    rounds = rounds_of_sets([range(0, 8), range(8, 12)], 1 << 20)
+    assert {len(each) for each in rounds[:3]} == {6}
+    few = rounds_of_sets([range(64)], 320)
+    assert sum(map(len, few)) in range(320, 353)
+
+
+def times(hosts, trunk, lanes, shared, noise, seed):
+    """Simulate rounds: each pair takes 1, and more by what it shares."""
+    rng = random.Random(seed)
+    found = []
+    for pairs in meetings_of_all(hosts, rng):
+        crossing = [p for p in pairs if (p[0] in trunk) != (p[1] in trunk)]
+        own = {}
+        for pair in pairs:
+            load = max(1.0, len(crossing) / lanes) if pair in crossing else 1.0
+            if pair in shared and set(shared) <= set(pairs):
+                load = max(load, 2.0)
+            own[pair] = load * max(0.5, rng.gauss(1, noise))
+        found.append(own)
+    return Meetings(hosts, found)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.05, 0.1]))
+def test_two_pairs_that_share_a_link_are_the_first_candidates(seed, noise):
+    rng = random.Random(seed)
+    hosts = list(range(rng.randint(6, 12)))
+    a, b, c, d = rng.sample(hosts, 4)
+    shared = tuple(sorted([(min(a, b), max(a, b)), (min(c, d), max(c, d))]))
+    met = times(hosts, (), 1, shared, noise, seed)
+    assert shared in conflicts(met.slowed_together(), 3)
+    seen, every = met.coverage()
+    assert seen == every
+
+
+@given(st.integers(0, 10**6))
+def test_hosts_behind_one_link_are_a_group(seed):
+    rng = random.Random(seed)
+    hosts = list(range(rng.randint(9, 14)))
+    trunk = tuple(sorted(rng.sample(hosts, rng.randint(3, len(hosts) // 3))))
+    met = times(hosts, trunk, 1, (), 0.05, seed)
+    assert trunk in met.groups()
+
+
+def test_rounds_that_began_late_count_for_nothing():
+    met = Meetings([0, 1, 2, 3], [{(0, 1): 1.0, (2, 3): np.nan}])
+    assert met.pairs == [(0, 1)]
+    assert met.coverage() == (0, 0)
