@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from topoloom._core import Error, Machine
+from topoloom._core import Error, Machine, NetworkModel
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.described import AllocatedNode, Described
@@ -51,11 +51,14 @@ FORMATS = {
     "metis": ("a METIS graph, each vertex a node", (".graph", ".metis")),
 }
 
+#: Writes a machine, and what messages cost on it, if the format has words for that.
+Write = Callable[[Machine, NetworkModel | None], str]
+
 #: name -> the suffix by which machines are written so, and what writes them
-WRITERS: dict[str, tuple[str, Callable[[Machine], str]]] = {
-    "scotch": (".tgt", write_scotch_target),
+WRITERS: dict[str, tuple[str, Write]] = {
+    "scotch": (".tgt", lambda machine, _: write_scotch_target(machine)),
     "simgrid": (".xml", write_simgrid_platform),
-    "metis": (".graph", write_metis_machine),
+    "metis": (".graph", lambda machine, _: write_metis_machine(machine)),
 }
 
 
@@ -168,11 +171,13 @@ def save_machine(
     node: NodeParts = NO_PARTS,
     remarks: Sequence[str] = (),
     switches: Sequence[str] = (),
+    model: NetworkModel | None = None,
 ) -> None:
     """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
 
     Only ``.toml`` keeps all of it, with names, the allocation, CPUs and devices, and
-    has the remarks as comments. A device, such as ``/dev/stdout``, gets that too.
+    has the remarks as comments. A device, such as ``/dev/stdout``, gets that too. What
+    messages cost, the `model`, is written where the format has words for it.
 
     Raises
     ------
@@ -191,7 +196,7 @@ def save_machine(
                     raise Error("failures can be written in a .toml only")
                 if node.types:
                     raise Error("nodes that differ can be written in a .toml only")
-                text = write(machine)
+                text = write(machine, model)
             write_text(path, text)
             return
     others = ", ".join(f"{suffix} ({name})" for name, (suffix, _) in WRITERS.items())

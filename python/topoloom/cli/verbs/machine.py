@@ -105,7 +105,7 @@ def command(
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import separate_parts, words_of_parts
     from topoloom.support.hostlist import compress_hostlist
-    from topoloom.tasks.machines.probe import probe_facts
+    from topoloom.tasks.machines.probe import model_in, probe_facts
 
     the_machine, described = load_described(_named(words))
     if node:
@@ -132,6 +132,7 @@ def command(
             described.node,
             described.remarks,
             described.switches,
+            model_in(_named(words)),
         )
         for line in left_out(output, the_machine, described.hosts, described.node):
             note(f"topoloom: {line}")

@@ -11,9 +11,10 @@ import math
 import re
 from collections.abc import Callable
 
-from topoloom._core import Error, Machine, MachineText, TextSection
+from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSection
 from topoloom.importers.described import Described
 from topoloom.importers.networks import NETWORKS
+from topoloom.importers.simgrid.measured import beside_links, inside_host, settings
 from topoloom.importers.simgrid.platform import write_all_routes
 from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
 from topoloom.importers.simgrid.zone import describe_zone
@@ -187,8 +188,11 @@ def _rates(bandwidth: float, latency: float) -> str:
     return f",bandwidth={quantity(bandwidth)}B/s,latency={quantity(latency)}s"
 
 
-def write_simgrid_platform(machine: Machine) -> str:
+def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) -> str:
     """Write a machine as a SimGrid cluster, or with its routes where none says it.
+
+    With a `model` that says what links are to messages by their size, that and what a
+    message takes both ranks become settings of SMPI, which it reads with the platform.
 
     Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
     cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written.
@@ -210,6 +214,11 @@ def write_simgrid_platform(machine: Machine) -> str:
     assumed = assumed_rate(machine)
     remark = f"  <!-- {assumed} -->\n" if assumed else ""
     beside = _given_beside_links(machine)
+    if model is not None and model.link_factors:
+        remark += settings(model)
+        beside = beside_links(machine, model)
+        inside = inside_host(model)
+        return write_all_routes(machine, beside, unit_rate(machine), remark, inside)
     has_ports = machine.port_bandwidth < math.inf or beside > 0
     if topology is None or None in rates or has_ports:
         return write_all_routes(machine, beside, unit_rate(machine), remark)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import permutations
+from typing import NamedTuple
 
 from topoloom._core import Error, Machine
 from topoloom.importers.simgrid.units import quantity
@@ -22,14 +23,25 @@ _MAX_NODES = 300
 _NO_LIMIT = 1e18
 
 
+class InsideHost(NamedTuple):
+    """What messages between ranks of a host pass: bytes per second of one, seconds."""
+
+    bandwidth: float
+    latency: float
+
+
 def write_all_routes(
-    machine: Machine, beside: float, unit: float = 1.0, remark: str = ""
+    machine: Machine,
+    beside: float,
+    unit: float = 1.0,
+    remark: str = "",
+    inside: InsideHost | None = None,
 ) -> str:
     """Write all hosts of a machine, and the routes between any two.
 
-    A message takes `beside` seconds in addition to its links. Memories are left out: a
-    platform of hosts says nothing of what is inside them. A bandwidth of 1 is `unit`
-    bytes per second; a `remark`, a line of XML, says what is assumed.
+    A message takes `beside` seconds in addition to its links. Memories are left out
+    unless it is known what is `inside`: a platform of hosts says nothing of that. A
+    bandwidth of 1 is `unit` bytes per second; a `remark`, lines of XML, comes first.
 
     Raises
     ------
@@ -47,9 +59,10 @@ def write_all_routes(
     routes = {
         (a, b): _route(machine, hosts[a], hosts[b]) for a, b in permutations(hosts, 2)
     }
-    return write_routes(
-        machine, hosts, routes, beside, math.inf, unit=unit, remark=remark
-    )
+    if inside is not None:
+        routes |= {(host, host): [] for host in hosts}
+    about = (unit, remark, inside)
+    return write_routes(machine, hosts, routes, beside, math.inf, 0.0, *about)
 
 
 def write_routes(
@@ -59,9 +72,9 @@ def write_routes(
     latency: float,
     memory: float,
     far: float = 0.0,
-    *,
     unit: float = 1.0,
     remark: str = "",
+    inside: InsideHost | None = None,
 ) -> str:
     """Write hosts, one or several per node, and the routes between these pairs of them.
 
@@ -82,7 +95,9 @@ def write_routes(
     unit
         Bytes per second that a bandwidth of 1 stands for.
     remark
-        A line of XML before the zone.
+        Lines of XML before the zone.
+    inside
+        What messages pass that stay in a node; they do not touch `memory`.
     """
     used = sorted({link for route in routes.values() for link in route})
     speed = f'speed="1Gf" core="{machine.slots_per_node}"'
@@ -104,7 +119,8 @@ def write_routes(
             lines.append(_link(f"read-{node}", memory, far))
             lines.append(_link(f"write-{node}", memory, 0))
         else:
-            lines.append(_link(f"inside-{node}", _NO_LIMIT, far, "FATPIPE"))
+            rate, more = inside or (_NO_LIMIT, 0.0)
+            lines.append(_link(f"inside-{node}", rate, far + more, "FATPIPE"))
     for (source, target), links in routes.items():
         out_of, into = node_of_host[source], node_of_host[target]
         names = [f"out-{out_of}", *(f"link-{link}" for link in links)]

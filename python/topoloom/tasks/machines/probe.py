@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from topoloom._core import Error, Machine
+from topoloom._core import Error, Machine, NetworkModel
 from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_toml_writer import write_machine_toml
+from topoloom.model.model_toml import read_model_toml
 from topoloom.probe.check import CheckedMachine, check
 from topoloom.probe.claims import compare_with
 from topoloom.probe.findings import Findings
@@ -116,6 +117,13 @@ def check_machine(
 
 def _unwatched(_done: int, _all: int) -> None:
     """Nobody looks."""
+
+
+def model_in(machine: str) -> NetworkModel | None:
+    """Return what the file of a machine says that messages cost, if it says that."""
+    if Path(machine).suffix != ".toml" or "model" not in read_toml(machine):
+        return None
+    return read_model_toml(machine).model
 
 
 def probe_facts(machine: str) -> dict[str, Any]:

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was measured of messages, as settings of SMPI.
+
+SMPI takes a message os + or + f L + g m / B: overheads of both ranks, and factors by
+size of the latency and the bandwidth of links. A platform with settings needs none on
+the command line.
+"""
+
+from __future__ import annotations
+
+from topoloom._core import Machine, NetworkModel
+from topoloom.importers.simgrid.platform import InsideHost
+from topoloom.importers.simgrid.units import quantity
+
+#: Bytes that SMPI adds to a message before it looks for its factors.
+_ENVELOPE = 16
+#: Bytes per second of what bytes take no time on.
+_NO_LIMIT = 1e18
+#: Bytes of its window for a flow, per round trip: so many that it never waits.
+_WINDOW = "1e15"
+
+
+def settings(model: NetworkModel) -> str:
+    """Write the element ``<config>``."""
+    costs = model.costs
+    send = f"0:{quantity(costs.send_cpu)}:{quantity(costs.send_cpu_per_byte)}"
+    receive = f"0:{quantity(costs.receive_cpu)}:{quantity(costs.receive_cpu_per_byte)}"
+    made = {
+        "smpi/lat-factor": _by_size(model, 0),
+        "smpi/bw-factor": _by_size(model, 1),
+        "smpi/os": send,
+        "smpi/ois": send,
+        "smpi/or": receive,
+        "network/TCP-gamma": _WINDOW,
+    }
+    lines = [f'    <prop id="{name}" value="{value}"/>' for name, value in made.items()]
+    return "\n".join(["  <config>", *lines, "  </config>", ""])
+
+
+def beside_links(machine: Machine, model: NetworkModel) -> float:
+    """Return the seconds of a message between nodes beside links and overheads."""
+    whole = machine.startup + machine.node_latency
+    return max(0.0, whole - model.costs.send_cpu - model.costs.receive_cpu)
+
+
+def inside_host(model: NetworkModel) -> InsideHost | None:
+    """Return what messages inside a node pass, with the same factors and overheads."""
+    if model.inside is None:
+        return None
+    lines = model.inside.alone or model.inside.lines
+    both = model.costs.send_cpu + model.costs.receive_cpu
+    _, width, _ = model.link_factors[-1]
+    slope = lines[-1][1]
+    bandwidth = 1 / (slope * width) if slope else _NO_LIMIT
+    return InsideHost(bandwidth, max(0.0, lines[0][0] - both))
+
+
+def _by_size(model: NetworkModel, which: int) -> str:
+    """Write one of the factors by the bytes above which they hold."""
+    above, words = 0, []
+    for latency, bandwidth, most in model.link_factors:
+        words.append(f"{above}:{quantity((latency, bandwidth)[which])}")
+        above = (most or 0) + _ENVELOPE
+    return ";".join(words)
