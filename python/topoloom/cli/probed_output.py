@@ -11,7 +11,7 @@ from topoloom.support.units import counted, format_bandwidth, format_seconds
 
 
 def print_probed(found: Mapping[str, Any]) -> None:
-    """Print levels, pairs at once, suspects, and what is doubtful.
+    """Print levels, pairs at once, shared links, suspects, and what is doubtful.
 
     Parameters
     ----------
@@ -34,6 +34,8 @@ def print_probed(found: Mapping[str, Any]) -> None:
             f"{curve['pattern']}: {counted(curve['channels'], 'channel')}, "
             f"{format_bandwidth(curve['node_bandwidth'])} in all"
         )
+    for link in found.get("shared_links", []):
+        print(link["text"])
     for suspect in found.get("suspects", []):
         print(
             f"slow {suspect['kind']} {', '.join(suspect['hosts'])}: {suspect['of']} "

@@ -11,7 +11,7 @@ from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import ALL, HOST, PART, RankGroup, rank_groups
 from topoloom.probe.inference.latency import cost_matrix, filled
 from topoloom.probe.inference.levels import find_levels, neighbor_level
-from topoloom.probe.inference.network import find_network, host_groups
+from topoloom.probe.inference.network import find_network, host_costs, host_groups
 from topoloom.probe.job.samples import ProbeSamples
 from topoloom.probe.stages.scan import SIZE
 
@@ -39,8 +39,8 @@ def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
         for e in samples.of(how, "echo")
         if e.bytes == SIZE
     ]
-    measured = cost_matrix(samples.ranks, scanned)
-    root = rank_groups(hosts, measured)
+    measured, errors = cost_matrix(samples.ranks, scanned)
+    root = rank_groups(hosts, measured, errors)
     costs = filled(root, measured)
     found = Findings(
         samples,
@@ -52,10 +52,7 @@ def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
         doubts=list(doubts),
     )
     if len(hosts) > 1 and not np.isnan(costs).any():
-        between = np.array(
-            [[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts]
-        )
-        found.network = find_network(root, host_of, between)
+        found.network = find_network(root, host_of, host_costs(hosts, costs))
         if found.network.is_graph:
             _forget_groups(found)
     return found

@@ -8,10 +8,13 @@ measured again, with them and alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import GROUP, HOST, RankGroup
+from topoloom.probe.inference.network import find_network, host_costs
 from topoloom.probe.inference.shared_links import (
     SLOWED,
     Meetings,
@@ -75,6 +78,40 @@ def find_shared_links(
         seen, total = seen + covered[0], total + covered[1]
     found.shared = looks.links
     found.pairs_met = seen / total if total else None
+    _describe(found)
+
+
+def _describe(found: Findings) -> None:
+    """Put hosts that share a link on a switch of their own."""
+    hosts = [link for link in found.shared if link.hosts]
+    if not hosts:
+        return
+    ranks: list[list[int]] = [[] for _ in found.hosts]
+    for rank, host in enumerate(found.host_of):
+        ranks[host].append(rank)
+    root = _with_switches(found, found.root, hosts)
+    costs = host_costs(ranks, found.costs)
+    found.network = find_network(root, found.host_of, costs)
+
+
+def _with_switches(
+    found: Findings, group: RankGroup, links: Sequence[SharedLink]
+) -> RankGroup:
+    if group.kind == HOST:
+        return group
+    parts = [_with_switches(found, part, links) for part in group.groups]
+    for link in links:
+        behind = [
+            part
+            for part in parts
+            if part.kind == HOST and found.host_of[part.ranks[0]] in link.hosts
+        ]
+        if len(behind) == len(link.hosts) < len(parts):
+            parts = [part for part in parts if part not in behind]
+            members = tuple(sorted(r for part in behind for r in part.ranks))
+            parts.append(RankGroup(GROUP, members, tuple(behind)))
+            found.uplinks[members] = link.rate
+    return replace(group, groups=tuple(parts))
 
 
 def _by_set(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from recorded import SIMGRID, need
@@ -53,6 +53,7 @@ def tree(
     latency: float = 1e-6,
     uplink: tuple[float, float] = (20e9, 2e-6),
     bandwidths: Mapping[str, float] | None = None,
+    trunk: tuple[Collection[str], float] = ((), 0.0),
 ) -> str:
     """Write hosts ``h0``, ... in groups of these sizes, each on a switch below a root.
 
@@ -64,9 +65,15 @@ def tree(
         Bytes per second and seconds of that of a switch.
     bandwidths
         Of hosts; 10 GB/s of others.
+    trunk
+        Hosts of the first group that share a link without latency to its switch, and
+        its bytes per second.
     """
     lines = [_HEAD, '<zone id="machine" routing="Floyd"><router id="root"/>\n']
     routes: list[str] = []
+    if trunk[0]:
+        lines += ['<router id="behind"/>', _link("trunk", trunk[1], 0)]
+        routes += _both("behind", "s0", "trunk")
     number = 0
     for group, size in enumerate(groups):
         lines.append(f'<router id="s{group}"/>')
@@ -81,7 +88,8 @@ def tree(
             lines.append(f'<link id="l-{host}" bandwidth="20GBps" latency="200ns"/>')
             link = f'<link_ctn id="l-{host}"/>'
             routes.append(_route(host, host, link))
-            routes += _both(host, f"s{group}", f"c-{host}")
+            switch = "behind" if host in trunk[0] else f"s{group}"
+            routes += _both(host, switch, f"c-{host}")
     return "".join([*lines, *routes, "</zone></platform>\n"])
 
 

@@ -122,6 +122,23 @@ def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
     assert suspect["times_as_long"] == pytest.approx(1.25, rel=0.05)
 
 
+def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> None:
+    behind = ["h1", "h4", "h6"]
+    hosts = shuffled([f"h{host}" for host in range(16)])
+    platform = tree([10, 6], trunk=(behind, 12e9))
+    found = probe(topoloom, launcher(tmp_path, platform, hosts))
+    assert host_groups(found) == planted([10, 6])
+    (link,) = found["shared_links"]
+    assert sorted(link["hosts"]) == behind
+    assert link["bytes_per_second"] == pytest.approx(12e9, rel=0.1)
+    assert found["pairs_met"] == 1
+    assert "share a link to the other hosts" in topoloom("machine", "m.toml").out
+    rates = topoloom("machine", "m.toml", "--json").json["bandwidths"]
+    assert min(
+        abs(each["bytes_per_second"] - link["bytes_per_second"]) for each in rates
+    ) == pytest.approx(0, abs=1e5)
+
+
 def test_a_flat_machine_has_no_groups(topoloom: Command, tmp_path: Path) -> None:
     hosts = shuffled([f"h{host}" for host in range(12)])
     found = probe(topoloom, launcher(tmp_path, tree([12]), hosts), "--quick")

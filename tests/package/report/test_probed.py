@@ -41,6 +41,8 @@ def machine(costs: Any, host_of: list[int], groups: Any = (), **more: Any) -> Pr
         "evidence": {},
         "levels": [],
         "channels": [],
+        "shared_links": [],
+        "pairs_met": None,
         "suspects": [],
         "noise": None,
         "doubts": [],

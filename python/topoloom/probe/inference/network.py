@@ -81,6 +81,11 @@ class Network:
         return None if self.root is None else _even_levels(self.root)
 
 
+def host_costs(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
+    """Return the median between the ranks of each two hosts, which are not NaN."""
+    return np.array([[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts])
+
+
 def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
     """Decide what the network is.
 

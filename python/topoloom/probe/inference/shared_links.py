@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from topoloom.probe.inference.groups import rank_groups
+from topoloom._core import CostGroup, find_cost_groups
+from topoloom.probe.inference.groups import P_VALUE
+from topoloom.support.units import format_bandwidth
 
 Pair = tuple[int, int]
 
@@ -22,6 +24,7 @@ _FAR = 3.0
 _SIGMA = 1.4826
 #: Samples of a pair of which the median is usual, whatever else it met.
 _USUAL = 3
+_NAMED = 6
 #: Pairs of pairs of a set up to which it is counted which have met.
 _COUNTED = 1 << 22
 
@@ -60,7 +63,20 @@ class SharedLink:
             "pairs": [[names[a], names[b]] for a, b in self.pairs],
             "times_as_long": self.factor,
             "bytes_per_second": self.rate,
+            "text": self.text(names),
         }
+
+    def text(self, names: Sequence[str]) -> str:
+        """Say what shares it, in a sentence."""
+        rate = format_bandwidth(self.rate)
+        if not self.hosts:
+            pairs = " and ".join(f"{names[a]}-{names[b]}" for a, b in self.pairs)
+            return f"{pairs} share a link of {rate}"
+        named = ", ".join(names[host] for host in self.hosts[:_NAMED])
+        more = len(self.hosts) - _NAMED
+        if more > 0:
+            named += f" and {more} more"
+        return f"{named} share a link to the other hosts, of {rate}"
 
 
 class Meetings:
@@ -116,13 +132,11 @@ class Meetings:
         if count < 4 or np.isnan(costs).mean() > 0.5:
             return []
         costs[np.isnan(costs)] = np.nanmedian(costs[~np.eye(count, dtype=bool)])
-        root = rank_groups([[n] for n in range(count)], costs)
         found = [
-            tuple(self.hosts[n] for n in group.ranks)
-            for group in root.all_groups()
-            if 1 < len(group.ranks) < count
+            tuple(self.hosts[n] for n in sorted(group.members))
+            for group in _all_groups(find_cost_groups(costs, p=P_VALUE).groups)
         ]
-        return sorted(found, key=len)
+        return sorted((group for group in found if len(group) > 1), key=len)
 
     def slowed_together(self, known: Sequence[SharedLink] = ()) -> list[list[Pair]]:
         """Return, of each round in which several pairs are slow, those pairs.
@@ -160,6 +174,12 @@ class Meetings:
                 seen[np.ix_(chosen, chosen)] = True
             met = (int(seen.sum()) - len(pairs)) // 2
         return min(met, total), total
+
+
+def _all_groups(groups: Iterable[CostGroup]) -> Iterator[CostGroup]:
+    for group in groups:
+        yield group
+        yield from _all_groups(group.groups)
 
 
 def conflicts(

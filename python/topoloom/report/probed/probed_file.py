@@ -144,6 +144,10 @@ class Probed:
         All ranks in groups.
     evidence
         Of a group, by its ranks.
+    shared_links
+        Sentences.
+    pairs_met
+        The share of pairs of pairs of near hosts that were measured at once.
     """
 
     path: Path
@@ -159,6 +163,8 @@ class Probed:
     evidence: Mapping[tuple[int, ...], Evidence]
     levels: list[LevelModel]
     channels: list[Channels]
+    shared_links: list[str]
+    pairs_met: float | None
     suspects: list[Suspect]
     noise: float | None
     doubts: list[str]
@@ -247,6 +253,8 @@ def _probed(
         read_evidence(probed["evidence"]),
         [_level(table) for table in probed["models"]],
         [_channels(table) for table in probed["channels"]],
+        [str(link["text"]) for link in probed["shared_links"]],
+        probed.get("pairs_met"),
         [
             Suspect(
                 table["kind"],

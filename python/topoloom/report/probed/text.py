@@ -121,6 +121,8 @@ def facts(probed: Probed, command: Sequence[str]) -> dict[str, Any]:
         "strip": strip(probed.hosts, ratios, [*slow], STRIP_HEIGHT)
         if several
         else None,
+        "shared_links": probed.shared_links,
+        "pairs_met": percent(probed.pairs_met) if probed.pairs_met else "",
         "suspects": [_suspect_row(s, probed, matrix) for s in probed.suspects],
         "doubts": probed.doubts,
         "claims": probed.claims,

@@ -131,5 +131,6 @@ def probe_facts(machine: str) -> dict[str, Any]:
     if Path(machine).suffix != ".toml":
         return {}
     probed = read_toml(machine).get("probe", {})
-    keys = ("groups", "models", "channels", "suspects", "doubts", "claims")
+    keys = ("groups", "models", "channels", "shared_links", "suspects")
+    keys += ("doubts", "claims")
     return {key: probed[key] for key in keys if key in probed}
