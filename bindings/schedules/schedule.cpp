@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <optional>
@@ -243,6 +244,18 @@ void bind_schedule(nb::module_& m) {
             "messages within a node pass its memory; without a model, with the machine's own startup time "
             "and port\n"
             "bandwidth.");
+    m.def(
+        "program_time",
+        [](const std::vector<const AnySchedule*>& steps, const Allocation& allocation,
+           const Placement& placement, const NetworkModel* model) {
+            placement.require_on(allocation);
+            const Machine& machine = allocation.machine();
+            const nb::gil_scoped_release unlocked;
+            return program_time(steps, model == nullptr ? model_of(machine) : *model, machine,
+                                placement.slots());
+        },
+        "steps"_a, "allocation"_a, "placement"_a, "model"_a = nb::none(),
+        "Seconds of a program of schedules one after the other, as `Schedule.cost_on` says of one.");
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     for (const auto& [function, schedule] :
          {std::pair("recursive_doubling", "recursive-doubling"), std::pair("bruck", "bruck")}) {

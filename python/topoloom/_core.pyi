@@ -1302,6 +1302,11 @@ class Schedule:
         bandwidth.
         """
 
+def program_time(steps: Sequence[Schedule], allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> float:
+    """
+    Seconds of a program of schedules one after the other, as `Schedule.cost_on` says of one.
+    """
+
 def recursive_doubling(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
     """All-gather; unit: every message has `bytes`."""
 

@@ -26,6 +26,7 @@ from topoloom._core import (
     meetings_any_ascent as meetings_any_ascent,
     meetings_on_routes as meetings_on_routes,
     nic_all_gather_time as nic_all_gather_time,
+    program_time as program_time,
     relay_all_gather_time as relay_all_gather_time,
     schedules as schedules,
     spanning_trees as spanning_trees,

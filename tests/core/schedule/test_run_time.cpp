@@ -103,6 +103,24 @@ TEST_CASE("where every rank has as far and as much to send, a run takes as long 
     }
 }
 
+TEST_CASE("a program of one step is a run, and ranks go on to the next step when they can") {
+    const Machine machine = make_machine("tree:4:4,bandwidth=10GB/s,latency=100ns:5us");
+    const std::vector<Slot> slots = first_slots(16);
+    const AnySchedule near = make_schedule({Operation::all_gather, 16, Bytes{100}}, "ring");
+    const AnySchedule tree = make_schedule({Operation::broadcast, 16, Bytes{100}}, "binomial");
+    const auto seconds = [&](const std::vector<const AnySchedule*>& steps) {
+        return program_time(steps, without_cpu(), machine, slots);
+    };
+    const double of_near = run_cost(near, without_cpu(), machine, slots).time;
+    const double of_tree = run_cost(tree, without_cpu(), machine, slots).time;
+    CHECK(seconds({}) == 0);
+    CHECK(seconds({&near}) == doctest::Approx(of_near));
+    CHECK(seconds({&tree, &near}) <= of_tree + of_near + 1e-15);
+    CHECK(seconds({&tree, &tree}) < 2 * of_tree);  // the root does not wait for the leaves
+    const AnySchedule other = make_schedule({Operation::broadcast, 8, Bytes{100}}, "binomial");
+    CHECK_THROWS_WITH(seconds({&near, &other}), "a step of a program is of 8 ranks, the first one of 16");
+}
+
 TEST_CASE("only ranks that wait for a distant one are late") {
     // Rank 0 sends over a link to rank 2, which sends over one to rank 3; and then over four links to rank 1.
     const Machine machine = make_machine("mesh:5,bandwidth=1GB/s,latency=1us");

@@ -313,6 +313,32 @@ ScheduleCost run_cost(const AnySchedule& schedule, const NetworkModel& model, co
                                        [&](const auto& go_to) { return go_to(alone.rounds); }));
 }
 
+double program_time(std::span<const AnySchedule* const> steps, const NetworkModel& model,
+                    const Machine& machine, std::span<const Slot> slots) {
+    if (steps.empty()) return 0;
+    const RankNodes at = rank_nodes(*steps.front(), model, machine, slots);
+    for (const AnySchedule* step : steps) {
+        const std::size_t ranks = with_schedule(*step, [](const auto& s) { return s.collective().ranks(); });
+        if (ranks != at.ranks)
+            fail("a step of a program is of ", ranks, " ranks, the first one of ", at.ranks);
+    }
+    const NetworkModel memory = memory_model(at.model, machine.inside());
+    const Budget unlimited;
+    Meter meter(unlimited);
+    return with_common_topology(machine, [&](const auto& network) {
+        const Barrier barrier =
+            barrier_of(network, at.model, std::span(at.node).first(at.ranks), machine.node_count());
+        RunTimer timer(network, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
+        RankClocks clocks(slots.size());
+        for (const AnySchedule* step : steps) {
+            const std::uint64_t rounds =
+                with_schedule(*step, [](const auto& s) { return std::uint64_t{s.rounds()}; });
+            for (std::uint64_t round = 0; round < rounds; ++round) timer.advance(*step, round, clocks);
+        }
+        return std::ranges::max(clocks.time);
+    });
+}
+
 ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
                          std::span<const Slot> slots, std::uint64_t rounds) {
     const ScheduleCost alone = cost(schedule, model);

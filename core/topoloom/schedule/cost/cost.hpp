@@ -68,6 +68,11 @@ struct ScheduleCost {
                                     const Machine& machine, std::span<const Slot> slots,
                                     const Budget& budget = {});
 
+/// Seconds of a program whose steps are schedules of the same ranks, until the last rank has ended: as run_cost(), with the
+/// rounds of all of them one after the other. Throws Error where a step is of other ranks.
+[[nodiscard]] double program_time(std::span<const AnySchedule* const> steps, const NetworkModel& model,
+                                  const Machine& machine, std::span<const Slot> slots);
+
 /// About what run_cost() says of data in many pieces, which follow each other in rounds alike: only the first rounds are run,
 /// and all after them take as long as those of the second half of these.
 [[nodiscard]] ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model,
