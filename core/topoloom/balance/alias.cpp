@@ -11,40 +11,70 @@ namespace topoloom {
 
 namespace {
 
-/// What a rank has too much, or lacks.
-struct Excess {
-    std::uint32_t rank;
-    std::int64_t tasks;
+/// Ranks with too many tasks from the front, in rank order; those with too few from the back, in rank order backwards.
+struct Sides {
+    BigVector<std::uint32_t> ranks;
+    std::size_t givers = 0;
+    std::size_t receivers = 0;
+
+    [[nodiscard]] std::uint32_t giver(std::size_t i) const { return ranks[i]; }
+    [[nodiscard]] std::uint32_t receiver(std::size_t i) const { return ranks[ranks.size() - 1 - i]; }
 };
 
-/// The core. `phantoms`: the lowest ranks, this many, hold a task that is not there; once a rank hands over anything, that is
-/// the first to go. As printed, a rank that is down to its share still serves the next one.
-Plan serve(BigVector<Excess> surplus, const BigVector<Excess>& deficits, std::size_t phantoms,
-           bool gives_at_share) {
-    Plan plan;
-    plan.reserve(surplus.size() + deficits.size());
-    std::size_t served = 0;  // of the deficits, and after them of the ranks that gave too much
-    for (std::size_t giver = 0; giver < surplus.size(); ++giver) {
-        std::int64_t phantom = surplus[giver].rank < phantoms ? 1 : 0;
-        std::int64_t left = surplus[giver].tasks;
-        const std::size_t begin = served;
-        const auto first = static_cast<std::ptrdiff_t>(plan.size());
-        const std::int64_t least = gives_at_share ? 0 : 1;
-        while (left >= least && served < deficits.size() + giver) {
-            const bool first_time = served < deficits.size();
-            const Excess receiver = first_time ? deficits[served] : surplus[served - deficits.size()];
-            const std::int64_t tasks = first_time ? receiver.tasks : -receiver.tasks;
-            ++served;
-            if (tasks == 0) continue;
-            left -= tasks;
-            if (tasks > phantom)
-                plan.push_back({Rank{surplus[giver].rank}, Rank{receiver.rank}, tasks - phantom});
-            phantom = 0;
+/// By excess(rank). Written without branches, which would be mispredicted half of the time.
+template <class ExcessOf>
+Sides split(std::size_t ranks, const ExcessOf& excess_of) {
+    Sides sides{BigVector<std::uint32_t>(ranks)};
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+        const std::int64_t excess = excess_of(i);
+        if (sides.givers + sides.receivers < ranks) {
+            sides.ranks[sides.givers] = i;
+            sides.ranks[ranks - 1 - sides.receivers] = i;
         }
-        surplus[giver].tasks = left;
-        if (begin < deficits.size() && served > deficits.size())
-            std::ranges::sort(plan.begin() + first, plan.end(), {}, &TaskMove::to);
+        sides.givers += excess > 0 ? 1 : 0;
+        sides.receivers += excess < 0 ? 1 : 0;
     }
+    return sides;
+}
+
+/// The core. `phantoms`: the lowest ranks, this many, hold a task that is not there; once a rank hands over anything, that is
+/// the first to go. As printed, a rank that is down to its share still serves the next one. The next giver is chosen without
+/// branches.
+template <class ExcessOf>
+Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, bool gives_at_share) {
+    Plan plan;
+    if (sides.givers == 0 || sides.receivers == 0) return plan;
+    plan.reserve(sides.givers + sides.receivers);
+    BigVector<std::int64_t> lacks(sides.givers + 1);  // what ranks lack that gave too much
+    const std::int64_t least = gives_at_share ? 0 : 1;
+    const auto phantom_of = [&](std::uint32_t rank) -> std::int64_t { return rank < phantoms ? 1 : 0; };
+    std::size_t giver = 0;
+    std::uint32_t from = sides.giver(0);
+    std::int64_t left = excess_of(from);
+    std::int64_t phantom = phantom_of(from);
+    std::size_t begin = 0;  // of the moves from this giver
+    const auto give = [&](std::uint32_t to, std::int64_t tasks) {
+        plan.push_back({Rank{from}, Rank{to}, tasks - phantom});
+        if (tasks <= phantom) plan.pop_back();
+        left -= tasks;
+        const bool next = left < least;
+        lacks[giver] = -left;
+        giver += next ? 1 : 0;
+        from = sides.giver(std::min(giver, sides.givers - 1));
+        left = next ? excess_of(from) : left;
+        phantom = next ? phantom_of(from) : 0;
+        begin = next ? plan.size() : begin;
+    };
+    for (std::size_t i = 0; i < sides.receivers; ++i) {
+        const std::uint32_t to = sides.receiver(i);
+        give(to, -excess_of(to));
+    }
+    const auto both = static_cast<std::ptrdiff_t>(begin);  // these may be to ranks of both kinds
+    const std::uint32_t gives_to_both = from;
+    for (std::size_t i = 0; i < giver; ++i) give(sides.giver(i), lacks[i]);
+    const auto end = std::find_if(plan.begin() + both, plan.end(),
+                                  [&](const TaskMove& move) { return move.from.value != gives_to_both; });
+    std::ranges::sort(plan.begin() + both, end, {}, &TaskMove::to);
     return plan;
 }
 
@@ -68,14 +98,10 @@ Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder) {
     const bool exact = remainder == Remainder::exact && even.with_one_more > 0;
     const std::vector<std::int64_t> ends = exact ? calm_ends(loads) : std::vector<std::int64_t>{};
     const std::size_t phantoms = exact || even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
-    BigVector<Excess> surplus;
-    BigVector<Excess> deficits;
-    for (std::uint32_t i = 0; i < loads.size(); ++i) {
-        const std::int64_t excess = loads[i] + (i < phantoms ? 1 : 0) - (exact ? ends[i] : even.ceiling);
-        if (excess > 0) surplus.push_back({i, excess});
-        if (excess < 0) deficits.push_back({i, -excess});
-    }
-    return serve(std::move(surplus), deficits, phantoms, remainder == Remainder::phantoms);
+    const auto excess_of = [&](std::uint32_t i) {
+        return loads[i] + (i < phantoms ? 1 : 0) - (exact ? ends[i] : even.ceiling);
+    };
+    return serve(excess_of, split(loads.size(), excess_of), phantoms, remainder == Remainder::phantoms);
 }
 
 Balancer alias_balancer() {
