@@ -38,7 +38,7 @@ def measure(
         words, variables = launcher(machine, folder, noise)
         began, worked = time.monotonic(), _cpu_seconds()
         try:
-            with _environment(variables):
+            with environment(variables):
                 found = probe_machine(words, folder / "probed.toml", effort=effort)
         except Error as error:
             return Outcome.of(machine, effort, ended=str(error))
@@ -58,7 +58,8 @@ def _cpu_seconds() -> float:
 
 
 @contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
+def environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set variables for a while."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
