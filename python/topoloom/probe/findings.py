@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from topoloom._core import CostGroup
 from topoloom.model.channels import PairCurve
-from topoloom.probe.inference.groups import Costs, RankGroup
+from topoloom.probe.inference.groups import Costs, Evidence, RankGroup
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.inference.network import Network, host_groups
@@ -180,7 +179,7 @@ def _evidence(groups: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _tested(group: RankGroup) -> Sequence[tuple[RankGroup, CostGroup]]:
+def _tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
     return list(zip(group.groups, group.evidence, strict=False))
 
 

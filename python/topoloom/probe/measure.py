@@ -11,12 +11,13 @@ import numpy as np
 from topoloom.probe.at_once import conclude_at_once, pairs_at_once
 from topoloom.probe.doubts import doubts_of
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.groups import ALL, HOST, PART, RankGroup
+from topoloom.probe.inference.groups import ALL, RankGroup
 from topoloom.probe.inference.levels import Level, nearest_pairs, typical_pairs
 from topoloom.probe.inference.message_costs import level_costs
 from topoloom.probe.inference.suspects import Residuals, rate_residuals
 from topoloom.probe.job.running import JobEnded, ProbeJob
 from topoloom.probe.job.samples import Exchange
+from topoloom.probe.refined import refine
 from topoloom.probe.scanned import first_ranks, hosts_of, infer, sets_of_like
 from topoloom.probe.second_look import look_again
 from topoloom.probe.shared_links import find_shared_links
@@ -28,7 +29,7 @@ from topoloom.probe.stages.rates import (
     measure_links,
     measure_rates,
 )
-from topoloom.probe.stages.scan import refine, scan
+from topoloom.probe.stages.scan import scan
 
 #: More orders than any job has.
 _ALL_ORDERS = 1 << 62
@@ -59,8 +60,7 @@ def measure(job: ProbeJob, effort: Effort, clock: Clock, watch: Watching) -> Fin
         whole = scan(job, hosts, effort, clock, 1, watch("all pairs"))
         found = infer(samples, doubts)
         if whole:
-            refine(job, _smallest_groups(found), effort)
-            found = infer(samples, doubts)
+            found = refine(job, found, effort, clock)
         else:
             found.doubts.append("there was no time for all pairs; --time gives more")
         _measure_more(job, found, effort, clock, watch)
@@ -71,16 +71,6 @@ def measure(job: ProbeJob, effort: Effort, clock: Clock, watch: Watching) -> Fin
         found.ended = str(error) or "interrupted"
     _conclude(found)
     return found
-
-
-def _smallest_groups(found: Findings) -> list[list[int]]:
-    """Return the ranks of each smallest part of a host, and a rank of each host."""
-    inside = [
-        list(group.ranks)
-        for group in found.root.all_groups()
-        if group.kind in (HOST, PART) and not group.groups
-    ]
-    return [*inside, *(sets_of_like(found) if len(found.hosts) > 1 else [])]
 
 
 def _measure_more(

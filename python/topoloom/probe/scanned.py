@@ -8,7 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.groups import ALL, HOST, PART, RankGroup, rank_groups
+from topoloom.probe.inference.groups import (
+    ALL,
+    HOST,
+    PART,
+    Costs,
+    RankGroup,
+    rank_groups,
+)
 from topoloom.probe.inference.latency import cost_matrix, filled
 from topoloom.probe.inference.levels import find_levels, neighbor_level
 from topoloom.probe.inference.network import find_network, host_costs, host_groups
@@ -30,16 +37,21 @@ def hosts_of(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
     return ranks, host_of
 
 
-def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
-    """Find the groups, levels and network that the scan shows."""
-    hosts, host_of = hosts_of(samples)
+def scan_costs(samples: ProbeSamples) -> tuple[Costs, Costs]:
+    """Return the costs of the pairs of ranks, and their errors, as `cost_matrix`."""
     scanned = [
         e
-        for how in ("circle", "pairs")  # what was refined comes last
+        for how in ("circle", "pairs")
         for e in samples.of(how, "echo")
         if e.bytes == SIZE
     ]
-    measured, errors = cost_matrix(samples.ranks, scanned)
+    return cost_matrix(samples.ranks, scanned)
+
+
+def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
+    """Find the groups, levels and network that the scan shows."""
+    hosts, host_of = hosts_of(samples)
+    measured, errors = scan_costs(samples)
     root = rank_groups(hosts, measured, errors)
     costs = filled(root, measured)
     found = Findings(

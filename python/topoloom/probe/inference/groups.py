@@ -2,29 +2,63 @@
 """Ranks in groups in groups: hosts by their names, all else by how long messages take.
 
 Groups are those of `topoloom.schedules.find_cost_groups`: C. Karlsson, Optimizing
-Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1.
+Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Those
+that are too small for its t-test are split by `splits.best_cut`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CostGroup, find_cost_groups
+from topoloom.probe.inference.splits import (
+    MOST_THINGS,
+    Cut,
+    Known,
+    best_cut,
+    exact_enough,
+)
 
 #: With which probability at most ranks that are alike are split.
 P_VALUE = 0.005
 #: How many times as long messages take across groups as inside them, at least: rounds
 #: in which links are shared make less of a difference than that.
 APART = 1.05
+#: How many times as exact pairs become that are in a group, perhaps; and by how much
+#: errors may exceed what is wanted.
+_MORE, _NEARLY = 2.0, 1.15
+#: Of normal values: their standard deviation in median deviations, and the standard
+#: error of their median in that of their mean.
+SIGMA, MEDIAN = 1.4826, 1.2533
 #: What a group is.
 ALL, GROUP, HOST, PART = "all", "group", "host", "part"
 
 Costs = NDArray[np.float64]
+Pair = tuple[int, int]
+
+
+class Times(NamedTuple):
+    """Seconds of pairs, without outliers; as `CostGroup` has them."""
+
+    mean: float
+    sigma: float
+    n: int
+    outliers: int = 0
+
+
+class Evidence(NamedTuple):
+    """Times inside a group and into it, and the test that both are alike."""
+
+    inside: Times
+    into: Times
+    t: float
+    p: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +80,7 @@ class RankGroup:
     kind: str
     ranks: tuple[int, ...]
     groups: tuple[RankGroup, ...] = ()
-    evidence: tuple[CostGroup, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:
         """Yield it and all that are inside."""
@@ -70,7 +104,9 @@ class RankGroup:
         return [group.document() for group in self.groups]
 
 
-def rank_groups(hosts: Sequence[Sequence[int]], costs: Costs) -> RankGroup:
+def rank_groups(
+    hosts: Sequence[Sequence[int]], costs: Costs, errors: Costs
+) -> RankGroup:
     """Find all groups.
 
     Parameters
@@ -80,17 +116,19 @@ def rank_groups(hosts: Sequence[Sequence[int]], costs: Costs) -> RankGroup:
     costs
         Seconds of a message between ranks, of shape ``(ranks, ranks)``; NaN where that
         was not measured.
+    errors
+        Their standard errors, as parts of them.
     """
-    inside = [_host(sorted(ranks), costs) for ranks in hosts]
+    inside = [_host(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
         return inside[0]
-    between = _between(hosts, costs)
-    return _network(ALL, list(range(len(hosts))), inside, _found(between))
+    found = _found(*_between(hosts, costs, errors))
+    return _network(ALL, list(range(len(hosts))), inside, found)
 
 
-def _host(ranks: list[int], costs: Costs) -> RankGroup:
-    own = costs[np.ix_(ranks, ranks)]
-    found = _found(own)
+def _host(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup:
+    own = np.ix_(ranks, ranks)
+    found = _found(costs[own], errors[own])
 
     def part(kind: str, members: Sequence[int], groups: Sequence[Split]) -> RankGroup:
         return RankGroup(
@@ -120,22 +158,111 @@ class Split(NamedTuple):
 
     members: list[int]
     groups: tuple[Split, ...]
-    test: CostGroup
+    test: Evidence
 
 
-def _found(costs: Costs) -> tuple[Split, ...]:
-    known = costs.copy()
-    np.fill_diagonal(known, 0)
-    if len(costs) < 4 or np.isnan(known).any():
+def _found(costs: Costs, errors: Costs) -> tuple[Split, ...]:
+    count = len(costs)
+    if count < 4 or np.isnan(costs[~np.eye(count, dtype=bool)]).any():
         return ()
-    return _far_apart(known, find_cost_groups(known, p=P_VALUE).groups)
+    whole = costs.copy()
+    np.fill_diagonal(whole, 0)
+    found = _far_apart(whole, find_cost_groups(whole, p=P_VALUE).groups)
+    known = _known(whole, errors, _medians_of_like(whole, found))
+    return _completed(range(count), found, whole, known)
+
+
+def _known(costs: Costs, errors: Costs, alike: Costs) -> Known:
+    """Weigh pairs by their errors: larger ones where pairs that are alike differ more.
+
+    Parameters
+    ----------
+    alike
+        The median of the pairs that are like each.
+    """
+    above = np.triu_indices(len(costs), 1)
+    times = np.zeros_like(costs)
+    times[above] = np.log(costs[above])
+    far = np.abs(times[above] - np.log(alike[above])) / errors[above]
+    larger = max(1.0, SIGMA * float(np.median(far)))
+    weights = np.zeros_like(costs)
+    weights[above] = 1 / (larger * errors[above]) ** 2
+    return Known(times + times.T, weights + weights.T)
+
+
+def _medians_of_like(costs: Costs, splits: Sequence[Split]) -> Costs:
+    """Return of each pair the median of those with the same smallest group."""
+    found = np.ones_like(costs)
+
+    def visit(members: Sequence[int], splits: Sequence[Split]) -> None:
+        parts = [split.members for split in splits]
+        middle = _across(costs, parts) if parts else _inside(costs, members)
+        found[np.ix_(members, members)] = middle
+        for split in splits:
+            visit(split.members, split.groups)
+
+    visit(range(len(costs)), splits)
+    return found
+
+
+def _completed(
+    members: Sequence[int], splits: Sequence[Split], costs: Costs, known: Known
+) -> tuple[Split, ...]:
+    """Split what are groups by how exactly each pair is known."""
+    things = [split.members for split in splits] or [[member] for member in members]
+    cut = _cut(things, known, P_VALUE * len(members) / len(costs))
+    if cut is None or not cut.sure:
+        return tuple(
+            split._replace(groups=_completed(split.members, split.groups, costs, known))
+            for split in splits
+        )
+    new = []
+    for part in cut.parts:
+        inside = sorted(member for thing in part for member in things[thing])
+        below = [splits[thing] for thing in part] if splits else []
+        groups = below[0].groups if len(below) == 1 else tuple(below)
+        others = [member for member in members if member not in set(inside)]
+        new.append(Split(inside, groups, _evidence(inside, others, costs, known)))
+    return _completed(members, new, costs, known)
+
+
+def _cut(things: Sequence[Sequence[int]], known: Known, p: float) -> Cut | None:
+    members = [member for thing in things for member in thing]
+    of = np.repeat(np.arange(len(things)), [len(thing) for thing in things])
+    chosen = np.ix_(members, members)
+    among = Known(known.times[chosen], known.weights[chosen])
+    return best_cut(among, of, math.log(APART), p)
+
+
+def _evidence(
+    members: Sequence[int], others: Sequence[int], costs: Costs, known: Known
+) -> Evidence:
+    """Compare the pairs of a group with those into it."""
+    inside = np.array([(a, b) for n, a in enumerate(members) for b in members[:n]]).T
+    into = np.array([(a, b) for a in members for b in others]).T
+    times, means, squares = [], [], 0.0
+    for a, b in (inside, into):
+        values, weights = costs[a, b], known.weights[a, b]
+        sigma = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
+        times.append(Times(float(np.mean(values)), sigma, len(values)))
+        means.append(float(weights @ known.times[a, b] / weights.sum()))
+        squares += 1 / float(weights.sum())
+    z = (means[1] - means[0]) / math.sqrt(squares)
+    return Evidence(*times, z, math.erfc(abs(z) / math.sqrt(2)))
+
+
+def _tested(group: CostGroup) -> Evidence:
+    def times(of: Any) -> Times:
+        return Times(of.mean, of.sigma, of.n, of.outliers)
+
+    return Evidence(times(group.inside), times(group.into), group.t, group.p)
 
 
 def _far_apart(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
     """Keep what is split by more than `APART`; join levels that are as far apart."""
     if not groups:
         return ()
-    splits = [Split(g.members, _far_apart(costs, g.groups), g) for g in groups]
+    splits = [Split(g.members, _far_apart(costs, g.groups), _tested(g)) for g in groups]
     across = _across(costs, [split.members for split in splits])
     kept: list[Split] = []
     for split in splits:
@@ -163,18 +290,67 @@ def _inside(costs: Costs, members: Sequence[int]) -> float:
     return float(np.median(own[~np.eye(len(members), dtype=bool)])) if len(own) else 0
 
 
-def _between(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
-    """Return the median of each two hosts."""
-    count = len(hosts)
-    if all(len(ranks) == 1 for ranks in hosts):
-        order = [ranks[0] for ranks in hosts]
-        return costs[np.ix_(order, order)]
-    found = np.full((count, count), np.nan)
+def _between(
+    parts: Sequence[Sequence[int]], costs: Costs, errors: Costs
+) -> tuple[Costs, Costs]:
+    """Return the median of each two parts, and its standard error as a part of it."""
+    count = len(parts)
+    if all(len(ranks) == 1 for ranks in parts):
+        order = np.ix_(*[[ranks[0] for ranks in parts]] * 2)
+        return costs[order], errors[order]
+    found = np.full((2, count, count), np.nan)
     for a in range(count):
         for b in range(a):
-            block = costs[np.ix_(hosts[a], hosts[b])]
-            if not np.isnan(block).all():
-                found[a, b] = found[b, a] = np.nanmedian(block)
+            block = np.ix_(parts[a], parts[b])
+            known = ~np.isnan(costs[block])
+            if known.any():
+                single = float(np.median(errors[block][known]))
+                error = single * min(1.0, MEDIAN / math.sqrt(known.sum()))
+                found[:, a, b] = np.median(costs[block][known]), error
+                found[:, b, a] = found[:, a, b]
+    return found[0], found[1]
+
+
+def unsettled_pairs(
+    root: RankGroup, costs: Costs, errors: Costs, apart: float
+) -> dict[Pair, float]:
+    """Return pairs that are to be measured more exactly, and how exactly.
+
+    Those of groups in which others would not be seen, and those that are in a group,
+    perhaps.
+
+    Parameters
+    ----------
+    costs, errors
+        As of `rank_groups`.
+    apart
+        By how much the logarithms of times across groups exceed those inside, at least.
+    """
+    found: dict[Pair, float] = {}
+    for group in root.all_groups():
+        parts = [part.ranks for part in group.groups] or [(r,) for r in group.ranks]
+        if not 3 <= len(parts) <= MOST_THINGS:
+            continue
+        between, exact = _between(parts, costs, errors)
+        above = np.triu_indices(len(parts), 1)
+        if np.isnan(exact[above]).any():
+            continue
+        wanted = np.full_like(exact, exact_enough(len(parts), apart, P_VALUE))
+        alike = np.full_like(between, np.median(between[above]))
+        cut = best_cut(
+            *(_known(between, exact, alike), np.arange(len(parts))),
+            *(math.log(APART), P_VALUE),
+        )
+        if cut is not None and not cut.sure:
+            for own in cut.parts:
+                wanted[np.ix_(own, own)] = exact[np.ix_(own, own)] / _MORE
+        for a, b in zip(
+            *np.nonzero(np.tril(exact > _NEARLY * wanted, -1)), strict=True
+        ):
+            share = wanted[a, b] / exact[a, b]
+            for pair in ((x, y) for x in parts[a] for y in parts[b]):
+                if not np.isnan(errors[pair]):
+                    found[min(pair), max(pair)] = share * errors[pair]
     return found
 
 

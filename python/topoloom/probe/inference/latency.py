@@ -3,24 +3,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import Costs, RankGroup
+from topoloom.model.fit import NOISE
+from topoloom.probe.inference.groups import MEDIAN, SIGMA, Costs, RankGroup
 from topoloom.probe.job.samples import Exchange
 
+Values = NDArray[np.float64]
+#: By how much the median deviation of a few normal samples is too small (C. Croux and
+#: P. J. Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale,
+#: COMPSTAT 1992).
+_SMALL = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
+#: Pairs before and after, by time, that say how samples deviate; and what that counts.
+_NEAR, _SHARED = 50, 60
 
-def cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> Costs:
-    """Return medians of seconds one way, of shape ``(ranks, ranks)``.
 
-    Half of a round trip counts for both ways. NaN was not measured; the diagonal is 0.
+def cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
+    """Return medians of seconds one way, and their standard errors as parts of them.
+
+    Of all samples of a pair. Both are of shape ``(ranks, ranks)``; half of a round trip
+    counts for both ways. NaN was not measured; the diagonal is 0.
     """
+    of_pairs: dict[tuple[int, int], list[Values]] = {}
+    for e in exchanges:
+        pair = (min(e.first, e.second), max(e.first, e.second))
+        of_pairs.setdefault(pair, []).append(e.seconds)
     costs: Costs = np.full((ranks, ranks), np.nan)
     np.fill_diagonal(costs, 0)
-    for e in exchanges:
-        costs[e.first, e.second] = costs[e.second, e.first] = e.median
-    return costs
+    errors = costs.copy()
+    if of_pairs:
+        samples = [np.concatenate(of) for of in of_pairs.values()]
+        a, b = np.array(list(of_pairs)).T
+        costs[a, b], errors[a, b] = medians_and_errors(samples)
+        costs[b, a], errors[b, a] = costs[a, b], errors[a, b]
+    return costs, errors
+
+
+def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
+    """Return the median of each pair's samples, and its standard error as a part of it.
+
+    Few samples say little of their deviation: that of pairs which take about as long
+    counts as `_SHARED` samples more.
+    """
+    counts = np.array([len(of) for of in samples])
+    medians, own = np.empty(len(counts)), np.empty(len(counts))
+    for count in np.unique(counts):
+        same = np.flatnonzero(counts == count)
+        values = np.stack([samples[number] for number in same])
+        medians[same] = middle = np.median(values, axis=1)
+        apart = np.median(np.abs(values - middle[:, None]), axis=1)
+        own[same] = SIGMA * _small(int(count)) * apart / middle
+    order = np.argsort(medians, kind="stable")
+    freedom = counts - 1.0
+    places = np.arange(len(counts))
+    low, high = np.maximum(places - _NEAR, 0), places + _NEAR + 1
+    high = np.minimum(high, len(counts))
+    sums = np.concatenate([[0], np.cumsum((freedom * own)[order])])
+    weights = np.concatenate([[0], np.cumsum(freedom[order])])
+    like = np.empty(len(counts))
+    total = np.maximum(weights[high] - weights[low], 1)
+    like[order] = (sums[high] - sums[low]) / total
+    square = (_SHARED * like**2 + freedom * own**2) / (_SHARED + freedom)
+    return medians, np.maximum(MEDIAN * np.sqrt(square / counts), NOISE)
+
+
+def _small(count: int) -> float:
+    return _SMALL[count] if count < len(_SMALL) else count / (count - 0.8)
 
 
 def pair_costs(group: RankGroup, costs: Costs) -> Costs:

@@ -12,6 +12,11 @@ from topoloom.support.units import parse_bytes
 
 #: Seconds after which a pair takes no more samples of one size.
 _SECONDS = 1.0
+#: Samples of a pair of the scan, at least, and how many times as wide its intervals may
+#: be: pairs that are alike say together how long they take.
+_FEWEST, _WIDER = 3, 2
+#: Intervals of 95 % in standard errors, to both sides.
+_ERRORS = 1.96
 _MOST_BYTES = parse_bytes("4 MiB")
 
 
@@ -28,6 +33,9 @@ class Effort:
     width
         Half of the 95 % confidence interval of the median, as a part of it, at which a
         pair has samples enough.
+    apart
+        By how much the logarithms of times across groups exceed those inside at least,
+        so that groups of two are found.
     pairs
         Pairs of ranks on behalf of all that are alike.
     sizes
@@ -45,6 +53,7 @@ class Effort:
     least: int
     most: int
     width: float
+    apart: float
     pairs: int
     sizes: Sequence[int]
     rounds: int
@@ -63,10 +72,10 @@ _TWOS = _powers(2)
 _BETWEEN = [3 * size // 2 for size in _TWOS[1:-1]]
 
 EFFORTS = {
-    "quick": Effort(60, 3, 20, 0.1, 1, _powers(4), 3, 0, 1 << 12),
-    "default": Effort(600, 5, 100, 0.05, 2, _TWOS, 6, 2048, 1 << 18),
+    "quick": Effort(60, 3, 20, 0.1, 0.1, 1, _powers(4), 3, 0, 1 << 12),
+    "default": Effort(600, 5, 100, 0.05, 0.075, 2, _TWOS, 6, 2048, 1 << 18),
     "thorough": Effort(
-        *(3600, 10, 1000, 0.02, 4, sorted([*_TWOS, *_BETWEEN])),
+        *(3600, 10, 1000, 0.02, 0.05, 4, sorted([*_TWOS, *_BETWEEN])),
         *(16, 1 << 16, 1 << 21),
     ),
 }
@@ -77,6 +86,18 @@ def sampling(effort: Effort, narrower: float = 1) -> Order:
     most = round(effort.most * narrower**2)
     width = effort.width / narrower
     return Order("sampling", rest=f"{effort.least} {most} {width:g} {_SECONDS:g}")
+
+
+def scanning(effort: Effort) -> Order:
+    """Ask for samples of all pairs."""
+    return samples_for(effort, _WIDER * effort.width / _ERRORS)
+
+
+def samples_for(effort: Effort, error: float) -> Order:
+    """Ask for few samples, until the standard error of their median is small enough."""
+    width = _ERRORS * error
+    most = round(effort.most * max(1.0, effort.width / width) ** 2)
+    return Order("sampling", rest=f"{_FEWEST} {most} {width:.3g} {_SECONDS:g}")
 
 
 @dataclass

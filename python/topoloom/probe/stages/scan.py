@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
 
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.stages.effort import Clock, Effort, listed, sampling
+from topoloom.probe.stages.effort import Clock, Effort, scanning
 
 #: Bytes of a message (C. Karlsson 2012, sec. 4.1).
 SIZE = 512
@@ -21,10 +20,8 @@ _PAIRS_PER_ORDER = 4096
 #: Seconds of a sample below which the clock itself would matter.
 _SHORTEST = 4e-6
 _MOST_TRIPS = 16
-#: Ranks of a group that is measured again, and how many times as exactly.
-_SMALL, _NARROWER = (4, 8), 3.0
-#: The share of all time that the scan may take.
-_SHARE = 0.5
+#: The share of all time after which no more pairs are measured.
+SHARE = 0.5
 
 
 def scan_sets(hosts: Sequence[Sequence[int]]) -> list[list[list[int]]]:
@@ -61,7 +58,7 @@ def scan(
     stages = scan_sets(hosts)
     rounds = [rounds_of(sets) for sets in stages]
     done = 0
-    job.measure([sampling(effort)])
+    job.measure([scanning(effort)])
     for sets, count in zip(stages, rounds, strict=True):
         for each in sets:
             shuffled.shuffle(each)  # so that pairs of a round share links by chance
@@ -71,18 +68,9 @@ def scan(
             done += some
             count -= some
             advance(done, sum(rounds))
-            if count > 0 and clock.left(_SHARE) <= 0:
+            if count > 0 and clock.left(SHARE) <= 0:
                 return False
     return True
-
-
-def refine(job: ProbeJob, groups: Sequence[Sequence[int]], effort: Effort) -> None:
-    """Measure small groups again, more exactly: a test has few pairs of them."""
-    small = [each for each in groups if _SMALL[0] <= len(each) <= _SMALL[1]]
-    pairs = [(a, b) for each in small for a, b in combinations(each, 2)]
-    if pairs:
-        again = Order("pairs", "echo", [SIZE], 1, listed(pairs))
-        job.measure([sampling(effort, _NARROWER), again, sampling(effort)])
 
 
 def _trips(job: ProbeJob, count: int) -> int:

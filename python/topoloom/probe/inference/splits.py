@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups that are too small for a t-test, by how exactly each pair is known.
+
+Two hosts have one pair, whose variance follows from its samples and those of its like. Of the cuts of an average linkage tree the most likely one is accepted if the
+logarithm of its likelihood ratio exceeds that of the number of ways to cut.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Things that are cut, at most; cuts of a tree whose things are moved to nearer groups,
+#: and how often.
+MOST_THINGS = 512
+_TRIED, _MOVES = 8, 10
+#: How much larger the logarithm of a likelihood ratio is to be expected than needed.
+_MARGIN = 4.0
+
+
+class Known(NamedTuple):
+    """Logarithms of the times of pairs, and their weights: 1 / error^2.
+
+    Both are symmetric, of shape ``(members, members)``; the diagonal has no weight.
+    """
+
+    times: Values
+    weights: Values
+
+
+class Cut(NamedTuple):
+    """Things in groups.
+
+    Attributes
+    ----------
+    parts
+        The things of each group, by their numbers.
+    sure
+        Whether it is more than what noise makes of things that are alike.
+    """
+
+    parts: list[list[int]]
+    sure: bool
+
+
+def best_cut(known: Known, things: Numbers, least: float, p: float) -> Cut | None:
+    """Find the most likely groups of things; None if none are more likely.
+
+    Parameters
+    ----------
+    things
+        The number of the thing that each member is in, from 0 on. Groups have two
+        things or more if all things have one member.
+    least
+        By how much the logarithms of times across groups exceed those inside.
+    p
+        With which probability at most things that are alike are surely in groups.
+    """
+    count = int(things.max()) + 1
+    single = count == len(things)
+    if not (4 if single else 3) <= count <= MOST_THINGS:
+        return None
+    blocks = _Blocks(known, things, count)
+    best, of = 0.0, None
+    for cut in _linkage_cuts(blocks):
+        parts = _moved(blocks, cut) if single else cut
+        gained = _gained(blocks, parts, least, single)
+        if gained > best:
+            best, of = gained, parts
+    if of is None:
+        return None
+    parts_of_all = [np.flatnonzero(of == part).tolist() for part in np.unique(of)]
+    return Cut(parts_of_all, best >= -math.log(p) and _sure(blocks, of, p))
+
+
+def exact_enough(things: int, apart: float, p: float) -> float:
+    """Return the error of times between things at which groups of two would be found.
+
+    Of all ways to cut, that into groups of two has the fewest pairs inside.
+
+    Parameters
+    ----------
+    apart
+        By how much the logarithms of times across groups exceed those inside.
+    p
+        With which probability at most things that are alike are surely in groups.
+    """
+    pairs = things // 2
+    across = things * (things - 1) / 2 - pairs
+    if not across:
+        return math.inf
+    sizes = np.array([2] * pairs + [1] * (things % 2))
+    needed = _log_ways(sizes) - math.log(p) + _MARGIN
+    return apart * math.sqrt(pairs * across / (pairs + across) / (2 * needed))
+
+
+class _Blocks:
+    """Weighted means between things."""
+
+    def __init__(self, known: Known, things: Numbers, count: int) -> None:
+        member = np.zeros((len(things), count))
+        member[np.arange(len(things)), things] = 1
+        self.count = count
+        self.weights = member.T @ known.weights @ member
+        sums = member.T @ (known.weights * known.times) @ member
+        np.fill_diagonal(self.weights, 1)
+        self.means = sums / self.weights
+        np.fill_diagonal(self.weights, 0)
+
+
+def _linkage_cuts(blocks: _Blocks) -> list[Numbers]:
+    """Return the likeliest cuts of the tree of average linkage, as groups of things."""
+    far = blocks.means.copy()
+    np.fill_diagonal(far, np.inf)
+    weights = blocks.weights.copy()
+    total = weights.sum() / 2
+    mean = float((weights * blocks.means).sum() / 2 / total)
+    sizes = np.ones(blocks.count)
+    of = np.arange(blocks.count)
+    inside = inside_sum = 0.0
+    cuts: list[tuple[float, int, Numbers]] = []
+    for step in range(blocks.count - 2):
+        a, b = map(int, np.unravel_index(int(far.argmin()), far.shape))
+        inside += weights[a, b]
+        inside_sum += weights[a, b] * far[a, b]
+        joined = (sizes[a] * far[a] + sizes[b] * far[b]) / (sizes[a] + sizes[b])
+        far[a], far[:, a] = joined, joined
+        weights[a] += weights[b]
+        weights[:, a] += weights[:, b]
+        far[a, a] = np.inf
+        far[b], far[:, b] = np.inf, np.inf
+        sizes[a] += sizes[b]
+        of = np.where(of == b, a, of)
+        apart = mean - inside_sum / inside
+        squares = apart**2 / (1 / inside - 1 / total)
+        ways = _log_ways(np.bincount(of)[np.unique(of)])
+        cuts.append((ways - squares / 2, step, of))
+    cuts.sort(key=lambda cut: cut[:2])
+    return [of for *_, of in cuts[:_TRIED]]
+
+
+def _moved(blocks: _Blocks, of: Numbers) -> Numbers:
+    """Move each thing to the group whose other things are the nearest to it."""
+    for _ in range(_MOVES):
+        numbers = np.unique(of, return_inverse=True)[1]
+        member = np.zeros((blocks.count, int(numbers.max()) + 1))
+        member[np.arange(blocks.count), numbers] = 1
+        weights = blocks.weights @ member
+        sums = (blocks.weights * blocks.means) @ member
+        means = np.where(weights > 0, sums / np.where(weights > 0, weights, 1), np.inf)
+        moved = means.argmin(axis=1)
+        if (moved == numbers).all():
+            break
+        of = moved
+    return of
+
+
+def _gained(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
+    """Return the logarithm of the likelihood ratio, less that of the number of ways."""
+    sizes = np.unique(of, return_counts=True)[1]
+    if len(sizes) < 2 or (single and sizes.min() < 2):
+        return -math.inf
+    together = of[:, None] == of[None]
+    inside, across = _Mean(blocks, together), _Mean(blocks, ~together)
+    apart = across.mean - inside.mean
+    if apart < least:
+        return -math.inf
+    return apart**2 / (inside.square_error + across.square_error) / 2 - _log_ways(sizes)
+
+
+def _log_ways(sizes: Numbers) -> float:
+    """Return the logarithm of the number of ways to make groups of these sizes.
+
+    Times the number of things, as sizes were not given before.
+    """
+    things = int(sizes.sum())
+    alike = np.unique(sizes, return_counts=True)[1]
+    same = sum(math.lgamma(size + 1) for size in (*sizes.tolist(), *alike.tolist()))
+    return math.lgamma(things + 1) - same + math.log(things)
+
+
+def _sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
+    """Whether what is inside of each group is nearer than what is not, by itself."""
+    for group in np.unique(of):
+        own = of == group
+        if own.sum() < 2:
+            continue
+        near = _Mean(blocks, own[:, None] & own[None])
+        far = _Mean(blocks, own[:, None] ^ own[None])
+        error = math.sqrt(near.square_error + far.square_error)
+        if math.erfc((far.mean - near.mean) / error / math.sqrt(2)) / 2 > p:
+            return False
+    return True
+
+
+class _Mean:
+    """The mean of chosen blocks, each of which is chosen in both directions."""
+
+    def __init__(self, blocks: _Blocks, chosen: NDArray[np.bool_]) -> None:
+        weights = blocks.weights[chosen]
+        total = float(weights.sum())
+        self.mean = float(weights @ blocks.means[chosen]) / total
+        self.square_error = 2 / total
