@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Groups that are too small for a t-test, by how exactly each pair is known.
 
-Two hosts have one pair, whose variance follows from its samples and those of its like. Of the cuts of an average linkage tree the most likely one is accepted if the
-logarithm of its likelihood ratio exceeds that of the number of ways to cut.
+Two hosts have one pair, whose variance follows from its samples and those of its like.
+Of the cuts of an average linkage tree the most likely one is accepted if the logarithm
+of its likelihood ratio exceeds that of the number of ways to cut.
 """
 
 from __future__ import annotations
