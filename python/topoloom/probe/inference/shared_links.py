@@ -24,6 +24,7 @@ _FAR = 3.0
 _SIGMA = 1.4826
 #: Samples of a pair of which the median is usual, whatever else it met.
 _USUAL = 3
+#: Hosts that a sentence names.
 _NAMED = 6
 #: Pairs of pairs of a set up to which it is counted which have met.
 _COUNTED = 1 << 22
@@ -72,11 +73,11 @@ class SharedLink:
         if not self.hosts:
             pairs = " and ".join(f"{names[a]}-{names[b]}" for a, b in self.pairs)
             return f"{pairs} share a link of {rate}"
-        named = ", ".join(names[host] for host in self.hosts[:_NAMED])
-        more = len(self.hosts) - _NAMED
+        own = sorted((names[host] for host in self.hosts), key=lambda n: (len(n), n))
+        named, more = ", ".join(own[:_NAMED]), len(own) - _NAMED
         if more > 0:
             named += f" and {more} more"
-        return f"{named} share a link to the other hosts, of {rate}"
+        return f"{named} share a link of {rate} to all other hosts"
 
 
 class Meetings:
