@@ -21,6 +21,8 @@ Numbers = NDArray[np.int64]
 #: and how often.
 MOST_THINGS = 512
 _TRIED, _MOVES = 8, 10
+#: Of this number of things one pair may be far for other reasons.
+_OUTLIERS = 4
 #: How much larger the logarithm of a likelihood ratio is to be expected than needed.
 _MARGIN = 4.0
 
@@ -102,7 +104,10 @@ def exact_enough(things: int, apart: float, p: float) -> float:
 
 
 class _Blocks:
-    """Weighted means between things."""
+    """Weighted means between things; the longest count as the next, as outliers may.
+
+    Of as many as one of `_OUTLIERS` things. Across groups there are more.
+    """
 
     def __init__(self, known: Known, things: Numbers, count: int) -> None:
         member = np.zeros((len(things), count))
@@ -111,7 +116,9 @@ class _Blocks:
         self.weights = member.T @ known.weights @ member
         sums = member.T @ (known.weights * known.times) @ member
         np.fill_diagonal(self.weights, 1)
-        self.means = sums / self.weights
+        means = sums / self.weights
+        above = np.sort(means[np.triu_indices(count, 1)])
+        self.means = np.minimum(means, above[-1 - max(1, count // _OUTLIERS)])
         np.fill_diagonal(self.weights, 0)
 
 
