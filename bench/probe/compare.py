@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from probe.planted import SCANNED, Planted
+from probe.planted import Planted
+from probe.repetition import samples_of_fixed, samples_taken
 from probe.truth import Line, Partition, Truth
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import RankGroup
+from topoloom.probe.stages.effort import EFFORTS
 
 #: A constant that is less than this share of every time that was measured in its regime
 #: cannot be seen: it is not judged.
@@ -80,7 +82,7 @@ class Outcome:
     pair_rounds, pairs_of_pairs
         How often pairs were measured at once, and how many pairs of pairs there are.
     samples, fixed
-        Of the scan, and if all pairs had the largest number that one of them needed.
+        Of the scan, and if all pairs had the number that the one needs that needs most.
     seconds, cpu_seconds
         Of the probe and the simulation.
     ended
@@ -146,11 +148,8 @@ def compare(machine: Planted, findings: Findings, effort: str) -> Outcome:
     rates = {frozenset(ranks): rate for ranks, rate in findings.uplinks.items()}
     for ranks, rate in truth.tight_uplinks().items():
         made.uplinks.append(rates[ranks] / rate if ranks in rates else None)
-    echoes = findings.samples.of("circle", "echo")
-    scan = [exchange for exchange in echoes if exchange.bytes == SCANNED]
-    made.samples = sum(len(exchange.seconds) for exchange in scan)
-    pairs = {(exchange.first, exchange.second) for exchange in scan}
-    made.fixed = len(pairs) * max(len(exchange.seconds) for exchange in scan)
+    made.samples = samples_taken(findings.samples)
+    made.fixed = samples_of_fixed(findings.samples, EFFORTS[effort])
     return made
 
 

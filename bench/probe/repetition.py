@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many samples a scan took, and how many fixed repetition would have taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from probe.planted import SCANNED
+from topoloom.probe.inference.groups import MEDIAN, SIGMA
+from topoloom.probe.inference.latency import Values, medians_and_errors
+from topoloom.probe.job.samples import ProbeSamples
+from topoloom.probe.stages.effort import Effort
+
+
+def samples_taken(samples: ProbeSamples) -> int:
+    """Count those of the scan, and of what was measured again for it."""
+    return sum(
+        len(exchange.seconds)
+        for how in ("circle", "pairs")
+        for exchange in samples.of(how, "echo")
+        if exchange.bytes == SCANNED
+    )
+
+
+def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> int:
+    """Return as many samples for every pair as the one needs that needs most.
+
+    That its own say that their median has the interval that is asked for. They are
+    drawn: normal values that deviate as much as those that were measured.
+    """
+    of_pairs: dict[tuple[int, int], list[Values]] = {}
+    for how in ("circle", "pairs"):
+        for e in samples.of(how, "echo"):
+            if e.bytes == SCANNED:
+                pair = (min(e.first, e.second), max(e.first, e.second))
+                of_pairs.setdefault(pair, []).append(e.seconds)
+    measured = [np.concatenate(of) for of in of_pairs.values()]
+    counts = np.array([len(of) for of in measured])
+    sigma = medians_and_errors(measured)[1] * np.sqrt(counts) / MEDIAN
+    normal = np.random.default_rng(seed).standard_normal((len(sigma), effort.most))
+    drawn = 1 + sigma[:, None] * normal
+    left = np.arange(len(drawn))
+    count = effort.least
+    for count in _counts(effort):
+        own = drawn[left, :count]
+        middle = np.median(own, axis=1)
+        deviation = SIGMA * np.median(np.abs(own - middle[:, None]), axis=1)
+        half = _student(count - 1) * MEDIAN * deviation / math.sqrt(count)
+        left = left[half > effort.width * middle]
+        if not len(left):
+            break
+    return len(drawn) * count
+
+
+def _counts(effort: Effort) -> Iterator[int]:
+    """Yield after how many samples a pair looks whether there are enough."""
+    count = effort.least
+    while count < effort.most:
+        yield count
+        count += 1 + count // 2
+    yield effort.most
+
+
+def _student(n: float) -> float:
+    """Return the 97.5 % quantile of Student's t (Hill, CACM 13(10), 1970)."""
+    z = 1.959964
+    return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
