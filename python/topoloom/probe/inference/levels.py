@@ -9,8 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom.probe.inference.groups import Costs, RankGroup, level_name
+from topoloom.probe.inference.pair_costs import SomeCosts, measured_pairs
 
 Pair = tuple[int, int]
+#: Pairs of a group that some are chosen from.
+_CHOSEN = 256
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Level:
     median: float
 
 
-def find_levels(root: RankGroup, costs: Costs) -> list[Level]:
+def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
     """Return the levels with measured pairs, the fastest first."""
     by_name: dict[str, list[RankGroup]] = {}
     for group in root.all_groups():
@@ -40,13 +43,8 @@ def find_levels(root: RankGroup, costs: Costs) -> list[Level]:
             by_name.setdefault(level_name(group), []).append(group)
     levels = []
     for name, groups in by_name.items():
-        known = [
-            costs[pair]
-            for group in groups
-            for pair in group.pairs()
-            if not np.isnan(costs[pair])
-        ]
-        if known:
+        known = np.concatenate([measured_pairs(group, costs)[1] for group in groups])
+        if len(known):
             levels.append(Level(name, tuple(groups), float(np.median(known))))
     return sorted(levels, key=lambda level: level.median)
 
@@ -75,17 +73,16 @@ def nearest_pairs(
     return sorted(pairs, key=lambda pair: abs(costs[pair] / level.median - 1))[:count]
 
 
-def typical_pairs(level: Level, costs: Costs, count: int) -> list[Pair]:
+def typical_pairs(level: Level, costs: SomeCosts, count: int) -> list[Pair]:
     """Choose pairs that are as fast as most of their level, of different ranks."""
     near: list[list[tuple[float, Pair]]] = []
     for group in level.groups:
-        known = [
-            (abs(costs[pair] / level.median - 1), pair)
-            for pair in group.pairs()
-            if not np.isnan(costs[pair])
-        ]
-        if known:
-            near.append(sorted(known))
+        own, seconds = measured_pairs(group, costs)
+        if len(own):
+            apart = np.abs(seconds / level.median - 1)
+            best = np.lexsort((own[:, 1], own[:, 0], apart))[:_CHOSEN]
+            known = ((float(apart[n]), (int(own[n, 0]), int(own[n, 1]))) for n in best)
+            near.append(list(known))
     near.sort(key=lambda pairs: pairs[0])
     chosen: list[Pair] = []
     used: set[int] = set()

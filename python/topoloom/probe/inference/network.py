@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import GROUP, HOST, Costs, RankGroup
+from topoloom.probe.inference.groups import GROUP, HOST, PART, Costs, RankGroup
 
 #: A graph of neighbors is taken if it leaves this share of the squares that groups
 #: leave, or less, and explains this share of all.
@@ -19,6 +20,14 @@ _STEPS = 24
 #: Most neighbors of a host in the mean; where there are more, there is a switch.
 _NEIGHBORS = 16
 _DIAMETER = 3
+
+
+class HostCosts(Protocol):
+    """Seconds between hosts: a matrix, or what is looked up like one."""
+
+    def __getitem__(self, at: Any, /) -> Any:
+        """Return those of a host with all, of two hosts, or of pairs of them."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,8 @@ class Network:
     hop
         Seconds of every link after the first of a graph.
     predicted
-        Seconds between hosts that follow, of shape ``(hosts, hosts)``.
+        Seconds between hosts that follow, looked up as in a matrix of the shape
+        ``(hosts, hosts)``.
     explained
         The share of the squares of the logarithms of costs that it explains.
     """
@@ -67,7 +77,7 @@ class Network:
     neighbors: list[tuple[int, int]]
     base: float
     hop: float
-    predicted: Costs
+    predicted: HostCosts
     explained: float
 
     @property
@@ -107,6 +117,39 @@ def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network
 
 
 def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+    predicted = np.full_like(costs, np.nan)
+    middle: dict[int, float] = {}
+    for group in root.all_groups():
+        if group.kind in (HOST, PART):
+            continue
+        parts = [sorted({hosts[r] for r in part.ranks}) for part in group.groups]
+        pairs = [
+            (a, b)
+            for number, some in enumerate(parts)
+            for others in parts[:number]
+            for a in some
+            for b in others
+        ]
+        middle[id(group)] = float(np.median([costs[pair] for pair in pairs]))
+        for a, b in pairs:
+            predicted[a, b] = predicted[b, a] = middle[id(group)]
+    explained = _explained(costs, predicted)
+    tree = tree_of(root, hosts, middle)
+    return replace(tree, predicted=predicted, explained=explained)
+
+
+def tree_of(
+    root: RankGroup, hosts: Sequence[int], middle: Mapping[int, float]
+) -> Network:
+    """Make a tree of groups, which predicts nothing yet.
+
+    Parameters
+    ----------
+    hosts
+        The host of each rank.
+    middle
+        Seconds between the parts of each group of hosts, by its `id`.
+    """
     order: list[int] = []
     groups: list[RankGroup] = []
 
@@ -119,20 +162,6 @@ def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
         groups.append(group)
 
     visit(root)
-    predicted = np.full_like(costs, np.nan)
-    middle: dict[int, float] = {}
-    for group in groups:
-        parts = [sorted({hosts[r] for r in part.ranks}) for part in group.groups]
-        pairs = [
-            (a, b)
-            for number, some in enumerate(parts)
-            for others in parts[:number]
-            for a in some
-            for b in others
-        ]
-        middle[id(group)] = float(np.median([costs[pair] for pair in pairs]))
-        for a, b in pairs:
-            predicted[a, b] = predicted[b, a] = middle[id(group)]
     base = min(middle.values(), default=0.0)
     up = {id(group): (middle[id(group)] - base) / 2 for group in groups}
     links = [
@@ -141,8 +170,7 @@ def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
         for part in group.groups
     ]
     links.sort(key=lambda link: link.below.kind != HOST)
-    explained = _explained(costs, predicted)
-    return Network(order, root, links, [], base, 0.0, predicted, explained)
+    return Network(order, root, links, [], base, 0.0, np.zeros((0, 0)), 0.0)
 
 
 def _explained(costs: Costs, predicted: Costs) -> float:

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import Costs, RankGroup
+from topoloom.probe.inference.groups import RankGroup
+from topoloom.probe.inference.network import HostCosts
+from topoloom.probe.inference.pair_costs import SomeCosts, measured_pairs
 from topoloom.probe.job.samples import Exchange
 
 #: What takes this much longer than its like is worth a second look, and is reported if
@@ -23,6 +26,8 @@ _FAR = 4.0
 _SIGMA, _MEDIAN = 1.4826, 1.2533
 #: Where there are more, the slowest are looked at.
 MOST = 32
+Numbers = NDArray[np.int64]
+Values = NDArray[np.float64]
 LATENCY, BANDWIDTH = "latency", "bandwidth"
 
 
@@ -65,42 +70,68 @@ class Residuals:
     """How many times as long pairs of hosts took as their like, as logarithms."""
 
     def __init__(self) -> None:
-        self._of_pairs: dict[tuple[int, int], list[float]] = {}
+        self._blocks: list[tuple[Numbers, Numbers, Values]] = []
         self._errors: list[float] = []
 
     def add(self, a: int, b: int, ratio: float, error: float | None = None) -> None:
         """Note a measurement of two hosts, and the standard error of its ratio."""
         if error is not None:
             self._errors.append(error)
-        pair = (a, b) if a < b else (b, a)
-        self._of_pairs.setdefault(pair, []).append(math.log(ratio))
+        self.add_all(np.array([a]), np.array([b]), np.array([ratio]))
+
+    def add_all(self, a: Numbers, b: Numbers, ratios: Values) -> None:
+        """Note measurements, each of two hosts."""
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        self._blocks.append((low, high, np.log(ratios)))
+
+    @property
+    def _all(self) -> tuple[Numbers, Numbers, Values]:
+        none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        a, b, values = zip(none, *self._blocks, strict=True)
+        return np.concatenate(a), np.concatenate(b), np.concatenate(values)
+
+    @property
+    def pairs(self) -> tuple[Numbers, Numbers, Values]:
+        """Two hosts each, and the median of their measurements."""
+        a, b, values = self._all
+        if not len(a):
+            return a, b, values
+        width = int(b.max()) + 1
+        keys, medians = _medians(a * width + b, values)
+        return keys // width, keys % width, medians
 
     @property
     def sigma(self) -> float:
         """Their standard error; without it their deviation, from the median one."""
         if self._errors:
             return float(np.median(self._errors))
-        values = np.array([v for of in self._of_pairs.values() for v in of])
+        _, _, values = self._all
         if not len(values):
             return 0.0
         return _SIGMA * float(np.median(np.abs(values - np.median(values))))
 
-    def host_values(self, host: int, without: set[int]) -> list[float]:
-        """Return the residuals of a host with others, but for those in `without`."""
-        return [
-            float(np.median(values))
-            for pair, values in self._of_pairs.items()
-            if host in pair and not (without & set(pair))
-        ]
-
     def pair_values(self) -> dict[tuple[int, int], float]:
         """Return the residual of each two different hosts."""
-        pairs = self._of_pairs.items()
-        return {pair: float(np.median(v)) for pair, v in pairs if pair[0] != pair[1]}
+        a, b, values = self.pairs
+        pairs = zip(a.tolist(), b.tolist(), values.tolist(), strict=True)
+        return {(one, other): value for one, other, value in pairs if one != other}
+
+
+def _medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
+    """Return the keys that differ, ascending, and the median of the values of each."""
+    order = np.lexsort((values, keys))
+    keys, values = keys[order], values[order]
+    begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+    ends = np.append(begins[1:], len(keys))
+    middle = (begins + ends - 1) // 2, (begins + ends) // 2
+    return keys[begins], (values[middle[0]] + values[middle[1]]) / 2
 
 
 def latency_residuals(
-    root: RankGroup, host_of: Sequence[int], costs: Costs, predicted: Costs
+    root: RankGroup,
+    host_of: Sequence[int],
+    costs: SomeCosts,
+    predicted: HostCosts,
 ) -> Residuals:
     """Compare costs with what the network predicts, or with others of the same host.
 
@@ -112,17 +143,18 @@ def latency_residuals(
         Seconds between hosts.
     """
     found = Residuals()
+    hosts = np.asarray(host_of)
     for group in root.all_groups():
-        pairs = [pair for pair in group.pairs() if not np.isnan(costs[pair])]
-        if not pairs:
+        pairs, seconds = measured_pairs(group, costs)
+        if not len(pairs):
             continue
-        middle = float(np.median([costs[pair] for pair in pairs]))
-        for a, b in pairs:
-            hosts = host_of[a], host_of[b]
-            if hosts[0] != hosts[1]:
-                found.add(*hosts, costs[a, b] / predicted[hosts])
-            elif len(pairs) > 2:
-                found.add(*hosts, costs[a, b] / middle)
+        a, b = hosts[pairs[:, 0]], hosts[pairs[:, 1]]
+        apart = a != b
+        if apart.any():
+            a, b, seconds = a[apart], b[apart], seconds[apart]
+            found.add_all(a, b, seconds / predicted[a, b])
+        elif len(pairs) > 2:
+            found.add_all(a, b, seconds / np.median(seconds))
     return found
 
 
@@ -154,19 +186,21 @@ def slow_hosts(residuals: Residuals, hosts: int, look: float = LOOK) -> list[int
     """
     sigma = residuals.sigma
     found: list[int] = []
-    while len(found) < MOST:
-        most = (0.0, -1)
-        for host in set(range(hosts)) - set(found):
-            values = residuals.host_values(host, set(found))
-            if len(values) < 2:
-                continue
-            excess = float(np.median(values))
-            least = max(math.log(look), _FAR * sigma / math.sqrt(len(values)))
-            if excess > least:
-                most = max(most, (excess, host))
-        if most[1] < 0:
+    a, b, values = residuals.pairs
+    ends = np.concatenate([a, b[a != b]])
+    others = np.concatenate([b, a[a != b]])
+    values = np.concatenate([values, values[a != b]])
+    while len(found) < MOST and len(ends):
+        own, excess = _medians(ends, values)
+        counts = np.bincount(ends, minlength=hosts)[own]
+        least = np.maximum(math.log(look), _FAR * sigma / np.sqrt(counts))
+        slow = (counts >= 2) & (excess > least)
+        if not slow.any():
             break
-        found.append(most[1])
+        most = excess[slow].max()
+        found.append(int(own[slow & (excess == most)].max()))
+        left = (ends != found[-1]) & (others != found[-1])
+        ends, others, values = ends[left], others[left], values[left]
     return found
 
 

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of many hosts from a part of their pairs: all against some landmarks.
+
+In a machine of nested groups those that are nearer to a landmark than a gap in its
+times are one of them (C. Karlsson 2012, sec. 4.1, finds the gaps by a t-test of all
+pairs). Hosts that no landmark was near to get landmarks of their own, until each is in
+a group; then the same inside of each group, all of them at once, and all pairs of those
+with few hosts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.inference.groups import APART
+from topoloom.probe.inference.modes import Values, valleys
+
+Hosts = NDArray[np.int64]
+#: Two hosts in each row.
+Pairs = NDArray[np.int64]
+
+#: Hosts of a group of which all pairs are measured.
+FEW = 128
+#: Landmarks of the first turn, twice as many in each that follows, up to the last.
+_FIRST, _MOST = 24, 256
+#: The share of hosts behind a gap below which they are slow ones, not another group.
+_SLOW = 0.02
+#: For how many hosts those count that are known to be far.
+_FAR = 16
+#: Near hosts whose pairs tell whether they are near to each other, too.
+_SAMPLED = 8
+#: Errors from a gap within which a host is measured with more landmarks of a group, and
+#: how many those are at most.
+_UNSURE, _LANDMARKS = 3.0, 8
+#: How many landmarks a host shares with a group at least for both to be one.
+_SHARED = 0.5
+
+
+class Measuring(Protocol):
+    """Measures pairs of hosts."""
+
+    def pairs(self, pairs: Pairs) -> tuple[Values, float]:
+        """Return the seconds of each, and the usual error of one as a part of it."""
+        ...
+
+    def inside(self, sets: Sequence[Hosts]) -> None:
+        """Measure all pairs of hosts of each set."""
+        ...
+
+
+@dataclass
+class Part:
+    """Hosts that are nearer to each other than to others.
+
+    Attributes
+    ----------
+    members
+        Ascending.
+    groups
+        In which they are split by landmarks; none of at most `FEW`, of which all pairs
+        were measured, or if all are alike.
+    """
+
+    members: Hosts
+    groups: list[Part]
+
+
+#: Asks for the times of pairs, and ends with groups.
+_Search = Generator[Pairs, tuple[Values, float], list[Hosts]]
+
+
+def find_parts(hosts: int, measuring: Measuring, seed: int = 1) -> Part:
+    """Find the groups of hosts.
+
+    Parameters
+    ----------
+    hosts
+        Their number, above `FEW`.
+    """
+    rng = np.random.default_rng(seed)
+    root = Part(np.arange(hosts), [])
+    level = [root]
+    while level:
+        searches = [_search(part.members, rng) for part in level]
+        found = _all_at_once(searches, measuring)
+        for part, groups in zip(level, found, strict=True):
+            part.groups = [Part(np.sort(group), []) for group in groups]
+        below = [group for part in level for group in part.groups]
+        level = [group for group in below if len(group.members) > FEW]
+    measuring.inside([part.members for part in _smallest(root) if _is_small(part)])
+    return root
+
+
+def _is_small(part: Part) -> bool:
+    return 1 < len(part.members) <= FEW
+
+
+def _smallest(part: Part) -> Iterator[Part]:
+    if not part.groups:
+        yield part
+    for group in part.groups:
+        yield from _smallest(group)
+
+
+def _all_at_once(
+    searches: Sequence[_Search], measuring: Measuring
+) -> list[list[Hosts]]:
+    """Measure what all searches ask for, together, until each has ended."""
+    found: list[list[Hosts]] = [[] for _ in searches]
+    asked: dict[int, Pairs] = {}
+    answers: dict[int, tuple[Values, float]] = {}
+
+    def go_on(number: int) -> None:
+        try:
+            answer = answers.pop(number, None)
+            search = searches[number]
+            asked[number] = next(search) if answer is None else search.send(answer)
+        except StopIteration as end:
+            found[number] = end.value
+
+    for number in range(len(searches)):
+        go_on(number)
+    while asked:
+        pairs = np.concatenate(list(asked.values()))
+        turns = np.concatenate([np.linspace(0, 1, len(p)) for p in asked.values()])
+        order = np.argsort(turns, kind="stable")
+        seconds = np.empty(len(pairs))
+        seconds[order], error = measuring.pairs(pairs[order])
+        ends = np.cumsum([len(p) for p in asked.values()])[:-1]
+        for number, own in zip(asked, np.split(seconds, ends), strict=True):
+            answers[number] = own, error
+        numbers = list(asked)
+        asked.clear()
+        for number in numbers:
+            go_on(number)
+    return found
+
+
+class _Rows:
+    """Logarithms of the times between landmarks and all hosts of a set."""
+
+    def __init__(self, members: Hosts) -> None:
+        self.members = members
+        self.of: dict[int, Values] = {}
+        self.error = 0.0
+
+    def between(
+        self, landmarks: NDArray[np.int64], others: NDArray[np.int64]
+    ) -> Generator[Pairs, tuple[Values, float], None]:
+        """Measure landmarks with others, both by their places in the set."""
+        count, turn = len(others), np.arange(len(others))
+        apart = max(1, count // len(landmarks))
+        met = others[(turn[:, None] + apart * np.arange(len(landmarks))) % count]
+        asked = np.broadcast_to(landmarks, met.shape)
+        # Two landmarks meet once.
+        is_landmark = np.isin(met, landmarks)
+        once = ~is_landmark | (met > asked) | ~np.isin(asked, others)
+        pairs = np.stack([met[once & (met != asked)], asked[once & (met != asked)]], 1)
+        if not len(pairs):
+            return
+        seconds, self.error = yield self.members[pairs]
+        row = np.full(len(self.members), -1)
+        row[landmarks] = np.arange(len(landmarks))
+        fresh = np.full((len(landmarks), len(self.members)), np.nan)
+        for host, landmark in (pairs.T, pairs.T[::-1]):
+            own = row[landmark] >= 0
+            fresh[row[landmark[own]], host[own]] = np.log(seconds[own])
+        for landmark, values in zip(landmarks.tolist(), fresh, strict=True):
+            known = self.of.get(landmark, values)
+            self.of[landmark] = np.where(np.isnan(values), known, values)
+
+    def margins(self, landmarks: Sequence[int], gap: float) -> tuple[Values, Values]:
+        """Return how far from a gap hosts are, in the mean of how many landmarks.
+
+        The landmarks themselves are infinitely near; NaN was not measured.
+        """
+        rows = np.stack([self.of[landmark] for landmark in landmarks])
+        count = (~np.isnan(rows)).sum(axis=0)
+        mean = np.where(count, np.nansum(rows, axis=0) / np.maximum(count, 1), np.nan)
+        mean[list(landmarks)] = -np.inf
+        return mean - gap, count
+
+
+@dataclass
+class _Ball:
+    """Landmarks that are in one group, and the logarithm of seconds where it ends."""
+
+    landmarks: list[int]
+    gap: float
+
+
+def _search(
+    members: Hosts, rng: np.random.Generator
+) -> Generator[Pairs, tuple[Values, float], list[Hosts]]:
+    """Find the groups side by side of which a set consists; none if all are alike."""
+    rows = _Rows(members)
+    left = np.ones(len(members), dtype=bool)
+    balls: list[_Ball] = []
+    groups: list[NDArray[np.int64]] = []
+    count = _FIRST
+    while left.sum() > 1:
+        free = np.flatnonzero(left)
+        seeds = rng.choice(free, min(count, len(free)), replace=False)
+        yield from rows.between(seeds, free)
+        known = [landmark for ball in balls for landmark in ball.landmarks]
+        fresh = _balls(rows, seeds.tolist(), left, known)
+        fresh = yield from _confirmed(rows, fresh, left, rng)
+        if not fresh:
+            break
+        for ball in fresh:
+            yield from _settle(rows, ball, left, rng)
+            margin, _ = rows.margins(ball.landmarks, ball.gap)
+            near = left & (margin < 0)
+            groups.append(np.flatnonzero(near))
+            left &= ~near
+            balls.append(ball)
+        for host, number in _slow(rows, balls, np.flatnonzero(left)):
+            groups[number] = np.append(groups[number], host)
+            left[host] = False
+        count = min(2 * count, _MOST)
+    groups += [np.array([host]) for host in np.flatnonzero(left)]
+    if sum(len(group) > 1 for group in groups) < 2:
+        return []
+    return [members[group] for group in groups]
+
+
+def _balls(
+    rows: _Rows, seeds: Sequence[int], left: NDArray[np.bool_], known: Sequence[int]
+) -> list[_Ball]:
+    """Return the groups that landmarks are in, as their times show it.
+
+    Parameters
+    ----------
+    left
+        Hosts that are in no group yet.
+    known
+        Landmarks of groups before: all that are left are far from them.
+    """
+    found: list[tuple[int, float, NDArray[np.bool_]]] = []
+    for seed in seeds:
+        measured = left & ~np.isnan(rows.of[seed])
+        if not measured.any():
+            continue
+        far = np.array([rows.of[landmark][seed] for landmark in known])
+        gap = _gap(rows, rows.of[seed][measured], far[~np.isnan(far)])
+        if gap is not None:
+            near = measured & (rows.of[seed] < gap)
+            near[seed] = True
+            found.append((seed, gap, near))
+    joined: list[list[tuple[int, float, NDArray[np.bool_]]]] = []
+    for each in sorted(found, key=lambda one: -one[2].sum()):
+        for others in joined:
+            if (each[2] & others[0][2]).sum() >= _SHARED * each[2].sum():
+                others.append(each)
+                break
+        else:
+            joined.append([each])
+    return [
+        _Ball([e[0] for e in of], float(np.mean([e[1] for e in of]))) for of in joined
+    ]
+
+
+def _gap(rows: _Rows, values: Values, far: Values) -> float | None:
+    """Return where the group of a landmark ends: the last gap before what is far."""
+    if not len(far):
+        gaps = valleys(values, rows.error)
+        gaps = [gap for gap in gaps if np.mean(values > gap) >= _SLOW]
+        return gaps[-1] if gaps else None
+    beyond = np.repeat(far, math.ceil(_FAR / len(far)))
+    gaps = valleys(np.concatenate([values, beyond]), rows.error)
+    gaps = [gap for gap in gaps if gap < np.median(beyond) and (values < gap).any()]
+    return gaps[-1] if gaps else None
+
+
+def _confirmed(
+    rows: _Rows,
+    balls: Sequence[_Ball],
+    left: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> Generator[Pairs, tuple[Values, float], list[_Ball]]:
+    """Return those of which some hosts that are near to a landmark are so to others."""
+    if not balls:
+        return []
+    sampled: list[NDArray[np.int64]] = []
+    for ball in balls:
+        margin, _ = rows.margins(ball.landmarks, ball.gap)
+        near = np.flatnonzero(left & (margin < 0))
+        sampled.append(rng.choice(near, min(_SAMPLED, len(near)), replace=False))
+    pairs = [np.array([*combinations(some, 2)]).reshape(-1, 2) for some in sampled]
+    seconds, _ = yield rows.members[np.concatenate(pairs)]
+    ends = np.cumsum([len(of) for of in pairs])[:-1]
+    return [
+        ball
+        for ball, own in zip(balls, np.split(np.log(seconds), ends), strict=True)
+        if len(own) and np.median(own) < ball.gap
+    ]
+
+
+def _settle(
+    rows: _Rows, ball: _Ball, left: NDArray[np.bool_], rng: np.random.Generator
+) -> Generator[Pairs, tuple[Values, float], None]:
+    """Measure hosts beside the gap with more landmarks, until none is beside it."""
+    while len(ball.landmarks) < _LANDMARKS:
+        margin, count = rows.margins(ball.landmarks, ball.gap)
+        error = rows.error / np.sqrt(np.maximum(count, 1))
+        unsure = np.flatnonzero(left & (np.abs(margin) < _UNSURE * error))
+        sure = np.flatnonzero(left & (margin < -_UNSURE * error) & np.isfinite(margin))
+        if not len(unsure) or not len(sure):
+            return
+        more = rng.choice(sure, min(len(sure), len(ball.landmarks)), replace=False)
+        yield from rows.between(more, np.setdiff1d(unsure, more))
+        ball.landmarks += [host for host in more.tolist()]
+
+
+def _slow(
+    rows: _Rows, balls: Sequence[_Ball], left: NDArray[np.int64]
+) -> Iterator[tuple[int, int]]:
+    """Yield hosts that are slow, and the group in which they are nevertheless.
+
+    What their messages to other groups take longer than those of the group's landmarks,
+    those to the group do, too.
+    """
+    if len(balls) < 2 or not len(left):
+        return
+    landmarks = [landmark for ball in balls for landmark in ball.landmarks]
+    number = np.repeat(np.arange(len(balls)), [len(b.landmarks) for b in balls])
+    every = np.stack([rows.of[landmark] for landmark in landmarks])
+    among = every[:, landmarks]
+    among = np.where(np.isnan(among), among.T, among)
+    among[number[:, None] == number] = np.nan
+    seconds = every[:, left]
+    usual = np.nanmedian(seconds, axis=0)
+    for place in np.flatnonzero(usual > np.nanmedian(among) + math.log(APART)):
+        longer = np.nanmedian(seconds[:, place] - among, axis=1)
+        margins = [
+            float(np.nanmean((seconds[:, place] - longer)[number == n])) - ball.gap
+            for n, ball in enumerate(balls)
+        ]
+        nearest = int(np.argmin(margins))
+        if margins[nearest] < 0:
+            yield int(left[place]), nearest

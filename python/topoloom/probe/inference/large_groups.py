@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups, levels and network of many ranks, of which few pairs were measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.inference.groups import (
+    ALL,
+    GROUP,
+    HOST,
+    Evidence,
+    RankGroup,
+    Times,
+    rank_groups,
+)
+from topoloom.probe.inference.landmarks import Part
+from topoloom.probe.inference.network import Network, tree_of
+from topoloom.probe.inference.pair_costs import Numbers, PairCosts
+
+#: Ranks of which a test says more than that they are few.
+_TESTED = 4
+
+
+def large_groups(
+    hosts: Sequence[Sequence[int]],
+    costs: PairCosts,
+    errors: PairCosts,
+    parts: Part | None,
+) -> RankGroup:
+    """Find all groups.
+
+    Parameters
+    ----------
+    hosts
+        The ranks of each host; the first one was measured with those of other hosts.
+    costs
+        Seconds of a message between ranks.
+    errors
+        Their standard errors, as parts of them.
+    parts
+        Hosts in groups, as landmarks show it; None if the hosts are side by side, as
+        far as is known.
+    """
+    inside = [_host(sorted(ranks), costs, errors) for ranks in hosts]
+    if len(inside) == 1:
+        return inside[0]
+    first = np.array([min(ranks) for ranks in hosts])
+    whole = parts or Part(np.arange(len(hosts)), [])
+    return _network(ALL, whole, inside, first, costs, errors)
+
+
+def _host(ranks: list[int], costs: PairCosts, errors: PairCosts) -> RankGroup:
+    if len(ranks) < _TESTED:
+        return RankGroup(HOST, tuple(ranks))
+    own = np.ix_(ranks, ranks)
+    local = rank_groups([list(range(len(ranks)))], costs[own], errors[own])
+    return _renumbered(local, ranks)
+
+
+def _renumbered(group: RankGroup, ranks: Sequence[int]) -> RankGroup:
+    return replace(
+        group,
+        ranks=tuple(ranks[rank] for rank in group.ranks),
+        groups=tuple(_renumbered(part, ranks) for part in group.groups),
+    )
+
+
+def _network(
+    kind: str,
+    part: Part,
+    hosts: Sequence[RankGroup],
+    first: Numbers,
+    costs: PairCosts,
+    errors: PairCosts,
+) -> RankGroup:
+    if not part.groups:
+        return _smallest(kind, part.members, hosts, first, costs, errors)
+    groups = [
+        _network(GROUP, below, hosts, first, costs, errors) for below in part.groups
+    ]
+    ranks = sorted(rank for group in groups for rank in group.ranks)
+    evidence = _evidence(part, first, costs)
+    return RankGroup(kind, tuple(ranks), tuple(groups), evidence)
+
+
+def _smallest(
+    kind: str,
+    members: Numbers,
+    hosts: Sequence[RankGroup],
+    first: Numbers,
+    costs: PairCosts,
+    errors: PairCosts,
+) -> RankGroup:
+    """Split hosts of which all pairs were measured; leave others side by side."""
+    own = np.ix_(first[members], first[members])
+    local = RankGroup(ALL, tuple(range(len(members))))
+    if len(members) >= _TESTED and costs.is_whole(first[members]):
+        alone = [[n] for n in range(len(members))]
+        local = rank_groups(alone, costs[own], errors[own])
+
+    def with_hosts(kind: str, group: RankGroup) -> RankGroup:
+        below = group.groups or [RankGroup(HOST, (n,)) for n in group.ranks]
+        parts = tuple(
+            hosts[members[part.ranks[0]]]
+            if part.kind == HOST
+            else with_hosts(GROUP, part)
+            for part in below
+        )
+        ranks = sorted(rank for part in parts for rank in part.ranks)
+        return RankGroup(kind, tuple(ranks), parts, group.evidence)
+
+    return with_hosts(kind, local)
+
+
+def _evidence(part: Part, first: Numbers, costs: PairCosts) -> tuple[Evidence, ...]:
+    """Compare the measured pairs inside of each group with those into it.
+
+    By Student's t with pooled variance; of so many pairs it is normal.
+    """
+    group = np.full(costs.shape[0], -1)
+    for number, below in enumerate(part.groups):
+        group[first[below.members]] = number
+    a, b, seconds = costs.measured
+    known = (group[a] >= 0) & (group[b] >= 0)
+    a, b, seconds = group[a[known]], group[b[known]], seconds[known]
+    same = a == b
+    inside = _times(a[same], seconds[same], len(part.groups))
+    ends, twice = np.concatenate([a[~same], b[~same]]), np.tile(seconds[~same], 2)
+    into = _times(ends, twice, len(part.groups))
+    return tuple(map(_compared, inside, into))
+
+
+def _times(of: Numbers, seconds: NDArray[np.float64], count: int) -> list[Times]:
+    n = np.bincount(of, minlength=count)
+    mean = np.bincount(of, seconds, count) / np.maximum(n, 1)
+    squares = np.bincount(of, (seconds - mean[of]) ** 2, count)
+    sigma = np.sqrt(squares / np.maximum(n - 1, 1))
+    return [
+        Times(float(m), float(s), int(k))
+        for m, s, k in zip(mean, sigma, n, strict=True)
+    ]
+
+
+def _compared(inside: Times, into: Times) -> Evidence:
+    degrees = inside.n + into.n - 2
+    if min(inside.n, into.n) < 1 or degrees < 1:
+        return Evidence(inside, into, 0.0, 1.0)
+    squares = (inside.n - 1) * inside.sigma**2 + (into.n - 1) * into.sigma**2
+    error = math.sqrt(squares / degrees * (1 / inside.n + 1 / into.n))
+    t = (into.mean - inside.mean) / error if error else math.inf
+    return Evidence(inside, into, t, math.erfc(abs(t) / math.sqrt(2)))
+
+
+class HostTimes:
+    """Seconds between hosts that follow from their groups, looked up as in a matrix."""
+
+    def __init__(self, costs: PairCosts, first: Numbers) -> None:
+        self._costs, self._first = costs, first
+
+    def __getitem__(
+        self, at: int | tuple[int, int] | tuple[Numbers, Numbers]
+    ) -> NDArray[np.float64]:
+        """Return those of a host with all, of two hosts, or of pairs of them."""
+        a, b = at if isinstance(at, tuple) else (at, np.arange(len(self._first)))
+        return self._costs.usual(self._first[a], self._first[b])
+
+
+def large_network(root: RankGroup, host_of: Sequence[int], costs: PairCosts) -> Network:
+    """Make the tree of switches of groups of hosts.
+
+    Parameters
+    ----------
+    costs
+        With what stands in for pairs that were not measured.
+    """
+    middle = {}
+    for group in root.all_groups():
+        if group.kind in (ALL, GROUP):
+            middle[id(group)] = costs.usual_of(group)
+    hosts = np.array(host_of)
+    a, b, seconds = costs.measured
+    between = hosts[a] != hosts[b]
+    a, b, seconds = a[between], b[between], seconds[between]
+    measured, fitted = np.log(seconds), np.log(costs.usual(a, b))
+    total = float(((measured - measured.mean()) ** 2).sum()) if len(a) else 0.0
+    left = float(((measured - fitted) ** 2).sum())
+    _, first = np.unique(hosts, return_index=True)
+    return replace(
+        tree_of(root, host_of, middle),
+        predicted=HostTimes(costs, first),
+        explained=1.0 if total == 0 else 1 - left / total,
+    )

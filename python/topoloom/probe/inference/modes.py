@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where times of many hosts fall apart: valleys between the modes of a density."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.inference.groups import APART
+
+Values = NDArray[np.float64]
+
+#: The narrowest kernel, in logarithms, and its width in errors of the values.
+_NARROW, _ERRORS = 0.004, 0.7
+#: Points of the grid in the width of the kernel, and widths that the kernel spans.
+_POINTS, _SPAN = 4, 4
+#: By how much the roots of a peak and of the valley beside it differ at least; the root
+#: of a count deviates by 1/2 whatever the count.
+_PROMINENT = 1.5
+_MOST_BINS = 1 << 16
+
+
+def valleys(values: Values, error: float) -> list[float]:
+    """Return where modes of the values meet, ascending; none if there is one mode.
+
+    The density is a sum of normal kernels. A mode counts if it rises out of the valleys
+    beside it by more than chance, and if it is `APART` from the next one.
+
+    Parameters
+    ----------
+    values
+        Logarithms of seconds.
+    error
+        Their standard error.
+    """
+    width = max(_NARROW, _ERRORS * error)
+    low, high = float(values.min()), float(values.max())
+    step = max(width / _POINTS, (high - low) / _MOST_BINS)
+    reach = math.ceil(_SPAN * width / step)
+    bins = math.ceil((high - low) / step) + 1
+    counts = np.bincount(((values - low) / step).astype(np.int64), minlength=bins)
+    kernel: Values = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
+    density: Values = np.convolve(np.pad(counts, reach), kernel, mode="same")
+    at = low + (np.arange(len(density)) - reach + 0.5) * step
+    return [float(at[valley]) for valley in _between_modes(density, at)]
+
+
+def _between_modes(density: Values, at: Values) -> list[int]:
+    """Return the lowest places between modes that count."""
+    rising = np.diff(density, prepend=0) > 0
+    peaks = np.flatnonzero(rising & ~np.append(rising[1:], False)).tolist()
+    lows = [a + int(np.argmin(density[a:b])) for a, b in pairwise(peaks)]
+    root = np.sqrt(density)
+    while lows:
+        rises = [
+            min(root[peaks[n]], root[peaks[n + 1]]) - root[low]
+            for n, low in enumerate(lows)
+        ]
+        near = [
+            rise < _PROMINENT or at[peaks[n + 1]] - at[peaks[n]] < math.log(APART)
+            for n, rise in enumerate(rises)
+        ]
+        if not any(near):
+            break
+        # The weakest valley vanishes, with the lower one of its peaks.
+        n = min((n for n, is_near in enumerate(near) if is_near), key=rises.__getitem__)
+        lows.pop(n)
+        peaks.pop(n if density[peaks[n]] < density[peaks[n + 1]] else n + 1)
+    return lows

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Costs of many ranks, of which few pairs were measured: in the place of a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.inference.groups import Costs, RankGroup
+
+Numbers = NDArray[np.int64]
+
+
+class GroupTree:
+    """Groups in groups, to find the smallest one that two ranks are in.
+
+    Attributes
+    ----------
+    groups
+        All of them, those around others first.
+    """
+
+    def __init__(self, root: RankGroup) -> None:
+        self.groups: list[RankGroup] = []
+        self._number: dict[int, int] = {}
+        self._labels: list[Numbers] = []  # by depth, of the group around each rank
+        level = [root]
+        while level:
+            # No rank is in one group with another one below the smallest of its own.
+            labels = -1 - np.arange(len(root.ranks))
+            for group in level:
+                self._number[id(group)] = len(self.groups)
+                labels[list(group.ranks)] = len(self.groups)
+                self.groups.append(group)
+            self._labels.append(labels)
+            level = [part for group in level for part in group.groups]
+
+    def number(self, group: RankGroup) -> int:
+        """Return the place of a group."""
+        return self._number[id(group)]
+
+    def common(self, first: Numbers, second: Numbers) -> Numbers:
+        """Return the places of the smallest groups with both, of each two ranks."""
+        found = np.zeros(np.broadcast(first, second).shape, np.int64)
+        for labels in self._labels[1:]:
+            own = labels[first]
+            found = np.where(own == labels[second], own, found)
+        return found
+
+
+class PairCosts:
+    """Seconds of a message between ranks, looked up as in a matrix.
+
+    Parameters
+    ----------
+    ranks
+        Their number.
+    first, second, seconds
+        Pairs that were measured; of one that was several times, the last counts.
+    root
+        What stands in for others: the median of the pairs whose smallest group is the
+        same. Without it those are NaN.
+    """
+
+    def __init__(
+        self,
+        ranks: int,
+        first: Numbers,
+        second: Numbers,
+        seconds: NDArray[np.float64],
+        root: RankGroup | None = None,
+    ) -> None:
+        self.shape = ranks, ranks
+        keys = np.minimum(first, second) * ranks + np.maximum(first, second)
+        # Of equal keys the last one.
+        self._keys, last = np.unique(keys[::-1], return_index=True)
+        self._seconds = seconds[::-1][last]
+        self.tree: GroupTree | None = None
+        if root is not None:
+            self.tree = GroupTree(root)
+            self._join(self.tree)
+
+    def filled(self, root: RankGroup) -> PairCosts:
+        """Return the same, with what stands in for pairs that were not measured."""
+        first, second, seconds = self.measured
+        return PairCosts(self.shape[0], first, second, seconds, root)
+
+    @property
+    def measured(self) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
+        """The pairs that were measured, the lower rank first, and their seconds."""
+        first, second = np.divmod(self._keys, self.shape[0])
+        return first, second, self._seconds
+
+    def of_group(self, group: RankGroup) -> tuple[Numbers, NDArray[np.float64]]:
+        """Return the measured pairs whose smallest group it is, and their seconds.
+
+        The pairs have the shape ``(pairs, 2)``.
+        """
+        assert self.tree is not None
+        number = self.tree.number(group)
+        own = self._by_group[self._starts[number] : self._starts[number + 1]]
+        first, second = np.divmod(self._keys[own], self.shape[0])
+        return np.stack([first, second], axis=1), self._seconds[own]
+
+    def usual_of(self, group: RankGroup) -> float:
+        """Return the median of the pairs whose smallest group it is."""
+        assert self.tree is not None
+        return float(self._usual[self.tree.number(group)])
+
+    def is_whole(self, ranks: Numbers) -> bool:
+        """Whether all pairs of these ranks were measured."""
+        looked_up = self._looked_up(ranks[:, None], ranks[None, :])
+        return not np.isnan(looked_up[~np.eye(len(ranks), dtype=bool)]).any()
+
+    def usual(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+        """Return the medians of the pairs with the same smallest group as these."""
+        assert self.tree is not None
+        found: NDArray[np.float64] = self._usual[self.tree.common(first, second)]
+        return found
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return what a matrix does, of a pair, of pairs, or of some rows."""
+        if not isinstance(at, tuple):
+            rows = np.atleast_1d(np.arange(self.shape[0])[at])
+            return self[rows[:, None], np.arange(self.shape[0])[None, :]]
+        first, second = np.asarray(at[0]), np.asarray(at[1])
+        found = self._looked_up(first, second)
+        unknown = np.isnan(found)
+        if self.tree is not None and unknown.any():
+            found = np.where(unknown, self.usual(first, second), found)
+        found = np.where(first == second, 0.0, found)
+        return float(found) if found.ndim == 0 else found
+
+    def _looked_up(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+        keys = np.minimum(first, second) * self.shape[0] + np.maximum(first, second)
+        if not len(self._keys):
+            return np.full(keys.shape, np.nan)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, self._seconds[at], np.nan)
+
+    def _join(self, tree: GroupTree) -> None:
+        first, second, seconds = self.measured
+        common = tree.common(first, second)
+        self._by_group = np.argsort(common, kind="stable")
+        numbers = np.arange(len(tree.groups) + 1)
+        self._starts = np.searchsorted(common[self._by_group], numbers)
+        # Where none of a group was measured, the job has ended early.
+        every = float(np.median(seconds)) if len(seconds) else np.nan
+        self._usual = np.full(len(tree.groups), every)
+        for number, (begin, end) in enumerate(
+            zip(self._starts[:-1], self._starts[1:], strict=True)
+        ):
+            if end > begin:
+                self._usual[number] = np.median(seconds[self._by_group[begin:end]])
+
+
+#: A matrix, or what is looked up like one.
+SomeCosts = Costs | PairCosts
+
+
+def measured_pairs(
+    group: RankGroup, costs: SomeCosts
+) -> tuple[Numbers, NDArray[np.float64]]:
+    """Return the measured pairs whose smallest group it is, and their seconds."""
+    if isinstance(costs, PairCosts):
+        return costs.of_group(group)
+    pairs = np.array(list(group.pairs()), np.int64).reshape(-1, 2)
+    seconds = costs[pairs[:, 0], pairs[:, 1]]
+    known = ~np.isnan(seconds)
+    return pairs[known], seconds[known]
