@@ -68,7 +68,7 @@ def find_shared_links(
     line = costs.alone.model.lines[-1]
     size = meeting_size(line[0], line[1])
     met = measure_meetings(job, rounds, typical, size, clock, advance)
-    looks = _Looks(job, found)
+    looks = _Looks(job, found, costs.bandwidth)
     seen = total = 0
     for each in _by_set(found, sets, met):
         if not network.is_graph:
@@ -136,9 +136,9 @@ def _by_set(
 class _Looks:
     """Second measurements, and the links that they confirm."""
 
-    def __init__(self, job: ProbeJob, found: Findings) -> None:
+    def __init__(self, job: ProbeJob, found: Findings, bandwidth: float) -> None:
         self._job, self._size = job, found.long_bytes
-        self._first = first_ranks(found)
+        self._first, self._bandwidth = first_ranks(found), bandwidth
         self._alone: dict[Pair, float] = {}
         self._left = _MOST
         self.links: list[SharedLink] = []
@@ -177,10 +177,14 @@ class _Looks:
         factors = [once[pair] / self._alone[pair] for pair in pairs]
         if min(factors) < SLOWED:
             return False
-        rate = self._size * WINDOW * sum(1 / once[pair] for pair in pairs)
+        rate = sum(self._rate(once[pair] - self._alone[pair]) for pair in pairs)
         factor = float(np.median(factors))
         self.links.append(SharedLink(tuple(sorted(hosts)), tuple(pairs), factor, rate))
         return True
+
+    def _rate(self, longer: float) -> float:
+        """Return bytes per second of a pair that takes longer than alone."""
+        return 1 / (longer / (self._size * WINDOW) + 1 / self._bandwidth)
 
     def _measure(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
         ranks = {(self._first[a], self._first[b]): (a, b) for a, b in pairs}
