@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import Pair, unsettled_pairs
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.scanned import infer, scan_costs
-from topoloom.probe.stages.effort import Clock, Effort, listed, samples_for, sampling
+from topoloom.probe.scanned import infer, scan_costs, scanned
+from topoloom.probe.stages.effort import Clock, Effort, exactly, listed, sampling
 from topoloom.probe.stages.scan import SHARE, SIZE
 
-#: How often groups are looked at again, and by which factors errors differ that are
-#: asked for together.
-_TURNS, _STEP = 5, 1.15
+#: How often groups are looked at again, by which factors numbers of samples differ that
+#: are asked for together, and how many a pair has at least.
+_TURNS, _STEP, _FEWEST = 5, 1.2, 3
 #: Pairs of one order, after which there is an answer.
 _PAIRS_PER_ORDER = 1 << 13
 
@@ -32,19 +33,27 @@ def refine(job: ProbeJob, found: Findings, effort: Effort, clock: Clock) -> Find
             break
         costs, errors = scan_costs(job.samples)
         wanted = unsettled_pairs(found.root, costs, errors, effort.apart)
-        by_error: dict[int, list[Pair]] = {}
-        for pair, error in wanted.items():
-            # Of what is measured now, beside what was before.
-            more = 1 / math.sqrt(1 / error**2 - 1 / errors[pair] ** 2)
-            step = math.floor(math.log(more) / math.log(_STEP))
-            by_error.setdefault(step, []).append(pair)
-        if not by_error:
+        if not wanted:
             break
-        for step, pairs in sorted(by_error.items()):
-            job.measure([samples_for(effort, _STEP**step), *_orders(pairs, window)])
+        taken = _samples_of_pairs(job)
+        by_count: dict[int, list[Pair]] = {}
+        for pair, error in wanted.items():
+            more = taken[pair] * ((errors[pair] / error) ** 2 - 1)
+            step = math.ceil(math.log(max(more, _FEWEST) / _FEWEST) / math.log(_STEP))
+            by_count.setdefault(round(_FEWEST * _STEP**step), []).append(pair)
+        for count, pairs in sorted(by_count.items()):
+            job.measure([exactly(count), *_orders(pairs, window)])
         found = infer(job.samples, found.doubts)
     job.measure([sampling(effort)])
     return found
+
+
+def _samples_of_pairs(job: ProbeJob) -> Counter[Pair]:
+    taken: Counter[Pair] = Counter()
+    for exchange in scanned(job.samples):
+        pair = (exchange.first, exchange.second)
+        taken[min(pair), max(pair)] += len(exchange.seconds)
+    return taken
 
 
 def _orders(pairs: Sequence[Pair], window: int) -> list[Order]:

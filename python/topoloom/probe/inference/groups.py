@@ -30,9 +30,9 @@ P_VALUE = 0.005
 #: How many times as long messages take across groups as inside them, at least: rounds
 #: in which links are shared make less of a difference than that.
 APART = 1.05
-#: How many times as exact pairs become that are in a group, perhaps; and by how much
-#: errors may exceed what is wanted.
-_MORE, _NEARLY = 2.0, 1.15
+#: How many times as exact pairs become that are in a group, perhaps, at most until this
+#: number of errors makes a level; and by how much errors may exceed what is wanted.
+_MORE, _SURE, _NEARLY = 2.0, 6.0, 1.15
 #: Of normal values: their standard deviation in median deviations, and the standard
 #: error of their median in that of their mean.
 SIGMA, MEDIAN = 1.4826, 1.2533
@@ -343,7 +343,10 @@ def unsettled_pairs(
         )
         if cut is not None and not cut.sure:
             for own in cut.parts:
-                wanted[np.ix_(own, own)] = exact[np.ix_(own, own)] / _MORE
+                doubtful = np.maximum(exact[np.ix_(own, own)] / _MORE, apart / _SURE)
+                wanted[np.ix_(own, own)] = np.minimum(
+                    wanted[np.ix_(own, own)], doubtful
+                )
         for a, b in zip(
             *np.nonzero(np.tril(exact > _NEARLY * wanted, -1)), strict=True
         ):

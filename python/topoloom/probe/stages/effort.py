@@ -89,8 +89,9 @@ def sampling(effort: Effort, narrower: float = 1) -> Order:
 
 
 def scanning(effort: Effort) -> Order:
-    """Ask for samples of all pairs."""
-    return samples_for(effort, _WIDER * effort.width / _ERRORS)
+    """Ask for few samples of all pairs."""
+    width = _WIDER * effort.width
+    return Order("sampling", rest=f"{_FEWEST} {effort.most} {width:g} {_SECONDS:g}")
 
 
 def samples_for(effort: Effort, error: float) -> Order:
@@ -98,6 +99,11 @@ def samples_for(effort: Effort, error: float) -> Order:
     width = _ERRORS * error
     most = round(effort.most * max(1.0, effort.width / width) ** 2)
     return Order("sampling", rest=f"{_FEWEST} {most} {width:.3g} {_SECONDS:g}")
+
+
+def exactly(count: int) -> Order:
+    """Ask for a number of samples."""
+    return Order("sampling", rest=f"{count} {count} 1 {_SECONDS:g}")
 
 
 @dataclass
