@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from topoloom.model.channels import PairCurve
-from topoloom.probe.inference.groups import Costs, Evidence, RankGroup
+from topoloom.probe.inference.groups import Evidence, RankGroup
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.inference.network import Network, host_groups
+from topoloom.probe.inference.pair_costs import SomeCosts
 from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import Suspect
 from topoloom.probe.job.samples import Exchange, ProbeSamples
@@ -33,7 +34,7 @@ class Findings:
     host_of
         The host of every rank.
     costs
-        Seconds of a short message between ranks, of shape ``(ranks, ranks)``.
+        Seconds of a short message between ranks, looked up as in a matrix.
     root
         All ranks in groups.
     levels
@@ -69,7 +70,7 @@ class Findings:
     samples: ProbeSamples
     hosts: list[str]
     host_of: list[int]
-    costs: Costs
+    costs: SomeCosts
     root: RankGroup
     levels: list[Level]
     level_costs: dict[str, LevelCosts] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from topoloom.probe.inference.message_costs import level_costs
 from topoloom.probe.inference.suspects import Residuals, rate_residuals
 from topoloom.probe.job.running import JobEnded, ProbeJob
 from topoloom.probe.job.samples import Exchange
+from topoloom.probe.large import scan_large
 from topoloom.probe.refined import refine
 from topoloom.probe.scanned import first_ranks, hosts_of, infer, sets_of_like
 from topoloom.probe.second_look import look_again
@@ -29,7 +30,7 @@ from topoloom.probe.stages.rates import (
     measure_links,
     measure_rates,
 )
-from topoloom.probe.stages.scan import scan
+from topoloom.probe.stages.scan import MOST_RANKS, scan
 
 #: More orders than any job has.
 _ALL_ORDERS = 1 << 62
@@ -53,15 +54,11 @@ def measure(job: ProbeJob, effort: Effort, clock: Clock, watch: Watching) -> Fin
     A job that ends before, or Ctrl-C, leaves what was measured, and `Findings.ended`.
     """
     samples = job.samples
-    hosts, _ = hosts_of(samples)
     doubts = doubts_of(samples)
     found: Findings | None = None
     try:
-        whole = scan(job, hosts, effort, clock, 1, watch("all pairs"))
-        found = infer(samples, doubts)
-        if whole:
-            found = refine(job, found, effort, clock)
-        else:
+        whole, found = _scan(job, effort, clock, doubts, watch)
+        if not whole:
             found.doubts.append("there was no time for all pairs; --time gives more")
         _measure_more(job, found, effort, clock, watch)
     except (JobEnded, KeyboardInterrupt) as error:
@@ -71,6 +68,20 @@ def measure(job: ProbeJob, effort: Effort, clock: Clock, watch: Watching) -> Fin
         found.ended = str(error) or "interrupted"
     _conclude(found)
     return found
+
+
+def _scan(
+    job: ProbeJob, effort: Effort, clock: Clock, doubts: Sequence[str], watch: Watching
+) -> tuple[bool, Findings]:
+    """Measure pairs of ranks; return whether all were, and what follows."""
+    hosts, host_of = hosts_of(job.samples)
+    if len(host_of) > MOST_RANKS:
+        whole, parts = scan_large(job, hosts, effort, clock, watch)
+        return whole, infer(job.samples, doubts, parts)
+    ranks = [rank for of_host in hosts for rank in of_host]
+    whole = scan(job, ranks, effort, clock, watch("all pairs"))
+    found = infer(job.samples, doubts)
+    return whole, refine(job, found, effort, clock) if whole else found
 
 
 def _measure_more(
@@ -121,8 +132,8 @@ def _measure_long(
     else:
         bursts, whole = measure_rates(job, sets, typical, size, effort, clock)
         for ranks in sets:
-            for rank in ranks:
-                partners[host_of[rank]] = [host_of[o] for o in ranks if o != rank]
+            mine = [host_of[rank] for rank in ranks]
+            partners |= dict.fromkeys(mine, mine)
     return rate_residuals(sets, host_of, bursts), partners, whole
 
 

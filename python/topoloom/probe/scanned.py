@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,11 +16,15 @@ from topoloom.probe.inference.groups import (
     RankGroup,
     rank_groups,
 )
+from topoloom.probe.inference.landmarks import Part
+from topoloom.probe.inference.large_groups import network_of
 from topoloom.probe.inference.latency import cost_matrix, filled
 from topoloom.probe.inference.levels import find_levels, neighbor_level
-from topoloom.probe.inference.network import find_network, host_costs, host_groups
-from topoloom.probe.job.samples import ProbeSamples
-from topoloom.probe.stages.scan import SIZE
+from topoloom.probe.inference.network import host_groups
+from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts
+from topoloom.probe.job.samples import Exchange, ProbeSamples
+from topoloom.probe.large import infer_large
+from topoloom.probe.stages.scan import MOST_RANKS, SIZE
 
 
 def hosts_of(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
@@ -37,37 +41,61 @@ def hosts_of(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
     return ranks, host_of
 
 
+def scanned(samples: ProbeSamples) -> Iterator[Exchange]:
+    """Yield what was measured for the costs of pairs."""
+    for how in ("circle", "pairs"):
+        yield from (e for e in samples.of(how, "echo") if e.bytes == SIZE)
+
+
 def scan_costs(samples: ProbeSamples) -> tuple[Costs, Costs]:
     """Return the costs of the pairs of ranks, and their errors, as `cost_matrix`."""
-    scanned = [
-        e
-        for how in ("circle", "pairs")
-        for e in samples.of(how, "echo")
-        if e.bytes == SIZE
-    ]
-    return cost_matrix(samples.ranks, scanned)
+    return cost_matrix(samples.ranks, scanned(samples))
 
 
-def infer(samples: ProbeSamples, doubts: Sequence[str] = ()) -> Findings:
-    """Find the groups, levels and network that the scan shows."""
+def infer(
+    samples: ProbeSamples, doubts: Sequence[str] = (), parts: Part | None = None
+) -> Findings:
+    """Find the groups, levels and network that the scan shows.
+
+    Parameters
+    ----------
+    parts
+        Hosts in groups, where landmarks have shown them.
+    """
     hosts, host_of = hosts_of(samples)
+    if samples.ranks > MOST_RANKS:
+        found = infer_large(samples, hosts, host_of, doubts, parts)
+    else:
+        found = _infer(samples, hosts, host_of, doubts)
+    if len(hosts) > 1 and _is_known(found.costs):
+        found.network = network_of(found.root, hosts, host_of, found.costs)
+        if found.network.is_graph:
+            _forget_groups(found)
+    return found
+
+
+def _is_known(costs: SomeCosts) -> bool:
+    return isinstance(costs, PairCosts) or not np.isnan(costs).any()
+
+
+def _infer(
+    samples: ProbeSamples,
+    hosts: Sequence[Sequence[int]],
+    host_of: Sequence[int],
+    doubts: Sequence[str],
+) -> Findings:
     measured, errors = scan_costs(samples)
     root = rank_groups(hosts, measured, errors)
     costs = filled(root, measured)
-    found = Findings(
+    return Findings(
         samples,
         [samples.places[ranks[0]].host for ranks in hosts],
-        host_of,
+        list(host_of),
         costs,
         root,
         find_levels(root, measured),
         doubts=list(doubts),
     )
-    if len(hosts) > 1 and not np.isnan(costs).any():
-        found.network = find_network(root, host_of, host_costs(hosts, costs))
-        if found.network.is_graph:
-            _forget_groups(found)
-    return found
 
 
 def _forget_groups(found: Findings) -> None:
@@ -82,7 +110,10 @@ def _forget_groups(found: Findings) -> None:
 
 def first_ranks(found: Findings) -> list[int]:
     """Return the first rank of each host."""
-    return [found.host_of.index(host) for host in range(len(found.hosts))]
+    first = dict[int, int]()
+    for rank, host in enumerate(found.host_of):
+        first.setdefault(host, rank)
+    return [first[host] for host in range(len(found.hosts))]
 
 
 def sets_of_like(found: Findings) -> list[list[int]]:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from topoloom.probe.findings import Findings
+from topoloom.probe.inference.network import HostCosts
 from topoloom.probe.inference.suspects import (
     BANDWIDTH,
     LATENCY,
@@ -29,6 +30,26 @@ from topoloom.probe.stages.scan import SIZE
 _PAIRS = 4
 
 Partners = Mapping[int, Sequence[int]]
+
+
+class _Nearest(Mapping[int, Sequence[int]]):
+    """By host the others, the nearest first, sorted as they are asked for."""
+
+    def __init__(self, predicted: HostCosts, hosts: int) -> None:
+        self._predicted, self._hosts = predicted, hosts
+        self._known: dict[int, list[int]] = {}
+
+    def __getitem__(self, host: int) -> list[int]:
+        if host not in self._known:
+            order = np.argsort(self._predicted[host], kind="stable").tolist()
+            self._known[host] = [other for other in order if other != host]
+        return self._known[host]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self._hosts))
+
+    def __len__(self) -> int:
+        return self._hosts
 
 
 @dataclass
@@ -84,11 +105,7 @@ def look_again(
     latencies = latency_residuals(found.root, found.host_of, found.costs, predicted)
     short = again("echo", SIZE, 1, lambda a, b: float(predicted[a, b]))
     long = again("burst", found.long_bytes, WINDOW, lambda _a, _b: 1.0)
-    hosts = range(len(found.hosts))
-    nearest = {
-        host: sorted((o for o in hosts if o != host), key=lambda o: predicted[host, o])
-        for host in hosts
-    }
+    nearest = _Nearest(predicted, len(found.hosts))
     suspects: list[Suspect] = []
     for look in (
         _Look(LATENCY, latencies, short, nearest),
@@ -109,7 +126,7 @@ def _host(look: _Look, host: int, seeming: set[int]) -> Suspect | None:
         (other, third)
         for other in others
         for third in look.partners[other]
-        if third not in seeming
+        if third != other and third not in seeming
     ]
     if len(others) < 2 or not control:
         return None

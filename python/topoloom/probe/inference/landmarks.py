@@ -51,7 +51,12 @@ class Measuring(Protocol):
         ...
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Measure all pairs of hosts of each set."""
+        """Measure pairs of hosts of each set, of a small one all."""
+        ...
+
+    @property
+    def late(self) -> bool:
+        """Whether no more pairs can be measured."""
         ...
 
 
@@ -76,13 +81,20 @@ class Part:
 _Search = Generator[Pairs, tuple[Values, float], list[Hosts]]
 
 
-def find_parts(hosts: int, measuring: Measuring, seed: int = 1) -> Part:
+def find_parts(hosts: int, measuring: Measuring, few: int = FEW, seed: int = 1) -> Part:
     """Find the groups of hosts.
 
     Parameters
     ----------
     hosts
-        Their number, above `FEW`.
+        Their number.
+    few
+        Hosts of a group of which all pairs are measured.
+
+    Returns
+    -------
+    Part
+        All of them; where there was no time for more landmarks, without groups.
     """
     rng = np.random.default_rng(seed)
     root = Part(np.arange(hosts), [])
@@ -93,13 +105,9 @@ def find_parts(hosts: int, measuring: Measuring, seed: int = 1) -> Part:
         for part, groups in zip(level, found, strict=True):
             part.groups = [Part(np.sort(group), []) for group in groups]
         below = [group for part in level for group in part.groups]
-        level = [group for group in below if len(group.members) > FEW]
-    measuring.inside([part.members for part in _smallest(root) if _is_small(part)])
+        level = [group for group in below if len(group.members) > few]
+    measuring.inside([part.members for part in _smallest(root)])
     return root
-
-
-def _is_small(part: Part) -> bool:
-    return 1 < len(part.members) <= FEW
 
 
 def _smallest(part: Part) -> Iterator[Part]:
@@ -127,7 +135,7 @@ def _all_at_once(
 
     for number in range(len(searches)):
         go_on(number)
-    while asked:
+    while asked and not measuring.late:
         pairs = np.concatenate(list(asked.values()))
         turns = np.concatenate([np.linspace(0, 1, len(p)) for p in asked.values()])
         order = np.argsort(turns, kind="stable")

@@ -20,11 +20,18 @@ from topoloom.probe.inference.groups import (
     rank_groups,
 )
 from topoloom.probe.inference.landmarks import Part
-from topoloom.probe.inference.network import Network, tree_of
-from topoloom.probe.inference.pair_costs import Numbers, PairCosts
+from topoloom.probe.inference.network import (
+    Network,
+    find_network,
+    host_costs,
+    tree_of,
+)
+from topoloom.probe.inference.pair_costs import Numbers, PairCosts, SomeCosts
 
 #: Ranks of which a test says more than that they are few.
 _TESTED = 4
+#: Hosts among which links without switches are looked for.
+_MOST_HOSTS = 1024
 
 
 def large_groups(
@@ -171,7 +178,32 @@ class HostTimes:
         return self._costs.usual(self._first[a], self._first[b])
 
 
-def large_network(root: RankGroup, host_of: Sequence[int], costs: PairCosts) -> Network:
+def network_of(
+    root: RankGroup,
+    hosts: Sequence[Sequence[int]],
+    host_of: Sequence[int],
+    costs: SomeCosts,
+) -> Network:
+    """Decide what the network is.
+
+    Parameters
+    ----------
+    hosts
+        The ranks of each host.
+    host_of
+        The host of each rank.
+    """
+    if not isinstance(costs, PairCosts):
+        return find_network(root, host_of, host_costs(hosts, costs))
+    first = np.array([min(ranks) for ranks in hosts])
+    if len(hosts) <= _MOST_HOSTS and costs.is_whole(first):
+        return find_network(root, host_of, costs[np.ix_(first, first)])
+    return _large_network(root, host_of, costs.filled(root))
+
+
+def _large_network(
+    root: RankGroup, host_of: Sequence[int], costs: PairCosts
+) -> Network:
     """Make the tree of switches of groups of hosts.
 
     Parameters

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topoloom.probe.inference.groups import Costs, RankGroup, level_name
+from topoloom.probe.inference.groups import RankGroup, level_name
 from topoloom.probe.inference.pair_costs import SomeCosts, measured_pairs
 
 Pair = tuple[int, int]
@@ -50,7 +50,7 @@ def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
 
 
 def neighbor_level(
-    root: RankGroup, first: Sequence[int], links: Sequence[Pair], costs: Costs
+    root: RankGroup, first: Sequence[int], links: Sequence[Pair], costs: SomeCosts
 ) -> Level:
     """Return the level of hosts with a link, where the network has no switches.
 
@@ -66,7 +66,11 @@ def neighbor_level(
 
 
 def nearest_pairs(
-    first: Sequence[int], links: Sequence[Pair], level: Level, costs: Costs, count: int
+    first: Sequence[int],
+    links: Sequence[Pair],
+    level: Level,
+    costs: SomeCosts,
+    count: int,
 ) -> list[Pair]:
     """Choose pairs of neighbors that are as fast as most."""
     pairs = [(first[a], first[b]) for a, b in links]

@@ -42,9 +42,10 @@ def valleys(values: Values, error: float) -> list[float]:
     reach = math.ceil(_SPAN * width / step)
     bins = math.ceil((high - low) / step) + 1
     counts = np.bincount(((values - low) / step).astype(np.int64), minlength=bins)
-    kernel: Values = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
+    steps = np.arange(-reach, reach + 1, dtype=np.float64)
+    kernel: Values = np.exp(-0.5 * (steps * step / width) ** 2)
     density: Values = np.convolve(np.pad(counts, reach), kernel, mode="same")
-    at = low + (np.arange(len(density)) - reach + 0.5) * step
+    at: Values = np.asarray(low + (np.arange(len(density)) - reach + 0.5) * step)
     return [float(at[valley]) for valley in _between_modes(density, at)]
 
 

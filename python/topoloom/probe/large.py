@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures many ranks, of which not all pairs can be, and infers what that shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from topoloom.model.fit import NOISE
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.landmarks import FEW, Hosts, Pairs, Part, find_parts
+from topoloom.probe.inference.large_groups import large_groups
+from topoloom.probe.inference.levels import find_levels
+from topoloom.probe.inference.modes import Values
+from topoloom.probe.inference.pair_costs import PairCosts
+from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.samples import Order, ProbeSamples
+from topoloom.probe.stages.effort import Clock, Effort, listed, samples_for, scanning
+from topoloom.probe.stages.scan import (
+    MOST_HOSTS,
+    PAIRS_PER_ORDER,
+    SHARE,
+    SIZE,
+    measure_sets,
+)
+
+#: Rounds in which each host meets any other one, and others of its group where it has
+#: more than all pairs of which are measured.
+_ROUNDS = 16
+#: The standard error of the times of landmarks, as a part of them: a quarter of what
+#: levels differ by that are told apart.
+_EXACT = 0.0125
+#: Pairs with landmarks of each host on planted trees of 40 to 100 groups side by side.
+_LANDMARK_PAIRS = 80
+#: Pairs with landmarks after which groups inside of others stay unknown.
+_MOST_PAIRS = 6_000_000
+
+Advance = Callable[[int, int], None]
+
+
+def scan_large(
+    job: ProbeJob,
+    hosts: Sequence[Sequence[int]],
+    effort: Effort,
+    clock: Clock,
+    watch: Callable[[str], Advance],
+    most_hosts: int = MOST_HOSTS,
+    few: int = FEW,
+) -> tuple[bool, Part | None]:
+    """Measure all pairs inside each host, and one rank of each with others.
+
+    Parameters
+    ----------
+    most_hosts
+        Of which all pairs are measured; of more, those with landmarks.
+    few
+        As `find_parts` has it.
+
+    Returns
+    -------
+    tuple
+        Whether there was time for all, and the groups that landmarks show.
+    """
+    job.measure([scanning(effort)])
+    several = [ranks for ranks in hosts if len(ranks) > 1]
+    if several and not measure_sets(
+        job, several, None, clock, watch("pairs inside hosts")
+    ):
+        return False, None
+    if len(hosts) < 2:
+        return True, None
+    first = [ranks[0] for ranks in hosts]
+    rounds = None if len(hosts) <= most_hosts else _ROUNDS
+    whole = measure_sets(job, [first], rounds, clock, watch("pairs of hosts"))
+    if rounds is None or not whole:
+        return whole, None
+    asked = _Asked(job, first, clock, watch, few)
+    job.measure([samples_for(effort, _EXACT)])
+    parts = find_parts(len(hosts), asked, few)
+    job.measure([scanning(effort)])
+    return not asked.late, parts
+
+
+class _Asked:
+    """Measures pairs of hosts for `find_parts`."""
+
+    def __init__(
+        self,
+        job: ProbeJob,
+        first: Sequence[int],
+        clock: Clock,
+        watch: Callable[[str], Advance],
+        few: int,
+    ) -> None:
+        self._job, self._first, self._clock = job, np.array(first), clock
+        self._watch, self._advance = watch, watch("landmarks")
+        self._few, self._done = few, 0
+        self._trips = job.samples.orders[-1].window
+
+    @property
+    def late(self) -> bool:
+        """Whether no more pairs can be measured."""
+        return self._clock.left(SHARE) <= 0 or self._done > _MOST_PAIRS
+
+    def pairs(self, pairs: Pairs) -> tuple[Values, float]:
+        """Measure them in this order."""
+        before = len(self._job.samples.exchanges)
+        ranks = self._first[pairs]
+        for begin in range(0, len(pairs), PAIRS_PER_ORDER):
+            some = ranks[begin : begin + PAIRS_PER_ORDER].tolist()
+            order = Order("pairs", "echo", [SIZE], self._trips, listed(some))
+            self._job.measure([order])
+            self._done += len(some)
+            self._advance(self._done, max(self._done + 1, landmark_pairs(self._first)))
+        found = self._job.samples.exchanges[before:]
+        known = PairCosts(
+            self._job.samples.ranks, found.first, found.second, found.medians
+        )
+        error = float(np.median(found.errors)) if len(found) else 0.0
+        return known[ranks[:, 0], ranks[:, 1]], max(NOISE, error)
+
+    def inside(self, sets: Sequence[Hosts]) -> None:
+        """Measure all pairs of small sets, and some rounds of large ones."""
+        self._advance(self._done, self._done)
+        ranks = [self._first[members].tolist() for members in sets if len(members) > 1]
+        small = [each for each in ranks if len(each) <= self._few]
+        large = [each for each in ranks if len(each) > self._few]
+        for some, rounds in ((small, None), (large, _ROUNDS)):
+            if some:
+                advance = self._watch("pairs inside groups")
+                measure_sets(self._job, some, rounds, self._clock, advance)
+
+
+def landmark_pairs(hosts: Sequence[int] | Hosts) -> int:
+    """Return about how many pairs with landmarks many hosts take, by planted trees."""
+    return _LANDMARK_PAIRS * len(hosts)
+
+
+def infer_large(
+    samples: ProbeSamples,
+    hosts: Sequence[Sequence[int]],
+    host_of: Sequence[int],
+    doubts: Sequence[str],
+    parts: Part | None,
+) -> Findings:
+    """Find the groups and levels that the scan shows."""
+    costs, errors = large_costs(samples)
+    root = large_groups(hosts, costs, errors, parts)
+    filled = costs.filled(root)
+    return Findings(
+        samples,
+        [samples.places[ranks[0]].host for ranks in hosts],
+        list(host_of),
+        filled,
+        root,
+        find_levels(root, filled),
+        doubts=list(doubts),
+    )
+
+
+def large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
+    """Return the costs of the pairs of ranks, and their errors as parts of them."""
+    exchanges = samples.exchanges
+    scanned = [
+        n
+        for n, order in enumerate(samples.orders)
+        if order.how in ("circle", "pairs")
+        and order.kind == "echo"
+        and list(order.sizes) == [SIZE]
+    ]
+    found = exchanges.of_orders(scanned)
+    ends = samples.ranks, found.first, found.second
+    errors = np.maximum(found.errors, NOISE)
+    return PairCosts(*ends, found.medians), PairCosts(*ends, errors)
