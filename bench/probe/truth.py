@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+
+import numpy as np
 
 from probe.planted import ENVELOPE, Group, Planted, Regime, leaves
 
@@ -17,7 +19,10 @@ Partition = frozenset[frozenset[int]]
 
 @dataclass(frozen=True)
 class Line:
-    """Messages of `first` to `last` bytes take alpha + beta m seconds."""
+    """Messages of `first` to `last` bytes take alpha + beta m seconds.
+
+    In the median of half a round trip.
+    """
 
     alpha: float
     beta: float
@@ -94,10 +99,22 @@ class Truth:
 
     def _line(self, level: int, regime: Regime, first: int) -> Line:
         machine = self.machine
-        beta = 1 / (machine.path_bandwidth(level) * regime.bandwidth_factor)
+        rate = machine.path_bandwidth(level) * regime.bandwidth_factor
+        beta = typical_slowness(machine.noise) / rate
         latency = machine.latencies[level] * regime.latency_factor
         alpha = machine.sending + machine.receiving + latency + ENVELOPE * beta
         return Line(alpha, beta, first, regime.most)
+
+
+@cache
+def typical_slowness(noise: float) -> float:
+    """Return the median of 1 / rate over a round trip, by the median rate.
+
+    Rates vary, cut at three standard deviations: their inverses are skewed, and so is
+    the mean of two, that of a message there and one back.
+    """
+    normal = np.random.default_rng(1).standard_normal((1 << 20, 2)).clip(-3, 3)
+    return float(np.median((1 / (1 + noise * normal)).mean(axis=1)))
 
 
 def _at(group: Group, depth: int) -> Iterator[Group]:
