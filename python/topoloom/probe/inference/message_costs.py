@@ -15,17 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import MessageCosts, NetworkModel
-from topoloom.model.fit import MIN_SIZES, Fit, fit_model
+from topoloom.model.fit import MIN_SIZES, NOISE, Fit, fit_model
 from topoloom.model.message_lines import as_regimes
 from topoloom.probe.job.samples import Exchange
 
-#: Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1 on; then the
-#: normal distribution's, which is within 6 % of it.
+#: Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1 on, and of the
+#: normal distribution.
 _STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 _NORMAL = 1.96
+#: How many degrees of freedom of the other lines count beside those of a line.
+_SHARED = 4
 #: A call that receives takes no longer than this share of a message's time where the
 #: message was there before; else it has waited for it.
 _WAITED = 0.5
+
+
+Errors = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -280,12 +285,22 @@ def _curve(times: dict[int, float]) -> Curve:
 
 
 def _lines(fit: Fit) -> list[Line]:
-    """Add intervals: of the least squares of relative errors, by Student's t."""
+    """Add intervals: of the least squares of relative errors, by Student's t.
+
+    All times of a curve are measured as exactly, if in different regimes: with few
+    sizes of a line the errors of the others count, too. What no measurement repeats is
+    added.
+    """
     lines, first = [], 0
     sizes = fit.sizes
     counts = _where_lines_count(fit)
-    for (alpha, beta, most), within in zip(fit.model.lines, counts, strict=True):
-        half = _half_widths(sizes[within], fit.measured[within], alpha, beta)
+    errors = [fit.errors[within] for within in counts]
+    for number, (alpha, beta, most) in enumerate(fit.model.lines):
+        within = counts[number]
+        others = errors[:number] + errors[number + 1 :]
+        variance = _variance(errors[number], others)
+        half = _half_widths(sizes[within], fit.measured[within], *variance)
+        half = np.hypot(half, NOISE * np.array([alpha, beta]))
         end = None
         if most is not None:
             before, after = sizes[sizes <= most], sizes[sizes > most]
@@ -303,6 +318,19 @@ def _lines(fit: Fit) -> list[Line]:
     return lines
 
 
+def _variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
+    """Return the variance of the errors of a line, and its degrees of freedom."""
+    freedom = [max(0, len(errors) - 2) for errors in (own, *others)]
+    squares = [float(errors @ errors) for errors in (own, *others)]
+    more = min(_SHARED, sum(freedom[1:]))
+    whole = freedom[0] + more
+    if whole < 1:
+        return math.inf, 0
+    shared = sum(squares[1:]) / sum(freedom[1:]) if more else 0.0
+    own_squares = squares[0] if freedom[0] else 0.0
+    return (own_squares + more * shared) / whole, whole
+
+
 def _where_lines_count(fit: Fit) -> list[NDArray[np.bool_]]:
     """Return for each line the sizes whose time it gives."""
     lines, sizes = fit.model.lines, fit.sizes
@@ -317,16 +345,17 @@ def _where_lines_count(fit: Fit) -> list[NDArray[np.bool_]]:
     ]
 
 
-def _half_widths(
-    sizes: NDArray[np.float64], times: NDArray[np.float64], alpha: float, beta: float
-) -> tuple[float, float]:
-    freedom = len(sizes) - 2
-    if freedom < 1:
-        return math.inf, math.inf
+def _half_widths(sizes: Errors, times: Errors, variance: float, freedom: int) -> Errors:
+    if not freedom:
+        return np.full(2, math.inf)
     design = np.column_stack([1 / times, sizes / times])
-    left = design @ [alpha, beta] - 1
-    variance = float(left @ left) / freedom
     covariance = np.linalg.pinv(design.T @ design) * variance
-    t = _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else _NORMAL
-    alpha_half, beta_half = t * np.sqrt(np.diag(covariance))
-    return float(alpha_half), float(beta_half)
+    half: Errors = _student(freedom) * np.sqrt(np.diag(covariance))
+    return half
+
+
+def _student(freedom: int) -> float:
+    """Return the 97.5 % quantile; of more degrees by Hill (CACM 13(10), 1970)."""
+    if freedom <= len(_STUDENT):
+        return _STUDENT[freedom - 1]
+    return _NORMAL + (_NORMAL**3 + _NORMAL) / (4 * freedom)
