@@ -122,7 +122,7 @@ def facts(probed: Probed, command: Sequence[str]) -> dict[str, Any]:
         if several
         else None,
         "shared_links": probed.shared_links,
-        "pairs_met": percent(probed.pairs_met) if probed.pairs_met else "",
+        "pairs_met": _share_of_all(probed.pairs_met or 0.0),
         "suspects": [_suspect_row(s, probed, matrix) for s in probed.suspects],
         "doubts": probed.doubts,
         "claims": probed.claims,
@@ -131,6 +131,10 @@ def facts(probed: Probed, command: Sequence[str]) -> dict[str, Any]:
         "command": shlex.join(command),
         "version": __version__,
     }
+
+
+def _share_of_all(share: float) -> str:
+    return "All" if share == 1 else f"{percent(share)} of all" if share else ""
 
 
 def probed_headline(probed: Probed) -> str:
