@@ -48,7 +48,7 @@ def link_costs(found: Findings) -> LinkCosts | None:
     if costs is None or found.network is None:
         return None
     routes = [
-        Route(of_level.alone, of_level.bandwidth)
+        Route(of_level.alone, of_level.burst, of_level.bandwidth)
         for _, of_level in _levels_of_hosts(found)
     ]
     return fit_link_costs(routes, _ends(costs), _overhead(costs))

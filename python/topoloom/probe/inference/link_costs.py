@@ -30,9 +30,17 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Route:
-    """What messages alone take between two ranks, and what their links carry, B/s."""
+    """What messages take between two ranks, and what their links carry, in B/s.
+
+    Attributes
+    ----------
+    alone, burst
+        Of one message, and from one to the next of several, if that is known. A link
+        is not taken for longer than that.
+    """
 
     alone: Curve
+    burst: Curve | None
     bandwidth: float
 
 
@@ -56,7 +64,7 @@ class LinkCosts:
     latencies
         Of the links of each route, to the shortest messages.
     factors
-        f, 1 / g, and the bytes up to which they hold; None without end.
+        f, 1 / g, and the bytes up to which they hold, None without end; six digits.
     """
 
     overhead: float
@@ -93,12 +101,11 @@ def fit_link_costs(
         if len(before) and np.allclose(now, before, rtol=_SETTLED, atol=1e-13):
             break
         before = now
-    widths = [1 / max(slower, _LEAST) for slower in factors[:, 1].tolist()]
-    return LinkCosts(
-        own,
-        latencies.tolist(),
-        list(zip(factors[:, 0].tolist(), widths, ends, strict=True)),
-    )
+    rounded = [
+        (float(f"{longer:.6g}"), float(f"{1 / max(slower, _LEAST):.6g}"), end)
+        for (longer, slower), end in zip(factors.tolist(), ends, strict=True)
+    ]
+    return LinkCosts(own, latencies.tolist(), rounded)
 
 
 class _Table:
@@ -115,6 +122,7 @@ class _Table:
         self.times: Values = np.concatenate([fit.measured for fit in fits])
         self.wide: Values = sizes / rates
         self.shortest: Values = np.array([fit.measured[0] for fit in fits])
+        self.most = np.concatenate([_most_slower(route) for route in routes])
 
     def factors(self, overhead: float, latencies: Values) -> Values:
         """Solve for f and g of each regime, of shape ``(regimes, 2)``."""
@@ -131,7 +139,9 @@ class _Table:
             rows = np.column_stack([long, wide])
             rows = np.vstack([rows, [prior, 0], [0, _PRIOR]])
             wanted = np.append(wanted, [prior * before, _PRIOR])
-            found.append(_not_negative(rows, wanted))
+            found.append(
+                _bounded(rows, wanted, float(self.most[of].min(initial=np.inf)))
+            )
         return np.array(found)
 
     def latencies(self, factors: Values, overhead: Overhead) -> tuple[float, Values]:
@@ -153,10 +163,23 @@ class _Table:
         return own, np.maximum(0, above / (of_route.T @ long**2))
 
 
-def _not_negative(rows: Values, wanted: Values) -> tuple[float, float]:
-    """Solve for two numbers that are not below 0."""
-    both = np.linalg.lstsq(rows, wanted, rcond=None)[0]
-    if both.min() >= 0:
-        return float(both[0]), float(both[1])
-    single = [max(0.0, float(row @ wanted / (row @ row))) for row in rows.T]
-    return (0.0, single[1]) if both[0] < both[1] else (single[0], 0.0)
+def _most_slower(route: Route) -> Values:
+    """Return what g is at most at every size of messages alone."""
+    sizes = route.alone.fit.sizes
+    if route.burst is None:
+        return np.full(len(sizes), np.inf)
+    burst = route.burst.fit
+    gaps = np.interp(sizes, burst.sizes, burst.measured, left=np.inf, right=np.inf)
+    return np.asarray(gaps * route.bandwidth / sizes)
+
+
+def _bounded(rows: Values, wanted: Values, most: float) -> tuple[float, float]:
+    """Solve for f and g, which are not below 0, and g not above `most`."""
+    longer, slower = np.linalg.lstsq(rows, wanted, rcond=None)[0].tolist()
+    if longer < 0:
+        longer, slower = 0.0, float(rows[:, 1] @ wanted / (rows[:, 1] @ rows[:, 1]))
+    if not 0 <= slower <= most:
+        slower = min(max(slower, 0.0), most)
+        left = wanted - slower * rows[:, 1]
+        longer = max(0.0, float(rows[:, 0] @ left / (rows[:, 0] @ rows[:, 0])))
+    return longer, slower

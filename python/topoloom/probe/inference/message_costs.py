@@ -120,7 +120,8 @@ class LevelCosts:
     latency
         How much later than that one arrives, in seconds.
     send_cpu, receive_cpu
-        Seconds of the calls; NaN where they may have waited.
+        Seconds of the calls; NaN where that is not known. Where a call that receives
+        has waited, what many short messages each way take beside their sending.
     both_ways
         How many times the bandwidth of one direction both have together.
     unexpected
@@ -214,14 +215,18 @@ def level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:
     burst = _curve(gaps) if len(gaps) >= MIN_SIZES else None
     short = [echoes[size] - gaps[size] for size in sorted(gaps)[:3]]
     latency = max(0.0, float(np.median(short))) if short else math.nan
-    first = echoes[min(echoes)]
+    both = by_kind.get("both", [])
+    send = _median(by_kind.get("send-cpu", []))
+    receive = _median(by_kind.get("receive-cpu", []))
+    if not receive <= _WAITED * echoes[min(echoes)]:
+        receive = _each(both) - (0.0 if math.isnan(send) else send)
     return LevelCosts(
         alone,
         burst,
         latency,
-        _median(by_kind.get("send-cpu", [])),
-        _handled(_median(by_kind.get("receive-cpu", [])), first),
-        _both_ways(by_kind.get("both", []), gaps, echoes),
+        send,
+        receive if receive >= 0 else math.nan,
+        _both_ways(both, gaps, echoes),
         _unexpected(by_kind),
         _posted(by_kind.get("posted", [])),
     )
@@ -250,8 +255,17 @@ def _median(exchanges: Sequence[Exchange]) -> float:
     return float(np.median([e.median for e in exchanges])) if exchanges else math.nan
 
 
-def _handled(receive: float, alone: float) -> float:
-    return receive if receive <= _WAITED * alone else math.nan
+def _each(both: Sequence[Exchange]) -> float:
+    """Seconds that a rank takes for a short message each way, by how many there are.
+
+    Of ranks that do nothing else these are both overheads.
+    """
+    shortest = min((e.bytes for e in both), default=0)
+    short = [e for e in both if e.bytes == shortest]
+    if len({e.window for e in short}) < 2:
+        return math.nan
+    counts = [e.window for e in short]
+    return float(np.polyfit(counts, [e.median for e in short], 1)[0])
 
 
 def _both_ways(
