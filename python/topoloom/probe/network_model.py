@@ -35,7 +35,9 @@ def model_of(found: Findings, machine: Machine) -> ModelFile | None:
     inside = inside_hosts(found)
     links = link_costs(found)
     if links is None:
-        return inside and ModelFile(inside.model, "measured inside a host")
+        if inside is None:
+            return None
+        return ModelFile(inside.model, "measured inside a host")
     model = _on_links(found, links, machine)
     if inside is not None:
         model = model.with_inside(inside.model)
