@@ -27,10 +27,10 @@ from topoloom.probe.stages.scan import (
 
 #: Rounds in which each host meets any other one, and others of its group where it has
 #: more than all pairs of which are measured.
-_ROUNDS = 16
+ROUNDS = 16
 #: The standard error of the times of landmarks, as a part of them: a quarter of what
 #: levels differ by that are told apart.
-_EXACT = 0.0125
+EXACT = 0.0125
 #: Pairs with landmarks of each host on planted trees of 40 to 100 groups side by side.
 _LANDMARK_PAIRS = 80
 #: Pairs with landmarks after which groups inside of others stay unknown.
@@ -71,12 +71,12 @@ def scan_large(
     if len(hosts) < 2:
         return True, None
     first = [ranks[0] for ranks in hosts]
-    rounds = None if len(hosts) <= most_hosts else _ROUNDS
+    rounds = None if len(hosts) <= most_hosts else ROUNDS
     whole = measure_sets(job, [first], rounds, clock, watch("pairs of hosts"))
     if rounds is None or not whole:
         return whole, None
     asked = _Asked(job, first, clock, watch, few)
-    job.measure([samples_for(effort, _EXACT)])
+    job.measure([samples_for(effort, EXACT)])
     parts = find_parts(len(hosts), asked, few)
     job.measure([scanning(effort)])
     return not asked.late, parts
@@ -112,7 +112,9 @@ class _Asked:
             order = Order("pairs", "echo", [SIZE], self._trips, listed(some))
             self._job.measure([order])
             self._done += len(some)
-            self._advance(self._done, max(self._done + 1, landmark_pairs(self._first)))
+            self._advance(
+                self._done, max(self._done + 1, landmark_pairs(len(self._first)))
+            )
         found = self._job.samples.exchanges[before:]
         known = PairCosts(
             self._job.samples.ranks, found.first, found.second, found.medians
@@ -126,15 +128,15 @@ class _Asked:
         ranks = [self._first[members].tolist() for members in sets if len(members) > 1]
         small = [each for each in ranks if len(each) <= self._few]
         large = [each for each in ranks if len(each) > self._few]
-        for some, rounds in ((small, None), (large, _ROUNDS)):
+        for some, rounds in ((small, None), (large, ROUNDS)):
             if some:
                 advance = self._watch("pairs inside groups")
                 measure_sets(self._job, some, rounds, self._clock, advance)
 
 
-def landmark_pairs(hosts: Sequence[int] | Hosts) -> int:
+def landmark_pairs(hosts: int) -> int:
     """Return about how many pairs with landmarks many hosts take, by planted trees."""
-    return _LANDMARK_PAIRS * len(hosts)
+    return _LANDMARK_PAIRS * hosts
 
 
 def infer_large(

@@ -18,6 +18,7 @@ from topoloom.probe.inference.suspects import Residuals, rate_residuals
 from topoloom.probe.job.running import JobEnded, ProbeJob
 from topoloom.probe.job.samples import Exchange
 from topoloom.probe.large import scan_large
+from topoloom.probe.plan import first_round, plan
 from topoloom.probe.refined import refine
 from topoloom.probe.scanned import first_ranks, hosts_of, infer, sets_of_like
 from topoloom.probe.second_look import look_again
@@ -48,15 +49,29 @@ class Watching(Protocol):
         ...
 
 
-def measure(job: ProbeJob, effort: Effort, clock: Clock, watch: Watching) -> Findings:
+def measure(
+    job: ProbeJob,
+    effort: Effort,
+    clock: Clock,
+    watch: Watching,
+    tell: Callable[[str], None] = lambda _text: None,
+) -> Findings:
     """Measure all that there is time for.
 
     A job that ends before, or Ctrl-C, leaves what was measured, and `Findings.ended`.
+
+    Parameters
+    ----------
+    tell
+        Learns how long it takes, after a first round.
     """
     samples = job.samples
     doubts = doubts_of(samples)
     found: Findings | None = None
     try:
+        hosts, _ = hosts_of(samples)
+        planned = plan([*map(len, hosts)], effort, first_round(job, hosts, effort))
+        tell(planned.sentence(clock.seconds))
         whole, found = _scan(job, effort, clock, doubts, watch)
         if not whole:
             found.doubts.append("there was no time for all pairs; --time gives more")

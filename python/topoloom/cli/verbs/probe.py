@@ -80,7 +80,7 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import note, print_json
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.probe.job.running import JobEnded
     from topoloom.support.units import parse_duration
@@ -110,6 +110,7 @@ def command(
             resume=resume,
             command=command_line.get(),
             watch=_Watch(),
+            tell=note,
         )
     except JobEnded as error:
         raise Failure(str(error)) from None

@@ -90,8 +90,13 @@ def sampling(effort: Effort, narrower: float = 1) -> Order:
 
 def scanning(effort: Effort) -> Order:
     """Ask for few samples of all pairs."""
-    width = _WIDER * effort.width
+    width = _ERRORS * scan_error(effort)
     return Order("sampling", rest=f"{_FEWEST} {effort.most} {width:g} {_SECONDS:g}")
+
+
+def scan_error(effort: Effort) -> float:
+    """Return the standard error of medians of the scan, as a part of them."""
+    return _WIDER * effort.width / _ERRORS
 
 
 def samples_for(effort: Effort, error: float) -> Order:
@@ -121,6 +126,10 @@ class Clock:
     def left(self, share: float = 1.0) -> float:
         """Return what is left until a share of all has passed; not below 0."""
         return max(0.0, self.seconds * share - self.spent)
+
+    def until(self, spent: float, share: float = 1.0) -> Clock:
+        """Return a clock that ends when a share of the time until then has passed."""
+        return Clock(self.spent + share * (spent - self.spent), self.began)
 
 
 def window_of(size: int, most: int = 16, bytes_at_once: int = 1 << 22) -> int:

@@ -79,5 +79,9 @@ def measure_sets(
 
 def trips_of(found: Exchanges) -> int:
     """Return how many round trips make a sample long enough: what a round says."""
-    shortest = float(found.medians.min()) if len(found) else _SHORTEST
+    return trips_for(float(found.medians.min()) if len(found) else _SHORTEST)
+
+
+def trips_for(shortest: float) -> int:
+    """Return how many round trips make a sample long enough, of seconds one way."""
     return max(1, min(_MOST_TRIPS, round(_SHORTEST / (2 * shortest))))

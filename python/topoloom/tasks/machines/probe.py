@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ def probe_machine(
     resume: bool = False,
     command: Sequence[str] = (),
     watch: Watching | None = None,
+    tell: Callable[[str], None] = lambda _text: None,
 ) -> Findings:
     """Measure the machine on which a launcher starts ranks, and write it.
 
@@ -57,6 +58,8 @@ def probe_machine(
         What the description says it was made by.
     watch
         Learns how far each stage is.
+    tell
+        Learns how long it takes, after a first round.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def probe_machine(
     asked = EFFORTS[effort]
     clock = Clock(seconds or asked.seconds)
     with probe_job(launcher, mpicc, earlier) as job:
-        found = measure(job, asked, clock, watch or (lambda _stage: _unwatched))
+        found = measure(job, asked, clock, watch or (lambda _stage: _unwatched), tell)
     if claimed is not None:
         found.claims += compare_with(found, claimed)
     save_findings(output, found, command)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long a probe takes: an estimate from its first round."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topoloom.probe.inference.landmarks import FEW
+from topoloom.probe.job.running import ProbeJob
+from topoloom.probe.job.samples import Order
+from topoloom.probe.large import EXACT, ROUNDS, landmark_pairs
+from topoloom.probe.stages.effort import Effort, listed, scan_error, scanning, window_of
+from topoloom.probe.stages.messages import LONG
+from topoloom.probe.stages.rates import WINDOW
+from topoloom.probe.stages.scan import (
+    MOST_HOSTS,
+    MOST_RANKS,
+    PAIRS_PER_ORDER,
+    SIZE,
+    trips_for,
+)
+from topoloom.support.units import counted
+
+#: Samples that a pair has at least, and how many times as many follow.
+_FEWEST, _GROWTH = 3, 1.5
+#: In how many rounds landmarks meet all hosts, by planted trees of two or three levels.
+_TURNS = 2.0
+#: Of normal samples: the standard error of their median in that of their mean.
+_MEDIAN = 1.2533
+#: Levels on which messages of all sizes are measured, and samples of each size beside
+#: those of the scan.
+_LEVELS, _OF_SIZES = 4, 8
+#: Seconds after which pairs that start together have a common time.
+_START = 2e-3
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What a first round says.
+
+    Attributes
+    ----------
+    short
+        Seconds of a short message between ranks, one way.
+    deviation
+        Standard deviation of a sample, as a part of it.
+    order
+        Seconds that an order takes beside what it measures.
+    rate
+        Bytes per second of long messages.
+    """
+
+    short: float
+    deviation: float
+    order: float
+    rate: float
+
+    def pair(self, error: float) -> float:
+        """Return the seconds of a pair, for a standard error of its median."""
+        wanted = math.ceil((_MEDIAN * self.deviation / error) ** 2)
+        samples = max(_FEWEST, wanted)
+        turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
+        trips = trips_for(self.short)
+        return (2 * trips * (samples + 1) + 2 * turns + 1) * self.short
+
+
+@dataclass(frozen=True)
+class Step:
+    """One stage of a probe: its rounds one after another, with so many pairs in all."""
+
+    name: str
+    rounds: int
+    pairs: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be measured."""
+
+    ranks: int
+    hosts: int
+    steps: list[Step]
+
+    @property
+    def seconds(self) -> float:
+        """Of all steps."""
+        return sum(step.seconds for step in self.steps)
+
+    def sentence(self, most: float) -> str:
+        """Say it in a line; the probe ends after `most` seconds at the latest."""
+        first = max(self.steps[:-1], key=lambda step: step.rounds)
+        where = f"{counted(self.hosts, 'host')}, {counted(self.ranks, 'rank')}"
+        about, end = _spoken(self.seconds), _spoken(most)
+        rounds = f"{first.name} in {counted(first.rounds, 'round')}"
+        if self.seconds > most:
+            return f"{where}: {rounds}; all would take {about}, it ends after {end}"
+        return f"{where}: {rounds}, about {about}; at most {end}"
+
+
+def _spoken(seconds: float) -> str:
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+
+
+def plan(sizes: Sequence[int], effort: Effort, timing: Timing) -> Plan:
+    """Estimate how long a probe takes.
+
+    Parameters
+    ----------
+    sizes
+        The ranks of each host.
+    """
+    ranks, hosts = sum(sizes), len(sizes)
+    steps = [*_scan_steps(sizes, effort, timing), _rest(sizes, effort, timing)]
+    return Plan(ranks, hosts, steps)
+
+
+def _scan_steps(sizes: Sequence[int], effort: Effort, timing: Timing) -> list[Step]:
+    ranks, hosts = sum(sizes), len(sizes)
+    usual = timing.pair(scan_error(effort))
+
+    def step(name: str, rounds: int, pairs: int, each: float = usual) -> Step:
+        orders = math.ceil(pairs / PAIRS_PER_ORDER)
+        return Step(name, rounds, pairs, rounds * each + orders * timing.order)
+
+    if ranks <= MOST_RANKS:
+        return [step("all pairs", ranks - 1, ranks * (ranks - 1) // 2)]
+    steps = []
+    if max(sizes) > 1:
+        inside = sum(size * (size - 1) // 2 for size in sizes)
+        steps.append(step("pairs inside hosts", max(sizes) - 1, inside))
+    if 1 < hosts <= MOST_HOSTS:
+        steps.append(step("pairs of hosts", hosts - 1, hosts * (hosts - 1) // 2))
+    elif hosts > MOST_HOSTS:
+        exact = timing.pair(EXACT)
+        steps += [
+            step("pairs of hosts", ROUNDS, ROUNDS * hosts // 2),
+            step("landmarks", round(_TURNS * hosts), landmark_pairs(hosts), exact),
+            step("pairs inside groups", FEW - 1, (FEW - 1) * hosts // 2),
+        ]
+    return steps
+
+
+def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
+    """Estimate messages of all sizes, rates, and pairs at once."""
+    hosts = len(sizes)
+    units = hosts if hosts > 1 else sizes[0]
+    samples = effort.least + _OF_SIZES
+
+    def burst(size: int, window: int) -> float:
+        return 2 * timing.short + window * size / timing.rate
+
+    of_sizes = sum(
+        burst(size, 2) + burst(size, window_of(size)) + 4 * timing.short
+        for size in effort.sizes
+    )
+    one = burst(LONG, WINDOW)
+    rounds = max(effort.rounds, effort.long_pairs // units)
+    # Every two pairs meet in about so many, at best.
+    met = min(effort.meetings, units**3 // 2) if units > 3 else 0
+    meetings = math.ceil(2 * met / units)
+    groups = max(1, math.isqrt(units))
+    at_once = 3 * groups
+    orders = rounds + at_once + math.ceil(met / PAIRS_PER_ORDER * 2)
+    seconds = _LEVELS * effort.pairs * samples * of_sizes
+    seconds += rounds * samples * one + meetings * 3 * one
+    seconds += at_once * 6 * (_START + math.sqrt(groups) * one)
+    pairs = rounds * units // 2 + met
+    name = "sizes, rates and shared links"
+    return Step(name, rounds + meetings, pairs, seconds + orders * timing.order)
+
+
+def first_round(
+    job: ProbeJob, hosts: Sequence[Sequence[int]], effort: Effort
+) -> Timing:
+    """Let all hosts meet another one, and a pair exchange long messages."""
+    ranks = [rank for of_host in hosts for rank in of_host]
+    met = [of_host[0] for of_host in hosts] if len(ranks) > MOST_RANKS else ranks
+    met = met if len(met) > 1 else ranks
+    job.measure([scanning(effort)])
+    job.measure([Order("among", rest=" ".join(map(str, met)))])
+    began = time.monotonic()
+    found = job.measure([Order("circle", "echo", [SIZE], 1, "0 1")])
+    took = time.monotonic() - began
+    pair = [(met[0], met[-1])]
+    long = job.measure([Order("alone", "burst", [LONG], WINDOW, listed(pair))])
+    if not len(found) or not len(long):
+        return Timing(1e-6, 0.0, took, 1e9)
+    short = float(np.quantile(found.medians, 0.9))
+    errors = found.errors * np.sqrt(found.counts) / _MEDIAN
+    rate = WINDOW * LONG / max(long[0].median - 2 * short, long[0].median / 2)
+    return Timing(short, float(np.median(errors)), took, rate)
