@@ -313,8 +313,8 @@ def _lines(fit: Fit) -> list[Line]:
         within = counts[number]
         others = errors[:number] + errors[number + 1 :]
         variance = _variance(errors[number], others)
-        half = _half_widths(sizes[within], fit.measured[within], *variance)
-        half = np.hypot(half, NOISE * np.array([alpha, beta]))
+        found = _half_widths(sizes[within], fit.measured[within], *variance)
+        half = np.hypot(found, NOISE * np.array([alpha, beta])).tolist()
         end = None
         if most is not None:
             before, after = sizes[sizes <= most], sizes[sizes > most]

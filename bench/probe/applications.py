@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Five small MPI programs, and what they send as schedules and as patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import smpi
+from topoloom import CommGraph
+from topoloom.schedules import Schedule
+
+APPS = Path(__file__).with_name("apps")
+#: Algorithms of collectives, which replays take, too.
+COLLECTIVES = {"smpi/alltoall": "basic_linear", "smpi/allreduce": "rdb"}
+#: How many others a rank of the sparse program sends to, and how many times as long
+#: some of these messages are.
+_DEGREE, _LONGER = 6, (1, 4, 16, 64)
+
+Message = tuple[int, int, int]  # from, to, bytes
+Pattern = Callable[[int], CommGraph]
+
+
+@dataclass(frozen=True)
+class Application:
+    """A program with its arguments.
+
+    Attributes
+    ----------
+    bytes, times
+        Of a message, and how often all is done again.
+    steps
+        Makes of (ranks, bytes, times) the schedules that the ranks run.
+    """
+
+    name: str
+    bytes: int
+    times: int
+    steps: Callable[[int, int, int], list[Schedule]]
+
+    def words(self, program: Path, ranks: int, folder: Path) -> list[str]:
+        """Return the command line, with a file if it needs one."""
+        words = [str(program), str(self.bytes), str(self.times)]
+        if self.name == "sparse":
+            file = folder / "messages"
+            lines = (f"{a} {b} {longer}\n" for a, b, longer in _drawn(ranks))
+            file.write_text("".join(lines))
+            words.append(str(file))
+        return words
+
+    def schedules(self, ranks: int) -> list[Schedule]:
+        """Return all steps."""
+        return self.steps(ranks, self.bytes, self.times)
+
+
+def build(folder: Path) -> dict[str, Path]:
+    """Compile the programs for SimGrid's MPI."""
+    compiler = smpi.find("smpicc", "libsimgrid-dev")
+    programs = {}
+    for name in dict.fromkeys(app.name for app in APPLICATIONS):
+        programs[name] = folder / name
+        include = f"-I{Path(smpi.__file__).parent}"
+        source = APPS / f"{name}.c"
+        smpi.run(compiler, "-std=gnu11", "-O2", include, source, "-o", programs[name])
+    return programs
+
+
+def _graph(ranks: int, messages: Sequence[Message]) -> CommGraph:
+    source, target, size = (list(column) for column in zip(*messages, strict=True))
+    return CommGraph.from_edges(ranks, source, target, size)
+
+
+def _exchange(ranks: int, messages: Sequence[Message]) -> Schedule:
+    return Schedule.many_to_many("direct", _graph(ranks, messages))
+
+
+def _columns(ranks: int) -> int:
+    return max(c for c in range(1, ranks + 1) if ranks % c == 0 and c * c <= ranks)
+
+
+def _neighbors(ranks: int, steps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    columns = _columns(ranks)
+    rows, found = ranks // columns, []
+    for rank in range(ranks):
+        row, column = divmod(rank, columns)
+        for right, down in steps:
+            if 0 <= column + right < columns and 0 <= row + down < rows:
+                found.append((rank, (row + down) * columns + column + right))
+    return found
+
+
+def _halo(ranks: int, size: int) -> Schedule:
+    sides = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+    return _exchange(ranks, [(a, b, size) for a, b in _neighbors(ranks, sides)])
+
+
+def _stencil(ranks: int, size: int, times: int) -> list[Schedule]:
+    return [_halo(ranks, size)] * times
+
+
+def _transpose(ranks: int, size: int, times: int) -> list[Schedule]:
+    return [Schedule("at-once", "all-to-all", ranks, size)] * times
+
+
+def _gradients(ranks: int, size: int, times: int) -> list[Schedule]:
+    add = Schedule("recursive-doubling", "all-reduce", ranks, 8)
+    return [_halo(ranks, size), add, add] * times
+
+
+def _sweep(ranks: int, size: int, blocks: int) -> list[Schedule]:
+    """One step for each diagonal on which blocks are."""
+    columns = _columns(ranks)
+    pairs = _neighbors(ranks, [(1, 0), (0, 1)])
+    steps = []
+    for wave in range(columns + ranks // columns + blocks - 2):
+        there = [
+            (a, b, size)
+            for a, b in pairs
+            if 0 <= wave - sum(divmod(a, columns)) < blocks
+        ]
+        if there:
+            steps.append(_exchange(ranks, there))
+    return steps
+
+
+def _sparse(ranks: int, size: int, times: int) -> list[Schedule]:
+    messages = [(a, b, longer * size) for a, b, longer in _drawn(ranks)]
+    return [_exchange(ranks, messages)] * times
+
+
+def _drawn(ranks: int) -> list[Message]:
+    """Draw who sends to whom, and how many times as long messages as the shortest."""
+    rng = Random(ranks)
+    return [
+        (rank, other, rng.choice(_LONGER))
+        for rank in range(ranks)
+        for other in rng.sample([r for r in range(ranks) if r != rank], _degree(ranks))
+    ]
+
+
+def _degree(ranks: int) -> int:
+    return min(_DEGREE, ranks - 1)
+
+
+def _sum(steps: Callable[[int, int, int], list[Schedule]], size: int) -> Pattern:
+    """Make what adds up the messages of one time of a program."""
+
+    def of(ranks: int) -> CommGraph:
+        total: dict[tuple[int, int], int] = {}
+        for schedule in steps(ranks, size, 1):
+            sent = schedule.all_messages()[1:]
+            for a, b, sent_bytes in zip(
+                *(column.tolist() for column in sent), strict=True
+            ):
+                total[a, b] = total.get((a, b), 0) + sent_bytes
+        return _graph(ranks, [(a, b, each) for (a, b), each in total.items()])
+
+    return of
+
+
+def _pencils(ranks: int, size: int, _times: int) -> list[Schedule]:
+    """All to all of a row of the grid, as transforms in two dimensions have it."""
+    columns = _columns(ranks)
+    rows = [range(first, first + columns) for first in range(0, ranks, columns)]
+    pairs = [(a, b, size) for row in rows for a in row for b in row if a != b]
+    others = [range(column, ranks, columns) for column in range(columns)]
+    pairs += [(a, b, size // 4) for row in others for a in row for b in row if a != b]
+    return [_exchange(ranks, pairs)]
+
+
+#: What is placed: of all to all every placement is alike, so that of rows is here.
+PATTERNS: dict[str, Pattern] = {
+    "stencil": _sum(_stencil, 1 << 16),
+    "pencils": _sum(_pencils, 1 << 12),
+    "gradients": _sum(_gradients, 1 << 12),
+    "sweep": _sum(_sweep, 1 << 14),
+    "sparse": _sum(_sparse, 1 << 10),
+}
+
+APPLICATIONS = [
+    Application("stencil", 1 << 10, 10, _stencil),
+    Application("stencil", 1 << 18, 5, _stencil),
+    Application("transpose", 1 << 8, 3, _transpose),
+    Application("transpose", 1 << 14, 2, _transpose),
+    Application("gradients", 1 << 12, 5, _gradients),
+    Application("sweep", 1 << 9, 16, _sweep),
+    Application("sweep", 1 << 14, 16, _sweep),
+    Application("sparse", 1 << 6, 5, _sparse),
+    Application("sparse", 1 << 12, 3, _sparse),
+]

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Neighbors of a grid exchange, and all add up a number twice, again and again, as conjugate gradients do.
+// Usage: gradients BYTES TIMES
+#include "app.h"
+
+int main(int argc, char** argv) {
+    struct app app = begin(&argc, &argv);
+    const int bytes = atoi(argv[1]), times = atoi(argv[2]);
+    start(&app, (size_t)bytes);
+    for (int i = 0; i < times; ++i) {
+        exchange_halo(&app, bytes);
+        for (int sums = 0; sums < 2; ++sums) {
+            double own = 1, all;
+            MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        }
+    }
+    return end(&app);
+}

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs on a machine and on what a probe made of it: times, and placements.
+
+The true time is that of SimGrid's MPI on the planted platform, without its noise. Of
+the probed machine nothing is used but its file: once our own simulation runs the steps
+of the program on it, and once the program itself runs in SimGrid's MPI on the platform
+to which the file is exported.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import smpi
+from probe.applications import APPLICATIONS, COLLECTIVES, PATTERNS
+from probe.measured import environment
+from probe.true_machines import Case
+from topoloom import Allocation, CommGraph, Machine, Placement, judge, place
+from topoloom.machines.machine_file import load_machine_and_hosts, save_machine
+from topoloom.model.named import load_model
+from topoloom.schedules import program_time
+from topoloom.tasks.machines.probe import model_in, probe_machine
+
+#: Candidates of a search for a placement, for each rank.
+_WORK = 2000
+#: Of a simulation, beside what the platform says.
+_SETTINGS = {"smpi/simulate-computation": "no", **COLLECTIVES}
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of a program: the true ones, and those on what was probed."""
+
+    program: str
+    bytes: int
+    true: float
+    ours: float
+    exported: float
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Hop-bytes on the true machine of a placement on what was probed, and on it."""
+
+    pattern: str
+    probed: float
+    true: float
+
+
+@dataclass
+class RoundTrip:
+    """How a machine came through."""
+
+    name: str
+    ranks: int
+    hosts: int
+    noise: float
+    times: list[Times] = field(default_factory=list)
+    placed: list[Placed] = field(default_factory=list)
+
+
+def go(case: Case, programs: dict[str, Path], noise: Path, folder: Path) -> RoundTrip:
+    """Probe a machine, and run programs and place patterns on what comes of it."""
+    file = folder / "probed.toml"
+    words, variables = case.launcher(folder, noise if case.planted.noise else None)
+    with environment(variables):
+        probe_machine(words, file)
+    machine, hosts = load_machine_and_hosts(str(file))
+    made = RoundTrip(case.name, case.ranks, len(case.hosts), case.planted.noise)
+    slots = _slots(machine, hosts, case.host_of)
+    on_export = _export(file, machine, hosts, case, folder)
+    words, _ = case.launcher(folder, None)
+    words += _options(COLLECTIVES)
+    allocation = Allocation.whole(machine)
+    at = Placement(allocation, slots)
+    model = load_model(str(file)).model
+    for app in APPLICATIONS:
+        command = app.words(programs[app.name], case.ranks, folder)
+        ours = program_time(app.schedules(case.ranks), allocation, at, model)
+        true, exported = (_run([*of, *command]) for of in (words, on_export))
+        made.times.append(Times(app.name, app.bytes, true, ours, exported))
+    for name, pattern in PATTERNS.items():
+        made.placed.append(_placed(name, pattern(case.ranks), machine, hosts, case))
+    return made
+
+
+def _options(settings: dict[str, str]) -> list[str]:
+    return [f"--cfg={name}:{value}" for name, value in settings.items()]
+
+
+def _slots(machine: Machine, hosts: Sequence[str], host_of: Sequence[str]) -> list[int]:
+    """Return the slot of each rank: those of a host side by side, in their order."""
+    node = {host: number for number, host in enumerate(hosts)}
+    taken: dict[str, int] = {}
+    slots = []
+    for host in host_of:
+        slots.append(node[host] * machine.slots_per_node + taken.get(host, 0))
+        taken[host] = taken.get(host, 0) + 1
+    return slots
+
+
+def _export(
+    file: Path, machine: Machine, hosts: Sequence[str], case: Case, folder: Path
+) -> list[str]:
+    """Write the platform and its hosts; return what starts the ranks there."""
+    platform, names = folder / "export.xml", folder / "export.hosts"
+    save_machine(platform, machine, model=model_in(str(file)))
+    node = {host: number for number, host in enumerate(hosts)}
+    names.write_text("".join(f"node-{node[h]}.topoloom\n" for h in case.host_of))
+    words = [smpi.find("smpirun", "libsimgrid-dev"), "-np", str(case.ranks)]
+    words += ["-platform", str(platform), "-hostfile", str(names)]
+    return [*words, *_options(_SETTINGS), "--log=root.thresh:error"]
+
+
+def _run(words: Sequence[str]) -> float:
+    """Run a program; return the seconds that it says."""
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
+    return float(json.loads(done.stdout)["seconds"])
+
+
+def _placed(
+    name: str, pattern: CommGraph, probed: Machine, hosts: Sequence[str], case: Case
+) -> Placed:
+    found = _place(pattern, probed)
+    per_node = probed.slots_per_node
+    node = {host: number for number, host in enumerate(case.hosts)}
+    slots = [
+        node[hosts[slot // per_node]] * case.truth.slots_per_node + slot % per_node
+        for slot in found
+    ]
+    allocation = Allocation.whole(case.truth)
+    both = (
+        judge(pattern, allocation, Placement(allocation, where)).hop_bytes
+        for where in (slots, _place(pattern, case.truth))
+    )
+    return Placed(name, *both)
+
+
+def _place(pattern: CommGraph, machine: Machine) -> list[int]:
+    allocation = Allocation.whole(machine)
+    work = _WORK * pattern.rank_count
+    done = place(pattern, allocation, objective="hop-bytes", work=work)
+    found: list[int] = done.placement.slots.tolist()
+    return found
