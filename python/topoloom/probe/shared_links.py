@@ -14,7 +14,7 @@ import numpy as np
 
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import GROUP, HOST, RankGroup
-from topoloom.probe.inference.network import find_network, host_costs
+from topoloom.probe.inference.large_groups import network_of
 from topoloom.probe.inference.shared_links import (
     SLOWED,
     Meetings,
@@ -25,7 +25,7 @@ from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.network_model import between_hosts
 from topoloom.probe.scanned import first_ranks, sets_of_like
 from topoloom.probe.stages.effort import Clock, Effort
-from topoloom.probe.stages.meetings import MOST_CHOSEN, Pair, meetings
+from topoloom.probe.stages.meetings import MOST_CHOSEN, Pair, Round, meetings
 from topoloom.probe.stages.shared_links import (
     WINDOW,
     Met,
@@ -35,6 +35,8 @@ from topoloom.probe.stages.shared_links import (
     rounds_of_sets,
 )
 
+#: The share of the time that is left which all of this may take.
+_SHARE = 0.5
 #: Pairs of pairs, and groups of hosts, that are measured again.
 _MOST = 128
 #: Exchanges that cross a link that several hosts share, to see what it carries.
@@ -50,28 +52,18 @@ def find_shared_links(
     advance: Callable[[int, int], None],
 ) -> None:
     """Measure rounds as far as there is time, and what seems to share a link again."""
-    first = first_ranks(found)
-    network = found.network
-    if network is None:
-        return
-    if network.is_graph:
-        links = [(first[a], first[b]) for a, b in network.neighbors]
-        step = -(-len(links) // MOST_CHOSEN)
-        sets = [list(found.root.ranks)]
-        rounds = meetings(links[::step])
-    else:
-        sets = [each for each in sets_of_like(found) if len(each) > 3]
-        rounds = rounds_of_sets(sets, effort.meetings)
     costs = between_hosts(found)
-    if costs is None:
+    if found.network is None or costs is None:
         return
+    sets, rounds = _rounds(found, effort)
     line = costs.alone.model.lines[-1]
     size = meeting_size(line[0], line[1])
-    met = measure_meetings(job, rounds, typical, size, clock, advance)
-    looks = _Looks(job, found, costs.bandwidth)
+    end = clock.spent + _SHARE * clock.left()
+    met = measure_meetings(job, rounds, typical, size, clock.until(end, 0.5), advance)
+    looks = _Looks(job, found, costs.bandwidth, clock.until(end))
     seen = total = 0
     for each in _by_set(found, sets, met):
-        if not network.is_graph:
+        if not found.network.is_graph:
             looks.look_at_groups(each)
         looks.look_at_pairs(each)
         covered = each.coverage()
@@ -79,6 +71,17 @@ def find_shared_links(
     found.shared = looks.links
     found.pairs_met = seen / total if total else None
     _describe(found)
+
+
+def _rounds(found: Findings, effort: Effort) -> tuple[list[list[int]], list[Round]]:
+    """Return sets of ranks that share no link with others, and rounds of all."""
+    assert found.network is not None
+    if not found.network.is_graph:
+        sets = [each for each in sets_of_like(found) if len(each) > 3]
+        return sets, rounds_of_sets(sets, effort.meetings)
+    first = first_ranks(found)
+    links = [(first[a], first[b]) for a, b in found.network.neighbors]
+    return [list(found.root.ranks)], meetings(links[:: -(-len(links) // MOST_CHOSEN)])
 
 
 def _describe(found: Findings) -> None:
@@ -90,8 +93,7 @@ def _describe(found: Findings) -> None:
     for rank, host in enumerate(found.host_of):
         ranks[host].append(rank)
     root = _with_switches(found, found.root, hosts)
-    costs = host_costs(ranks, found.costs)
-    found.network = find_network(root, found.host_of, costs)
+    found.network = network_of(root, ranks, found.host_of, found.costs)
 
 
 def _with_switches(
@@ -136,8 +138,10 @@ def _by_set(
 class _Looks:
     """Second measurements, and the links that they confirm."""
 
-    def __init__(self, job: ProbeJob, found: Findings, bandwidth: float) -> None:
-        self._job, self._size = job, found.long_bytes
+    def __init__(
+        self, job: ProbeJob, found: Findings, bandwidth: float, clock: Clock
+    ) -> None:
+        self._job, self._size, self._clock = job, found.long_bytes, clock
         self._first, self._bandwidth = first_ranks(found), bandwidth
         self._alone: dict[Pair, float] = {}
         self._left = _MOST
@@ -166,7 +170,7 @@ class _Looks:
 
     def _spend(self) -> bool:
         self._left -= 1
-        return self._left >= 0
+        return self._left >= 0 and self._clock.left() > 0
 
     def _keep(self, hosts: tuple[int, ...], pairs: Sequence[Pair]) -> bool:
         """Measure pairs at once and alone; keep a link if all took longer."""

@@ -12,7 +12,7 @@ import numpy as np
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.stages.effort import Clock, listed
-from topoloom.probe.stages.meetings import Pair, Round, meetings_of_all
+from topoloom.probe.stages.meetings import MOST_HOSTS, Pair, Round, meetings_of_all
 from topoloom.probe.stages.rates import long_size
 
 #: Long messages one after another, both ways: links are full as long as a burst takes.
@@ -26,8 +26,6 @@ _APART, _MOST_APART = 3.0, 48.0
 _LATE = 0.1
 #: Pairs of one order: after each there is an answer.
 _PAIRS_PER_ORDER = 2048
-#: The share of the time that is left which the rounds may take.
-_SHARE = 0.5
 #: Samples of pairs that start at once.
 _REPEATS = 7
 
@@ -51,7 +49,9 @@ def rounds_of_sets(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round
     rng = random.Random(len(sets))
     rounds: list[Round] = []
     taken = 0
-    for some in zip_longest(*(meetings_of_all(each, rng) for each in sets)):
+    for some in zip_longest(
+        *(meetings_of_all(each[:MOST_HOSTS], rng) for each in sets)
+    ):
         rounds.append([pair for pairs in some if pairs for pair in pairs])
         taken += len(rounds[-1])
         if taken >= most_pairs:
@@ -76,10 +76,9 @@ def measure_meetings(
     """
     alone = job.measure([Order("alone", "both", [size], WINDOW, listed(typical))])
     one = max(e.median for e in alone)
-    end = clock.spent + _SHARE * clock.left()
     apart, met = _APART, list[Met]()
     rounds = list(rounds)
-    while len(met) < len(rounds) and clock.spent < end:
+    while len(met) < len(rounds) and clock.left() > 0:
         some = list(_first(rounds[len(met) :], _PAIRS_PER_ORDER))
         found = _measured(job, some, size, apart * one)
         late = np.isnan([seconds for _, times in found for seconds in times]).mean()
