@@ -16,7 +16,7 @@ from topoloom.importers.simgrid.units import quantity
 _ENVELOPE = 16
 #: Bytes per second of what bytes take no time on.
 _NO_LIMIT = 1e18
-#: Bytes of its window for a flow, per round trip: so many that it never waits.
+#: Bytes of its window for a flow, per round trip: more than any flow fills.
 _WINDOW = "1e15"
 
 
