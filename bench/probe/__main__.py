@@ -13,14 +13,19 @@ from rich.console import Console
 from rich.progress import track
 
 from peers.tables import paste
-from probe import published, tables
+from probe import applications, published, round_trip_table, tables
 from probe.compare import Outcome
 from probe.measured import load, measure, save
 from probe.planted import draw, large
 from probe.platforms import build_noise
+from probe.round_trip import RoundTrip, round_trip
+from probe.true_machines import cases
 from topoloom.cli.console import print_table
 
-SAVED = Path(__file__).parents[1] / "results" / "probe.jsonl"
+RESULTS = Path(__file__).parents[1] / "results"
+SAVED, ROUND_TRIPS = RESULTS / "probe.jsonl", RESULTS / "probe-round-trips.jsonl"
+#: Machines of each shape on which programs are run.
+EACH = 2
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -39,16 +44,25 @@ def main(given: Sequence[str] | None = None) -> None:
         "--published", action="store_true", help="only the published samples"
     )
     parser.add_argument(
+        "--round-trips", action="store_true", help="only programs on probed machines"
+    )
+    parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
     asked = parser.parse_args(given)
     page = asked.docs and asked.docs / "reference" / "benchmarks.md"
-    if not asked.published:
+    whole = not (asked.published or asked.round_trips)
+    if whole:
         outcomes = _saved(asked.effort) if asked.saved else _measure(asked)
         columns = (f"{len(outcomes)} machines", "target", "reached", "")
         _show(page, "", columns, tables.rows(outcomes))
-    columns = ("C. Karlsson 2012", "", "source", "ours")
-    _show(page, "-published", columns, list(published.rows()))
+    if whole or asked.round_trips:
+        trips = round_trip_table.load(ROUND_TRIPS) if asked.saved else _round_trips()
+        columns = (f"{len(trips)} machines", "target", "reached", "")
+        _show(page, "-round-trips", columns, list(round_trip_table.rows(trips)))
+    if whole or asked.published:
+        columns = ("C. Karlsson 2012", "", "source", "ours")
+        _show(page, "-published", columns, list(published.rows()))
 
 
 def _measure(asked: argparse.Namespace) -> list[Outcome]:
@@ -64,6 +78,18 @@ def _measure(asked: argparse.Namespace) -> list[Outcome]:
     wall, cpu = took.seconds, took.cpu_seconds
     print(f"256 ranks on 64 hosts: {wall:.1f} s, CPU {cpu:.1f} s; target 60 s")
     return outcomes
+
+
+def _round_trips() -> list[RoundTrip]:
+    trips = []
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        programs, noise = applications.build(home), build_noise(home)
+        for case in track(list(cases(EACH)), "running", console=Console(stderr=True)):
+            with tempfile.TemporaryDirectory(dir=home) as own:
+                trips.append(round_trip(case, programs, noise, Path(own)))
+            round_trip_table.save(trips[-1], ROUND_TRIPS)
+    return trips
 
 
 def _line(outcome: Outcome) -> str:

@@ -56,6 +56,7 @@ class RoundTrip:
     """How a machine came through."""
 
     name: str
+    seed: int
     ranks: int
     hosts: int
     noise: float
@@ -63,14 +64,18 @@ class RoundTrip:
     placed: list[Placed] = field(default_factory=list)
 
 
-def go(case: Case, programs: dict[str, Path], noise: Path, folder: Path) -> RoundTrip:
+def round_trip(
+    case: Case, programs: dict[str, Path], noise: Path, folder: Path
+) -> RoundTrip:
     """Probe a machine, and run programs and place patterns on what comes of it."""
     file = folder / "probed.toml"
     words, variables = case.launcher(folder, noise if case.planted.noise else None)
     with environment(variables):
         probe_machine(words, file)
     machine, hosts = load_machine_and_hosts(str(file))
-    made = RoundTrip(case.name, case.ranks, len(case.hosts), case.planted.noise)
+    planted = case.planted
+    about = (case.name, planted.seed, case.ranks, len(case.hosts), planted.noise)
+    made = RoundTrip(*about)
     slots = _slots(machine, hosts, case.host_of)
     on_export = _export(file, machine, hosts, case, folder)
     words, _ = case.launcher(folder, None)

@@ -21,7 +21,9 @@ _TORUS = """\
   sharing_policy="SPLITDUPLEX"/>
 </platform>
 """
-_EXTENTS = ((4, 4, 3), (6, 6))
+#: Ranks of a machine, at most: programs run several times, and messages one by one.
+_RANKS = 32
+_EXTENTS = ((3, 3, 3), (5, 5))
 #: Seconds of a link of a torus.
 _LINK = 0.5e-6
 
@@ -78,7 +80,7 @@ def cases(each: int) -> Iterator[Case]:
     }
     for name, fits in shapes.items():
         drawn = (draw(seed) for seed in count(1))
-        fitting = (machine for machine in drawn if fits(machine))
+        fitting = (m for m in drawn if fits(m) and len(m.host_of) <= _RANKS)
         for machine, _ in zip(fitting, range(each), strict=False):
             yield _drawn(name, replace(machine, slow=None, shared=(), trunk=None))
     for number in range(each):
