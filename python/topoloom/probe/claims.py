@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
-from topoloom._core import Error
-from topoloom.machines.machine_file import load_described
+from topoloom.probe.claimed_routes import ClaimedRoutes
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST
 from topoloom.probe.inference.network import host_groups
@@ -17,25 +16,16 @@ from topoloom.support.hostlist import compress_hostlist
 Distance = Callable[[str, str], float]
 
 
-def compare_with(found: Findings, machine: str) -> list[str]:
-    """Say which hosts are measured elsewhere than where `machine` has them.
-
-    Raises
-    ------
-    topoloom.Error
-        If the description does not name the hosts.
-    """
-    the_machine, described = load_described(machine)
-    number = {host: node for node, host in enumerate(described.hosts)}
-    if missing := [host for host in found.hosts if host not in number]:
-        raise Error(f"{machine} does not name the host {missing[0]}")
+def compare_with(found: Findings, routes: ClaimedRoutes) -> list[str]:
+    """Say which hosts are measured elsewhere than where a description has them."""
     if len(found.hosts) < 3:
         return []
-    slots = the_machine.slots_per_node
-    first = {host: number[host] * slots for host in found.hosts}
+    machine = routes.machine
+    first = dict(zip(found.hosts, routes.nodes, strict=True))
 
     def distance(a: str, b: str) -> float:
-        return the_machine.distance(first[a], first[b])
+        slots = machine.slots_per_node
+        return machine.distance(first[a] * slots, first[b] * slots)
 
     return [*_groups(found, distance), *_order(found, distance)]
 

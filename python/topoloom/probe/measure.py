@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from topoloom.probe.at_once import conclude_at_once, pairs_at_once
+from topoloom.probe.claimed_routes import ClaimedRoutes, circle, disjoint_rounds
 from topoloom.probe.doubts import doubts_of
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import ALL, RankGroup
@@ -55,6 +56,7 @@ def measure(
     clock: Clock,
     watch: Watching,
     tell: Callable[[str], None] = lambda _text: None,
+    routes: ClaimedRoutes | None = None,
 ) -> Findings:
     """Measure all that there is time for.
 
@@ -64,6 +66,8 @@ def measure(
     ----------
     tell
         Learns how long it takes, after a first round.
+    routes
+        Between hosts, as far as they are known.
     """
     samples = job.samples
     doubts = doubts_of(samples)
@@ -72,7 +76,7 @@ def measure(
         hosts, _ = hosts_of(samples)
         planned = plan([*map(len, hosts)], effort, first_round(job, hosts, effort))
         tell(planned.sentence(clock.seconds))
-        whole, found = _scan(job, effort, clock, doubts, watch)
+        whole, found = _scan(job, effort, clock, doubts, watch, routes)
         if not whole:
             found.doubts.append("there was no time for all pairs; --time gives more")
         _measure_more(job, found, effort, clock, watch)
@@ -86,7 +90,12 @@ def measure(
 
 
 def _scan(
-    job: ProbeJob, effort: Effort, clock: Clock, doubts: Sequence[str], watch: Watching
+    job: ProbeJob,
+    effort: Effort,
+    clock: Clock,
+    doubts: Sequence[str],
+    watch: Watching,
+    routes: ClaimedRoutes | None,
 ) -> tuple[bool, Findings]:
     """Measure pairs of ranks; return whether all were, and what follows."""
     hosts, host_of = hosts_of(job.samples)
@@ -94,7 +103,10 @@ def _scan(
         whole, parts = scan_large(job, hosts, effort, clock, watch)
         return whole, infer(job.samples, doubts, parts)
     ranks = [rank for of_host in hosts for rank in of_host]
-    whole = scan(job, ranks, effort, clock, watch("all pairs"))
+    rounds = None
+    if routes is not None:
+        rounds = disjoint_rounds(routes, host_of, circle(ranks))
+    whole = scan(job, ranks, rounds, effort, clock, watch("all pairs"))
     found = infer(job.samples, doubts)
     return whole, refine(job, found, effort, clock) if whole else found
 

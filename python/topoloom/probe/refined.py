@@ -27,7 +27,7 @@ def refine(job: ProbeJob, found: Findings, effort: Effort, clock: Clock) -> Find
 
     And those of groups in which a smaller group of hosts could not be seen.
     """
-    window = next(iter(job.samples.of("circle", "echo"))).window
+    window = [order for order in job.samples.orders if order.kind == "echo"][-1].window
     for _ in range(_TURNS):
         if clock.left(SHARE) <= 0:
             break

@@ -14,6 +14,7 @@ from platforms import launcher, shuffled, torus, tree
 from topoloom import load_machine
 from topoloom.machines.machine_file import load_machine_and_allocation
 from topoloom.model import load_model
+from topoloom.probe.job.samples import load_samples
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -219,3 +220,21 @@ def test_measured_says_otherwise(topoloom: Command, tmp_path: Path) -> None:
     assert len(found["claims"]) == 3
     assert "hosts at distance 4 are described farther apart" in found["claims"][2]
     assert found["claims"][0].startswith("h3 is described beside h[5-7]; measured ")
+
+
+def test_pairs_meet_where_claimed_routes_share_no_link(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    hosts = [f"n{host}" for host in range(16)]
+    Path("claim.toml").write_text(
+        'format = "topoloom-machine"\nversion = 1\n\n[topology]\nkind = "torus"\n'
+        'size = [4, 4]\nhosts = "n[0-15]"\n'
+    )
+    words = launcher(tmp_path, torus([4, 4]), shuffled(hosts))
+    found = probe(topoloom, words, "--quick", "-m", "claim.toml")
+    assert found["claims"] == found["suspects"] == found["shared_links"] == []
+    order = next(o for o in load_samples(Path("m.npz")).orders if o.how == "pairs")
+    assert order.rest.count("-") == 8
+    words = launcher(tmp_path, tree([4]), ["h0", "h1"])
+    done = topoloom("probe", "-m", "claim.toml", "-o", "x.toml", "--", *words)
+    assert done.err == "topoloom: claim.toml does not name the host h0\n"

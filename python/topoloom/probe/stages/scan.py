@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchanges, Order
-from topoloom.probe.stages.effort import Clock, Effort, scanning
+from topoloom.probe.stages.effort import Clock, Effort, listed, scanning
+from topoloom.probe.stages.meetings import Round
 
 #: Bytes of a message (C. Karlsson 2012, sec. 4.1).
 SIZE = 512
@@ -32,13 +33,43 @@ def rounds_of(sets: Sequence[Sequence[int]]) -> int:
 def scan(
     job: ProbeJob,
     ranks: Sequence[int],
+    rounds: Iterable[Round] | None,
     effort: Effort,
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure the round trips of all pairs; return whether there was time for all."""
+    """Measure the round trips of all pairs; return whether there was time for all.
+
+    Parameters
+    ----------
+    rounds
+        Of pairs that share no links; None where links are not known.
+    """
     job.measure([scanning(effort)])
-    return measure_sets(job, [ranks], None, clock, advance)
+    if rounds is None:
+        return measure_sets(job, [ranks], None, clock, advance)
+    return _measure_rounds(job, rounds, len(ranks), clock, advance)
+
+
+def _measure_rounds(
+    job: ProbeJob,
+    rounds: Iterable[Round],
+    ranks: int,
+    clock: Clock,
+    advance: Callable[[int, int], None],
+) -> bool:
+    """Measure rounds one after another, each rank as soon as it is free."""
+    pairs = [pair for each in rounds for pair in each]
+    first = Order("pairs", "echo", [SIZE], 1, listed(pairs[: ranks // 2]))
+    trips = trips_of(job.measure([first]))
+    for begin in range(0, len(pairs), PAIRS_PER_ORDER):
+        some = pairs[begin : begin + PAIRS_PER_ORDER]
+        job.measure([Order("pairs", "echo", [SIZE], trips, listed(some))])
+        done = begin + len(some)
+        advance(done, len(pairs))
+        if done < len(pairs) and clock.left(SHARE) <= 0:
+            return False
+    return True
 
 
 def measure_sets(

@@ -12,6 +12,7 @@ from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.model_toml import read_model_toml
 from topoloom.probe.check import CheckedMachine, check
+from topoloom.probe.claimed_routes import ClaimedRoutes
 from topoloom.probe.claims import compare_with
 from topoloom.probe.findings import Findings
 from topoloom.probe.job.running import probe_job
@@ -78,10 +79,13 @@ def probe_machine(
     earlier = load_samples(samples_file) if resume else None
     asked = EFFORTS[effort]
     clock = Clock(seconds or asked.seconds)
+    watched = watch or (lambda _stage: _unwatched)
     with probe_job(launcher, mpicc, earlier) as job:
-        found = measure(job, asked, clock, watch or (lambda _stage: _unwatched), tell)
-    if claimed is not None:
-        found.claims += compare_with(found, claimed)
+        hosts = list(dict.fromkeys(place.host for place in job.samples.places))
+        routes = None if claimed is None else ClaimedRoutes(claimed, hosts)
+        found = measure(job, asked, clock, watched, tell, routes)
+    if routes is not None:
+        found.claims += compare_with(found, routes)
     save_findings(output, found, command)
     return found
 
@@ -134,6 +138,6 @@ def probe_facts(machine: str) -> dict[str, Any]:
     if Path(machine).suffix != ".toml":
         return {}
     probed = read_toml(machine).get("probe", {})
-    keys = ("groups", "models", "channels", "shared_links", "suspects")
-    keys += ("doubts", "claims")
+    keys = ["groups", "models", "channels", "shared_links", "suspects"]
+    keys += ["doubts", "claims"]
     return {key: probed[key] for key in keys if key in probed}

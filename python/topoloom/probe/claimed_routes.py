@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rounds whose pairs share no full link, by a description of how hosts are wired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from topoloom._core import Error
+from topoloom.machines.machine_file import load_described
+from topoloom.probe.stages.meetings import Pair, Round
+
+#: Rounds that are filled at the same time: pairs wait for a free place in one of them.
+_OPEN = 64
+
+
+class ClaimedRoutes:
+    """The routes between hosts by a description.
+
+    Raises
+    ------
+    topoloom.Error
+        If the description does not name the hosts.
+    """
+
+    def __init__(self, claimed: str | Path, hosts: Sequence[str]) -> None:
+        self.machine, described = load_described(claimed)
+        number = {host: node for node, host in enumerate(described.hosts)}
+        if missing := [host for host in hosts if host not in number]:
+            raise Error(f"{claimed} does not name the host {missing[0]}")
+        self.nodes = [number[host] for host in hosts]
+
+    def links(self, a: int, b: int) -> dict[int, int]:
+        """Return by each link between two hosts, there and back, how many fit on it.
+
+        As many pairs as its bandwidth is times that of the narrowest link on the way.
+        """
+        ends = self.nodes[a], self.nodes[b]
+        machine = self.machine
+        found: dict[int, int] = {}
+        for route in (machine.route(*ends), machine.route(*ends[::-1])):
+            rates = {link: machine.bandwidth(link) for link, _ in route}
+            least = min(rates.values(), default=1.0)
+            found |= {link: int(rate / least) for link, rate in rates.items()}
+        return found
+
+
+class _Open:
+    """A round that may take more pairs."""
+
+    def __init__(self) -> None:
+        self.pairs: Round = []
+        self._busy = 0  # ranks, as bits
+        self._used: dict[int, int] = {}
+
+    def take(self, pair: Pair, links: dict[int, int]) -> bool:
+        """Add a pair if there is room for it."""
+        ranks = 1 << pair[0] | 1 << pair[1]
+        if self._busy & ranks:
+            return False
+        used = self._used
+        for link, most in links.items():
+            if used.get(link, 0) >= most:
+                return False
+        self.pairs.append(pair)
+        self._busy |= ranks
+        for link in links:
+            used[link] = used.get(link, 0) + 1
+        return True
+
+
+def disjoint_rounds(
+    routes: ClaimedRoutes, host_of: Sequence[int], pairs: Iterable[Pair]
+) -> Iterator[Round]:
+    """Put pairs of ranks into rounds in which none need the same rank or full link.
+
+    Each goes into the first open round that has room for it; ranks of one host need no
+    link. The pairs come best in an order in which ranks take turns.
+    """
+    opened: list[_Open] = []
+    known: dict[Pair, dict[int, int]] = {}
+    for pair in pairs:
+        hosts = host_of[pair[0]], host_of[pair[1]]
+        if hosts not in known:
+            known[hosts] = routes.links(*hosts) if hosts[0] != hosts[1] else {}
+        links = known[hosts]
+        if any(each.take(pair, links) for each in opened):
+            continue
+        if len(opened) == _OPEN:
+            yield opened.pop(0).pairs
+        opened.append(_Open())
+        opened[-1].take(pair, links)
+    yield from (each.pairs for each in opened)
+
+
+def circle(ranks: Sequence[int]) -> Iterator[Pair]:
+    """Yield all pairs, in rounds in which every rank meets another one."""
+    count = len(ranks) - 1 + len(ranks) % 2
+    for turn in range(count):
+        for own in range(count):
+            other = (2 * turn - own) % count
+            if other > own:
+                yield ranks[own], ranks[other]
+        if count < len(ranks):
+            yield ranks[turn], ranks[-1]
