@@ -17,7 +17,7 @@ from topoloom.probe.inference.network import Network, host_groups
 from topoloom.probe.inference.pair_costs import SomeCosts
 from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import Suspect
-from topoloom.probe.job.samples import Exchange, ProbeSamples
+from topoloom.probe.job.samples import Exchanges, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
 
 
@@ -127,12 +127,15 @@ class Findings:
             for unit in of_group:
                 number.setdefault(unit, n)
         seconds: dict[str, tuple[list[float], list[float]]] = {}
-        for exchange in self.samples.exchanges:
-            a, b = unit_of[exchange.first], unit_of[exchange.second]
-            if a == b or not self._is_reference(exchange):
-                continue
-            near, far = seconds.setdefault(exchange.kind, ([], []))
-            (near if number.get(a) == number.get(b) else far).append(exchange.median)
+        of_units = np.array([number.get(unit, -1) for unit in unit_of])
+        units_of = np.array(unit_of)
+        for kind, found in self._references().items():
+            first, second, medians = found.first, found.second, found.medians
+            apart = units_of[first] != units_of[second]
+            near = of_units[first] == of_units[second]
+            if apart.any():
+                both = medians[apart & near].tolist(), medians[apart & ~near].tolist()
+                seconds[kind] = both
         return {
             "unit_groups": units,
             "pair_seconds": {
@@ -145,12 +148,12 @@ class Findings:
             },
         }
 
-    def _is_reference(self, exchange: Exchange) -> bool:
-        """Whether it is what a later check measures, too."""
-        if exchange.kind == "echo":
-            return exchange.how == "circle"
-        long = exchange.bytes == self.long_bytes and exchange.window == WINDOW
-        return exchange.kind == "burst" and exchange.how == "alone" and long
+    def _references(self) -> dict[str, Exchanges]:
+        """Return what a later check measures, too, by its kind."""
+        alone = self.samples.of("alone", "burst")
+        windows = np.array([order.window for order in self.samples.orders], np.int64)
+        long = (alone.bytes == self.long_bytes) & (windows[alone.order] == WINDOW)
+        return {"echo": self.samples.of("circle", "echo"), "burst": alone.where(long)}
 
     def _level_document(self, level: Level) -> dict[str, Any]:
         costs = self.level_costs.get(level.name)

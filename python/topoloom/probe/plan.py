@@ -62,11 +62,17 @@ class Timing:
 
     def pair(self, error: float) -> float:
         """Return the seconds of a pair, for a standard error of its median."""
-        wanted = math.ceil((_MEDIAN * self.deviation / error) ** 2)
-        samples = max(_FEWEST, wanted)
-        turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
-        trips = trips_for(self.short)
-        return (2 * trips * (samples + 1) + 2 * turns + 1) * self.short
+        return messages(self.samples(error), trips_for(self.short)) * self.short
+
+    def samples(self, error: float) -> int:
+        """Return how many a pair needs for a standard error of its median."""
+        return max(_FEWEST, math.ceil((_MEDIAN * self.deviation / error) ** 2))
+
+
+def messages(samples: int, trips: int) -> int:
+    """Return how many a pair exchanges one after another, with those that ask."""
+    turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
+    return 2 * trips * (samples + 1) + 2 * turns + 1
 
 
 @dataclass(frozen=True)

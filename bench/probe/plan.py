@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plans of ten thousand ranks, and what inference takes of as many samples.
+
+A planted machine answers the orders of the scan without MPI: every rank is busy as long
+as its pairs take, one after another.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import resource
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import ALL, GROUP
+from topoloom.probe.inference.suspects import latency_residuals, slow_hosts
+from topoloom.probe.job.samples import Order, ProbeSamples, RankPlace, load_samples
+from topoloom.probe.large import scan_large
+from topoloom.probe.plan import Plan, Timing, first_round, messages, plan
+from topoloom.probe.scanned import hosts_of, infer
+from topoloom.probe.stages.effort import EFFORTS, Clock
+from topoloom.tasks.machines.probe import save_findings
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Large:
+    """A machine of hosts in equal groups.
+
+    Attributes
+    ----------
+    each
+        Ranks of a host.
+    counts
+        Hosts of a group, groups of a group of them, and so on.
+    seconds
+        Of a message inside a host, inside a smallest group, and so on, one way.
+    noise
+        Standard deviation of a sample, as a part of it.
+    """
+
+    each: int
+    counts: tuple[int, ...]
+    seconds: tuple[float, ...]
+    noise: float
+
+    @property
+    def hosts(self) -> int:
+        """Their number."""
+        return math.prod(self.counts)
+
+
+class PlantedJob:
+    """Answers the orders of a scan as a `ProbeJob` does.
+
+    Attributes
+    ----------
+    seconds
+        That the ranks were busy, all with each other.
+    """
+
+    def __init__(self, machine: Large, seed: int = 1) -> None:
+        self._machine, self._rng = machine, np.random.default_rng(seed)
+        count = machine.hosts
+        self.place = self._rng.permutation(np.repeat(np.arange(count), machine.each))
+        places = [RankPlace(f"n{host:05}", "", "MPI") for host in self.place]
+        self.samples = ProbeSamples(places)
+        self.orders = 0
+        self._free = [0.0] * len(places)
+        self._sets: list[Numbers] = []
+        self._error = 0.05
+
+    @property
+    def seconds(self) -> float:
+        """When the last rank is free."""
+        return max(self._free)
+
+    def measure(self, orders: Sequence[Order]) -> Any:
+        """Let time pass; return what was found."""
+        before = len(self.samples.exchanges)
+        for order in orders:
+            self.samples.orders.append(order)
+            self.orders += 1
+            if order.how == "sampling":
+                self._error = float(order.rest.split()[2]) / 1.96
+            elif order.how == "among":
+                sets = (text.split() for text in order.rest.split(";"))
+                self._sets = [np.array(each, np.int64) for each in sets]
+            elif order.how == "circle":
+                first, count = map(int, order.rest.split())
+                for number in range(first, first + count):
+                    self._meet(order, np.concatenate(list(self._round(number))))
+            else:
+                ends = order.rest.replace("-", " ").split()
+                self._meet(order, np.array(ends, np.int64).reshape(-1, 2))
+        return self.samples.exchanges[before:]
+
+    def _round(self, number: int) -> Iterator[Numbers]:
+        for ranks in self._sets:
+            others = len(ranks) - 1 + len(ranks) % 2
+            if number >= others:
+                continue
+            own = np.arange(len(ranks))
+            met = (2 * number - own) % others
+            met = np.where(own == others, number, np.where(met == own, others, met))
+            once = (own < met) & (met < len(ranks))
+            yield np.stack([ranks[own[once]], ranks[met[once]]], axis=1)
+
+    def _meet(self, order: Order, pairs: Numbers) -> None:
+        machine = self._machine
+        a, b = self.place[pairs[:, 0]], self.place[pairs[:, 1]]
+        short = np.full(len(pairs), machine.seconds[0])
+        size = 1
+        for seconds, count in zip(machine.seconds[1:], machine.counts, strict=True):
+            short = np.where(a // size != b // size, seconds, short)
+            size *= count
+        if order.kind == "burst":
+            short = short + order.window * order.sizes[0] / 1e10
+        timing = Timing(1.0, machine.noise, 0.0, 1.0)
+        count = timing.samples(self._error)
+        noise = 1 + machine.noise * self._rng.standard_normal((len(pairs), count))
+        rows = np.zeros((len(pairs), 5), np.int64)
+        rows[:, 0], rows[:, 1] = len(self.samples.orders) - 1, order.sizes[0]
+        rows[:, 2:4], rows[:, 4] = pairs, count
+        self.samples.exchanges.extend(rows, (short[:, None] * noise).ravel())
+        busy = (short * messages(count, order.window)).tolist()
+        free = self._free
+        for (one, other), took in zip(pairs.tolist(), busy, strict=True):
+            free[one] = free[other] = max(free[one], free[other]) + took
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    machine: str
+    planned: str
+    took: str
+    samples: str
+    groups: str
+    python: str
+
+
+_SHORT = (0.5e-6, 2e-6, 2.6e-6, 3.4e-6)
+MACHINES = (
+    Large(1, (100, 10, 10), _SHORT, 0.05),
+    Large(1, (16, 16, 40), _SHORT, 0.05),
+    Large(4, (50, 50), _SHORT[:3], 0.05),
+    Large(64, (13, 12), _SHORT[:3], 0.05),
+)
+#: Seconds of an order among ten thousand ranks, beside what it measures: rank 0 looks
+#: every 2 ms for orders, and the answers of all go there.
+ORDER = 0.03
+
+
+def rows(machines: Sequence[Large] = MACHINES) -> Iterator[Row]:
+    """Plan, measure and infer each machine, in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    for machine in machines:
+        with context.Pool(1) as pool:
+            yield pool.apply(_row, (machine,))
+
+
+def _row(machine: Large) -> Row:
+    job: Any = PlantedJob(machine)
+    hosts, _ = hosts_of(job.samples)
+    effort = EFFORTS["default"]
+    timing = first_round(job, hosts, effort)
+    made = plan([*map(len, hosts)], effort, replace(timing, order=ORDER))
+    orders, busy = job.orders, job.seconds
+    began = time.process_time()
+    _, parts = scan_large(
+        job, hosts, effort, Clock(1e9), lambda _s: lambda _d, _a: None
+    )
+    took = job.seconds - busy + (job.orders - orders) * ORDER
+    found = infer(job.samples, (), parts)
+    assert found.network is not None
+    slow_hosts(
+        latency_residuals(
+            found.root, found.host_of, found.costs, found.network.predicted
+        ),
+        len(hosts),
+    )
+    with TemporaryDirectory() as folder:
+        save_findings(Path(folder) / "m.toml", found)
+        load_samples(Path(folder) / "m.npz")
+    worked = time.process_time() - began
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    ranks, scanned = len(job.samples.places), _scan_seconds(made)
+    return Row(
+        f"{ranks:,} ranks on {machine.hosts:,} hosts, {_words(machine)}",
+        f"{_rounds(made):,} rounds, {scanned:.1f} s of {made.seconds:.0f} s",
+        f"{took:.1f} s",
+        f"{len(job.samples.exchanges):,} pairs, {job.samples.count:,} samples",
+        _groups(machine, found, job.place),
+        f"{worked:.0f} s, {most:,.0f} MB",
+    )
+
+
+def _words(machine: Large) -> str:
+    return "groups of " + ":".join(map(str, machine.counts))
+
+
+def _rounds(made: Plan) -> int:
+    return sum(step.rounds for step in made.steps[:-1])
+
+
+def _scan_seconds(made: Plan) -> float:
+    return sum(step.seconds for step in made.steps[:-1])
+
+
+def _groups(machine: Large, found: Findings, place: Numbers) -> str:
+    """Compare the groups of hosts with those that were planted."""
+    planted = {frozenset(range(machine.hosts))}
+    size = 1
+    for count in machine.counts[:-1]:
+        size *= count
+        begins = range(0, machine.hosts, size)
+        planted |= {frozenset(range(begin, begin + size)) for begin in begins}
+    groups = {
+        frozenset(place[list(group.ranks)].tolist())
+        for group in found.root.all_groups()
+        if group.kind in (ALL, GROUP)
+    }
+    right = len(groups & planted)
+    return f"{right:,} of {len(planted):,}, {len(groups - planted)} wrong"

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of hosts of which landmarks were measured, in simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from platforms import launcher, shuffled, tree
+
+from topoloom.probe.job.running import probe_job
+from topoloom.probe.large import infer_large, scan_large
+from topoloom.probe.plan import first_round, plan
+from topoloom.probe.scanned import hosts_of
+from topoloom.probe.stages.effort import EFFORTS, Clock
+
+
+def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
+    """As if more than 32 hosts were too many for all pairs."""
+    sizes = [20, 12, 16]
+    order = shuffled([f"h{host}" for host in range(sum(sizes))])
+    effort = EFFORTS["quick"]
+    with probe_job(launcher(tmp_path, tree(sizes), order, per_host=2)) as job:
+        hosts, host_of = hosts_of(job.samples)
+        timing = first_round(job, hosts, effort)
+        whole, parts = scan_large(
+            job, hosts, effort, Clock(600), _watched, most_hosts=32, few=32
+        )
+    assert whole
+    found = infer_large(job.samples, hosts, host_of, [], parts)
+    groups = {
+        frozenset(int(order[host_of[rank]][1:]) for rank in group.ranks)
+        for group in found.root.groups
+    }
+    assert groups == {
+        frozenset(range(20)),
+        frozenset(range(20, 32)),
+        frozenset(range(32, 48)),
+    }
+    names = [level.name for level in found.levels]
+    assert names == [
+        "inside a host",
+        "between hosts of a group",
+        "between groups of level 1",
+    ]
+    far = found.levels[-1].median
+    assert 0.9 * far < timing.short < 1.1 * far
+    assert (
+        plan([2] * 48, effort, timing).sentence(60).startswith("48 hosts, 96 ranks: ")
+    )
+
+
+def _watched(_stage: str) -> Callable[[int, int], None]:
+    return lambda _done, _all: None

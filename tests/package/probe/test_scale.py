@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many hosts: groups follow from few pairs, and samples are in few arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from numpy.typing import NDArray
+
+from topoloom.probe.inference.groups import ALL, GROUP, HOST, RankGroup
+from topoloom.probe.inference.landmarks import Hosts, Pairs, Part, find_parts
+from topoloom.probe.inference.latency import filled
+from topoloom.probe.inference.modes import valleys
+from topoloom.probe.inference.pair_costs import PairCosts, measured_pairs
+from topoloom.probe.job.samples import (
+    Exchange,
+    Order,
+    ProbeSamples,
+    RankPlace,
+    load_samples,
+    save_samples,
+)
+from topoloom.probe.large import infer_large
+from topoloom.probe.plan import Timing, plan
+from topoloom.probe.scanned import hosts_of
+from topoloom.probe.stages.effort import EFFORTS
+from topoloom.probe.stages.scan import SIZE
+
+Floats = NDArray[np.float64]
+FEW = 24
+
+
+class Planted:
+    """Hosts in nested groups, which are measured as often as somebody asks.
+
+    Parameters
+    ----------
+    paths
+        The groups of each host, outermost first.
+    times
+        Seconds between hosts without a group in common, with one, and so on.
+    slow
+        Hosts whose messages take 1.3 times as long.
+    """
+
+    def __init__(
+        self,
+        paths: NDArray[np.int64],
+        times: Sequence[float],
+        noise: float = 0,
+        slow: Sequence[int] = (),
+        pairs: int = 1 << 40,
+    ) -> None:
+        self._paths, self._times, self._noise = paths, np.array(times), noise
+        self._slow = np.ones(len(paths))
+        self._slow[list(slow)] = 1.3
+        self._draw = np.random.default_rng(1)
+        self._left = pairs
+        self.asked = 0
+        self.whole: list[Hosts] = []
+
+    @property
+    def late(self) -> bool:
+        """Whether enough pairs were asked for."""
+        return self.asked > self._left
+
+    def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
+        """Return seconds and their error."""
+        self.asked += len(pairs)
+        return self.seconds(*pairs.T), self._noise
+
+    def inside(self, sets: Sequence[Hosts]) -> None:
+        """Note of which sets all pairs are wanted."""
+        self.whole = list(sets)
+
+    def seconds(self, a: Hosts, b: Hosts) -> Floats:
+        """Return what messages between hosts take."""
+        same = np.cumprod(self._paths[a] == self._paths[b], axis=1).sum(axis=1)
+        noise = 1 + self._noise * self._draw.standard_normal(len(a))
+        found: Floats = self._times[same] * np.maximum(self._slow[a], self._slow[b])
+        return found * noise
+
+    def groups(self) -> set[frozenset[int]]:
+        """Return all hosts, and the groups inside of one with more than `FEW`."""
+        found = {frozenset(range(len(self._paths)))}
+        for depth in range(self._paths.shape[1]):
+            around = self._paths[:, :depth]
+            for path in np.unique(self._paths[:, : depth + 1], axis=0):
+                outer = (around == path[:depth]).all(axis=1)
+                if outer.sum() > FEW:
+                    inside = (self._paths[:, : depth + 1] == path).all(axis=1)
+                    found.add(frozenset(np.flatnonzero(inside).tolist()))
+        return found
+
+
+def nested(counts: Sequence[int]) -> NDArray[np.int64]:
+    """Return the paths of hosts in equal groups, in an order of chance."""
+    inner = np.cumprod(counts[::-1])[::-1][1:]
+    paths = np.arange(math.prod(counts))[:, None] // inner
+    mixed: NDArray[np.int64] = np.random.default_rng(7).permutation(paths)
+    return mixed
+
+
+def all_parts(part: Part) -> Iterator[frozenset[int]]:
+    yield frozenset(part.members.tolist())
+    for group in part.groups:
+        yield from all_parts(group)
+
+
+counts_of_trees = st.sampled_from(
+    [(3, 30), (12, 25), (4, 4, 30), (3, 5, 8, 6), (40, 9), (2, 150), (7, 10, 10)]
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    counts_of_trees,
+    st.lists(st.floats(1.15, 2.5), min_size=3, max_size=3),
+    st.sampled_from([0, 0.005, 0.0125]),
+    st.booleans(),
+)
+def test_landmarks_find_exactly_the_groups_of_planted_trees(
+    counts: tuple[int, ...], steps: list[float], noise: float, has_slow: bool
+) -> None:
+    paths = nested(counts)
+    times = 1e-6 * np.cumprod([1, *steps])[: len(counts)][::-1]
+    planted = Planted(paths, times, noise, slow=[5, 17] if has_slow else [])
+    found = set(all_parts(find_parts(len(paths), planted, FEW)))
+    assert found == planted.groups()
+
+
+@pytest.mark.parametrize("noise", [0, 0.0125, 0.03])
+def test_hosts_that_are_alike_stay_together(noise: float) -> None:
+    flat = np.zeros((3000, 1), np.int64)
+    planted = Planted(flat, [1.5e-6, 1e-6], noise, slow=[3, 50, 999])
+    assert find_parts(3000, planted).groups == []
+    assert planted.asked < 30 * 3000
+
+
+def test_ten_thousand_hosts_take_a_fiftieth_of_their_pairs() -> None:
+    paths = nested((10, 10, 100))
+    planted = Planted(paths, [1.8e-6, 1.3e-6, 1e-6], 0.0125)
+    root = find_parts(10_000, planted)
+    assert set(all_parts(root)) == planted.groups()
+    inside = sum(len(each) * (len(each) - 1) // 2 for each in planted.whole)
+    assert planted.asked + inside < 10_000**2 / 2 / 40
+
+
+def test_too_many_groups_for_the_time_are_left_alone() -> None:
+    planted = Planted(nested((500, 4)), [2e-6, 1e-6], pairs=100_000)
+    assert find_parts(2000, planted).groups == []
+    assert planted.asked < 200_000
+
+
+@given(st.floats(-14, -12), st.floats(0.08, 1), st.integers(8, 500))
+def test_two_modes_have_a_valley_between(low: float, apart: float, count: int) -> None:
+    draw = np.random.default_rng(count)
+    near = low + 0.01 * draw.standard_normal(count)
+    far = low + apart + 0.01 * draw.standard_normal(1000)
+    (valley,) = valleys(np.concatenate([far, near]), 0.01)
+    assert low < valley < low + apart
+    assert valleys(far, 0.01) == []
+
+
+exchanges = st.lists(
+    st.tuples(
+        st.integers(0, 2), st.integers(0, 9), st.integers(0, 9), st.integers(1, 7)
+    ),
+    min_size=1,
+    max_size=40,
+)
+ORDERS = [
+    Order("circle", "echo", [SIZE], 2, "0 1"),
+    Order("alone", "burst", [64], 4, "0-1"),
+    Order("noise", rest="20"),
+]
+
+
+def kept(drawn: list[tuple[int, int, int, int]]) -> ProbeSamples:
+    samples = ProbeSamples([RankPlace("a", "", "MPI")] * 10, list(ORDERS))
+    for order, first, second, count in drawn:
+        asked = ORDERS[order]
+        kind = asked.kind or asked.how
+        size = asked.sizes[0] if asked.sizes else 0
+        seconds = np.random.default_rng(count).random(count)
+        samples.exchanges.append(
+            Exchange(order, asked.how, kind, size, asked.window, first, second, seconds)
+        )
+    return samples
+
+
+@settings(deadline=None)
+@given(exchanges, st.data())
+def test_exchanges_are_as_they_were_added(
+    drawn: list[tuple[int, int, int, int]], data: st.DataObject
+) -> None:
+    found = kept(drawn).exchanges
+    assert [(e.order, e.first, e.second, len(e.seconds)) for e in found] == drawn
+    assert [e.median for e in found] == found.medians.tolist()
+    begin = data.draw(st.integers(-len(drawn), len(drawn)))
+    some = found[begin:]
+    assert [e.first for e in some] == [each[1] for each in drawn[begin:]]
+    assert some.counts.tolist() == [each[3] for each in drawn[begin:]]
+    ones = found.of_orders([1])
+    assert [e.second for e in ones] == [each[2] for each in drawn if each[0] == 1]
+    assert found[-1].order == drawn[-1][0]
+    assert len(some.seconds) == some.counts.sum()
+
+
+@settings(deadline=None, max_examples=20)
+@given(exchanges)
+def test_files_of_samples_give_them_back(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int, int, int]]
+) -> None:
+    file = tmp_path_factory.mktemp("samples") / "m.npz"
+    samples = kept(drawn)
+    save_samples(file, samples, np.eye(10))
+    read = load_samples(file)
+    assert (read.places, read.orders) == (samples.places, samples.orders)
+    assert (read.exchanges.seconds == samples.exchanges.seconds).all()
+    assert [e[:7] for e in read.exchanges] == [e[:7] for e in samples.exchanges]
+    with np.load(file) as arrays:
+        assert (arrays["costs"] == np.eye(10)).all()
+
+
+def grouped(sizes: Sequence[int]) -> RankGroup:
+    ends = np.cumsum([0, *sizes])
+    groups = tuple(
+        RankGroup(
+            GROUP, tuple(range(a, b)), tuple(RankGroup(HOST, (r,)) for r in range(a, b))
+        )
+        for a, b in pairwise(ends.tolist())
+    )
+    return RankGroup(ALL, tuple(range(ends[-1])), groups)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=5), st.randoms())
+def test_costs_of_few_pairs_are_those_of_a_matrix(
+    sizes: list[int], chance: object
+) -> None:
+    root, count = grouped(sizes), sum(sizes)
+    draw = np.random.default_rng(count)
+    matrix = np.full((count, count), np.nan)
+    np.fill_diagonal(matrix, 0)
+    some = [p for p in combinations(range(count), 2) if draw.random() < 0.6] or [(0, 1)]
+    a, b = np.array(some).T
+    matrix[a, b] = matrix[b, a] = draw.random(len(some))
+    known = PairCosts(count, b, a, matrix[a, b])
+    every = np.arange(count)
+    np.testing.assert_array_equal(known[np.ix_(every, every)], matrix)
+    whole, dense = known.filled(root), filled(root, matrix)
+    np.testing.assert_array_equal(whole[0:count], dense)
+    assert whole[0, count - 1] == dense[0, count - 1]
+    for group in root.all_groups():
+        ours, theirs = measured_pairs(group, whole), measured_pairs(group, matrix)
+        assert sorted(map(tuple, ours[0])) == sorted(map(tuple, theirs[0]))
+
+
+def test_ranks_of_hosts_in_groups_of_landmarks() -> None:
+    """Of 96 hosts with two ranks, of which few pairs are known."""
+    paths = nested((4, 24))
+    planted = Planted(paths, [2e-6, 1e-6])
+    parts = find_parts(96, planted, 48)
+    places = [RankPlace(f"n{host}", "", "MPI") for host in range(96) for _ in range(2)]
+    samples = ProbeSamples(places, [Order("circle", "echo", [SIZE], 1, "0 1")])
+    ends = [(2 * host, 2 * host + 1, 3e-7) for host in range(96)]
+    pairs = np.concatenate(
+        [
+            np.array(list(combinations(part.tolist(), 2)))
+            for part in [*planted.whole, np.arange(0, 96, 8)]
+        ]
+    )
+    times = planted.seconds(*pairs.T).tolist()
+    ends += [(2 * a, 2 * b, t) for (a, b), t in zip(pairs.tolist(), times, strict=True)]
+    for a, b, t in ends:
+        samples.exchanges.append(
+            Exchange(0, "circle", "echo", SIZE, 1, a, b, np.full(3, t))
+        )
+    hosts, host_of = hosts_of(samples)
+    found = infer_large(samples, hosts, host_of, [], parts)
+    groups = {frozenset(host_of[rank] for rank in g.ranks) for g in found.root.groups}
+    assert groups == planted.groups() - {frozenset(range(96))}
+    assert [level.median for level in found.levels] == [3e-7, 1e-6, 2e-6]
+    assert found.costs[0, 3] in (1e-6, 2e-6)
+    assert all(test.p < 1e-6 for test in found.root.evidence)
+
+
+@pytest.mark.parametrize(
+    "sizes", [[1] * 10_000, [4] * 2500, [64] * 156], ids=["1", "4", "64"]
+)
+def test_ten_thousand_ranks_are_planned_within_ten_minutes(sizes: list[int]) -> None:
+    """With 20 us between hosts, 20 % noise, 100 ms for an order, and 1 GB/s."""
+    made = plan(sizes, EFFORTS["default"], Timing(20e-6, 0.2, 0.1, 1e9))
+    assert made.seconds < 600
+    ranks = f"{sum(sizes):,} ranks: "
+    assert ranks in made.sentence(600)
+    assert made.sentence(600).endswith("; at most 10 min")
+
+
+@given(st.integers(2, 20_000), st.integers(1, 64), st.floats(1e-7, 1e-4))
+def test_more_hosts_take_longer(hosts: int, each: int, short: float) -> None:
+    timing = Timing(short, 0.05, 0.01, 1e10)
+    steps = plan([each] * hosts, EFFORTS["quick"], timing).steps
+    assert all(step.seconds > 0 and step.rounds > 0 for step in steps)
+    slower = plan([each] * hosts, EFFORTS["quick"], replace(timing, short=2 * short))
+    assert slower.seconds > sum(step.seconds for step in steps)
