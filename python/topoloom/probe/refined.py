@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.groups import Pair, unsettled_pairs
+from topoloom.probe.inference.groups import Pair
+from topoloom.probe.inference.unsettled import unsettled_pairs
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.scanned import infer, scan_costs, scanned

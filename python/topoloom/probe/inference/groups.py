@@ -17,22 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CostGroup, find_cost_groups
-from topoloom.probe.inference.splits import (
-    MOST_THINGS,
-    Cut,
-    Known,
-    best_cut,
-    exact_enough,
-)
+from topoloom.probe.inference.splits import Cut, Known, best_cut, gained_by
 
 #: With which probability at most ranks that are alike are split.
 P_VALUE = 0.005
 #: How many times as long messages take across groups as inside them, at least: rounds
 #: in which links are shared make less of a difference than that.
 APART = 1.05
-#: How many times as exact pairs become that are in a group, perhaps, at most until this
-#: number of errors makes a level; and by how much errors may exceed what is wanted.
-_MORE, _SURE, _NEARLY = 2.0, 6.0, 1.15
+#: How many pairs would have to say that pairs differ more than by their errors.
+_FEW = 30
 #: Of normal values: their standard deviation in median deviations, and the standard
 #: error of their median in that of their mean.
 SIGMA, MEDIAN = 1.4826, 1.2533
@@ -122,7 +115,7 @@ def rank_groups(
     inside = [_host(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
         return inside[0]
-    found = _found(*_between(hosts, costs, errors))
+    found = _found(*times_between(hosts, costs, errors))
     return _network(ALL, list(range(len(hosts))), inside, found)
 
 
@@ -168,11 +161,11 @@ def _found(costs: Costs, errors: Costs) -> tuple[Split, ...]:
     whole = costs.copy()
     np.fill_diagonal(whole, 0)
     found = _far_apart(whole, find_cost_groups(whole, p=P_VALUE).groups)
-    known = _known(whole, errors, _medians_of_like(whole, found))
+    known = known_pairs(whole, errors, _medians_of_like(whole, found))
     return _completed(range(count), found, whole, known)
 
 
-def _known(costs: Costs, errors: Costs, alike: Costs) -> Known:
+def known_pairs(costs: Costs, errors: Costs, alike: Costs) -> Known:
     """Weigh pairs by their errors: larger ones where pairs that are alike differ more.
 
     Parameters
@@ -184,7 +177,9 @@ def _known(costs: Costs, errors: Costs, alike: Costs) -> Known:
     times = np.zeros_like(costs)
     times[above] = np.log(costs[above])
     far = np.abs(times[above] - np.log(alike[above])) / errors[above]
-    larger = max(1.0, SIGMA * float(np.median(far)))
+    square = max(1.0, SIGMA * float(np.median(far))) ** 2
+    # Few pairs say little, of which some may be of groups.
+    larger = math.sqrt((len(far) * square + _FEW) / (len(far) + _FEW))
     weights = np.zeros_like(costs)
     weights[above] = 1 / (larger * errors[above]) ** 2
     return Known(times + times.T, weights + weights.T)
@@ -209,21 +204,46 @@ def _completed(
     members: Sequence[int], splits: Sequence[Split], costs: Costs, known: Known
 ) -> tuple[Split, ...]:
     """Split what are groups by how exactly each pair is known."""
+    p = P_VALUE * len(members) / len(costs)
     things = [split.members for split in splits] or [[member] for member in members]
-    cut = _cut(things, known, P_VALUE * len(members) / len(costs))
+    cut = _cut(things, known, p)
+    if splits and (cut is None or not cut.sure):
+        single = [[member] for member in members]
+        cut = _cut(single, known, p)
+        if cut is not None and cut.sure and _contradicts(cut, members, splits, known):
+            things, splits = single, ()
+        else:
+            cut = None
     if cut is None or not cut.sure:
-        return tuple(
+        below = [
             split._replace(groups=_completed(split.members, split.groups, costs, known))
             for split in splits
-        )
+        ]
+        return _joined(costs, below)
     new = []
     for part in cut.parts:
         inside = sorted(member for thing in part for member in things[thing])
-        below = [splits[thing] for thing in part] if splits else []
-        groups = below[0].groups if len(below) == 1 else tuple(below)
+        groups = tuple(splits[thing] for thing in part) if splits else ()
+        if len(groups) == 1:
+            groups = groups[0].groups
         others = [member for member in members if member not in set(inside)]
         new.append(Split(inside, groups, _evidence(inside, others, costs, known)))
     return _completed(members, new, costs, known)
+
+
+def _contradicts(
+    cut: Cut, members: Sequence[int], splits: Sequence[Split], known: Known
+) -> bool:
+    """Whether members are more likely in other groups: neither parts nor unions."""
+    before = [set(split.members) for split in splits]
+    after = [{members[thing] for thing in part} for part in cut.parts]
+    if all(a <= b or b <= a or not a & b for a in after for b in before):
+        return False
+    of = {member: n for n, split in enumerate(splits) for member in split.members}
+    chosen = np.ix_(members, members)
+    among = Known(known.times[chosen], known.weights[chosen])
+    label = np.array([of[member] for member in members])
+    return cut.gained > gained_by(among, label, math.log(APART))
 
 
 def _cut(things: Sequence[Sequence[int]], known: Known, p: float) -> Cut | None:
@@ -263,16 +283,25 @@ def _far_apart(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
     if not groups:
         return ()
     splits = [Split(g.members, _far_apart(costs, g.groups), _tested(g)) for g in groups]
+    kept = _joined(costs, splits)
+    across = _across(costs, [split.members for split in splits])
+    inside = [_inside(costs, s.members) for s in kept if not s.groups]
+    known = [value for value in inside if not np.isnan(value)]
+    if known and across < APART * float(np.median(known)):
+        return ()
+    return kept
+
+
+def _joined(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
+    """Put groups side by side with those around them that are not farther apart."""
+    if not splits:
+        return ()
     across = _across(costs, [split.members for split in splits])
     kept: list[Split] = []
     for split in splits:
         below = [part.members for part in split.groups]
         near = bool(below) and across < APART * _across(costs, below)
         kept += split.groups if near else [split]
-    inside = [_inside(costs, s.members) for s in kept if not s.groups]
-    known = [value for value in inside if not np.isnan(value)]
-    if known and across < APART * float(np.median(known)):
-        return ()
     return tuple(kept)
 
 
@@ -290,7 +319,7 @@ def _inside(costs: Costs, members: Sequence[int]) -> float:
     return float(np.median(own[~np.eye(len(members), dtype=bool)])) if len(own) else 0
 
 
-def _between(
+def times_between(
     parts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> tuple[Costs, Costs]:
     """Return the median of each two parts, and its standard error as a part of it."""
@@ -309,52 +338,6 @@ def _between(
                 found[:, a, b] = np.median(costs[block][known]), error
                 found[:, b, a] = found[:, a, b]
     return found[0], found[1]
-
-
-def unsettled_pairs(
-    root: RankGroup, costs: Costs, errors: Costs, apart: float
-) -> dict[Pair, float]:
-    """Return pairs that are to be measured more exactly, and how exactly.
-
-    Those of groups in which others would not be seen, and those that are in a group,
-    perhaps.
-
-    Parameters
-    ----------
-    costs, errors
-        As of `rank_groups`.
-    apart
-        By how much the logarithms of times across groups exceed those inside, at least.
-    """
-    found: dict[Pair, float] = {}
-    for group in root.all_groups():
-        parts = [part.ranks for part in group.groups] or [(r,) for r in group.ranks]
-        if not 3 <= len(parts) <= MOST_THINGS:
-            continue
-        between, exact = _between(parts, costs, errors)
-        above = np.triu_indices(len(parts), 1)
-        if np.isnan(exact[above]).any():
-            continue
-        wanted = np.full_like(exact, exact_enough(len(parts), apart, P_VALUE))
-        alike = np.full_like(between, np.median(between[above]))
-        cut = best_cut(
-            *(_known(between, exact, alike), np.arange(len(parts))),
-            *(math.log(APART), P_VALUE),
-        )
-        if cut is not None and not cut.sure:
-            for own in cut.parts:
-                doubtful = np.maximum(exact[np.ix_(own, own)] / _MORE, apart / _SURE)
-                wanted[np.ix_(own, own)] = np.minimum(
-                    wanted[np.ix_(own, own)], doubtful
-                )
-        for a, b in zip(
-            *np.nonzero(np.tril(exact > _NEARLY * wanted, -1)), strict=True
-        ):
-            share = wanted[a, b] / exact[a, b]
-            for pair in ((x, y) for x in parts[a] for y in parts[b]):
-                if not np.isnan(errors[pair]):
-                    found[min(pair), max(pair)] = share * errors[pair]
-    return found
 
 
 def level_name(group: RankGroup) -> str:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.model.fit import NOISE
-from topoloom.probe.inference.groups import MEDIAN, SIGMA, Costs, RankGroup
+from topoloom.probe.inference.groups import SIGMA, Costs, RankGroup
 from topoloom.probe.job.samples import Exchange
 
 Values = NDArray[np.float64]
@@ -17,8 +18,9 @@ Values = NDArray[np.float64]
 #: P. J. Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale,
 #: COMPSTAT 1992).
 _SMALL = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
-#: Pairs before and after, by time, that say how samples deviate; and what that counts.
-_NEAR, _SHARED = 50, 60
+#: By how much the logarithms of the times of pairs differ that say together how samples
+#: deviate; pairs before and after at least, and how many samples that counts as.
+_NEAR, _FEW, _SHARED = 0.2, 50, 60
 
 
 def cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
@@ -59,15 +61,19 @@ def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
     order = np.argsort(medians, kind="stable")
     freedom = counts - 1.0
     places = np.arange(len(counts))
-    low, high = np.maximum(places - _NEAR, 0), places + _NEAR + 1
-    high = np.minimum(high, len(counts))
+    times = np.log(medians[order])
+    low = np.minimum(np.searchsorted(times, times - _NEAR), places - _FEW).clip(0)
+    high = np.maximum(np.searchsorted(times, times + _NEAR), places + _FEW + 1)
+    high = high.clip(max=len(counts))
     sums = np.concatenate([[0], np.cumsum((freedom * own)[order])])
     weights = np.concatenate([[0], np.cumsum(freedom[order])])
     like = np.empty(len(counts))
     total = np.maximum(weights[high] - weights[low], 1)
     like[order] = (sums[high] - sums[low]) / total
     square = (_SHARED * like**2 + freedom * own**2) / (_SHARED + freedom)
-    return medians, np.maximum(MEDIAN * np.sqrt(square / counts), NOISE)
+    # The variance of the median of normal values: pi / 2 n of many, 1 of a single one.
+    halves = counts + math.pi / 2 - 1
+    return medians, np.maximum(np.sqrt(math.pi / 2 * square / halves), NOISE)
 
 
 def _small(count: int) -> float:

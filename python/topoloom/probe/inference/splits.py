@@ -23,8 +23,8 @@ MOST_THINGS = 512
 _TRIED, _MOVES = 8, 10
 #: Of this number of things one pair may be far for other reasons.
 _OUTLIERS = 4
-#: How much larger the logarithm of a likelihood ratio is to be expected than needed.
-_MARGIN = 4.0
+#: How many times as large as needed the logarithm of a likelihood ratio is expected.
+_MARGIN = 1.6
 
 
 class Known(NamedTuple):
@@ -44,11 +44,14 @@ class Cut(NamedTuple):
     ----------
     parts
         The things of each group, by their numbers.
+    gained
+        The logarithm of the likelihood ratio, less that of the number of ways to cut.
     sure
         Whether it is more than what noise makes of things that are alike.
     """
 
     parts: list[list[int]]
+    gained: float
     sure: bool
 
 
@@ -79,7 +82,20 @@ def best_cut(known: Known, things: Numbers, least: float, p: float) -> Cut | Non
     if of is None:
         return None
     parts_of_all = [np.flatnonzero(of == part).tolist() for part in np.unique(of)]
-    return Cut(parts_of_all, best >= -math.log(p) and _sure(blocks, of, p))
+    sure = best >= -math.log(p) and _sure(blocks, of, p)
+    return Cut(parts_of_all, best, sure)
+
+
+def gained_by(known: Known, of: Numbers, least: float) -> float:
+    """Return how likely groups of members are, as `Cut.gained`.
+
+    Parameters
+    ----------
+    of
+        The group of each member.
+    """
+    blocks = _Blocks(known, np.arange(len(of)), len(of))
+    return _gained(blocks, of, least, single=True)
 
 
 def exact_enough(things: int, apart: float, p: float) -> float:
@@ -99,7 +115,7 @@ def exact_enough(things: int, apart: float, p: float) -> float:
     if not across:
         return math.inf
     sizes = np.array([2] * pairs + [1] * (things % 2))
-    needed = _log_ways(sizes) - math.log(p) + _MARGIN
+    needed = _MARGIN * (_log_ways(sizes) - math.log(p))
     return apart * math.sqrt(pairs * across / (pairs + across) / (2 * needed))
 
 

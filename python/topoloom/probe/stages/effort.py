@@ -73,7 +73,7 @@ _BETWEEN = [3 * size // 2 for size in _TWOS[1:-1]]
 
 EFFORTS = {
     "quick": Effort(60, 3, 20, 0.1, 0.1, 1, _powers(4), 3, 0, 1 << 12),
-    "default": Effort(600, 5, 100, 0.05, 0.075, 2, _TWOS, 6, 2048, 1 << 18),
+    "default": Effort(600, 5, 100, 0.05, 0.085, 2, _TWOS, 6, 2048, 1 << 18),
     "thorough": Effort(
         *(3600, 10, 1000, 0.02, 0.05, 4, sorted([*_TWOS, *_BETWEEN])),
         *(16, 1 << 16, 1 << 21),

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs that are to be measured more exactly, as groups depend on them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from topoloom.probe.inference.groups import (
+    APART,
+    P_VALUE,
+    Costs,
+    Pair,
+    RankGroup,
+    known_pairs,
+    times_between,
+)
+from topoloom.probe.inference.splits import MOST_THINGS, best_cut, exact_enough
+
+#: How many times as exact pairs become that are in a group, perhaps, at most until this
+#: number of errors makes a level; and by how much errors may exceed what is wanted.
+_MORE, _SURE, _NEARLY = 2.0, 6.0, 1.15
+
+
+def unsettled_pairs(
+    root: RankGroup, costs: Costs, errors: Costs, apart: float
+) -> dict[Pair, float]:
+    """Return pairs that are to be measured more exactly, and how exactly.
+
+    Those of groups in which others would not be seen, and those that are in a group,
+    perhaps.
+
+    Parameters
+    ----------
+    costs, errors
+        As of `rank_groups`.
+    apart
+        By how much the logarithms of times across groups exceed those inside, at least.
+    """
+    found: dict[Pair, float] = {}
+    for group in root.all_groups():
+        parts = [part.ranks for part in group.groups] or [(r,) for r in group.ranks]
+        if not 3 <= len(parts) <= MOST_THINGS:
+            continue
+        between, exact = times_between(parts, costs, errors)
+        above = np.triu_indices(len(parts), 1)
+        if np.isnan(exact[above]).any():
+            continue
+        wanted = np.full_like(exact, exact_enough(len(parts), apart, P_VALUE))
+        alike = np.full_like(between, np.median(between[above]))
+        cut = best_cut(
+            *(known_pairs(between, exact, alike), np.arange(len(parts))),
+            *(math.log(APART), P_VALUE),
+        )
+        if cut is not None and not cut.sure:
+            for own in cut.parts:
+                doubtful = np.maximum(exact[np.ix_(own, own)] / _MORE, apart / _SURE)
+                wanted[np.ix_(own, own)] = np.minimum(
+                    wanted[np.ix_(own, own)], doubtful
+                )
+        for a, b in zip(
+            *np.nonzero(np.tril(exact > _NEARLY * wanted, -1)), strict=True
+        ):
+            share = wanted[a, b] / exact[a, b]
+            for pair in ((x, y) for x in parts[a] for y in parts[b]):
+                if not np.isnan(errors[pair]):
+                    found[min(pair), max(pair)] = share * errors[pair]
+    return found

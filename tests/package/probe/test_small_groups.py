@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of few hosts, whose pairs are known with some error."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.latency import medians_and_errors
+from topoloom.probe.inference.splits import Known, best_cut, exact_enough
+from topoloom.probe.job.samples import (
+    Exchange,
+    Order,
+    ProbeSamples,
+    RankPlace,
+)
+from topoloom.probe.refined import refine
+from topoloom.probe.scanned import infer
+from topoloom.probe.stages.effort import EFFORTS, Clock, scanning
+from topoloom.probe.stages.scan import SIZE
+
+Costs = NDArray[np.float64]
+P, LEAST = 0.005, math.log(1.05)
+
+
+def known(group: NDArray[np.int64], apart: float, error: float, seed: int) -> Known:
+    """Draw logarithms of times that are `apart` across groups."""
+    draw = np.random.default_rng(seed)
+    times = np.where(group[:, None] == group, 0.0, apart)
+    noise = np.triu(error * draw.standard_normal(times.shape), 1)
+    weights = np.full(times.shape, 1 / error**2)
+    np.fill_diagonal(weights, 0)
+    return Known(times + noise + noise.T, weights)
+
+
+@pytest.mark.parametrize("things", [4, 6, 10, 20])
+def test_groups_of_two_are_seen_where_pairs_are_exact_enough(things: int) -> None:
+    """And are sure with half of that error."""
+    group = np.arange(things) // 2
+    error = exact_enough(things, 0.1, P)
+    wanted = [[n, n + 1] for n in range(0, things, 2)]
+    seen = sure = 0
+    for seed in range(100):
+        one = best_cut(known(group, 0.1, error, seed), np.arange(things), LEAST, P)
+        other = best_cut(
+            known(group, 0.1, error / 2, seed), np.arange(things), LEAST, P
+        )
+        seen += one is not None
+        sure += other is not None and other.sure and other.parts == wanted
+    assert seen >= 95
+    assert sure >= 95
+
+
+@pytest.mark.parametrize("things", [4, 5, 10, 20])
+@pytest.mark.parametrize("error", [0.01, 0.03, 0.1])
+def test_things_that_are_alike_are_not_cut(things: int, error: float) -> None:
+    alike = np.zeros(things, np.int64)
+    cuts = [
+        best_cut(known(alike, 0, error, seed), np.arange(things), LEAST, P)
+        for seed in range(200)
+    ]
+    assert sum(cut is not None and cut.sure for cut in cuts) <= 3
+
+
+def test_one_slow_link_makes_no_groups() -> None:
+    for seed in range(50):
+        drawn = known(np.zeros(5, np.int64), 0, 0.015, seed)
+        drawn.times[1, 3] += 0.25
+        drawn.times[3, 1] += 0.25
+        cut = best_cut(drawn, np.arange(5), LEAST, P)
+        assert cut is None or not cut.sure
+
+
+@pytest.mark.parametrize("count", [3, 5, 12])
+@pytest.mark.parametrize("noise", [0.03, 0.15])
+def test_errors_of_medians_are_those_of_repetition(count: int, noise: float) -> None:
+    draw = np.random.default_rng(count)
+    seconds = 1e-6 * (1 + noise * draw.standard_normal((4000, count)))
+    medians, errors = medians_and_errors(list(seconds))
+    far = (medians / 1e-6 - 1) / errors
+    assert np.std(far) == pytest.approx(1, abs=0.1)
+    assert np.mean(np.abs(far) > 3) < 0.01
+
+
+class DrawnJob:
+    """A job whose messages are drawn: those of two ranks vary around their cost."""
+
+    def __init__(self, costs: Costs, noise: float, seed: int) -> None:
+        hosts = range(len(costs))
+        self.samples = ProbeSamples(
+            [RankPlace(f"n{host}", "", "MPI") for host in hosts]
+        )
+        self._costs, self._noise = costs, noise
+        self._draw = np.random.default_rng(seed)
+        self._count = 0
+
+    def measure(self, orders: list[Order]) -> list[Exchange]:
+        """Draw as many samples of each pair as were asked for last, at least."""
+        before = len(self.samples.exchanges)
+        for order in orders:
+            number = len(self.samples.orders)
+            self.samples.orders.append(order)
+            words = order.rest.split()
+            if order.how == "sampling":
+                self._count = int(words[0])
+                continue
+            pairs = [tuple(map(int, word.split("-"))) for word in words if "-" in word]
+            if order.how == "circle":
+                pairs = [*combinations(range(len(self._costs)), 2)]
+            for a, b in pairs:
+                seconds = self._costs[a, b] * (
+                    1 + self._noise * self._draw.standard_normal(self._count)
+                )
+                exchange = Exchange(
+                    number, order.how, "echo", SIZE, order.window, a, b, seconds
+                )
+                self.samples.exchanges.append(exchange)
+        return list(self.samples.exchanges[before:])
+
+
+def found_in(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]:
+    """Return findings, and samples of the scan and of what is measured again."""
+    job = DrawnJob(costs, noise, seed)
+    effort, clock = EFFORTS["default"], Clock(1e9)
+    job.measure([scanning(effort), Order("circle", "echo", [SIZE], 1, "0 1")])
+    before = job.samples.count
+    found = refine(job, infer(job.samples), effort, clock)  # type: ignore[arg-type]
+    return found, before, job.samples.count - before
+
+
+def in_groups(sizes: list[int], inside: float, across: float) -> Costs:
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    costs = np.where(group[:, None] == group, inside, across)
+    np.fill_diagonal(costs, 0)
+    return costs
+
+
+@pytest.mark.parametrize("sizes", [[2, 2], [2, 2, 2, 2, 2], [2, 3, 4], [8, 2, 5]])
+def test_pairs_are_measured_again_until_small_groups_are_sure(sizes: list[int]) -> None:
+    ends = np.cumsum([0, *sizes]).tolist()
+    groups = [[*range(a, b)] for a, b in pairwise(ends)]
+    right = []
+    for seed in range(20):
+        found, _, again = found_in(in_groups(sizes, 1e-6, 1.12e-6), 0.1, seed)
+        right.append(found.document()["groups"] == groups)
+        assert again > 0
+    assert sum(right) >= 19
+
+
+def test_nothing_is_measured_again_without_noise() -> None:
+    found, _, again = found_in(in_groups([2, 2, 6, 6], 1e-6, 1.12e-6), 0, 1)
+    assert again == 0
+    assert len(found.root.groups) == 4
+
+
+def test_slow_hosts_are_no_group_of_two() -> None:
+    """Their messages to each other take longest of all."""
+    costs = np.full((12, 12), 1e-6)
+    for host in (4, 7):
+        costs[host] += 0.25e-6
+        costs[:, host] += 0.25e-6
+    np.fill_diagonal(costs, 0)
+    for seed in range(10):
+        assert not found_in(costs, 0.05, seed)[0].document()["groups"]
