@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 
 from peers.tables import paste
-from probe import applications, published, round_trip_table, tables
+from probe import applications, plan, published, round_trip_table, tables
 from probe.compare import Outcome
 from probe.measured import load, measure, save
 from probe.planted import draw, large
@@ -47,11 +47,14 @@ def main(given: Sequence[str] | None = None) -> None:
         "--round-trips", action="store_true", help="only programs on probed machines"
     )
     parser.add_argument(
+        "--plans", action="store_true", help="only the plans of ten thousand ranks"
+    )
+    parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
     asked = parser.parse_args(given)
     page = asked.docs and asked.docs / "reference" / "benchmarks.md"
-    whole = not (asked.published or asked.round_trips)
+    whole = not (asked.published or asked.round_trips or asked.plans)
     if whole:
         outcomes = _saved(asked.effort) if asked.saved else _measure(asked)
         columns = (f"{len(outcomes)} machines", "target", "reached", "")
@@ -60,6 +63,8 @@ def main(given: Sequence[str] | None = None) -> None:
         trips = round_trip_table.load(ROUND_TRIPS) if asked.saved else _round_trips()
         columns = (f"{len(trips)} machines", "target", "reached", "")
         _show(page, "-round-trips", columns, list(round_trip_table.rows(trips)))
+    if whole or asked.plans:
+        _show(page, "-plans", plan.COLUMNS, list(plan.rows()))
     if whole or asked.published:
         columns = ("C. Karlsson 2012", "", "source", "ours")
         _show(page, "-published", columns, list(published.rows()))

@@ -143,11 +143,18 @@ class Row(NamedTuple):
     """A line of the table."""
 
     machine: str
+    rounds: str
     planned: str
     took: str
     samples: str
     groups: str
     python: str
+
+
+COLUMNS = (
+    *("machine", "rounds", "scan, all: planned", "scan: took"),
+    *("pairs, samples", "groups", "Python"),
+)
 
 
 _SHORT = (0.5e-6, 2e-6, 2.6e-6, 3.4e-6)
@@ -198,9 +205,10 @@ def _row(machine: Large) -> Row:
     ranks, scanned = len(job.samples.places), _scan_seconds(made)
     return Row(
         f"{ranks:,} ranks on {machine.hosts:,} hosts, {_words(machine)}",
-        f"{_rounds(made):,} rounds, {scanned:.1f} s of {made.seconds:.0f} s",
+        f"{_rounds(made):,}",
+        f"{scanned:.0f} s, {made.seconds:.0f} s",
         f"{took:.1f} s",
-        f"{len(job.samples.exchanges):,} pairs, {job.samples.count:,} samples",
+        f"{len(job.samples.exchanges):,}, {job.samples.count:,}",
         _groups(machine, found, job.place),
         f"{worked:.0f} s, {most:,.0f} MB",
     )
@@ -232,4 +240,4 @@ def _groups(machine: Large, found: Findings, place: Numbers) -> str:
         if group.kind in (ALL, GROUP)
     }
     right = len(groups & planted)
-    return f"{right:,} of {len(planted):,}, {len(groups - planted)} wrong"
+    return f"{right:,} of {len(planted):,} and {len(groups - planted)} other ones"

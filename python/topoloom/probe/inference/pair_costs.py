@@ -46,7 +46,7 @@ class GroupTree:
         found = np.zeros(np.broadcast(first, second).shape, np.int64)
         for labels in self._labels[1:]:
             own = labels[first]
-            found = np.where(own == labels[second], own, found)
+            found = np.where((own == labels[second]) & (own >= 0), own, found)
         return found
 
 
