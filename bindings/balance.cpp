@@ -8,6 +8,7 @@
 #include "option_list.hpp"
 #include "rooms.hpp"
 #include "topoloom/balance/balancer.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom::python {
 
@@ -17,22 +18,25 @@ namespace {
 
 /// A plan beside the loads that it is for.
 struct BalancedLoads {
-    std::vector<std::int64_t> ends;
+    std::vector<std::int64_t> loads;
     Plan plan;
-    PlanMeasures measures;
-    PlanMeasures least;
-    std::uint32_t rounds;
+
+    [[nodiscard]] std::vector<std::int64_t> ends() const { return loads_after(loads, plan); }
 };
 
-BalancedLoads balanced(const Integers& given, std::string_view method) {
+BalancedLoads balanced(const Integers& given, std::string_view method, const Allocation* allocation,
+                       const Placement* placement) {
     const std::span<const std::int64_t> loads = elements<std::int64_t>(given, "loads");
+    if ((allocation == nullptr) != (placement == nullptr))
+        throw nb::type_error("allocation and placement belong together; give both or none");
     const nb::gil_scoped_release released;
-    Plan plan = balance({loads}, method);
-    std::vector<std::int64_t> ends = loads_after(loads, plan);
-    const PlanMeasures measures = measure_plan(plan, loads.size());
-    const PlanMeasures least = least_measures(loads, ends);
-    const std::uint32_t rounds = rounds_of(loads, plan);
-    return {std::move(ends), std::move(plan), measures, least, rounds};
+    BalanceProblem problem{loads};
+    if (placement != nullptr) {
+        placement->require_on(*allocation);
+        problem.machine = &allocation->machine();
+        problem.slots = placement->slots();
+    }
+    return {{loads.begin(), loads.end()}, balance(problem, method)};
 }
 
 nb::dict dict_of(const PlanMeasures& measures) {
@@ -64,6 +68,7 @@ nb::list list_balancers() {
         one["name"] = entry.name;
         one["summary"] = entry.summary;
         one["source"] = entry.source;
+        one["needs"] = entry.needs_machine ? "machine" : "";
         one["options"] = option_list(entry.options());
         list.append(one);
     }
@@ -79,25 +84,27 @@ void bind_balance(nb::module_& m) {
             nb::sig("def plan(self) -> numpy.typing.NDArray[numpy.int64]"),
             "Rows of from, to and count, ascending; shape ``(messages, 3)``.")
         .def_prop_ro(
-            "ends",
-            [](nb::handle_t<BalancedLoads> b) {
-                return view(std::span<const std::int64_t>(nb::cast<const BalancedLoads&>(b).ends), b);
-            },
+            "ends", [](const BalancedLoads& b) { return new_array(b.ends()); },
+            nb::sig("def ends(self) -> numpy.typing.NDArray[numpy.int64]"),
             "The load of every rank once the plan is carried out.")
         .def_prop_ro(
-            "measures", [](const BalancedLoads& b) { return dict_of(b.measures); },
+            "measures", [](const BalancedLoads& b) { return dict_of(measure_plan(b.plan, b.loads.size())); },
             nb::sig("def measures(self) -> dict[str, int]"),
             "Messages and tasks, in all and the most of one rank: messages, tasks, max_receives, "
             "max_tasks_received, max_sends, max_tasks_sent.")
         .def_prop_ro(
-            "least", [](const BalancedLoads& b) { return dict_of(b.least); },
+            "least", [](const BalancedLoads& b) { return dict_of(least_measures(b.loads, b.ends())); },
             nb::sig("def least(self) -> dict[str, int]"),
             "What none of these can be below in a plan of one round that ends with the same loads.")
-        .def_ro("rounds", &BalancedLoads::rounds, "More than 1 where ranks hand on what they were given.");
-    m.def("balance", &balanced, "loads"_a, nb::kw_only(), "method"_a = "alias",
+        .def_prop_ro(
+            "rounds", [](const BalancedLoads& b) { return rounds_of(b.loads, b.plan); },
+            "More than 1 where ranks hand on what they were given.");
+    m.def("balance", &balanced, "loads"_a, nb::kw_only(), "method"_a = "auto", "allocation"_a = nb::none(),
+          "placement"_a = nb::none(),
           "Spreads equal tasks evenly over ranks; loads count those of each rank.\n\n"
-          "`balancers()` lists the methods. Throws Error for no ranks, negative loads, and loads that add up "
-          "to 2**62 or more.");
+          "`balancers()` lists the methods; some choose near partners, by a placement and its allocation. "
+          "Throws Error for no ranks, negative loads, loads that add up to 2**62 or more, and a placement of "
+          "another number of ranks.");
     m.def("balancers", &list_balancers, nb::sig("def balancers() -> list[dict[str, object]]"),
           "All balancers with their options.");
 }

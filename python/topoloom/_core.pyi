@@ -1490,7 +1490,7 @@ class Balance:
         """Rows of from, to and count, ascending; shape ``(messages, 3)``."""
 
     @property
-    def ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+    def ends(self) -> numpy.typing.NDArray[numpy.int64]:
         """The load of every rank once the plan is carried out."""
 
     @property
@@ -1509,11 +1509,11 @@ class Balance:
     def rounds(self) -> int:
         """More than 1 where ranks hand on what they were given."""
 
-def balance(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, method: str = 'alias') -> Balance:
+def balance(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, method: str = 'auto', allocation: Allocation | None = None, placement: Placement | None = None) -> Balance:
     """
     Spreads equal tasks evenly over ranks; loads count those of each rank.
 
-    `balancers()` lists the methods. Throws Error for no ranks, negative loads, and loads that add up to 2**62 or more.
+    `balancers()` lists the methods; some choose near partners, by a placement and its allocation. Throws Error for no ranks, negative loads, loads that add up to 2**62 or more, and a placement of another number of ranks.
     """
 
 def balancers() -> list[dict[str, object]]:

@@ -21,15 +21,16 @@ struct Sides {
     [[nodiscard]] std::uint32_t receiver(std::size_t i) const { return ranks[ranks.size() - 1 - i]; }
 };
 
-/// By excess(rank). Written without branches, which would be mispredicted half of the time.
-template <class ExcessOf>
-Sides split(std::size_t ranks, const ExcessOf& excess_of) {
+/// By excess(rank) of the rank_at(i). Written without branches, which would be mispredicted half of the time.
+template <class ExcessOf, class RankAt>
+Sides split(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at) {
     Sides sides{BigVector<std::uint32_t>(ranks)};
     for (std::uint32_t i = 0; i < ranks; ++i) {
-        const std::int64_t excess = excess_of(i);
+        const std::uint32_t rank = rank_at(i);
+        const std::int64_t excess = excess_of(rank);
         if (sides.givers + sides.receivers < ranks) {
-            sides.ranks[sides.givers] = i;
-            sides.ranks[ranks - 1 - sides.receivers] = i;
+            sides.ranks[sides.givers] = rank;
+            sides.ranks[ranks - 1 - sides.receivers] = rank;
         }
         sides.givers += excess > 0 ? 1 : 0;
         sides.receivers += excess < 0 ? 1 : 0;
@@ -53,6 +54,9 @@ Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, 
     std::int64_t left = excess_of(from);
     std::int64_t phantom = phantom_of(from);
     std::size_t begin = 0;  // of the moves from this giver
+    // The giver after this one is looked up before it is needed.
+    std::uint32_t then = sides.giver(std::min<std::size_t>(1, sides.givers - 1));
+    std::int64_t then_left = excess_of(then);
     const auto give = [&](std::uint32_t to, std::int64_t tasks) {
         plan.push_back({Rank{from}, Rank{to}, tasks - phantom});
         if (tasks <= phantom) plan.pop_back();
@@ -60,10 +64,13 @@ Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, 
         const bool next = left < least;
         lacks[giver] = -left;
         giver += next ? 1 : 0;
-        from = sides.giver(std::min(giver, sides.givers - 1));
-        left = next ? excess_of(from) : left;
-        phantom = next ? phantom_of(from) : 0;
+        const std::int64_t mask = -static_cast<std::int64_t>(next);
+        from = (from & ~static_cast<std::uint32_t>(mask)) | (then & static_cast<std::uint32_t>(mask));
+        left = (left & ~mask) | (then_left & mask);
+        phantom = (from < phantoms ? 1 : 0) & mask;
         begin = next ? plan.size() : begin;
+        then = sides.giver(std::min(giver + 1, sides.givers - 1));
+        then_left = excess_of(then);
     };
     for (std::size_t i = 0; i < sides.receivers; ++i) {
         const std::uint32_t to = sides.receiver(i);
@@ -76,6 +83,19 @@ Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, 
                                   [&](const TaskMove& move) { return move.from.value != gives_to_both; });
     std::ranges::sort(plan.begin() + both, end, {}, &TaskMove::to);
     return plan;
+}
+
+template <class RankAt>
+Plan alias_in_order(std::span<const std::int64_t> loads, Remainder remainder, const RankAt& rank_at) {
+    const EvenLoad even = even_load(loads);
+    const bool exact = remainder == Remainder::exact && even.with_one_more > 0;
+    const std::vector<std::int64_t> ends = exact ? calm_ends(loads) : std::vector<std::int64_t>{};
+    const std::size_t phantoms = exact || even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
+    const auto excess_of = [&](std::uint32_t i) {
+        return loads[i] + (i < phantoms ? 1 : 0) - (exact ? ends[i] : even.ceiling);
+    };
+    return serve(excess_of, split(loads.size(), excess_of, rank_at), phantoms,
+                 remainder == Remainder::phantoms);
 }
 
 struct AliasOptions {
@@ -94,14 +114,12 @@ Plan by_alias(const BalanceProblem& problem, const AliasOptions& options) {
 }  // namespace
 
 Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder) {
-    const EvenLoad even = even_load(loads);
-    const bool exact = remainder == Remainder::exact && even.with_one_more > 0;
-    const std::vector<std::int64_t> ends = exact ? calm_ends(loads) : std::vector<std::int64_t>{};
-    const std::size_t phantoms = exact || even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
-    const auto excess_of = [&](std::uint32_t i) {
-        return loads[i] + (i < phantoms ? 1 : 0) - (exact ? ends[i] : even.ceiling);
-    };
-    return serve(excess_of, split(loads.size(), excess_of), phantoms, remainder == Remainder::phantoms);
+    return alias_in_order(loads, remainder, [](std::uint32_t i) { return i; });
+}
+
+Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder,
+                std::span<const std::uint32_t> order) {
+    return make_plan(alias_in_order(loads, remainder, [&](std::uint32_t i) { return order[i]; }));
 }
 
 Balancer alias_balancer() {

@@ -21,4 +21,8 @@ enum class Remainder {
 /// Source: Sudheer 2012, ch. 5, alg. 1; after Walker's alias method (ACM TOMS 3, 1977).
 [[nodiscard]] Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder);
 
+/// The same with the ranks in another order: all of them, each once.
+[[nodiscard]] Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder,
+                              std::span<const std::uint32_t> order);
+
 }  // namespace topoloom

@@ -11,12 +11,16 @@
 
 #include "topoloom/balance/plan.hpp"
 #include "topoloom/base/option.hpp"
+#include "topoloom/machine/machine.hpp"
 
 namespace topoloom {
 
 /// Equal tasks that are to be spread evenly: how many each rank holds.
 struct BalanceProblem {
     std::span<const std::int64_t> loads;
+    /// Where the ranks are, for balancers that choose near partners; without a machine there are no slots either.
+    const Machine* machine = nullptr;
+    std::span<const Slot> slots = {};
 };
 
 /// What a balancer says about itself.
@@ -24,6 +28,7 @@ struct BalancerInfo {
     std::string_view name;
     std::string_view summary;
     std::string_view source = {};
+    bool needs_machine = false;
 };
 
 using MakePlan = std::function<Plan(const BalanceProblem&)>;
@@ -38,7 +43,7 @@ struct Balancer : BalancerInfo {
 [[nodiscard]] const std::vector<Balancer>& balancers();
 
 /// The plan of a balancer such as `alias` or `alias(remainder=exact)`. Throws Error for unknown names and options, for
-/// no ranks, negative loads, and loads that add up to 2^62 or more.
+/// no ranks, negative loads, loads that add up to 2^62 or more, and balancers that need a machine where there is none.
 [[nodiscard]] Plan balance(const BalanceProblem& problem, std::string_view method);
 
 template <class Function>

@@ -10,15 +10,24 @@
 namespace topoloom {
 
 // Each is defined in the file of the balancer.
+Balancer auto_balancer();
 Balancer alias_balancer();
+Balancer curve_balancer();
+Balancer transport_balancer();
 Balancer walk_balancer();
 Balancer diffusion_balancer();
 Balancer integer_diffusion_balancer();
 Balancer laplacian_balancer();
 
 const std::vector<Balancer>& balancers() {
-    static const std::vector<Balancer> table{alias_balancer(), walk_balancer(), diffusion_balancer(),
-                                             integer_diffusion_balancer(), laplacian_balancer()};
+    static const std::vector<Balancer> table{auto_balancer(),
+                                             alias_balancer(),
+                                             walk_balancer(),
+                                             curve_balancer(),
+                                             transport_balancer(),
+                                             diffusion_balancer(),
+                                             integer_diffusion_balancer(),
+                                             laplacian_balancer()};
     return table;
 }
 
@@ -32,6 +41,11 @@ Plan balance(const BalanceProblem& problem, std::string_view method) {
     }
     const MakePlan make = found->make(name, values);
     static_cast<void>(even_load(problem.loads));
+    if (found->needs_machine && problem.machine == nullptr)
+        fail("balancer '", name, "' chooses near ranks; give a machine");
+    if (problem.machine != nullptr && problem.slots.size() != problem.loads.size())
+        fail("there are loads of ", problem.loads.size(), " ranks, but ", problem.slots.size(),
+             " are placed");
     return make(problem);
 }
 

@@ -5,4 +5,5 @@ from topoloom.figure.judgement import draw_judgement as draw_judgement
 from topoloom.figure.loads import draw_loads as draw_loads
 from topoloom.figure.machine import draw_machine as draw_machine
 from topoloom.figure.model import draw_model as draw_model
+from topoloom.figure.plan import draw_plan as draw_plan
 from topoloom.figure.timeline import draw_timeline as draw_timeline

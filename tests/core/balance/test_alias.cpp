@@ -139,7 +139,9 @@ TEST_CASE("example 2: every rank refills the one before it") {
 
 TEST_CASE("one rank, no tasks and equal loads need no plan") {
     for (const TaskCounts& loads : {TaskCounts{7}, TaskCounts{0}, TaskCounts(5, 0), TaskCounts(5, 3)}) {
-        for (const Balancer& one : balancers()) CHECK(balance({loads}, one.name).empty());
+        for (const Balancer& one : balancers()) {
+            if (!one.needs_machine) CHECK(balance({loads}, one.name).empty());
+        }
     }
 }
 

@@ -42,7 +42,7 @@ def test_a_plan_is_printed_with_its_measures(topoloom: Command) -> None:
 
 def test_people_see_who_gives_to_whom(topoloom: Command) -> None:
     write(LOADS)
-    shown = topoloom("balance", "loads.csv")
+    shown = topoloom("balance", "loads.csv", "--method", "alias")
     assert (shown.status, shown.err) == (0, "")
     assert "16 tasks on 4 ranks, by alias" in shown.out
     assert "loads after   4 to 4" in shown.out
@@ -76,6 +76,48 @@ def test_a_placement_says_where_the_ranks_are(topoloom: Command) -> None:
     assert "x.json is for mesh:4, not mesh:2x2" in other.err
 
 
+def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
+    """Ranks 1 and 6 lack what their neighbors have too much."""
+    write([4, 2, 6, 4, 4, 6, 2, 4])
+    words = ["balance", "loads.csv", "--machine", "mesh:8", "--json"]
+    near = topoloom(*words).json
+    assert near["plan"] == [[2, 1, 2], [5, 6, 2]]
+    assert near["hop_bytes"] == 4
+    swapped = [0, 1, 5, 3, 4, 2, 6, 7]
+    machine = tl.load_machine("mesh:8")
+    allocation = tl.Allocation.whole(machine)
+    placement = tl.Placement(allocation, swapped)
+    tl.save_placement("x.json", tl.PlacementFile(machine, allocation, placement))
+    words = ["balance", "loads.csv", "--placement", "x.json", "--json"]
+    assert topoloom(*words).json["plan"] == [[2, 6, 2], [5, 1, 2]]
+
+
+def test_plans_are_drawn(topoloom: Command) -> None:
+    write([4, 2, 6, 4, 4, 6, 2, 4])
+    topoloom("balance", "loads.csv", "--figure", "line.svg")
+    for machine in ("mesh:8", "torus:2x4", "fattree:4:4", "dragonfly:3x2,nodes=2"):
+        words = ["balance", "loads.csv", "--machine", machine, "--figure", "on.svg"]
+        drawn = topoloom(*words)
+        assert (drawn.status, drawn.err) == (0, "")
+        assert "written  on.svg" in drawn.out
+        assert Path("on.svg").read_text() != Path("line.svg").read_text()
+    write([1] * 5000, "many.csv")
+    refused = topoloom("balance", "many.csv", "--figure", "many.svg")
+    assert refused.status == 2
+    assert "a plan of 5,000 ranks is too large to draw" in refused.err
+    assert not Path("many.svg").exists()
+
+
+def test_receives_are_limited_as_asked(topoloom: Command) -> None:
+    write([4, 4, 4, 0, 4, 4, 1, 3])
+    words = ["balance", "loads.csv", "--machine", "mesh:8", "--json", "--method"]
+    received = [
+        topoloom(*words, f"transport(receives={most})").json["measures"]["max_receives"]
+        for most in (0, 1, 2)
+    ]
+    assert received == [3, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
@@ -101,6 +143,7 @@ def test_bad_loads_are_refused_in_one_line(
     ("words", "said"),
     [
         (["--method", "alais"], "no balancer 'alais' (did you mean 'alias'?)"),
+        (["--method", "transport"], "balancer 'transport' chooses near ranks; give a"),
         (["--bytes", "1KiB"], "--bytes is the size of tasks that cross a --machine"),
         (["--machine", "mesh:3"], "there are 4 ranks, but the allocation has only 3"),
         (["--allocate", "4"], "an allocation is of a machine; name that, too"),
@@ -121,6 +164,7 @@ def test_balanced_loads_need_no_plan(topoloom: Command, loads: list[Any]) -> Non
     write(loads)
     for entry in topoloom("list", "balancers", "--json").json:
         words = ["balance", "loads.csv", "--method", entry["name"]]
+        words += ["--machine", "mesh:5"] if entry["needs"] else []
         assert topoloom(*words, "--json").json["plan"] == []
         assert topoloom(*words).status == 0
 
@@ -131,5 +175,5 @@ def test_python_users_get_the_same(topoloom: Command) -> None:
     found = tl.balance(np.array(LOADS), method="alias")
     assert found.plan.tolist() == printed["plan"]
     assert found.ends.tolist() == [4, 4, 4, 4]
-    balanced = tl.tasks.balance_loads(tl.tasks.read_loads("loads.csv"))
+    balanced = tl.tasks.balance_loads(tl.tasks.read_loads("loads.csv"), "alias")
     assert balanced.document() == printed

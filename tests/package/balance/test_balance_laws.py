@@ -42,6 +42,38 @@ def test_loads_end_at_the_floor_or_ceiling(method: str, loads: list[int]) -> Non
     assert ends.max() <= -(-sum(loads) // len(loads))
 
 
+@given(loads=LOADS, data=st.data())
+@pytest.mark.parametrize("receives", [0, 1, 2])
+@pytest.mark.parametrize("text", ["torus:4x4x4", "tree:5:8,distance=1:10"])
+def test_near_partners_end_there_too_and_cost_the_fewest_hops(
+    text: str, receives: int, loads: list[int], data: st.DataObject
+) -> None:
+    machine = tl.load_machine(text)
+    allocation = tl.Allocation.whole(machine)
+    slots = data.draw(st.permutations(range(40)))[: len(loads)]
+    where = {"allocation": allocation, "placement": tl.Placement(allocation, slots)}
+    method = f"transport(receives={receives})"
+    near = tl.balance(loads, method=method, **where)
+    ends = after(loads, near.plan)
+    assert ends.min() >= sum(loads) // len(loads)
+    assert ends.max() <= -(-sum(loads) // len(loads))
+    assert near.rounds <= 1
+    if receives:
+        assert near.measures["max_receives"] <= receives
+    if receives == 0:
+        other = tl.balance(loads, method="curve(partners=nearest)", **where)
+        assert hops(near.plan, slots, machine) <= hops(other.plan, slots, machine)
+        assert near.measures["tasks"] == near.least["tasks"]
+
+
+def hops(plan: np.ndarray, slots: list[int], machine: tl.Machine) -> int:
+    """Add up tasks times distance."""
+    return sum(
+        tasks * machine.distance(slots[source], slots[target])
+        for source, target, tasks in plan.tolist()
+    )
+
+
 @given(loads=LOADS)
 def test_the_alias_method_keeps_its_promises(loads: list[int]) -> None:
     found = tl.balance(loads, method="alias")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options.files import AsJson, PlacementOption
+from topoloom.cli.options.files import AsJson, Figure, PlacementOption
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.messages import MaybeBytes
@@ -39,23 +39,30 @@ def command(
             help="One of those below.",
             autocompletion=complete.balancers,
         ),
-    ] = "alias",
+    ] = "auto",
     machine: MaybeMachineText = None,
     placement: PlacementOption = None,
     *,
     allowed: AllocationOptions,
     amount: MaybeBytes = None,
+    figure: Figure = None,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
     """Even out equal tasks: who hands how many to whom.
 
     \b
+    auto               the cheapest of curve and transport; without a machine, alias.
+                       By hop-bytes, or auto(cost=busiest-link) or (cost=messages)
     alias              every rank that lacks tasks is given all of them by one other;
                        ends within k-2..k, k the ceiling of the mean, or with
                        alias(remainder=exact) at k-1 or k
     qwalk              the first rank with too many gives to the first with too few:
                        the fewest tasks move, and a rank may receive from many
+    curve              on a machine: alias along a curve through the nodes, or with
+                       curve(partners=nearest) by the nearest along it
+    transport          on a machine: over the fewest hops, from at most 2 ranks to one;
+                       transport(receives=1) from one, (receives=0) from any number
     diffusion          neighbors level out their difference, step by step;
                        diffusion(order=2) takes fewer steps
     integer-diffusion  the same in entire tasks, until neighbors hardly differ
@@ -70,9 +77,12 @@ def command(
       topoloom balance loads.csv
       topoloom balance loads.csv --method qwalk --json
       topoloom balance loads.csv --machine torus:8x8x8 --bytes 2KiB
+      topoloom balance loads.csv --machine torus:4x4 --figure plan.svg
+      topoloom balance loads.csv --placement x.json --method 'transport(receives=1)'
     """
     from topoloom._core import Error
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import print_facts, print_json
+    from topoloom.figure.plan import draw_plan
     from topoloom.support.units import parse_bytes
     from topoloom.tasks.balancing.balance import balance_loads
     from topoloom.tasks.balancing.load_list import read_loads
@@ -86,16 +96,20 @@ def command(
         raise Error("--bytes is the size of tasks that cross a --machine; name one")
     size = parse_bytes(amount) if amount is not None else 1
     balanced = balance_loads(given, method, ranks, size)
+    if figure is not None:
+        draw_plan(figure, given, {method: balanced.balance}, ranks)
     if as_json:
         print_json(balanced.document())
     else:
         _print(balanced)
+        print_facts([], written=[figure])
 
 
 def _print(balanced: Balanced) -> None:
     from topoloom.cli.console import print_facts, print_table
 
     found = balanced.balance
+    measures, least = found.measures, found.least
     ranks, tasks = len(balanced.loads), int(balanced.loads.sum())
     print_facts([], f"{tasks:,} tasks on {ranks:,} ranks, by {balanced.method}")
     moves = found.plan[:MAX_LISTED].tolist()
@@ -116,7 +130,7 @@ def _print(balanced: Balanced) -> None:
     print_table(
         ["", "plan", "at least"],
         [
-            [title, f"{found.measures[key]:,}", f"{found.least[key]:,}"]
+            [title, f"{measures[key]:,}", f"{least[key]:,}"]
             for key, title in TITLES.items()
         ],
     )

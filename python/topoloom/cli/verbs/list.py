@@ -50,7 +50,7 @@ def command(
 def _columns(kind: str) -> list[str]:
     return {
         "mappers": ["name", "kind", "summary", "source"],
-        "balancers": ["name", "summary", "source"],
+        "balancers": ["name", "summary", "source", "needs"],
         "schedules": ["name", "operations", "summary"],
         "patterns": ["name", "summary", "needs"],
         "affinities": ["name", "summary", "elements", "mapper"],

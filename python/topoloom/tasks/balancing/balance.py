@@ -78,7 +78,7 @@ class Balanced(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
-        found = self.balance
+        found, ends = self.balance, self.balance.ends
         return {
             "method": self.method,
             "ranks": len(self.loads),
@@ -87,15 +87,15 @@ class Balanced(NamedTuple):
             "measures": found.measures,
             "least": found.least,
             "rounds": found.rounds,
-            "load_min": int(found.ends.min()),
-            "load_max": int(found.ends.max()),
+            "load_min": int(ends.min()),
+            "load_max": int(ends.max()),
             **(self.crossing.document() if self.crossing is not None else {}),
         }
 
 
 def balance_loads(
     loads: NDArray[np.int64],
-    method: str = "alias",
+    method: str = "auto",
     ranks: Ranks | None = None,
     task_bytes: int = 1,
 ) -> Balanced:
@@ -108,7 +108,8 @@ def balance_loads(
     method
         The balancer, with options if any: ``alias(remainder=exact)``.
     ranks
-        Where they are; the result then has the cost of what is sent.
+        Where they are, for balancers that choose near partners; the result then has
+        the cost of what is sent.
     task_bytes
         Of one task.
 
@@ -118,9 +119,10 @@ def balance_loads(
         For bad loads, unknown methods, and where the placement is not of these ranks.
     """
     loads = np.asarray(loads)
-    found = balance(loads, method=method)
     if ranks is None:
-        return Balanced(method, loads, found)
+        return Balanced(method, loads, balance(loads, method=method))
+    where = ranks._asdict()
+    found = balance(loads, method=method, **where)
     return Balanced(method, loads, found, _crossing(found, ranks, task_bytes))
 
 
@@ -135,9 +137,7 @@ def block_ranks(allocation: Allocation, count: int) -> Ranks:
 
 
 def _crossing(found: Balance, ranks: Ranks, task_bytes: int) -> Crossing:
-    placed, count = len(ranks.placement.slots), len(found.ends)
-    if placed != count:
-        raise Error(f"{counted(placed, 'rank')} are placed, but {count:,} have loads")
+    count = len(ranks.placement.slots)
     source, target, tasks = found.plan.T
     if tasks.size and int(tasks.max()) * task_bytes >= 2**63:
         raise Error("the bytes of a message add up to 2^63 or more")

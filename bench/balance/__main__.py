@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks balancers, times them, and holds near partners beside others."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import product
+
+from balance import decisions, exactness, near, optimality
+from topoloom.cli.console import print_table
+
+
+def main() -> None:
+    """Do what the command line says; `--quick` takes a minute."""
+    parser = argparse.ArgumentParser("balance", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a part of each")
+    parser.add_argument(
+        "--only",
+        choices=list(PARTS),
+        action="append",
+        help="one of the tables; may be given several times",
+    )
+    asked = parser.parse_args()
+    for name, part in PARTS.items():
+        if not asked.only or name in asked.only:
+            part(asked.quick)
+
+
+def _exactness(quick: bool) -> None:
+    rows = [
+        [
+            kept.method,
+            f"{kept.loads:,}",
+            f"{kept.draws:,}",
+            f"k-{kept.below}..k",
+            f"k-{kept.least}",
+            str(kept.broken),
+        ]
+        for kept in exactness.check(20 if quick else 1)
+    ]
+    columns = ["", "loads", "draws", "promised", "lowest", "broken"]
+    print_table(columns, rows, title="Where loads end, of 2 to 1,000,000 ranks")
+
+
+def _optimality(quick: bool) -> None:
+    rows = []
+    for ranks in range(2, 9 if quick else 13):
+        found = optimality.search(ranks, 20 if quick or ranks > 10 else 200)
+        rows.append(
+            [
+                str(ranks),
+                str(found.draws),
+                str(found.receives),
+                str(found.largest),
+                f"{found.ratio:.2f}",
+                f"{found.worst:.2f}",
+                f"{found.exact:.2f}",
+            ]
+        )
+    columns = ["ranks", "draws", "receives optimal", "largest message optimal"]
+    columns += ["messages / fewest", "at most", "remainder=exact"]
+    print_table(columns, rows, title="The alias method beside exact search", left=0)
+
+
+def _near(quick: bool) -> None:
+    rows = []
+    kinds = (near.WALKERS,) if quick else (near.WALKERS, near.CLOUD)
+    machines = list(near.MACHINES)[:: 3 if quick else 1]
+    for kind, machine, ragged in product(kinds, machines, (False, True)):
+        case = near.measure(machine, ragged, kind, 2 if quick else 5)
+        ours, alias = case.by_method["auto"], case.by_method["alias"]
+        rows.append(
+            [
+                machine,
+                case.allocation,
+                kind,
+                f"{case.ranks:,}",
+                *(f"{case.over(method, 'alias'):.3f}" for method in near.METHODS[1:]),
+                f"{case.over('auto', 'qwalk'):.2f}",
+                f"{case.messages('auto'):.2f}",
+                str(ours.receives),
+                f"{ours.busiest / alias.busiest:.2f}",
+            ]
+        )
+    columns = ["machine", "nodes", "loads", "ranks", *near.METHODS[1:]]
+    columns += ["auto / qwalk", "messages / alias", "receives", "busiest link / alias"]
+    print_table(columns, rows, title="Hop-bytes over the alias method's", left=3)
+
+
+def _decisions(quick: bool) -> None:
+    rows = [
+        [one.method, one.machine, f"{one.ranks:,}", f"{1e3 * one.seconds:.2f} ms"]
+        for one in decisions.decide(3 if quick else 15)
+    ]
+    title = "Decisions on one core: processor time, the least of several"
+    print_table(["", "machine", "ranks", "time"], rows, title=title, left=2)
+
+
+PARTS = {
+    "exactness": _exactness,
+    "optimality": _optimality,
+    "near": _near,
+    "decisions": _decisions,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long decisions take, on one core."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+import topoloom as tl
+from topoloom.tasks import block_ranks
+
+SIZES = (1000, 10_000, 100_000, 1_000_000)
+#: Machines with a slot for each of 10^6 ranks, and with as many nodes or fewer.
+MACHINES = (
+    "torus:100x100x100",
+    "torus:32x32x32+node:31",
+    "fattree:100:100:100",
+    "dragonfly:257x64,nodes=64",
+)
+
+
+class Decision(NamedTuple):
+    """Seconds of a method: of this process's processor time, the least of several."""
+
+    method: str
+    machine: str
+    ranks: int
+    seconds: float
+
+
+def decide(repetitions: int) -> list[Decision]:
+    """Time balancers without a machine by size, and near partners for 10^6 ranks."""
+    rng = np.random.default_rng(1)
+    found = []
+    for size in SIZES:
+        loads = rng.integers(20, 29, size)
+        for method in ("alias", "alias(remainder=exact)", "qwalk"):
+            seconds = _least(lambda: tl.balance(loads, method=method), repetitions)  # noqa: B023
+            found.append(Decision(method, "", size, seconds))
+    for text in MACHINES:
+        machine = tl.load_machine(text)
+        allocation = tl.Allocation.whole(machine)
+        count = min(SIZES[-1], allocation.slot_count)
+        where = block_ranks(allocation, count)._asdict()
+        loads = rng.integers(20, 29, count)
+        for method in ("curve", "transport", "auto"):
+            seconds = _least(
+                lambda: tl.balance(loads, method=method, **where),  # noqa: B023
+                min(repetitions, 3),
+            )
+            found.append(Decision(method, text, count, seconds))
+    return found
+
+
+def _least(run: Callable[[], object], repetitions: int) -> float:
+    times = []
+    for _ in range(repetitions):
+        start = time.process_time()
+        run()
+        times.append(time.process_time() - start)
+    return min(times)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether loads end where balancers promise, on ten million drawn loads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+import topoloom as tl
+
+#: Numbers of ranks, and how many times each is drawn.
+SIZES = {2: 2000, 3: 2000, 7: 2000, 16: 2000, 100: 2000, 1000: 750, 10_000: 100}
+SIZES |= {100_000: 30, 1_000_000: 5}
+
+
+class Kept(NamedTuple):
+    """Promises of a balancer, and what was found.
+
+    Attributes
+    ----------
+    method
+        The balancer.
+    below
+        By how much loads may end below the ceiling of their mean.
+    receives
+        How many ranks one may receive from; 0: any number.
+    loads, draws
+        How many were drawn.
+    broken
+        Draws in which a promise was not kept.
+    least
+        How far the lowest load ended below the ceiling.
+    """
+
+    method: str
+    below: int
+    receives: int
+    loads: int
+    draws: int
+    broken: int
+    least: int
+
+
+#: balancer -> how far loads may end below the ceiling, and receives
+PROMISES = {
+    "alias": (2, 1),
+    "alias(remainder=exact)": (1, 1),
+    "qwalk": (1, 0),
+}
+
+
+def check(every: int = 1) -> list[Kept]:
+    """Draw loads, let each method balance them, and count broken promises."""
+    found = []
+    for method, (below, receives) in PROMISES.items():
+        rng = np.random.default_rng(1)
+        loads_drawn = draws = broken = least = 0
+        for size, times in SIZES.items():
+            for draw in range(0, times, every):
+                loads = rng.integers(0, rng.integers(2, 50), size)
+                if draw % 2:  # the number of ranks divides the sum
+                    loads[rng.integers(size)] += -loads.sum() % size
+                loads_drawn += size
+                draws += 1
+                depth, kept = _outcome(loads, method, below, receives)
+                least = max(least, depth)
+                broken += not kept
+        kept_all = Kept(method, below, receives, loads_drawn, draws, broken, least)
+        found.append(kept_all)
+    return found
+
+
+def _outcome(
+    loads: np.ndarray, method: str, below: int, receives: int
+) -> tuple[int, bool]:
+    """Carry out a plan; how far below the ceiling loads end, and if all is kept."""
+    size = len(loads)
+    source, target, tasks = tl.balance(loads, method=method).plan.T
+    ends = loads.copy()
+    np.subtract.at(ends, source, tasks)
+    np.add.at(ends, target, tasks)
+    ceiling = -(-int(loads.sum()) // size)
+    depth = ceiling - int(ends.min())
+    most = int(np.bincount(target, minlength=1).max()) if len(target) else 0
+    given = np.bincount(source, tasks, size) if len(source) else np.zeros(size)
+    kept = (
+        int(ends.max()) <= ceiling
+        and depth <= (below if loads.sum() % size else 0)
+        and len(source) <= size - 1
+        and (not receives or most <= receives)
+        and bool((given <= loads).all())
+        and int(ends.sum()) == int(loads.sum())
+    )
+    return depth, kept

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hop-bytes of tasks that move on tori, fat trees and dragonflies, by balancer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from topoloom import Allocation, load_machine
+from topoloom.tasks import Ranks, Where, balance_loads, block_ranks, load_nodes
+
+#: machine -> nodes of its ragged allocation
+MACHINES = {
+    "torus:8x8x8": 300,
+    "torus:16x16x16": 2000,
+    "torus:32x32x32": 16000,
+    "fattree:16:16:8": 1000,
+    "fattree:32:32:32": 16000,
+    "dragonfly:17x8,nodes=4": 300,
+    "dragonfly:65x16,nodes=16": 8000,
+}
+METHODS = (
+    "alias",
+    "qwalk",
+    "curve",
+    "curve(partners=nearest)",
+    "transport(receives=0)",
+    "transport(receives=1)",
+    "auto",
+)
+#: How loads are drawn.
+WALKERS, CLOUD = "walkers", "cloud"
+
+
+class Moved(NamedTuple):
+    """What a plan costs, in the mean over seeds."""
+
+    hop_bytes: float
+    messages: float
+    receives: int
+    busiest: float
+
+
+class Case(NamedTuple):
+    """Plans of all methods for one machine, allocation and kind of loads."""
+
+    machine: str
+    allocation: str
+    loads: str
+    ranks: int
+    by_method: dict[str, Moved]
+
+    def over(self, method: str, other: str) -> float:
+        """Divide the hop-bytes of two methods."""
+        return self.by_method[method].hop_bytes / self.by_method[other].hop_bytes
+
+    def messages(self, method: str) -> float:
+        """Divide by the messages of the alias method."""
+        return self.by_method[method].messages / self.by_method["alias"].messages
+
+
+def measure(machine: str, ragged: bool, kind: str, seeds: int) -> Case:
+    """Balance drawn loads by every method."""
+    if ragged:
+        allocation = load_nodes(machine, Where(allocate=MACHINES[machine]))[
+            0
+        ].allocation
+    else:
+        allocation = Allocation.whole(load_machine(machine))
+    ranks = block_ranks(allocation, allocation.slot_count)
+    runs: dict[str, list[Moved]] = {method: [] for method in METHODS}
+    for seed in range(seeds):
+        loads = draw(kind, ranks, np.random.default_rng(seed))
+        for method in METHODS:
+            runs[method].append(_moved(loads, method, ranks))
+    means = {
+        method: Moved(
+            float(np.mean([run.hop_bytes for run in found])),
+            float(np.mean([run.messages for run in found])),
+            max(run.receives for run in found),
+            float(np.mean([run.busiest for run in found])),
+        )
+        for method, found in runs.items()
+    }
+    where = "ragged" if ragged else "whole"
+    return Case(machine, where, kind, allocation.slot_count, means)
+
+
+def draw(kind: str, ranks: Ranks, rng: np.random.Generator) -> np.ndarray:
+    """Draw loads: 24 walkers and up to 4 more or fewer, or a cloud around one rank."""
+    count = len(ranks.placement.slots)
+    if kind == WALKERS:
+        return rng.integers(20, 29, count)
+    away = np.abs(np.arange(count) - int(rng.integers(count)))
+    return rng.poisson(20 + 40 * np.exp(-away / (count / 16)))
+
+
+def _moved(loads: np.ndarray, method: str, ranks: Ranks) -> Moved:
+    found = balance_loads(loads, method, ranks)
+    assert found.crossing is not None
+    judged, measures = found.crossing.judgement, found.balance.measures
+    return Moved(
+        judged.hop_bytes,
+        measures["messages"],
+        measures["max_receives"],
+        judged.congestion_max,
+    )

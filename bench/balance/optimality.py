@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exact search beside the alias method, for few ranks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+import topoloom as tl
+
+INFINITE = 10**9
+
+
+class Optimal(NamedTuple):
+    """The alias method beside the optimum, for a number of ranks.
+
+    Attributes
+    ----------
+    ranks
+        How many.
+    draws
+        Loads that were drawn.
+    receives
+        Draws in which it needs no more messages to a rank than any plan.
+    largest
+        Draws in which its largest message is that of the best plan among those with one
+        message to each rank.
+    ratio, worst
+        Its messages over the fewest: mean and maximum.
+    exact
+        The mean of the same with ``remainder=exact``.
+    """
+
+    ranks: int
+    draws: int
+    receives: int
+    largest: int
+    ratio: float
+    worst: float
+    exact: float
+
+
+def search(ranks: int, draws: int) -> Optimal:
+    """Draw loads whose sum the ranks divide, and compare."""
+    rng = np.random.default_rng(ranks)
+    receives = largest = 0
+    ratios, exact = [], []
+    for _ in range(draws):
+        loads = rng.integers(0, 12, ranks)
+        loads[rng.integers(ranks)] += -loads.sum() % ranks
+        found = tl.balance(loads, method="alias").measures
+        excess = [int(e) for e in loads - loads.sum() // ranks if e]
+        fewest = fewest_messages(excess)
+        receives += found["max_receives"] == min(1, fewest)
+        largest += found["max_tasks_received"] == least_largest_message(excess)
+        if fewest:
+            ratios.append(found["messages"] / fewest)
+            short = tl.balance(loads, method="alias(remainder=exact)").measures
+            exact.append(short["messages"] / fewest)
+    return Optimal(
+        ranks,
+        draws,
+        receives,
+        largest,
+        float(np.mean(ratios)),
+        float(np.max(ratios)),
+        float(np.mean(exact)),
+    )
+
+
+def fewest_messages(excess: list[int]) -> int:
+    """Count the messages of the best plan: ranks less groups that balance alone.
+
+    A group of g ranks takes g - 1 messages; groups are chosen by all subsets.
+    """
+    full = (1 << len(excess)) - 1
+    sums = _sums(excess)
+    groups = [0] * (full + 1)
+    for chosen in range(1, full + 1):
+        rest = chosen
+        best = 0
+        while rest:
+            low = rest & -rest
+            best = max(best, groups[chosen ^ low])
+            rest ^= low
+        groups[chosen] = best + (sums[chosen] == 0)
+    return len(excess) - groups[full]
+
+
+def least_largest_message(excess: list[int]) -> int:
+    """Find the least largest message of plans with one message to each rank.
+
+    Such a plan is a forest: a message to a rank is what all ranks below it lack. All
+    forests are tried, by subsets.
+    """
+    full = (1 << len(excess)) - 1
+    sums = _sums(excess)
+    below = [0] + [INFINITE] * full  # a set cut in trees, each with a message to it
+    tree = [INFINITE] * (full + 1)  # one tree and the message to its root
+    alone = [0] + [INFINITE] * full  # a set cut in trees that balance
+    for chosen in range(1, full + 1):
+        rest, best = chosen, INFINITE
+        while rest:
+            low = rest & -rest
+            best = min(best, below[chosen ^ low])
+            rest ^= low
+        if sums[chosen] < 0:
+            tree[chosen] = max(best, -sums[chosen])
+        balanced = best if sums[chosen] == 0 else INFINITE
+        first = chosen & -chosen
+        part = chosen
+        below_best, alone_best = INFINITE, balanced
+        while part:
+            if part & first:
+                others = chosen ^ part
+                below_best = min(below_best, max(tree[part], below[others]))
+            part = (part - 1) & chosen
+        below[chosen] = below_best
+        alone[chosen] = alone_best
+    return alone[full]
+
+
+def _sums(excess: list[int]) -> list[int]:
+    sums = [0] * (1 << len(excess))
+    for chosen in range(1, len(sums)):
+        low = chosen & -chosen
+        sums[chosen] = sums[chosen ^ low] + excess[low.bit_length() - 1]
+    return sums

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The balancer that tries others and keeps the cheapest plan.
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "topoloom/balance/alias.hpp"
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/curve.hpp"
+#include "topoloom/balance/near.hpp"
+#include "topoloom/balance/near/near_order.hpp"
+#include "topoloom/metric/judge.hpp"
+
+namespace topoloom {
+
+namespace {
+
+enum class PlanCost { hop_bytes, busiest_link, messages };
+
+struct AutoOptions {
+    PlanCost cost = PlanCost::hop_bytes;
+    void visit(auto& field) {
+        field("cost", cost, Choices{"hop-bytes", "busiest-link", "messages"},
+              "what the plan should have the least of, on a machine");
+    }
+};
+
+/// Of tasks of one byte: bytes on the busiest link over its bandwidth.
+double busiest_link(const BalanceProblem& problem, const Plan& plan) {
+    std::vector<Rank> givers;
+    std::vector<Rank> receivers;
+    std::vector<Bytes> bytes;
+    for (const auto& [from, to, tasks] : plan) {
+        givers.push_back(from);
+        receivers.push_back(to);
+        bytes.emplace_back(tasks);
+    }
+    const CommGraph sent = CommGraph::from_edges(problem.loads.size(), givers, receivers, bytes);
+    const Placement placement = Placement::restored(
+        problem.machine->shared_text(), {problem.slots.begin(), problem.slots.end()}, SlotUse::shared);
+    return judge(sent, *problem.machine, placement).congestion_max;
+}
+
+Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {
+    if (problem.machine == nullptr) return balance(problem, "alias");
+    const auto hops = [&](const Plan& plan) { return task_hops(problem, plan); };
+    const auto messages = [](const Plan& plan) { return static_cast<double>(plan.size()); };
+    const auto cost = [&](const Plan& plan) -> std::pair<double, double> {
+        switch (options.cost) {
+            case PlanCost::hop_bytes:
+                return {hops(plan), messages(plan)};
+            case PlanCost::busiest_link:
+                return {busiest_link(problem, plan), hops(plan)};
+            case PlanCost::messages:
+                return {messages(plan), hops(plan)};
+        }
+        return {};
+    };
+    Plan best;
+    std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0};
+    const std::vector<std::uint32_t> order = near_order(*problem.machine, problem.slots);
+    std::vector<Plan> plans{transport_plan(problem, order, usual_receives),
+                            nearest_plan(problem.loads, order),
+                            alias_plan(problem.loads, Remainder::exact, order)};
+    for (Plan& plan : plans) {
+        const std::pair<double, double> own = cost(plan);
+        if (own >= least) continue;
+        least = own;
+        best = std::move(plan);
+    }
+    return best;
+}
+
+}  // namespace
+
+Balancer auto_balancer() {
+    return balancer<by_auto>(
+        {.name = "auto", .summary = "the cheapest of transport and curve; without a machine, alias"});
+}
+
+}  // namespace topoloom

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/near.hpp"
+
+#include <vector>
+
+#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/near/matching.hpp"
+#include "topoloom/balance/near/near_order.hpp"
+#include "topoloom/balance/near/receive_limit.hpp"
+#include "topoloom/balance/near/transport.hpp"
+
+namespace topoloom {
+
+Plan transport_plan(const BalanceProblem& problem, std::span<const std::uint32_t> order,
+                    std::uint32_t receives) {
+    std::vector<std::int64_t> excess = calm_ends(problem.loads);
+    for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = problem.loads[i] - excess[i];
+    const NearExcess near = near_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
+    std::vector<Shipment> shipments = is_small(near, *problem.machine)
+                                          ? cheapest_transport(near, *problem.machine, problem.slots)
+                                          : match_near(near);
+    if (receives > 0) shipments = limit_receives(std::move(shipments), near.ranks.size(), receives);
+    Plan moves;
+    moves.reserve(shipments.size());
+    for (const auto& [giver, receiver, tasks] : shipments)
+        moves.push_back({Rank{near.ranks[giver]}, Rank{near.ranks[receiver]}, tasks});
+    return make_plan(std::move(moves));
+}
+
+double task_hops(const BalanceProblem& problem, const Plan& plan) {
+    const std::span<const Slot> slots = problem.slots;
+    double sum = 0;
+    with_space(*problem.machine, [&](const auto& space) {
+        for (const auto& [from, to, tasks] : plan) {
+            const auto distance =
+                space.distance(space.point(slots[from.value]), space.point(slots[to.value]));
+            sum += static_cast<double>(tasks) * distance;
+        }
+    });
+    return sum;
+}
+
+namespace {
+
+struct TransportOptions {
+    std::uint32_t receives = usual_receives;
+    void visit(auto& field) {
+        field("receives", receives, Range{0, 1e6}, "ranks that one may receive from, at most; 0: any number");
+    }
+};
+
+Plan by_transport(const BalanceProblem& problem, const TransportOptions& options) {
+    return transport_plan(problem, near_order(*problem.machine, problem.slots), options.receives);
+}
+
+}  // namespace
+
+Balancer transport_balancer() {
+    return balancer<by_transport>({.name = "transport",
+                                   .summary = "surplus goes to deficits over the fewest hops",
+                                   .source = "transportation simplex: Dantzig 1951",
+                                   .needs_machine = true});
+}
+
+}  // namespace topoloom

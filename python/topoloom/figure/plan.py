@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who hands tasks to whom: as arcs over the loads of ranks, or on the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topoloom._core import Allocation, Balance, Error, MachineText, Placement, Wiring
+from topoloom.figure.layout import layout
+from topoloom.figure.links import Array
+from topoloom.figure.network import homes, network_of
+from topoloom.figure.page import page
+from topoloom.figure.style import AFTER, BEFORE, QUIET, TEXT
+from topoloom.machines.topology_keys import write_topology
+from topoloom.support.units import counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_NUMBERED = 32  # ranks whose numbers and loads are written
+MAX_RANKS = 4096
+
+
+def draw_plan(
+    path: str | Path,
+    loads: Array,
+    plans: Mapping[str, Balance],
+    where: tuple[Allocation, Placement] | None = None,
+) -> None:
+    """Draw plans for the same loads side by side.
+
+    Parameters
+    ----------
+    path
+        Where to; the ending says the format: svg, png or pdf.
+    loads : int array of shape ``(ranks,)``
+        Of ranks, before.
+    plans
+        Plans by the name of their balancer, at least one.
+    where
+        Where the ranks are; without it they stand in a line.
+
+    Raises
+    ------
+    topoloom.Error
+        If the ending is none of these, matplotlib is not installed, or there are more
+        than 4,096 ranks.
+    OSError
+        If the file cannot be written.
+    """
+    if not plans:
+        raise Error("there is no plan to draw")
+    if len(loads) > MAX_RANKS:
+        raise Error(
+            f"a plan of {len(loads):,} ranks is too large to draw; "
+            f"up to {MAX_RANKS:,} are"
+        )
+    width = 6.4 if where is None else 4.6
+    with page(path, (width * len(plans), 3.4 if where is None else 4.6)) as figure:
+        figure.set_layout_engine("constrained")
+        for axes, (name, found) in zip(
+            np.atleast_1d(figure.subplots(1, len(plans))), plans.items(), strict=True
+        ):
+            if where is None:
+                _draw_line(axes, loads, found)
+            else:
+                _draw_on_machine(axes, loads, found, *where)
+            moved = counted(found.measures["tasks"], "task")
+            sent = counted(found.measures["messages"], "message")
+            axes.set_title(f"{name}: {moved} in {sent}", loc="left")
+
+
+def _draw_line(axes: Axes, loads: Array, found: Balance) -> None:
+    """Draw loads as bars; what is handed over as arcs from giver to receiver."""
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path as Path2D
+
+    ranks = np.arange(len(loads))
+    mean = loads.mean()
+    axes.bar(ranks, loads, color=QUIET, width=0.8)
+    axes.axhline(mean, color=TEXT, linewidth=0.8, linestyle=":")
+    top = float(max(loads.max(), 1))
+    gap = 0.02 * top
+    numbered = len(loads) <= MAX_NUMBERED
+    for source, target, tasks in found.plan.tolist():
+        start, end = (source, loads[source] + gap), (target, loads[target] + gap)
+        over = max(start[1], end[1]) + (0.2 + 0.1 * abs(target - source)) * top
+        control = ((source + target) / 2, over)
+        arc = FancyArrowPatch(
+            path=Path2D([start, control, end], [1, 3, 3]),
+            arrowstyle="-|>",
+            mutation_scale=9,
+            color=AFTER,
+            linewidth=1.2 if numbered else 0.5,
+        )
+        axes.add_patch(arc)
+        if numbered:
+            middle = (start[1] + 2 * control[1] + end[1]) / 4
+            axes.text(control[0], middle + gap, f"{tasks}", ha="center", color=AFTER)
+    axes.set_ylim(0, 1.5 * top)
+    axes.set_ylabel("tasks")
+    axes.set_xlabel("rank")
+    if numbered:
+        axes.set_xticks(ranks)
+
+
+def _draw_on_machine(
+    axes: Axes, loads: Array, found: Balance, allocation: Allocation, placed: Placement
+) -> None:
+    """Draw nodes by what they have too much or too little, and arrows between them."""
+    machine = allocation.machine
+    topology = write_topology(MachineText(machine.text))
+    network, wiring = network_of(machine, topology), Wiring(machine)
+    places = layout(topology, network)
+    home = homes(machine, wiring.vertex_count, topology)
+    vertex = home[wiring.vertex][placed.slots // machine.slots_per_node]
+    axes.plot(
+        *places[network.ends].transpose(2, 1, 0), color=QUIET, linewidth=0.5, zorder=0
+    )
+    moves = np.zeros((len(places), len(places)), np.int64)
+    source, target, tasks = found.plan.T
+    np.add.at(moves, (vertex[source], vertex[target]), tasks)
+    np.fill_diagonal(moves, 0)
+    for start, end in np.argwhere(moves).tolist():
+        axes.annotate(
+            "",
+            places[end],
+            places[start],
+            arrowprops={
+                "arrowstyle": "-|>,head_width=0.15,head_length=0.3",
+                "color": TEXT,
+                "linewidth": min(2.0, 0.5 + 0.2 * float(moves[start, end])),
+                "shrinkA": 3,
+                "shrinkB": 3,
+                "connectionstyle": "arc3,rad=0.12",
+            },
+        )
+    excess = np.bincount(vertex, loads - found.ends, len(places))
+    size = float(np.clip(80 / np.sqrt(len(places)), 2.0, 7.0))
+    for chosen, color, label in (
+        (excess > 0, BEFORE, "too many"),
+        (excess < 0, AFTER, "too few"),
+        (excess == 0, "white", "balanced"),
+    ):
+        axes.plot(
+            *places[chosen].T,
+            linestyle="none",
+            marker="o",
+            markersize=size,
+            markerfacecolor=color,
+            markeredgecolor="#333333",
+            markeredgewidth=0.4,
+            label=label,
+            zorder=2,
+        )
+    axes.legend(
+        frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0, 0), ncols=3
+    )
+    axes.set_aspect("auto" if network.switched else "equal")
+    axes.margins(0.06)
+    axes.axis("off")

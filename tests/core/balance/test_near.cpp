@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Near partners: the cheapest transport is the cheapest, and whatever limits receives keeps loads and messages.
+#include <doctest.h>
+
+#include <numeric>
+#include <set>
+
+#include "balance/drawn_loads.hpp"
+#include "topoloom/balance/alias.hpp"
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/curve.hpp"
+#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/near.hpp"
+#include "topoloom/balance/near/distances.hpp"
+#include "topoloom/balance/near/matching.hpp"
+#include "topoloom/balance/near/near_order.hpp"
+#include "topoloom/balance/near/receive_limit.hpp"
+#include "topoloom/balance/near/transport.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/bound/transport.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+const std::vector<std::string> machines{
+    "torus:4x4x4",           "mesh:30",           "tree:4:4:2,distance=1:10:100", "fattree:4:4:4",
+    "dragonfly:5x4,nodes=2", "torus:3x5+node:2:2"};
+
+/// Ranks on some slots of a machine, in any order.
+std::vector<Slot> drawn_slots(const Machine& machine, Rng& rng) {
+    const Allocation allocation = Allocation::whole(machine);
+    std::vector<Slot> slots(allocation.slots().begin(), allocation.slots().end());
+    rng.shuffle(std::span(slots));
+    slots.resize(1 + rng.below(static_cast<std::uint32_t>(slots.size())));
+    return slots;
+}
+
+struct Case {
+    Machine machine;
+    std::vector<Slot> slots;
+    TaskCounts loads;
+
+    Case(const std::string& text, Rng& rng)
+        : machine(make_machine(text)),
+          slots(drawn_slots(machine, rng)),
+          loads(drawn_loads(slots.size(), 12, rng)) {}
+    [[nodiscard]] BalanceProblem problem() const { return {loads, &machine, slots}; }
+    [[nodiscard]] NearExcess near() const {
+        TaskCounts excess = calm_ends(loads);
+        for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
+        const std::vector<std::uint32_t> order = near_order(machine, slots);
+        return near_excess(order, meeting_times(machine, slots, order), excess);
+    }
+    [[nodiscard]] std::int64_t cost(const std::vector<Shipment>& shipments, const NearExcess& near) const {
+        std::int64_t sum = 0;
+        for (const auto& [giver, receiver, tasks] : shipments)
+            sum += tasks * machine.distance(slots[near.ranks[giver]], slots[near.ranks[receiver]]);
+        return sum;
+    }
+};
+
+/// What is left of the excess once shipments are made.
+TaskCounts rest_of(const NearExcess& near, const std::vector<Shipment>& shipments) {
+    TaskCounts rest = near.excess;
+    for (const auto& [giver, receiver, tasks] : shipments) {
+        CHECK(tasks > 0);
+        rest[giver] -= tasks;
+        rest[receiver] += tasks;
+    }
+    return rest;
+}
+
+/// The definition: the nearest along the order, found by looking at all.
+Plan slow_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>& order) {
+    TaskCounts excess = calm_ends(loads);
+    for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
+    std::vector<std::size_t> lacking;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        if (excess[order[i]] < 0) lacking.push_back(i);
+    }
+    Plan moves;
+    for (std::size_t k = 0; k < lacking.size(); ++k) {
+        const auto apart = [&](std::size_t i) { return i < lacking[k] ? lacking[k] - i : i - lacking[k]; };
+        std::size_t giver = order.size();
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (excess[order[i]] > 0 && (giver == order.size() || apart(i) < apart(giver))) giver = i;
+        }
+        moves.push_back({Rank{order[giver]}, Rank{order[lacking[k]]}, -excess[order[lacking[k]]]});
+        excess[order[giver]] += excess[order[lacking[k]]];
+        if (excess[order[giver]] < 0) lacking.push_back(giver);
+    }
+    return make_plan(std::move(moves));
+}
+
+}  // namespace
+
+TEST_CASE("the cheapest transport costs as much as the proven minimum") {
+    Rng rng(10);
+    for (int draw = 0; draw < 60; ++draw) {
+        for (const std::string& text : machines) {
+            const Case one(text, rng);
+            const NearExcess near = one.near();
+            std::vector<std::uint32_t> giving, receiving;
+            std::vector<std::uint64_t> supplies, capacities;
+            for (std::size_t i = 0; i < near.ranks.size(); ++i) {
+                const bool gives = near.excess[i] > 0;
+                (gives ? giving : receiving).push_back(near.ranks[i]);
+                (gives ? supplies : capacities)
+                    .push_back(static_cast<std::uint64_t>(std::abs(near.excess[i])));
+            }
+            CHECK(is_small(near, one.machine));
+            const std::vector<Shipment> cheapest = cheapest_transport(near, one.machine, one.slots);
+            const std::vector<Shipment> matched = match_near(near);
+            for (const std::vector<Shipment>& shipments : {cheapest, matched}) {
+                CHECK(std::ranges::count(rest_of(near, shipments), 0) == std::ssize(near.ranks));
+                CHECK(shipments.size() <= near.ranks.size());
+            }
+            if (near.ranks.empty()) continue;
+            std::vector<std::int64_t> costs;
+            for (const std::uint32_t distance : distances_between(one.machine, one.slots, giving, receiving))
+                costs.push_back(distance);
+            const std::int64_t least = bound::min_transport_cost(costs, supplies, capacities);
+            CHECK(one.cost(cheapest, near) == least);
+            CHECK(one.cost(matched, near) >= least);
+        }
+    }
+}
+
+TEST_CASE("in a tree, no more than its own excess leaves a part, so near matching is cheapest") {
+    Rng rng(11);
+    for (int draw = 0; draw < 100; ++draw) {
+        const Case one("tree:4:4:3,distance=1:10:100", rng);
+        const NearExcess near = one.near();
+        CHECK(one.cost(match_near(near), near) ==
+              one.cost(cheapest_transport(near, one.machine, one.slots), near));
+    }
+}
+
+TEST_CASE("nobody receives from more than it may, in one round, in as many messages as before") {
+    Rng rng(12);
+    for (int draw = 0; draw < 60; ++draw) {
+        for (const std::string& text : machines) {
+            const Case one(text, rng);
+            const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
+            const Plan unlimited = transport_plan(one.problem(), order, 0);
+            const TaskCounts ends = loads_after(one.loads, unlimited);
+            CHECK(ends == calm_ends(one.loads));
+            for (const std::uint32_t most : {1U, 2U, 3U}) {
+                const Plan plan = transport_plan(one.problem(), order, most);
+                CHECK(loads_after(one.loads, plan) == ends);
+                CHECK(plan.size() == unlimited.size());
+                CHECK(measure_plan(plan, one.loads.size()).max_receives <= most);
+                CHECK((plan.empty() || rounds_of(one.loads, plan) == 1));
+            }
+        }
+    }
+}
+
+TEST_CASE("one that lacks what three have is served in a chain, or by two of them") {
+    const std::vector<Shipment> shipments{{1, 0, 3}, {2, 0, 1}, {3, 0, 2}};
+    const auto has = [](const std::vector<Shipment>& all, Shipment one) {
+        return std::ranges::count_if(all, [&](const Shipment& s) {
+                   return s.giver == one.giver && s.receiver == one.receiver && s.tasks == one.tasks;
+               }) == 1;
+    };
+    // Walked from rank 1, which is therefore the last of the chain.
+    const std::vector<Shipment> chain = limit_receives(shipments, 4, 1);
+    CHECK(has(chain, {3, 0, 6}));
+    CHECK(has(chain, {2, 3, 4}));
+    CHECK(has(chain, {1, 2, 3}));
+    const std::vector<Shipment> two = limit_receives(shipments, 4, 2);
+    CHECK(has(two, {3, 0, 5}));
+    CHECK(has(two, {2, 0, 1}));
+    CHECK(has(two, {1, 3, 3}));
+}
+
+TEST_CASE("an order of near ranks has each of them once, and follows a line") {
+    Rng rng(13);
+    for (const std::string& text : machines) {
+        const Case one(text, rng);
+        const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
+        CHECK(std::set(order.begin(), order.end()).size() == one.slots.size());
+        CHECK(order.size() == one.slots.size());
+    }
+    const Machine line = make_machine("mesh:8");
+    const std::vector<Slot> slots{Slot{6}, Slot{1}, Slot{4}};
+    CHECK(near_order(line, slots) == std::vector<std::uint32_t>{1, 2, 0});
+}
+
+TEST_CASE("along a curve, the alias method and the nearest giver keep their promises") {
+    Rng rng(14);
+    for (int draw = 0; draw < 60; ++draw) {
+        for (const std::string& text : machines) {
+            const Case one(text, rng);
+            const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
+            const Plan nearest = nearest_plan(one.loads, order);
+            CHECK(nearest == slow_nearest_plan(one.loads, order));
+            CHECK(loads_after(one.loads, nearest) == calm_ends(one.loads));
+            const Plan curve = balance(one.problem(), "curve");
+            for (const Plan& plan : {nearest, curve}) {
+                CHECK(measure_plan(plan, one.loads.size()).max_receives <= 1);
+                CHECK((plan.empty() || rounds_of(one.loads, plan) == 1));
+            }
+        }
+    }
+    const Machine line = make_machine("mesh:40");
+    const Allocation allocation = Allocation::whole(line);
+    const TaskCounts loads = drawn_loads(40, 9, rng);
+    const BalanceProblem problem{loads, &line, allocation.slots()};
+    CHECK(balance(problem, "curve") == alias_plan(loads, Remainder::phantoms));
+}
+
+TEST_CASE("auto is as good as the best of those that it tries, by each cost") {
+    Rng rng(15);
+    for (const std::string& text : machines) {
+        const Case one(text, rng);
+        const auto hops = [&](const char* method) {
+            return task_hops(one.problem(), balance(one.problem(), method));
+        };
+        CHECK(hops("auto") <= hops("transport"));
+        CHECK(hops("auto") <= hops("curve(partners=nearest)"));
+        const std::size_t fewest = balance(one.problem(), "auto(cost=messages)").size();
+        CHECK(fewest <= balance(one.problem(), "transport").size());
+        CHECK(fewest <= balance(one.problem(), "curve(partners=nearest)").size());
+        CHECK(loads_after(one.loads, balance(one.problem(), "auto(cost=busiest-link)")) ==
+              calm_ends(one.loads));
+    }
+    const TaskCounts loads = drawn_loads(20, 9, rng);
+    CHECK(balance({loads}, "auto") == alias_plan(loads, Remainder::phantoms));
+}
+
+TEST_CASE("near partners need a machine, and a slot for each rank") {
+    const TaskCounts loads{3, 1};
+    CHECK_THROWS_WITH_AS(static_cast<void>(balance({loads}, "transport")),
+                         "balancer 'transport' chooses near ranks; give a machine", Error);
+    const Machine line = make_machine("mesh:3");
+    const Allocation allocation = Allocation::whole(line);
+    CHECK_THROWS_WITH_AS(static_cast<void>(balance({loads, &line, allocation.slots()}, "curve")),
+                         "there are loads of 2 ranks, but 3 are placed", Error);
+}

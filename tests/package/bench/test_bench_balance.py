@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `make bench-balance` measures: its exact searches, and its checks."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from balance import exactness, near, optimality
+
+
+def slow_fewest(excess: list[int]) -> int:
+    """Try all ways of putting ranks into groups; those that balance save a message."""
+    best = len(excess)
+    for groups in product(range(len(excess)), repeat=len(excess)):
+        sums: dict[int, int] = {}
+        for group, tasks in zip(groups, excess, strict=True):
+            sums[group] = sums.get(group, 0) + tasks
+        if not any(sums.values()):
+            best = min(best, len(excess) - len(sums))
+    return best
+
+
+@pytest.mark.parametrize(
+    "excess", [[1, -1], [2, -1, -1], [3, -1, -2, 4, -4], [1, 1, -1, -1], [5, -2, -3]]
+)
+def test_the_fewest_messages_are_found(excess: list[int]) -> None:
+    assert optimality.fewest_messages(excess) == slow_fewest(excess)
+
+
+@pytest.mark.parametrize(
+    ("excess", "largest"), [([3, -1, -2], 2), ([1, 1, 1, -3], 3), ([2, -2, 5, -5], 5)]
+)
+def test_the_least_largest_message_is_that_of_the_largest_deficit(
+    excess: list[int], largest: int
+) -> None:
+    assert optimality.least_largest_message(excess) == largest
+
+
+def test_the_alias_method_is_as_good_as_exact_search_says() -> None:
+    found = optimality.search(5, 20)
+    assert found.receives == found.largest == found.draws
+    assert 1 <= found.exact <= found.ratio <= found.worst <= 2
+
+
+def test_promises_are_checked_on_drawn_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exactness, "SIZES", {3: 10, 50: 10})
+    for kept in exactness.check():
+        assert kept.broken == 0
+        assert kept.least <= kept.below
+        assert kept.loads == 530
+
+
+def test_near_partners_are_measured_on_whole_and_ragged_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(near, "MACHINES", {"torus:6x6x6": 100})
+    for ragged, kind in product((False, True), (near.WALKERS, near.CLOUD)):
+        case = near.measure("torus:6x6x6", ragged, kind, 1)
+        assert case.ranks == (100 if ragged else 216)
+        assert case.over("auto", "alias") < 1
+        assert case.over("transport(receives=0)", "auto") <= 1
