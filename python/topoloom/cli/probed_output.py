@@ -40,6 +40,7 @@ def print_probed(found: Mapping[str, Any]) -> None:
         print(
             f"slow {suspect['kind']} {', '.join(suspect['hosts'])}: {suspect['of']} "
             f"{suspect['times_as_long']:.2f} times as long as its like"
+            f"{suspect['direction']}"
         )
     for sentence in [*found.get("claims", []), *found.get("doubts", [])]:
         print(sentence)

@@ -12,7 +12,10 @@ from topoloom.probe.findings import Findings
 from topoloom.probe.inference.network import HostCosts
 from topoloom.probe.inference.suspects import (
     BANDWIDTH,
+    BOTH,
+    IN,
     LATENCY,
+    OUT,
     REPORT,
     Residuals,
     Suspect,
@@ -28,6 +31,8 @@ from topoloom.probe.stages.scan import SIZE
 
 #: Pairs of what is looked at, and how often a link is measured.
 _PAIRS = 4
+#: How many times as long as its like a direction takes at most that is not slow.
+_AS_USUAL = 1.03
 
 Partners = Mapping[int, Sequence[int]]
 
@@ -111,7 +116,9 @@ def look_again(
         _Look(LATENCY, latencies, short, nearest),
         _Look(BANDWIDTH, rates, long, partners),
     ):
-        seeming = slow_hosts(look.residuals, len(found.hosts))
+        ways = (BOTH, OUT, IN) if look.of == BANDWIDTH else (BOTH,)
+        each = [slow_hosts(look.residuals, len(found.hosts), way) for way in ways]
+        seeming = list(dict.fromkeys(host for of_way in each for host in of_way))
         suspects += [s for host in seeming if (s := _host(look, host, set(seeming)))]
         known = {host for s in suspects for host in s.hosts} | set(seeming)
         links = [pair for pair, _ in slow_links(look.residuals, known)]
@@ -130,12 +137,11 @@ def _host(look: _Look, host: int, seeming: set[int]) -> Suspect | None:
     ]
     if len(others) < 2 or not control:
         return None
-    own = look.again([(host, o) for o in others] + [(o, host) for o in others])
+    there = look.again([(host, o) for o in others])
+    back = look.again([(o, host) for o in others])
     like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
-    factor = float(np.median(own) / np.median(like))
-    if factor < REPORT or min(own) <= np.median(like):
-        return None
-    return Suspect("host", (host,), look.of, factor, len(own))
+    most = float(np.median(like))
+    return _judged("host", (host,), look.of, (there, back), like, most)
 
 
 def _link(
@@ -149,9 +155,28 @@ def _link(
     ]
     if len(control) < 2:
         return None
-    own = look.again([pair, pair[::-1]] * (_PAIRS // 2))
+    there = look.again([pair] * (_PAIRS // 2))
+    back = look.again([pair[::-1]] * (_PAIRS // 2))
     like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
-    factor = float(np.median(own) / np.median(like))
-    if factor < REPORT or min(own) <= max(like):
-        return None
-    return Suspect("link", pair, look.of, factor, len(own))
+    return _judged("link", pair, look.of, (there, back), like, max(like))
+
+
+def _judged(
+    kind: str,
+    hosts: tuple[int, ...],
+    of: str,
+    ways: tuple[list[float], list[float]],
+    like: Sequence[float],
+    most: float,
+) -> Suspect | None:
+    """Return what is slow if all of its measurements exceed `most`, or of one way."""
+    there, back = ways
+    usual = float(np.median(like))
+    chosen = {BOTH: there + back}
+    if of == BANDWIDTH and min(np.median(there), np.median(back)) < _AS_USUAL * usual:
+        chosen = {OUT: there, IN: back}
+    for way, own in chosen.items():
+        factor = float(np.median(own)) / usual
+        if factor >= REPORT and min(own) > most:
+            return Suspect(kind, hosts, of, factor, len(own), way)
+    return None

@@ -54,6 +54,7 @@ def tree(
     uplink: tuple[float, float] = (20e9, 2e-6),
     bandwidths: Mapping[str, float] | None = None,
     trunk: tuple[Collection[str], float] = ((), 0.0),
+    sending: Mapping[str, float] | None = None,
 ) -> str:
     """Write hosts ``h0``, ... in groups of these sizes, each on a switch below a root.
 
@@ -68,6 +69,8 @@ def tree(
     trunk
         Hosts of the first group that share a link without latency to its switch, and
         its bytes per second.
+    sending
+        Bytes per second of hosts that send more slowly than they receive.
     """
     lines = [_HEAD, '<zone id="machine" routing="Floyd"><router id="root"/>\n']
     routes: list[str] = []
@@ -89,7 +92,11 @@ def tree(
             link = f'<link_ctn id="l-{host}"/>'
             routes.append(_route(host, host, link))
             switch = "behind" if host in trunk[0] else f"s{group}"
-            routes += _both(host, switch, f"c-{host}")
+            there, back = _both(host, switch, f"c-{host}")
+            if host in (sending or {}):
+                lines.append(_link(f"o-{host}", sending[host], latency))
+                there = _route(host, switch, _crossing(f"o-{host}", "UP"))
+            routes += [there, back]
     return "".join([*lines, *routes, "</zone></platform>\n"])
 
 
@@ -115,11 +122,12 @@ def _link(name: str, bandwidth: float, latency: float) -> str:
 
 
 def _both(below: str, above: str, link: str) -> list[str]:
-    up, down = (
-        f'<link_ctn id="{link}" direction="{direction}"/>'
-        for direction in ("UP", "DOWN")
-    )
+    up, down = (_crossing(link, direction) for direction in ("UP", "DOWN"))
     return [_route(below, above, up), _route(above, below, down)]
+
+
+def _crossing(link: str, direction: str) -> str:
+    return f'<link_ctn id="{link}" direction="{direction}"/>'
 
 
 def _route(start: str, end: str, link: str) -> str:

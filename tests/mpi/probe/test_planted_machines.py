@@ -140,6 +140,18 @@ def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> N
     ) == pytest.approx(0, abs=1e5)
 
 
+def test_a_host_that_sends_slowly_is_named(topoloom: Command, tmp_path: Path) -> None:
+    hosts = shuffled([f"h{host}" for host in range(12)])
+    words = launcher(tmp_path, tree([12], sending={"h5": 8e9}), hosts)
+    (slow,) = probe(topoloom, words)["suspects"]
+    assert (slow["kind"], slow["hosts"], slow["of"]) == ("host", ["h5"], "bandwidth")
+    assert slow["way"] == "out"
+    assert slow["times_as_long"] == pytest.approx(1.25, rel=0.05)
+    shown = topoloom("machine", "m.toml").out
+    assert "slow host h5: bandwidth 1.2" in shown
+    assert "times as long as its like when it sends" in shown
+
+
 def test_a_flat_machine_has_no_groups(topoloom: Command, tmp_path: Path) -> None:
     hosts = shuffled([f"h{host}" for host in range(12)])
     found = probe(topoloom, launcher(tmp_path, tree([12]), hosts), "--quick")

@@ -29,6 +29,7 @@ MOST = 32
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 LATENCY, BANDWIDTH = "latency", "bandwidth"
+BOTH, OUT, IN = "both", "out", "in"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Suspect:
         How many times as long its messages take as those of its like.
     samples
         How many measurements say so.
+    way
+        `BOTH`, or the only direction that is slow: `OUT` of the first host, or `IN`.
     """
 
     kind: str
@@ -54,6 +57,7 @@ class Suspect:
     of: str
     factor: float
     samples: int
+    way: str = BOTH
 
     def document(self, names: Sequence[str]) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -63,7 +67,18 @@ class Suspect:
             "of": self.of,
             "times_as_long": self.factor,
             "measurements": self.samples,
+            "way": self.way,
+            "direction": self._direction(names),
         }
+
+    def _direction(self, names: Sequence[str]) -> str:
+        """Say which direction is slow, as the end of a sentence."""
+        if self.way == BOTH:
+            return ""
+        if len(self.hosts) == 1:
+            return " when it sends" if self.way == OUT else " when it receives"
+        ends = self.hosts if self.way == OUT else self.hosts[::-1]
+        return f" from {names[ends[0]]} to {names[ends[1]]}"
 
 
 class Residuals:
@@ -81,8 +96,7 @@ class Residuals:
 
     def add_all(self, a: Numbers, b: Numbers, ratios: Values) -> None:
         """Note measurements, each of two hosts."""
-        low, high = np.minimum(a, b), np.maximum(a, b)
-        self._blocks.append((low, high, np.log(ratios)))
+        self._blocks.append((a, b, np.log(ratios)))
 
     @property
     def _all(self) -> tuple[Numbers, Numbers, Values]:
@@ -92,13 +106,14 @@ class Residuals:
 
     @property
     def pairs(self) -> tuple[Numbers, Numbers, Values]:
-        """Two hosts each, and the median of their measurements."""
+        """Two hosts each, the lower first, and the median of their measurements."""
         a, b, values = self._all
-        if not len(a):
-            return a, b, values
-        width = int(b.max()) + 1
-        keys, medians = _medians(a * width + b, values)
-        return keys // width, keys % width, medians
+        return _of_pairs(np.minimum(a, b), np.maximum(a, b), values)
+
+    @property
+    def ways(self) -> tuple[Numbers, Numbers, Values]:
+        """Sender and receiver each, and the median of their measurements."""
+        return _of_pairs(*self._all)
 
     @property
     def sigma(self) -> float:
@@ -115,6 +130,16 @@ class Residuals:
         a, b, values = self.pairs
         pairs = zip(a.tolist(), b.tolist(), values.tolist(), strict=True)
         return {(one, other): value for one, other, value in pairs if one != other}
+
+
+def _of_pairs(
+    a: Numbers, b: Numbers, values: Values
+) -> tuple[Numbers, Numbers, Values]:
+    if not len(a):
+        return a, b, values
+    width = max(int(a.max()), int(b.max())) + 1
+    keys, medians = _medians(a * width + b, values)
+    return keys // width, keys % width, medians
 
 
 def _medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
@@ -178,22 +203,31 @@ def rate_residuals(
     return found
 
 
-def slow_hosts(residuals: Residuals, hosts: int, look: float = LOOK) -> list[int]:
+def slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
     """Return hosts that are worth a second look, slowest first.
 
     One is found after the other, without those before: a slow host makes the pairs of
     others slow, too.
+
+    Parameters
+    ----------
+    way
+        `BOTH`, or only what hosts send, `OUT`, or receive, `IN`.
     """
     sigma = residuals.sigma
     found: list[int] = []
-    a, b, values = residuals.pairs
-    ends = np.concatenate([a, b[a != b]])
-    others = np.concatenate([b, a[a != b]])
-    values = np.concatenate([values, values[a != b]])
+    if way == BOTH:
+        a, b, values = residuals.pairs
+        ends = np.concatenate([a, b[a != b]])
+        others = np.concatenate([b, a[a != b]])
+        values = np.concatenate([values, values[a != b]])
+    else:
+        a, b, values = residuals.ways
+        ends, others = (a, b) if way == OUT else (b, a)
     while len(found) < MOST and len(ends):
         own, excess = _medians(ends, values)
         counts = np.bincount(ends, minlength=hosts)[own]
-        least = np.maximum(math.log(look), _FAR * sigma / np.sqrt(counts))
+        least = np.maximum(math.log(LOOK), _FAR * sigma / np.sqrt(counts))
         slow = (counts >= 2) & (excess > least)
         if not slow.any():
             break

@@ -120,6 +120,7 @@ class Suspect:
     of: str
     factor: float
     measurements: int
+    direction: str = ""
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,7 @@ def _probed(
                 table["of"],
                 float(table["times_as_long"]),
                 table["measurements"],
+                table["direction"],
             )
             for table in probed["suspects"]
         ],

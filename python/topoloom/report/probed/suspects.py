@@ -35,7 +35,9 @@ class SlowPart:
     @property
     def text(self) -> str:
         """Say what is slow, in a sentence without its dot."""
-        worse = ", ".join(f"{one.of} {one.factor:.2f} x" for one in self.found)
+        worse = ", ".join(
+            f"{one.of} {one.factor:.2f} x{one.direction}" for one in self.found
+        )
         return f"The {self.name} is slow: {worse} its like"
 
 

@@ -315,7 +315,7 @@ def _group_row(members: str, evidence: Evidence) -> GroupRow:
 
 def _suspect_row(suspect: Suspect, probed: Probed, matrix: CostMatrix) -> SuspectRow:
     name = slow_parts([suspect])[0].name
-    factor = f"{suspect.of} {suspect.factor:.2f} x"
+    factor = f"{suspect.of} {suspect.factor:.2f} x{suspect.direction}"
     return SuspectRow(name, factor, _evidence(suspect, probed, matrix))
 
 
