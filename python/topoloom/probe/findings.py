@@ -153,7 +153,13 @@ class Findings:
         alone = self.samples.of("alone", "burst")
         windows = np.array([order.window for order in self.samples.orders], np.int64)
         long = (alone.bytes == self.long_bytes) & (windows[alone.order] == WINDOW)
-        return {"echo": self.samples.of("circle", "echo"), "burst": alone.where(long)}
+        scans = [
+            number
+            for number, order in enumerate(self.samples.orders)
+            if order.how in ("circle", "pairs") and order.kind == "echo"
+        ]
+        echoes = self.samples.exchanges.of_orders(scans)
+        return {"echo": echoes, "burst": alone.where(long)}
 
     def _level_document(self, level: Level) -> dict[str, Any]:
         costs = self.level_costs.get(level.name)
