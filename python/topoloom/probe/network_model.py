@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 from topoloom._core import Machine, NetworkModel
 from topoloom.model.model_toml import ModelFile
@@ -14,7 +13,6 @@ from topoloom.probe.inference.groups import HOST, PART
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.link_costs import (
     LinkCosts,
-    Overhead,
     Route,
     fit_link_costs,
 )
@@ -98,25 +96,17 @@ def _ends(costs: LevelCosts) -> list[int | None]:
     return [most for *_, most in costs.alone_lines]
 
 
-def _overhead(costs: LevelCosts) -> Overhead:
-    """Bound what both ranks take: in a burst no rank is busy for longer than a gap."""
-    shortest = float(costs.alone.fit.measured[0])
-    gap = shortest if costs.burst is None else float(costs.burst.fit.measured[0])
-    send = 0.0 if math.isnan(costs.send_cpu) else min(costs.send_cpu, shortest)
-    if not math.isnan(costs.receive_cpu):
-        both = min(send + costs.receive_cpu, shortest)
-        return Overhead(both, both, both)
-    most = max(send, min(send + gap, shortest))
-    return Overhead(min(2 * send, most), send, most)
+def _overhead(costs: LevelCosts) -> float:
+    """Return the seconds of both ranks; a receiver's are a sender's where unknown."""
+    send = 0.0 if math.isnan(costs.send_cpu) else costs.send_cpu
+    both = send + (send if math.isnan(costs.receive_cpu) else costs.receive_cpu)
+    return min(both, float(costs.alone.fit.measured[0]))
 
 
 def _on_links(found: Findings, links: LinkCosts, machine: Machine) -> NetworkModel:
     """Say how links differ by size, and take those of the nearest hosts off."""
     costs = between_hosts(found)
     assert costs is not None
-    if math.isnan(costs.receive_cpu) and not math.isnan(costs.send_cpu):
-        rest = max(0.0, links.overhead - costs.send_cpu)
-        costs = replace(costs, receive_cpu=rest)
     model = costs.model
     if not model.alone:
         return model

@@ -256,16 +256,20 @@ def _median(exchanges: Sequence[Exchange]) -> float:
 
 
 def _each(both: Sequence[Exchange]) -> float:
-    """Seconds that a rank takes for a short message each way, by how many there are.
+    """Seconds that a rank takes for a short message each way, among very many.
 
-    Of ranks that do nothing else these are both overheads.
+    These are both overheads: others are on their way meanwhile.
     """
     shortest = min((e.bytes for e in both), default=0)
     short = [e for e in both if e.bytes == shortest]
-    if len({e.window for e in short}) < 2:
+    windows = sorted({e.window for e in short})[-2:]
+    if len(windows) < 2:
         return math.nan
-    counts = [e.window for e in short]
-    return float(np.polyfit(counts, [e.median for e in short], 1)[0])
+    few, many = (
+        float(np.median([e.median for e in short if e.window == window]))
+        for window in windows
+    )
+    return (many - few) / (windows[1] - windows[0])
 
 
 def _both_ways(

@@ -27,7 +27,7 @@ SHORT, LONG = 8, 1 << 20
 #: Bytes of messages that nobody waits for.
 UNEXPECTED = (1024, 4096, 16384)
 #: Short messages each way at once, beside those of `window_of(LONG)`.
-EACH_WAY = 32
+EACH_WAY = (64, 256)
 #: Receives that are posted beside the one that is answered.
 POSTED = (1, 8, 32, 64)
 #: Pieces of work of which the noise of the system is seen.
@@ -73,7 +73,7 @@ def _handling(pairs: Sequence[tuple[int, int]]) -> list[Order]:
     return [
         Order("alone", "burst", [LONG], window_of(LONG), back),
         Order("alone", "both", [SHORT, LONG], window_of(LONG), every),
-        Order("alone", "both", [SHORT], EACH_WAY, every),
+        *(Order("alone", "both", [SHORT], count, one) for count in EACH_WAY),
         Order("alone", "send-cpu", [SHORT], 1, every),
         Order("alone", "receive-cpu", [SHORT], 1, every),
         Order("alone", "expected", UNEXPECTED, 1, one),
