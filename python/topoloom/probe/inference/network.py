@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -10,7 +11,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import GROUP, HOST, PART, Costs, RankGroup
+from topoloom.probe.inference.groups import (
+    GROUP,
+    HOST,
+    PART,
+    Costs,
+    RankGroup,
+    level_name,
+)
+
+Numbers = NDArray[np.int64]
 
 #: A graph of neighbors is taken if it leaves this share of the squares that groups
 #: leave, or less, and explains this share of all.
@@ -20,6 +30,9 @@ _STEPS = 24
 #: Most neighbors of a host in the mean; where there are more, there is a switch.
 _NEIGHBORS = 16
 _DIAMETER = 3
+#: A group of fewer pairs is taken for as fast as the other groups of its level, if the
+#: logarithms of their times do not differ by more: one of its pairs may be slow.
+_FEW, _LIKE = 4, 0.3
 
 
 class HostCosts(Protocol):
@@ -118,21 +131,28 @@ def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network
 
 def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
     predicted = np.full_like(costs, np.nan)
-    middle: dict[int, float] = {}
+    pairs_of: dict[int, tuple[Numbers, Numbers]] = {}
+    of_level: dict[str, list[Costs]] = {}
+    level_of: dict[int, str] = {}
     for group in root.all_groups():
         if group.kind in (HOST, PART):
             continue
-        parts = [sorted({hosts[r] for r in part.ranks}) for part in group.groups]
-        pairs = [
-            (a, b)
-            for number, some in enumerate(parts)
-            for others in parts[:number]
-            for a in some
-            for b in others
-        ]
-        middle[id(group)] = float(np.median([costs[pair] for pair in pairs]))
-        for a, b in pairs:
-            predicted[a, b] = predicted[b, a] = middle[id(group)]
+        number = np.full(len(costs), -1)
+        for part_number, part in enumerate(group.groups):
+            number[[hosts[rank] for rank in part.ranks]] = part_number
+        apart = (number[:, None] > number[None]) & (number[None] >= 0)
+        pairs_of[id(group)] = a, b = np.nonzero(apart)
+        level_of[id(group)] = level_name(group)
+        of_level.setdefault(level_name(group), []).append(costs[a, b])
+    levels = {
+        name: float(np.median(np.concatenate(of))) for name, of in of_level.items()
+    }
+    middle: dict[int, float] = {}
+    for key, (a, b) in pairs_of.items():
+        own, like = float(np.median(costs[a, b])), levels[level_of[key]]
+        near = abs(math.log(own / like)) < _LIKE
+        middle[key] = like if len(a) < _FEW and near else own
+        predicted[a, b] = predicted[b, a] = middle[key]
     explained = _explained(costs, predicted)
     tree = tree_of(root, hosts, middle)
     return replace(tree, predicted=predicted, explained=explained)

@@ -19,8 +19,9 @@ from topoloom.probe.job.samples import Exchange
 #: What takes this much longer than its like is worth a second look, and is reported if
 #: that finds the same.
 LOOK, REPORT = 1.06, 1.08
-#: Standard deviations of all residuals above which a second look is worth it.
-_FAR = 4.0
+#: Standard deviations of all residuals above which a second look is worth it: of hosts,
+#: and of links, which are known less exactly.
+_FAR, _FAR_LINK = 4.0, 3.0
 #: Of normal values: their standard deviation in median deviations, and the standard
 #: error of their median in that of their mean.
 _SIGMA, _MEDIAN = 1.4826, 1.2533
@@ -242,7 +243,7 @@ def slow_links(
     residuals: Residuals, hosts: Iterable[int], look: float = LOOK
 ) -> list[tuple[tuple[int, int], float]]:
     """Return pairs of other hosts that are worth a second look, slowest first."""
-    known, least = set(hosts), max(math.log(look), _FAR * residuals.sigma)
+    known, least = set(hosts), max(math.log(look), _FAR_LINK * residuals.sigma)
     found = [
         (pair, math.exp(value))
         for pair, value in residuals.pair_values().items()
