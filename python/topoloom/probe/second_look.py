@@ -120,7 +120,7 @@ def look_again(
         each = [slow_hosts(look.residuals, len(found.hosts), way) for way in ways]
         seeming = list(dict.fromkeys(host for of_way in each for host in of_way))
         suspects += [s for host in seeming if (s := _host(look, host, set(seeming)))]
-        known = {host for s in suspects for host in s.hosts} | set(seeming)
+        known = {host for s in suspects for host in s.hosts}
         links = [pair for pair, _ in slow_links(look.residuals, known)]
         suspects += [s for pair in links if (s := _link(look, pair, set(links)))]
     return suspects
