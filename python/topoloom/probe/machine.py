@@ -175,9 +175,10 @@ def _switches_text(found: Findings, network: Network, rate: float, short: float)
     hosts = {host: node for node, host in enumerate(network.order)}
     groups = _groups_of(network)
     switch = {id(group): len(hosts) + n for n, group in enumerate(groups)}
+    around = {id(part): group for group in groups for part in group.groups}
     links = []
     for link in network.links:
-        parent = next(g for g in groups if any(p is link.below for p in g.groups))
+        parent = around[id(link.below)]
         if link.below.kind == HOST:
             end, own = hosts[found.host_of[link.below.ranks[0]]], rate
         else:

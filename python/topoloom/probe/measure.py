@@ -187,7 +187,7 @@ def _long_bytes(found: Findings) -> int:
 
 def _fit_costs(found: Findings) -> None:
     """Fit what messages of each level cost."""
-    alone = [e for e in found.samples.exchanges if e.order in found.of_sizes]
+    alone = found.samples.exchanges.of_orders(found.of_sizes)
     for level in found.levels:
         inside = _of_level(found, level)
         costs = level_costs(e for e in alone if inside(e))

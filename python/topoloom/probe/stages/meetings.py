@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pair = tuple[int, int]
+#: Numbers that are put in random order all at once.
+_LISTED = 1 << 20
 Round = list[Pair]
 
 #: Pairs up to which rounds are chosen one by one: memory grows as their square.
@@ -54,9 +56,7 @@ def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]
     inverse = _inverses(degree)
     elements = np.arange(1 << degree)
     names = np.array(hosts)
-    numbers = list(range(len(elements) ** 2 - 1))
-    rng.shuffle(numbers)
-    for number in numbers:
+    for number in _mixed(len(elements) ** 2 - 1, rng):
         t, difference = divmod(number, len(elements) - 1)
         image = elements if t == 0 else inverse[elements ^ (t - 1)]
         back = elements if t == 0 else inverse[elements] ^ (t - 1)
@@ -66,6 +66,21 @@ def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]
             yield list(
                 zip(names[met].tolist(), names[other[met]].tolist(), strict=True)
             )
+
+
+def _mixed(count: int, rng: random.Random) -> Iterator[int]:
+    """Yield numbers in random order, of many one by one: few of them are used."""
+    if count <= _LISTED:
+        numbers = list(range(count))
+        rng.shuffle(numbers)
+        yield from numbers
+        return
+    seen: set[int] = set()
+    while len(seen) < count:
+        number = rng.randrange(count)
+        if number not in seen:
+            seen.add(number)
+            yield number
 
 
 def meetings(pairs: Sequence[Pair]) -> list[Round]:
