@@ -16,6 +16,9 @@ from topoloom.importers.simgrid.units import quantity
 _ENVELOPE = 16
 #: Bytes per second of what bytes take no time on.
 _NO_LIMIT = 1e18
+#: Bytes from which SMPI lets senders wait, and leaves out overheads: what was measured
+#: has both in it.
+_DETACHED = str(1 << 30)
 #: Bytes of its window for a flow, per round trip: more than any flow fills.
 _WINDOW = "1e15"
 
@@ -31,6 +34,7 @@ def settings(model: NetworkModel) -> str:
         "smpi/os": send,
         "smpi/ois": send,
         "smpi/or": receive,
+        "smpi/send-is-detached-thresh": _DETACHED,
         "network/TCP-gamma": _WINDOW,
     }
     lines = [f'    <prop id="{name}" value="{value}"/>' for name, value in made.items()]
