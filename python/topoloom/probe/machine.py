@@ -68,11 +68,12 @@ def tables_of(found: Findings, samples: str, command: Sequence[str]) -> dict[str
 
 
 def _without_none(value: Any) -> Any:
-    """Leave out what TOML has no word for, and digits that mean nothing."""
+    """Leave out what is not known, and digits that mean nothing."""
     if isinstance(value, float):
         return float(f"{value:.7g}")
     if isinstance(value, dict):
-        return {k: _without_none(v) for k, v in value.items() if v is not None}
+        known = {k: v for k, v in value.items() if v is not None and v == v}
+        return {k: _without_none(v) for k, v in known.items()}
     if isinstance(value, list | tuple):
         return [_without_none(item) for item in value]
     return value
