@@ -122,7 +122,7 @@ TEST_CASE("a round waits for the latency of its message, whatever the size") {
     const NetworkModel model =
         NetworkModel::regimes({{1e-6, 1e-9}}).with_alone({{3e-6, 1e-9, 100}, {9e-6, 1e-9}});
     for (const auto& [bytes, alone] : {std::pair{100, 3.1e-6}, {101, 9.101e-6}}) {
-        const Collective call{broadcast, 2, Bytes{bytes}};
+        const Call call{Operation::broadcast, 2, Bytes{bytes}};
         CHECK(cost(make_schedule(call, "binomial"), model).time == is(alone));
         CHECK(on_a_switch(broadcast, 2, bytes, "binomial", model) == is(alone + 2e-6));
         const Machine machine = make_machine("tree:2,bandwidth=1GB/s,latency=1us");
