@@ -92,7 +92,7 @@ def _neighbors(ranks: int, steps: Sequence[tuple[int, int]]) -> list[tuple[int, 
 
 
 def _halo(ranks: int, size: int) -> Schedule:
-    sides = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+    sides = [(0, -1), (-1, 0), (1, 0), (0, 1)]
     return _exchange(ranks, [(a, b, size) for a, b in _neighbors(ranks, sides)])
 
 
@@ -136,8 +136,12 @@ def _drawn(ranks: int) -> list[Message]:
     return [
         (rank, other, rng.choice(_LONGER))
         for rank in range(ranks)
-        for other in rng.sample([r for r in range(ranks) if r != rank], _degree(ranks))
+        for other in sorted(rng.sample(_others(rank, ranks), _degree(ranks)))
     ]
+
+
+def _others(rank: int, ranks: int) -> list[int]:
+    return [other for other in range(ranks) if other != rank]
 
 
 def _degree(ranks: int) -> int:

@@ -61,7 +61,8 @@ static inline void wait_for_all(struct app* app) {
     app->count = 0;
 }
 
-static const int sides[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+// By rank.
+static const int sides[4][2] = {{0, -1}, {-1, 0}, {1, 0}, {0, 1}};
 
 /// With the neighbors in the grid, whose ends are open.
 static inline void exchange_halo(struct app* app, int bytes) {

@@ -239,7 +239,8 @@ def _speeds(found: Findings, short: float) -> dict[str, str]:
     between, inside = between_hosts(found), inside_hosts(found)
     if between is not None and found.network is not None:
         startup = _startup(between)
-        speeds["bandwidth"] = _rate_text(_rate(found))
+        if not found.network.is_graph:  # where hosts send over all their links
+            speeds["bandwidth"] = _rate_text(_rate(found))
         speeds["startup"] = _short_time(startup)
         # Of neighbors in a graph the link that joins them has a latency, too.
         rest = float(between.alone.fit.measured[0]) - startup

@@ -28,6 +28,8 @@ _SHARED = 4
 #: A call that receives takes no longer than this share of a message's time where the
 #: message was there before; else it has waited for it.
 _WAITED = 0.5
+#: The share of a gap from which on it is due to whoever is busy for that.
+_DUE = 0.9
 
 
 Errors = NDArray[np.float64]
@@ -149,8 +151,22 @@ class LevelCosts:
                 setattr(costs, name, value)
         curve = (self.burst or self.alone).model
         make = NetworkModel.largest if curve.takes_largest else NetworkModel.regimes
-        model = make(list(curve.lines), costs)
+        held_up = self._waits_for_receiver
+        lines = [(max(0.0, a - held_up), b, most) for a, b, most in curve.lines]
+        model = make(lines, costs)
         return model.with_alone(self.alone_lines) if self.burst else model
+
+    @property
+    def _waits_for_receiver(self) -> float:
+        """Seconds of a burst's gap that are due to its only receiver.
+
+        A sender with several receivers does not wait for them.
+        """
+        if self.burst is None or math.isnan(self.send_cpu + self.receive_cpu):
+            return 0.0
+        gap = float(self.burst.fit.measured[0])
+        is_receiver = self.receive_cpu > max(self.send_cpu, _DUE * gap)
+        return max(0.0, gap - self.send_cpu) if is_receiver else 0.0
 
     @property
     def alone_lines(self) -> list[tuple[float, float, int | None]]:
