@@ -268,7 +268,7 @@ def _evidence(
         means.append(float(weights @ known.times[a, b] / weights.sum()))
         squares += 1 / float(weights.sum())
     z = (means[1] - means[0]) / math.sqrt(squares)
-    return Evidence(*times, z, math.erfc(abs(z) / math.sqrt(2)))
+    return Evidence(times[0], times[1], z, math.erfc(abs(z) / math.sqrt(2)))
 
 
 def _tested(group: CostGroup) -> Evidence:

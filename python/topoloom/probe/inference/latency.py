@@ -54,7 +54,7 @@ def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
     medians, own = np.empty(len(counts)), np.empty(len(counts))
     for count in np.unique(counts):
         same = np.flatnonzero(counts == count)
-        values = np.stack([samples[number] for number in same])
+        values = np.stack([samples[number] for number in same.tolist()])
         medians[same] = middle = np.median(values, axis=1)
         apart = np.median(np.abs(values - middle[:, None]), axis=1)
         own[same] = SIGMA * _small(int(count)) * apart / middle

@@ -131,7 +131,7 @@ def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network
 
 def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
     predicted = np.full_like(costs, np.nan)
-    pairs_of: dict[int, tuple[Numbers, Numbers]] = {}
+    pairs_of: dict[int, tuple[Numbers, ...]] = {}
     of_level: dict[str, list[Costs]] = {}
     level_of: dict[int, str] = {}
     for group in root.all_groups():
