@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+
+import numpy as np
 
 from topoloom.probe.claimed_routes import ClaimedRoutes
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST
 from topoloom.probe.inference.network import host_groups
+from topoloom.probe.inference.pair_costs import PairCosts
 from topoloom.support.hostlist import compress_hostlist
 
 Distance = Callable[[str, str], float]
@@ -27,10 +30,28 @@ def compare_with(found: Findings, routes: ClaimedRoutes) -> list[str]:
         slots = machine.slots_per_node
         return machine.distance(first[a] * slots, first[b] * slots)
 
-    return [*_groups(found, distance), *_order(found, distance)]
+    met = _met(found)
+    return [*_groups(found, distance, met), *_order(found, distance, met)]
 
 
-def _groups(found: Findings, distance: Distance) -> list[str]:
+def _met(found: Findings) -> list[list[int]]:
+    """Return the other hosts that each was measured with."""
+    count, costs = len(found.hosts), found.costs
+    if not isinstance(costs, PairCosts):
+        return [[o for o in range(count) if o != host] for host in range(count)]
+    hosts = np.array(found.host_of)
+    first, second, _ = costs.measured
+    met: list[set[int]] = [set() for _ in range(count)]
+    for a, b in zip(hosts[first].tolist(), hosts[second].tolist(), strict=True):
+        if a != b:
+            met[a].add(b)
+            met[b].add(a)
+    return [sorted(others) for others in met]
+
+
+def _groups(
+    found: Findings, distance: Distance, met: Sequence[Sequence[int]]
+) -> list[str]:
     """Compare the measured groups of hosts with the nearest ones of the description."""
     group_of = {
         found.host_of[part.ranks[0]]: n
@@ -40,7 +61,7 @@ def _groups(found: Findings, distance: Distance) -> list[str]:
     }
     sentences = []
     for host, name in enumerate(found.hosts):
-        others = [o for o in range(len(found.hosts)) if o != host]
+        others = met[host]
         nearest = min(distance(name, found.hosts[o]) for o in others)
         claimed = [o for o in others if distance(name, found.hosts[o]) == nearest]
         if len(claimed) == len(others):
@@ -62,12 +83,16 @@ def _groups(found: Findings, distance: Distance) -> list[str]:
     return sentences
 
 
-def _order(found: Findings, distance: Distance) -> list[str]:
+def _order(
+    found: Findings, distance: Distance, met: Sequence[Sequence[int]]
+) -> list[str]:
     """Name a described level that is not measured slower than the one below."""
     by_distance: dict[float, list[float]] = {}
-    first = [found.host_of.index(host) for host in range(len(found.hosts))]
+    first: dict[int, int] = {}
+    for rank, host in enumerate(found.host_of):
+        first.setdefault(host, rank)
     for a, name in enumerate(found.hosts):
-        for b in range(a):
+        for b in (other for other in met[a] if other < a):
             cost = float(found.costs[first[a], first[b]])
             by_distance.setdefault(distance(name, found.hosts[b]), []).append(cost)
     classes = sorted(by_distance.items())
