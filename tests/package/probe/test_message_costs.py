@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The model of a level says what was measured, alone and of many messages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from topoloom.probe.inference.message_costs import LevelCosts, level_costs
+from topoloom.probe.job.samples import Exchange
+
+SIZES = [2**n for n in range(23)]
+LATENCY, BETA = 2e-6, 1e-10
+#: Bytes up to which messages leave at once; longer ones are agreed on first.
+AT_ONCE = 32768
+
+
+def measured(send: float, receive: float, agree: float) -> LevelCosts:
+    """Infer from exchanges of ranks whose calls take this long."""
+
+    def alone(size: int) -> float:
+        first = agree if size > AT_ONCE else 0.0
+        return send + LATENCY + first + receive + BETA * size
+
+    def gap(size: int) -> float:
+        return max(send, receive, BETA * size)
+
+    def exchange(kind: str, size: int, window: int, seconds: float) -> Exchange:
+        return Exchange(0, "alone", kind, size, window, 0, 1, np.full(5, seconds))
+
+    made = [exchange("echo", size, 1, alone(size)) for size in SIZES]
+    for size in SIZES:
+        rest = alone(size) + alone(1)
+        made.append(exchange("burst", size, 16, rest + 15 * gap(size)))
+    made.append(exchange("send-cpu", 8, 1, send))
+    # A receive that lets the message come only then.
+    made.append(exchange("receive-cpu", 8, 1, alone(8)))
+    for window in (64, 256):
+        both = 2 * alone(8) + window * (send + receive)
+        made.append(exchange("both", 8, window, both))
+    costs = level_costs(made)
+    assert costs is not None
+    return costs
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7), agree=st.floats(0, 4e-5)
+)
+def test_a_message_alone_takes_what_was_measured_at_every_size(
+    send: float, receive: float, agree: float
+) -> None:
+    costs = measured(send, receive, agree)
+    fit = costs.alone.fit
+    found = [costs.model.arrival(int(size)) for size in fit.sizes]
+    assert found == pytest.approx(fit.measured.tolist(), rel=0.03)
+
+
+def test_long_messages_that_follow_each_other_do_not_wait_for_agreement() -> None:
+    model = measured(3e-7, 2e-7, agree=3e-5).model
+    size = 2 * AT_ONCE
+    assert model.arrival(size) == pytest.approx(3.25e-5 + BETA * size, rel=0.02)
+    assert model.time(size) == pytest.approx(BETA * size, rel=0.05)
+    assert model.arrival(AT_ONCE) == pytest.approx(2.5e-6 + BETA * AT_ONCE, rel=0.02)
+
+
+@settings(deadline=None, max_examples=20)
+@given(send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7))
+def test_overheads_are_those_of_many_messages_where_calls_wait(
+    send: float, receive: float
+) -> None:
+    costs = measured(send, receive, 0)
+    assert costs.send_cpu == pytest.approx(send)
+    assert costs.receive_cpu == pytest.approx(receive, rel=0.01)
+    if receive > 1.2 * send:  # with several receivers it is the sender that counts
+        assert costs.model.time(1) == pytest.approx(send, rel=0.05)
