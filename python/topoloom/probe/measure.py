@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -186,13 +186,24 @@ def _long_bytes(found: Findings) -> int:
 
 
 def _fit_costs(found: Findings) -> None:
-    """Fit what messages of each level cost."""
+    """Fit what messages of each level cost, of pairs that are not slower than others."""
     alone = found.samples.exchanges.of_orders(found.of_sizes)
+    slow = {suspect.hosts for suspect in found.suspects if suspect.kind != "uplink"}
     for level in found.levels:
         inside = _of_level(found, level)
-        costs = level_costs(e for e in alone if inside(e))
+        own = [e for e in alone if inside(e)]
+        usual = [e for e in own if not _is_slow(found, e, slow)]
+        costs = level_costs(usual or own)
         if costs is not None:
             found.level_costs[level.name] = costs
+
+
+def _is_slow(
+    found: Findings, exchange: Exchange, slow: Collection[tuple[int, ...]]
+) -> bool:
+    """Whether it is over a slow link, or of a slow host."""
+    a, b = found.host_of[exchange.first], found.host_of[exchange.second]
+    return a != b and bool({(a,), (b,), (a, b), (b, a)} & set(slow))
 
 
 def _conclude(found: Findings) -> None:
