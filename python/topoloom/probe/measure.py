@@ -186,7 +186,7 @@ def _long_bytes(found: Findings) -> int:
 
 
 def _fit_costs(found: Findings) -> None:
-    """Fit what messages of each level cost, of pairs that are not slower than others."""
+    """Fit what messages of each level cost, but for pairs that are slow."""
     alone = found.samples.exchanges.of_orders(found.of_sizes)
     slow = {suspect.hosts for suspect in found.suspects if suspect.kind != "uplink"}
     for level in found.levels:
