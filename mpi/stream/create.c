@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes and frees streams.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stream.h"
+
+static const topoloom_stream_options standard = {.bucket_bytes = 8192, .timeout = 1e-3};
+
+static topoloom_stream_options fill_in(const topoloom_stream_options* given) {
+    topoloom_stream_options options = given != NULL ? *given : standard;
+    if (options.bucket_bytes == 0) options.bucket_bytes = standard.bucket_bytes;
+    if (options.timeout == 0) options.timeout = standard.timeout;
+    return options;
+}
+
+/// Allocates all but buckets to send.
+static bool allocate(struct stream* stream) {
+    const size_t hops = (size_t)stream->hop_count;
+    stream->hops = calloc(hops, sizeof *stream->hops);
+    stream->flights = calloc(most_in_flight * hops, sizeof *stream->flights);
+    stream->front.buckets = calloc(hops, sizeof *stream->front.buckets);
+    if (stream->hops == NULL || stream->flights == NULL || stream->front.buckets == NULL) return false;
+    for (int a = 0; a < stream->axis_count; ++a) {
+        struct axis* axis = &stream->axes[a];
+        for (int i = 0; i < axis->most_count; ++i) {
+            axis->arrivals[i].bucket = make_bucket(stream, a);
+            if (axis->arrivals[i].bucket == NULL) return false;
+        }
+    }
+    return true;
+}
+
+static void free_queue(struct queue* queue) {
+    for (struct bucket* one; (one = take_first(queue)) != NULL;) free(one);
+}
+
+static void free_stream(struct stream* stream) {
+    for (int a = 0; a < stream->axis_count; ++a) {
+        struct axis* axis = &stream->axes[a];
+        for (int i = 0; i < most_arrivals; ++i) free(axis->arrivals[i].bucket);
+        struct queue idle = {axis->idle, NULL};
+        free_queue(&idle);
+    }
+    for (int h = 0; stream->hops != NULL && h < stream->hop_count; ++h) free(stream->hops[h].open);
+    free(stream->hops);
+    free(stream->flights);
+    free(stream->front.buckets);
+    free(stream);
+}
+
+/// A third of what may be used receives, up to what is useful.
+static void share_memory(struct stream* stream, long long buckets) {
+    for (int a = 0; a < stream->axis_count; ++a) {
+        struct axis* axis = &stream->axes[a];
+        const long long share = buckets / stream->axis_count, useful = 2LL * axis->hops + 8;
+        axis->most_count = buckets == 0 || share / 3 > most_arrivals ? most_arrivals : (int)(share / 3);
+        if (axis->most_count == 0) axis->most_count = 1;
+        const long long left = share - axis->most_count;
+        axis->most = (int)(buckets == 0 || left > useful ? useful : left);
+    }
+}
+
+static void lay_out(struct stream* stream) {
+    stream->axis_count = 1;
+    stream->hop_count = stream->last_hops = stream->ranks;
+    stream->own_hop = stream->rank;
+    stream->axes[0] = (struct axis){.first_hop = 0, .hops = stream->ranks};
+}
+
+static void name_hops(struct stream* stream) {
+    for (int h = 0; h < stream->hop_count; ++h) stream->hops[h] = (struct hop){.rank = h, .axis = 0};
+}
+
+/// Why there can't be a stream with these arguments; NULL: there can.
+static const char* find_fault(struct stream* stream, const topoloom_stream_options* options, char* why,
+                              size_t size) {
+    const int item = stream->front.item_bytes;
+    if (item < 0) {
+        snprintf(why, size, "a size of items of %d B is negative", item);
+    } else if (options->bucket_bytes - (int)sizeof(struct stamp) < item + 2 * (int)sizeof(uint32_t)) {
+        snprintf(why, size, "bucket_bytes of %d holds no item; it takes %d", options->bucket_bytes,
+                 item + 2 * (int)sizeof(uint32_t) + (int)sizeof(struct stamp));
+    } else if (!(options->timeout > 0)) {
+        snprintf(why, size, "a timeout of %g s is not positive", options->timeout);
+    } else {
+        const long long bucket = (long long)sizeof(struct bucket) + stream->room;
+        const long long least = 2LL * stream->axis_count * bucket;
+        if (options->memory_bytes == 0 || options->memory_bytes >= least) return NULL;
+        snprintf(why, size,
+                 "memory_bytes of %lld is below %lld: a bucket to send and one to receive per axis",
+                 options->memory_bytes, least);
+    }
+    return why;
+}
+
+enum agreement { agreed, failed_here, failed_elsewhere, without_memory, unequal };
+
+/// All ranks learn whether there is a stream, so that none waits for others.
+static int agree(const struct stream* stream, bool faulty, bool made, enum agreement* agreement) {
+    enum { values = 6 };
+    const int item = stream->front.item_bytes, room = stream->room;
+    const int own[values] = {faulty, !made, item, -item, room, -room};
+    int most[values];
+    const int status = PMPI_Allreduce(own, most, values, MPI_INT, MPI_MAX, stream->comm);
+    *agreement = agreed;
+    if (status != MPI_SUCCESS) return status;
+    if (most[0])
+        *agreement = faulty ? failed_here : failed_elsewhere;
+    else if (most[1])
+        *agreement = without_memory;
+    else if (most[2] != -most[3] || most[4] != -most[5])
+        *agreement = unequal;
+    return MPI_SUCCESS;
+}
+
+static int duplicate(MPI_Comm comm, struct stream* stream) {
+    int is_inter = 0;
+    int status = PMPI_Comm_test_inter(comm, &is_inter);
+    if (status == MPI_SUCCESS && is_inter)
+        return raise_stream_error(comm, MPI_ERR_COMM, "create", "an intercommunicator is not served");
+    if (status == MPI_SUCCESS) status = PMPI_Comm_dup(comm, &stream->comm);
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (status == MPI_SUCCESS) status = PMPI_Comm_get_errhandler(comm, &handler);
+    if (status != MPI_SUCCESS) return status;
+    status = PMPI_Comm_set_errhandler(stream->comm, handler);
+    if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) PMPI_Errhandler_free(&handler);
+    PMPI_Comm_rank(stream->comm, &stream->rank);
+    PMPI_Comm_size(stream->comm, &stream->ranks);
+    return status;
+}
+
+static int refuse(const struct stream* stream, enum agreement agreement, const char* why) {
+    switch (agreement) {
+        case failed_here:
+            return raise_stream_error(stream->comm, MPI_ERR_ARG, "create", "%s", why);
+        case failed_elsewhere:
+            return raise_stream_error(stream->comm, MPI_ERR_ARG, "create", "another rank has a wrong option");
+        case without_memory:
+            return raise_stream_error(stream->comm, MPI_ERR_NO_MEM, "create", "a rank has no memory for it");
+        default:
+            return raise_stream_error(stream->comm, MPI_ERR_ARG, "create",
+                                      "item_bytes or bucket_bytes are not the same on all ranks");
+    }
+}
+
+/// Not collective but for the agreement; the communicator is there.
+static int set_up(struct stream* stream, const topoloom_stream_options* options) {
+    char why[160];
+    stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
+    stream->timeout = options->timeout;
+    lay_out(stream);
+    const bool faulty = find_fault(stream, options, why, sizeof why) != NULL;
+    bool made = false;
+    if (!faulty) {
+        share_memory(stream, options->memory_bytes / ((long long)sizeof(struct bucket) + stream->room));
+        made = allocate(stream);
+    }
+    enum agreement agreement = agreed;
+    const int status = agree(stream, faulty, made, &agreement);
+    if (status != MPI_SUCCESS) return status;
+    if (agreement != agreed) return refuse(stream, agreement, why);
+    name_hops(stream);
+    stream->front.ranks = (uint32_t)stream->ranks;
+    const bool is_plain = stream->front.item_bytes != TOPOLOOM_STREAM_VARIABLE;
+    stream->front.plain_hops = is_plain ? (uint32_t)stream->last_hops : 0;
+    return enter_process(stream);
+}
+
+int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handler* handler, void* context,
+                           const topoloom_stream_options* given, topoloom_stream* stream) {
+    const topoloom_stream_options options = fill_in(given);
+    struct stream* made = calloc(1, sizeof *made);
+    if (made == NULL) return raise_stream_error(comm, MPI_ERR_NO_MEM, "create", "there is no memory");
+    made->front.item_bytes = item_bytes;
+    made->handler = handler;
+    made->context = context;
+    made->comm = MPI_COMM_NULL;
+    int status = duplicate(comm, made);
+    if (status == MPI_SUCCESS) status = set_up(made, &options);
+    if (status == MPI_SUCCESS) {
+        *stream = &made->front;
+        return status;
+    }
+    if (made->comm != MPI_COMM_NULL) PMPI_Comm_free(&made->comm);
+    free_stream(made);
+    return status;
+}
+
+int topoloom_stream_free(topoloom_stream* front) {
+    if (*front == NULL) return MPI_SUCCESS;
+    struct stream* stream = behind(*front);
+    if (stream->in_handler || stream->is_done || has_unsent(stream) || has_undelivered(stream))
+        return raise_stream_error(stream->comm, MPI_ERR_OTHER, "free",
+                                  "the phase of the stream has not ended");
+    *front = NULL;
+    leave_process(stream);
+    const int status = PMPI_Comm_free(&stream->comm);
+    free_stream(stream);
+    return status;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends buckets. Synchronous messages: a bucket is free when its receiver has asked for it, so that what a sleeping
+// receiver has not taken is in the senders' bounded memory, and not in MPI's.
+#include "stream.h"
+
+static int start(struct stream* stream, struct bucket* bucket) {
+    struct hop* hop = &stream->hops[bucket->hop];
+    struct flight* flight = &stream->flights[stream->flight_count];
+    bucket->stamp = count_sent(&stream->quiescence);
+    const int bytes = (int)sizeof bucket->stamp + bucket->bytes;
+    const int status =
+        PMPI_Issend(&bucket->stamp, bytes, MPI_BYTE, hop->rank, hop->axis, stream->comm, &flight->request);
+    if (status != MPI_SUCCESS) return status;
+    flight->bucket = bucket;
+    ++stream->flight_count;
+    ++hop->in_flight;
+    return MPI_SUCCESS;
+}
+
+int close_bucket(struct stream* stream, int number) {
+    struct hop* hop = &stream->hops[number];
+    topoloom_stream_bucket* front = &stream->front.buckets[number];
+    struct bucket* bucket = hop->open;
+    bucket->bytes = (int)(front->at - bucket->items);
+    bucket->delivered = 0;
+    hop->open = NULL;
+    *front = (topoloom_stream_bucket){NULL, NULL};
+    if (number == stream->own_hop) {
+        append(&stream->own, bucket);
+        return MPI_SUCCESS;
+    }
+    if (hop->in_flight < most_in_flight && hop->full.first == NULL) return start(stream, bucket);
+    append(&hop->full, bucket);
+    return MPI_SUCCESS;
+}
+
+static bool is_filled(const struct stream* stream, int hop) {
+    const struct bucket* open = stream->hops[hop].open;
+    return open != NULL && stream->front.buckets[hop].at > open->items;
+}
+
+int close_all(struct stream* stream) {
+    int status = MPI_SUCCESS;
+    for (int hop = 0; hop < stream->hop_count && status == MPI_SUCCESS; ++hop)
+        if (is_filled(stream, hop)) status = close_bucket(stream, hop);
+    return status;
+}
+
+int close_late(struct stream* stream) {
+    const double now = PMPI_Wtime();
+    if (now < stream->look_at) return MPI_SUCCESS;
+    stream->look_at = now + stream->timeout / 2;
+    int status = MPI_SUCCESS;
+    for (int h = 0; h < stream->hop_count && status == MPI_SUCCESS; ++h) {
+        struct hop* hop = &stream->hops[h];
+        const bool is_late = is_filled(stream, h) && hop->seen == hop->open;
+        hop->seen = hop->open;
+        if (is_late) status = close_bucket(stream, h);
+    }
+    return status;
+}
+
+int complete_sends(struct stream* stream, bool* moved) {
+    enum { most_tests = 16 };
+    int status = MPI_SUCCESS;
+    for (int tests = 0; tests < most_tests && tests < stream->flight_count; ++tests) {
+        if (stream->next_flight >= stream->flight_count) stream->next_flight = 0;
+        struct flight* flight = &stream->flights[stream->next_flight];
+        int sent = 0;
+        status = PMPI_Test(&flight->request, &sent, MPI_STATUS_IGNORE);
+        if (status != MPI_SUCCESS) break;
+        if (!sent) {
+            ++stream->next_flight;
+            continue;
+        }
+        struct bucket* bucket = flight->bucket;
+        struct hop* hop = &stream->hops[bucket->hop];
+        *flight = stream->flights[--stream->flight_count];
+        --hop->in_flight;
+        drop_bucket(stream, bucket);
+        *moved = true;
+        struct bucket* waiting = take_first(&hop->full);
+        if (waiting != NULL) status = start(stream, waiting);
+        if (status != MPI_SUCCESS) break;
+    }
+    return status;
+}
+
+bool has_unsent(const struct stream* stream) {
+    if (stream->flight_count > 0 || stream->own.first != NULL) return true;
+    for (int h = 0; h < stream->hop_count; ++h)
+        if (is_filled(stream, h)) return true;  // full ones wait for those in flight
+    return false;
+}

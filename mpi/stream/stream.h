@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of a stream offer each other. Functions that return int return what the public ones do.
+#ifndef TOPOLOOM_STREAM_PARTS_H
+#define TOPOLOOM_STREAM_PARTS_H
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "quiescence.h"
+#include "topoloom_stream.h"
+
+enum {
+    // To a next hop that receives nothing only that much is under way: MPI's memory there is bounded, too.
+    most_in_flight = 4,
+    most_arrivals = 4,
+    most_axes = 1,
+};
+
+/// A message with what belongs to it. It begins with the stamp.
+struct bucket {
+    alignas(64) struct bucket* next;
+    int hop, axis;
+    int bytes;      // of the items
+    int delivered;  // of these
+    char gap[32];
+    struct stamp stamp;
+    char items[];
+};
+static_assert(offsetof(struct bucket, items) == 64, "items are aligned");
+static_assert(offsetof(struct bucket, stamp) + sizeof(struct stamp) == 64, "a message has no gaps");
+
+/// First in, first out.
+struct queue {
+    struct bucket *first, *last;
+};
+
+/// The rank that items for some ranks go to next.
+struct hop {
+    int rank, axis;
+    struct bucket* open;  // how full it is, only the front knows
+    struct bucket* seen;  // open when buckets were last looked at
+    struct queue full;
+    int in_flight;
+};
+
+struct flight {
+    MPI_Request request;
+    struct bucket* bucket;
+};
+
+struct arrival {
+    MPI_Request request;
+    struct bucket* bucket;
+    bool counted;  // its message has come
+};
+
+/// Hops along an axis have buckets of their own: who waits for some waits for none of the axes before it.
+struct axis {
+    int first_hop, hops;
+    struct bucket* idle;
+    int made, most;  // buckets to send
+    struct arrival arrivals[most_arrivals];
+    int begin, count, most_count;
+};
+
+struct stream {
+    topoloom_stream_front front;
+    MPI_Comm comm;
+    int rank, ranks, own_hop;
+    int last_hops;  // in hops below it items end, and have no address
+    topoloom_stream_handler* handler;
+    void* context;
+    int room;  // bytes of items in a bucket
+    double timeout, look_at;
+    struct hop* hops;
+    int hop_count;
+    struct axis axes[most_axes];
+    int axis_count;
+    struct flight* flights;
+    int flight_count, next_flight;
+    struct queue own;  // from this rank to itself
+    struct quiescence quiescence;
+    MPI_Request wave;
+    int64_t counts[2], sums[2];
+    bool is_done, has_ended, is_busy, in_handler;
+    long long bytes, most_bytes;
+    struct stream* next;      // of this process
+    struct process* process;  // NULL: MPI is finalized
+};
+
+// ---- errors.c ----------------------------------------------------------------------------------------------------
+/// Raises an error by the communicator's handler; where that ends the program, it says why before.
+__attribute__((format(printf, 4, 5))) int raise_stream_error(MPI_Comm comm, int error_class, const char* name,
+                                                             const char* format, ...);
+
+// ---- buckets.c ---------------------------------------------------------------------------------------------------
+static inline struct stream* behind(topoloom_stream stream) { return (struct stream*)stream; }
+/// NULL: there is no memory.
+struct bucket* make_bucket(struct stream* stream, int axis);
+void drop_bucket(struct stream* stream, struct bucket* bucket);
+void append(struct queue* queue, struct bucket* bucket);
+struct bucket* take_first(struct queue* queue);
+/// Makes room for a record to a hop, by sending what is full; `more`: beyond the bound if need be. NULL: there is none now.
+int find_room(struct stream* stream, int hop, int bytes, bool more, char** room);
+/// Writes a record to the room that was found, and counts it as taken.
+void write_record(struct stream* stream, int hop, char* room, const void* item, int bytes, int rank);
+int record_bytes(const struct stream* stream, int hop, int bytes);
+
+// ---- send.c ------------------------------------------------------------------------------------------------------
+/// Sends what is in the bucket of a hop, now or after what is under way.
+int close_bucket(struct stream* stream, int hop);
+int close_all(struct stream* stream);
+/// Sends what has waited for the timeout.
+int close_late(struct stream* stream);
+int complete_sends(struct stream* stream, bool* moved);
+/// Whether there is anything to send or under way.
+bool has_unsent(const struct stream* stream);
+
+// ---- receive.c ---------------------------------------------------------------------------------------------------
+int receive(struct stream* stream, bool* moved);
+/// To the handler, and to next hops.
+int deliver_arrivals(struct stream* stream, bool* moved);
+bool has_undelivered(const struct stream* stream);
+/// The next item for the program, which it has until the next call. NULL: there is none now.
+int find_pulled(struct stream* stream, const void** item, int* bytes);
+
+// ---- step.c ------------------------------------------------------------------------------------------------------
+/// What can be done without waiting.
+int step(struct stream* stream, bool* moved);
+/// For all streams of the process; lets others run if there was nothing to do.
+int step_all(const struct stream* stream);
+int enter_process(struct stream* stream);
+/// Whether a handler of any of its streams runs.
+bool is_in_handler(const struct stream* stream);
+void begin_handler(struct stream* stream);
+void end_handler(struct stream* stream);
+void leave_process(struct stream* stream);
+
+#endif

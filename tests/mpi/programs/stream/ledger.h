@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Accounts of items: none is lost, none comes twice, to another rank, in another order or in another phase.
+#ifndef STREAM_LEDGER_H
+#define STREAM_LEDGER_H
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <topoloom_stream.h>
+
+static int rank, ranks;
+static uint64_t state;
+
+static inline uint32_t draw(uint32_t below) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (uint32_t)(state >> 33) % below;
+}
+
+static inline void fail(const char* what) {
+    fprintf(stderr, "rank %d: %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static inline void check(int status) {
+    if (status != MPI_SUCCESS) fail("an error was returned");
+}
+
+/// `number` of those from its source to its target, where the source itself has pushed it; to be passed on `passes` times.
+typedef struct item {
+    int source, number, passes, target, phase, is_passed;
+} item;
+
+typedef struct ledger {
+    topoloom_stream stream;
+    int phase;
+    long long pushed, taken, sum_pushed, sum_taken;
+    int *next_in, *next_out;  // numbers by rank
+} ledger;
+
+static inline ledger make_ledger(void) {
+    ledger made = {0};
+    made.next_in = calloc((size_t)ranks, sizeof(int));
+    made.next_out = calloc((size_t)ranks, sizeof(int));
+    return made;
+}
+
+static inline void free_ledger(ledger* l) {
+    check(topoloom_stream_free(&l->stream));
+    free(l->next_in);
+    free(l->next_out);
+}
+
+static inline long long sum_of(const item* one) {
+    return one->number * 7LL + one->source * 13LL + one->passes * 31LL;
+}
+
+static inline void note_push(ledger* l, const item* one) {
+    ++l->pushed;
+    l->sum_pushed += sum_of(one);
+}
+
+static inline item next_item(ledger* l, int target, int passes) {
+    const item made = {rank, l->next_out[target]++, passes, target, l->phase, 0};
+    note_push(l, &made);
+    return made;
+}
+
+static inline void note_item(ledger* l, const item* one) {
+    ++l->taken;
+    l->sum_taken += sum_of(one);
+    if (one->target != rank) fail("an item came to the wrong rank");
+    if (one->phase != l->phase) fail("an item came in another phase");
+    if (!one->is_passed && one->number != l->next_in[one->source]++) fail("an item is out of order");
+}
+
+/// After a phase. All ranks call it.
+static inline void check_sums(const ledger* l) {
+    const long long own[] = {l->pushed - l->taken, l->sum_pushed - l->sum_taken};
+    long long all[2];
+    MPI_Allreduce(own, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (all[0] != 0 || all[1] != 0) fail("items were lost or came twice");
+}
+
+#endif

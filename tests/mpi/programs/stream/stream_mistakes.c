@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What programs do wrong with streams: `stream_mistakes WHAT`, or `returned`: all that come back as errors.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <topoloom_stream.h>
+
+static topoloom_stream inner;
+
+static int take(void* context, const void* items, int count) {
+    (void)items;
+    if (context != NULL) topoloom_stream_wait(inner);
+    return count;
+}
+
+static int try_options(topoloom_stream_options options, int item_bytes) {
+    topoloom_stream stream = NULL;
+    return topoloom_stream_create(MPI_COMM_WORLD, item_bytes, take, NULL, &options, &stream);
+}
+
+static const char* const mistakes[] = {"rank",    "negative", "done", "size", "bound", "bucket",
+                                       "timeout", "item",     "pull", "wait", "free",  "handler"};
+
+static int make(const char* what) {
+    long value = 1;
+    topoloom_stream stream = NULL, pulled = NULL;
+    const int has_context = strcmp(what, "handler") == 0;
+    topoloom_stream_create(MPI_COMM_WORLD, sizeof value, take, has_context ? &value : NULL, NULL, &stream);
+    topoloom_stream_create(MPI_COMM_WORLD, sizeof value, NULL, NULL, NULL, &pulled);
+    int ranks = 0, status = MPI_SUCCESS, bytes = 0;
+    const void* item = NULL;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (strcmp(what, "rank") == 0) status = topoloom_stream_push(stream, &value, ranks);
+    if (strcmp(what, "negative") == 0) status = topoloom_stream_push(stream, &value, -1);
+    if (strcmp(what, "size") == 0) status = topoloom_stream_push_bytes(stream, &value, 3, 0);
+    if (strcmp(what, "bound") == 0) status = try_options((topoloom_stream_options){.memory_bytes = 5000}, 8);
+    if (strcmp(what, "bucket") == 0) status = try_options((topoloom_stream_options){.bucket_bytes = 10}, 8);
+    if (strcmp(what, "timeout") == 0) status = try_options((topoloom_stream_options){.timeout = -1}, 8);
+    if (strcmp(what, "item") == 0) status = try_options((topoloom_stream_options){.timeout = 1}, -4);
+    if (strcmp(what, "pull") == 0) status = topoloom_stream_pull(stream, &item, &bytes);
+    if (strcmp(what, "wait") == 0) status = topoloom_stream_wait(pulled);
+    if (strcmp(what, "done") == 0) {
+        topoloom_stream_done(stream);
+        status = topoloom_stream_push(stream, &value, 0);
+        topoloom_stream_wait(stream);
+    }
+    if (strcmp(what, "free") == 0) {
+        topoloom_stream_push(stream, &value, 0);
+        status = topoloom_stream_free(&stream);
+        topoloom_stream_wait(stream);
+    }
+    if (has_context) {
+        inner = stream;
+        topoloom_stream_push(stream, &value, 0);
+        status = MPI_SUCCESS;
+        topoloom_stream_wait(stream);
+        status = MPI_ERR_OTHER;  // it got here: the inner wait has returned
+    }
+    topoloom_stream_free(&stream);
+    topoloom_stream_free(&pulled);
+    return status;
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    const char* what = argc > 1 ? argv[1] : "returned";
+    int rank = 0, right = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(what, "returned") != 0) {
+        make(what);
+        MPI_Finalize();
+        return 0;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const int count = (int)(sizeof mistakes / sizeof *mistakes);
+    for (int i = 0; i < count; ++i) {
+        if (make(mistakes[i]) > MPI_SUCCESS)
+            ++right;
+        else
+            fprintf(stderr, "%s was no error\n", mistakes[i]);
+    }
+    if (rank == 0) printf("%d of %d mistakes were returned\n", right, count);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs with libtopoloom-stream, compiled for an MPI."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from built_libraries import ROOT, build, run
+from recorded import PROGRAMS, Mpi, need
+
+from topoloom import _core
+
+SOURCES = PROGRAMS / "stream"
+STREAM = ROOT / "mpi" / "stream"
+
+
+def with_streams(mpi: Mpi, source: Path, folder: Path) -> Path:
+    """Compile a program with the library, which CMake builds in the folder."""
+    assert _core.__file__ is not None
+    options = [
+        f"-DTOPOLOOM_LIBRARY={Path(_core.__file__).with_name('libtopoloom.so')}",
+        f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
+        "-DCMAKE_Fortran_COMPILER=OFF",
+    ]
+    library = folder / "stream"
+    if not library.exists():
+        build(ROOT / "mpi", folder, mpi, "topoloom-stream", *options)
+    program = folder / source.stem
+    linked = [library / "libtopoloom-stream.so", f"-Wl,-rpath,{library}"]
+    compiler = need(mpi.compilers[source.suffix], mpi.install)
+    standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
+    flags = [standard, "-O1", "-w", f"-I{STREAM}", f"-I{SOURCES}"]
+    run([compiler, *flags, source, "-o", program, *linked])
+    return program
+
+
+def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
+    """Compile a program together with the library under a sanitizer."""
+    program = folder / f"{source.stem}.{sanitizer}"
+    compiler = need(mpi.compilers[".c"], mpi.install)
+    flags = ["-std=gnu11", "-O1", "-g", "-w", f"-fsanitize={sanitizer}"]
+    sources = [source, *sorted(STREAM.glob("*.c"))]
+    run([compiler, *flags, f"-I{STREAM}", *sources, "-o", program])
+    return program
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """Give what a program that ended well printed."""
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+    return done.stdout

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams under each MPI and in SimGrid: every item comes once, whatever happens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recorded import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
+from simulated_hosts import hosts_options
+from streams import SOURCES, said, sanitized, with_streams
+
+CASES = SOURCES / "stream_cases.c"
+MISTAKES = SOURCES / "stream_mistakes.c"
+#: Phases in a row, handlers that stop, lengths that differ, pulling, a rank that
+#: sleeps, handlers that push into another stream, streams side by side.
+ALL = ["phases", "stops", "variable", "pulled", "asleep", "replies", "many"]
+RIGHT = "".join(f"{what}: every item came once\n" for what in ALL)
+
+
+@pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
+def job(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Mpi, Path]:
+    """Take an MPI, and a folder to build in."""
+    mpi: Mpi = request.param
+    return mpi, tmp_path_factory.mktemp(mpi.name)
+
+
+@pytest.mark.parametrize(("ranks", "seed"), [(1, 4), (3, 5)])
+def test_every_item_comes_once(job: tuple[Mpi, Path], ranks: int, seed: int) -> None:
+    mpi, folder = job
+    program = with_streams(mpi, CASES, folder)
+    assert said(run_to_end(mpi.command(ranks, program, seed, 4, *ALL))) == RIGHT
+
+
+def test_errors_are_returned_where_the_program_wants_them(
+    job: tuple[Mpi, Path],
+) -> None:
+    mpi, folder = job
+    program = with_streams(mpi, MISTAKES, folder)
+    done = run_to_end(mpi.command(2, program, "returned"))
+    assert said(done) == "12 of 12 mistakes were returned\n"
+
+
+@pytest.fixture(scope="module")
+def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build what makes mistakes."""
+    return with_streams(MPICH, MISTAKES, tmp_path_factory.mktemp("mistakes"))
+
+
+@pytest.mark.parametrize(
+    ("which", "line"),
+    [
+        ("rank", "push: rank 1 is none of the ranks 0 to 0"),
+        ("negative", "push: rank -1 is none of the ranks 0 to 0"),
+        ("done", "push: this rank is done, and the phase has not ended"),
+        ("size", "push: an item of 3 B; the stream has items of 8 B"),
+        ("bound", "create: memory_bytes of 5000 is below 16496"),
+        ("bucket", "create: bucket_bytes of 10 holds no item; it takes 24"),
+        ("timeout", "create: a timeout of -1 s is not positive"),
+        ("item", "create: a size of items of -4 B is negative"),
+        ("pull", "pull: the stream has a handler"),
+        ("wait", "wait: items are pulled"),
+        ("free", "free: the phase of the stream has not ended"),
+        ("handler", "wait: called by a handler of the stream"),
+    ],
+)
+def test_a_mistake_ends_the_program_with_a_line(
+    mistaken: Path, which: str, line: str
+) -> None:
+    done = run_to_end(MPICH.command(1, mistaken, which))
+    assert done.returncode != 0
+    assert f"topoloom: topoloom_stream_{line}" in done.stderr
+
+
+def test_simulated_ranks_have_streams_too(tmp_path: Path) -> None:
+    program = with_streams(SIMGRID, CASES, tmp_path)
+    settings = {
+        "smpi/simulate-computation": "no",
+        # What a call without an answer takes, or the clock would stand still.
+        "smpi/test": "1e-6",
+        "smpi/iprobe": "1e-6",
+    }
+    options = hosts_options(tmp_path, 16, settings)
+    cases = [case for case in ALL if case != "asleep"]
+    done = run_to_end(SIMGRID.command(9, *options, program, 3, 2, *cases))
+    assert said(done) == RIGHT.replace("asleep: every item came once\n", "")
+
+
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
+    program = sanitized(OPEN_MPI_4, CASES, tmp_path, sanitizer)
+    variables = {
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
+        "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
+    }
+    done = run_to_end(OPEN_MPI_4.command(2, program, 6, 2, *ALL), **variables)
+    assert said(done) == RIGHT
