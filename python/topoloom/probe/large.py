@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def scan_large(
     job.measure([samples_for(effort, EXACT)])
     parts = find_parts(len(hosts), asked, few)
     job.measure([scanning(effort)])
-    return not asked.late, parts
+    return clock.left(SHARE) > 0, parts
 
 
 class _Asked:
@@ -157,8 +157,17 @@ def infer_large(
         filled,
         root,
         find_levels(root, filled),
-        doubts=list(doubts),
+        doubts=[*doubts, *_unknown(parts)],
     )
+
+
+def _unknown(parts: Part | None) -> Iterator[str]:
+    for part in parts.all_parts() if parts else ():
+        if not part.is_known:
+            yield (
+                f"groups inside of {len(part.members):,} hosts are not known: they are "
+                "so many that there are not landmarks enough"
+            )
 
 
 def large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:

@@ -71,10 +71,19 @@ class Part:
     groups
         In which they are split by landmarks; none of at most `FEW`, of which all pairs
         were measured, or if all are alike.
+    is_known
+        Whether there were landmarks enough to say so.
     """
 
     members: Hosts
     groups: list[Part]
+    is_known: bool = True
+
+    def all_parts(self) -> Iterator[Part]:
+        """Yield it and all that are inside."""
+        yield self
+        for group in self.groups:
+            yield from group.all_parts()
 
 
 #: Asks for the times of pairs, and ends with groups.
@@ -103,25 +112,26 @@ def find_parts(hosts: int, measuring: Measuring, few: int = FEW, seed: int = 1) 
         searches = [_search(part.members, rng) for part in level]
         found = _all_at_once(searches, measuring)
         for part, groups in zip(level, found, strict=True):
-            part.groups = [Part(np.sort(group), []) for group in groups]
+            part.is_known = groups is not None
+            part.groups = [Part(np.sort(group), []) for group in groups or []]
         below = [group for part in level for group in part.groups]
         level = [group for group in below if len(group.members) > few]
-    measuring.inside([part.members for part in _smallest(root)])
+    smallest = [part.members for part in root.all_parts() if not part.groups]
+    measuring.inside(smallest)
     return root
-
-
-def _smallest(part: Part) -> Iterator[Part]:
-    if not part.groups:
-        yield part
-    for group in part.groups:
-        yield from _smallest(group)
 
 
 def _all_at_once(
     searches: Sequence[_Search], measuring: Measuring
-) -> list[list[Hosts]]:
-    """Measure what all searches ask for, together, until each has ended."""
-    found: list[list[Hosts]] = [[] for _ in searches]
+) -> list[list[Hosts] | None]:
+    """Measure what all searches ask for, together, until each has ended.
+
+    Returns
+    -------
+    list
+        The groups of each; None of those that have not ended.
+    """
+    found: list[list[Hosts] | None] = [None for _ in searches]
     asked: dict[int, Pairs] = {}
     answers: dict[int, tuple[Values, float]] = {}
 
