@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages take on the platform of a probed machine what they took when it was probed."""
+"""Messages take as long on the platform of a probed machine as when it was probed."""
 
 from __future__ import annotations
 
