@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When a phase has ended, in all interleavings of a model that shares its code."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from streams import SOURCES, STREAM
+
+PREMATURE = "a phase ended before its last message was delivered\n"
+MIXED = "an item came in another phase\n"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compile the model."""
+    program = tmp_path_factory.mktemp("model") / "model"
+    source = SOURCES / "quiescence_model.cpp"
+    words = ["g++", "-std=c++20", "-O2", f"-I{STREAM}", source, "-o", program]
+    subprocess.run(words, check=True)
+    return program
+
+
+def run(model: Path, *words: object) -> str:
+    command = [str(model), *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout
+
+
+@pytest.mark.parametrize("size", [(3, 1, 1), (2, 1, 2)])
+def test_all_interleavings_end_in_time(model: Path, size: tuple[int, ...]) -> None:
+    said = run(model, "all", *size, "ours")
+    assert said.startswith("every interleaving of ")
+    assert said.endswith("ends in time\n")
+
+
+def test_drawn_delays_end_in_time(model: Path) -> None:
+    assert run(model, "drawn", 5000, 1, "ours") == "every run ended in time\n"
+
+
+def test_the_model_finds_out_what_is_wrong(model: Path) -> None:
+    assert run(model, "all", 3, 1, 1, "counts") == PREMATURE
+    assert run(model, "drawn", 5000, 1, "counts") == PREMATURE
+    assert run(model, "all", 2, 1, 2, "phases") in (MIXED, PREMATURE)
