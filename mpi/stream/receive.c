@@ -70,16 +70,16 @@ static int call_handler(struct stream* stream, struct bucket* bucket) {
         const bool was_open = stream->front.ranks > 0;
         begin_handler(stream);
         stream->front.ranks = (uint32_t)stream->ranks;
-        const int taken = stream->handler(stream->context, items, count);
+        int taken = stream->handler(stream->context, items, count);
+        const bool stops = taken < 0 || taken < (size != TOPOLOOM_STREAM_VARIABLE ? count : 1);
+        if (taken < 0) taken = ~taken;
         stream->front.ranks = was_open ? (uint32_t)stream->ranks : 0;
         end_handler(stream);
-        if (size != TOPOLOOM_STREAM_VARIABLE) {
+        if (size != TOPOLOOM_STREAM_VARIABLE)
             bucket->delivered += taken * size;
-            if (taken < count) return TOPOLOOM_STREAM_STOPPED;
-        } else {
-            if (taken < 1) return TOPOLOOM_STREAM_STOPPED;
+        else if (taken > 0)
             bucket->delivered = (int)(items + count - bucket->items);
-        }
+        if (stops) return TOPOLOOM_STREAM_STOPPED;
     }
     return MPI_SUCCESS;
 }

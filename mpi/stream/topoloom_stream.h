@@ -46,8 +46,8 @@ typedef struct topoloom_stream_front { /* NOLINT(readability-identifier-naming):
 typedef topoloom_stream_front* topoloom_stream; /* NOLINT(readability-identifier-naming): C */
 
 /* Takes items that have come: `count` of a fixed size, one after another, or one of `count` bytes. Returns how many it
- * took: `count`, or for items of their own length 1; if fewer, the call that delivers returns TOPOLOOM_STREAM_STOPPED, and
- * the others are delivered later. It may push; it may not wait, pull, or free a stream. */
+ * took: `count`, or for an item of its own length 1. If it returns fewer, or ~taken, the call that delivers returns
+ * TOPOLOOM_STREAM_STOPPED, and the others are delivered later. It may push; it may not wait, pull, or free a stream. */
 typedef int topoloom_stream_handler(void* context, const void* items, int count); /* NOLINT */
 
 typedef struct topoloom_stream_options { /* NOLINT(readability-identifier-naming): C */

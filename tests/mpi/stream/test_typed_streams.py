@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The C++ interface: lambdas as handlers, exceptions in them, pulling, errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
+from streams import SOURCES, said, with_streams
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_handlers_push_and_throw(mpi: Mpi, tmp_path: Path) -> None:
+    program = with_streams(mpi, SOURCES / "typed.cpp", tmp_path)
+    done = run_to_end(mpi.command(3, program))
+    assert said(done) == "typed streams are right\n"
