@@ -26,7 +26,7 @@ from topoloom.schedules import program_time
 from topoloom.tasks.machines.probe import model_in, probe_machine
 
 #: Candidates of a search for a placement, for each rank.
-_WORK = 2000
+_WORK = 20_000
 #: Of a simulation, beside what the platform says.
 _SETTINGS = {"smpi/simulate-computation": "no", **COLLECTIVES}
 

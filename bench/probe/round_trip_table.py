@@ -46,7 +46,7 @@ def _more(placed: Placed) -> float:
 
 def _within(what: str, errors: Sequence[float], most: float) -> Row:
     sizes = np.abs(errors)
-    if most == HOP_BYTES:  # a better placement is no error
+    if most == HOP_BYTES:  # which may be less, too
         sizes = np.maximum(errors, 0)
     good = int((sizes <= most).sum())
     worst = errors[int(sizes.argmax())]
