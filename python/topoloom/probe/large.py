@@ -11,6 +11,7 @@ from topoloom.model.fit import NOISE
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.landmarks import FEW, Hosts, Pairs, Part, find_parts
 from topoloom.probe.inference.large_groups import large_groups
+from topoloom.probe.inference.latency import errors_of_medians
 from topoloom.probe.inference.levels import find_levels
 from topoloom.probe.inference.modes import Values
 from topoloom.probe.inference.pair_costs import PairCosts
@@ -116,11 +117,11 @@ class _Asked:
                 self._done, max(self._done + 1, landmark_pairs(len(self._first)))
             )
         found = self._job.samples.exchanges[before:]
-        known = PairCosts(
-            self._job.samples.ranks, found.first, found.second, found.medians
-        )
-        error = float(np.median(found.errors)) if len(found) else 0.0
-        return known[ranks[:, 0], ranks[:, 1]], max(NOISE, error)
+        medians = found.medians
+        known = PairCosts(self._job.samples.ranks, found.first, found.second, medians)
+        errors = errors_of_medians(found.counts, medians, found.apart)
+        error = float(np.median(errors)) if len(found) else NOISE
+        return known[ranks[:, 0], ranks[:, 1]], error
 
     def inside(self, sets: Sequence[Hosts]) -> None:
         """Measure all pairs of small sets, and some rounds of large ones."""
@@ -165,8 +166,8 @@ def _unknown(parts: Part | None) -> Iterator[str]:
     for part in parts.all_parts() if parts else ():
         if not part.is_known:
             yield (
-                f"groups inside of {len(part.members):,} hosts are not known: they are "
-                "so many that there are not landmarks enough"
+                f"whether {len(part.members):,} hosts are in smaller groups is not "
+                "known: that takes more landmarks than there was time for"
             )
 
 
@@ -182,5 +183,6 @@ def large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
     ]
     found = exchanges.of_orders(scanned)
     ends = samples.ranks, found.first, found.second
-    errors = np.maximum(found.errors, NOISE)
-    return PairCosts(*ends, found.medians), PairCosts(*ends, errors)
+    medians = found.medians
+    errors = errors_of_medians(found.counts, medians, found.apart)
+    return PairCosts(*ends, medians), PairCosts(*ends, errors)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom.probe.inference.landmarks import FEW
+from topoloom.probe.inference.latency import deviations
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.large import EXACT, ROUNDS, landmark_pairs
@@ -77,7 +78,7 @@ def messages(samples: int, trips: int) -> int:
 
 @dataclass(frozen=True)
 class Step:
-    """One stage of a probe: its rounds one after another, with so many pairs in all."""
+    """One stage of a probe: rounds one after another, and the pairs of all of them."""
 
     name: str
     rounds: int
@@ -171,7 +172,7 @@ def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
     )
     one = burst(LONG, WINDOW)
     rounds = max(effort.rounds, effort.long_pairs // units)
-    # Every two pairs meet in about so many, at best.
+    # About as many as it takes until every two pairs have met.
     met = min(effort.meetings, units**3 // 2) if units > 3 else 0
     meetings = math.ceil(2 * met / units)
     groups = max(1, math.isqrt(units))
@@ -202,6 +203,6 @@ def first_round(
     if not len(found) or not len(long):
         return Timing(1e-6, 0.0, took, 1e9)
     short = float(np.quantile(found.medians, 0.9))
-    errors = found.errors * np.sqrt(found.counts) / _MEDIAN
+    deviation = float(np.mean(deviations(found.counts, found.apart)))
     rate = WINDOW * LONG / max(long[0].median - 2 * short, long[0].median / 2)
-    return Timing(short, float(np.median(errors)), took, rate)
+    return Timing(short, deviation, took, rate)

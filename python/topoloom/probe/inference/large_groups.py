@@ -128,7 +128,7 @@ def _smallest(
 def _evidence(part: Part, first: Numbers, costs: PairCosts) -> tuple[Evidence, ...]:
     """Compare the measured pairs inside of each group with those into it.
 
-    By Student's t with pooled variance; of so many pairs it is normal.
+    By Student's t with pooled variance; of these many pairs it is normal.
     """
     group = np.full(costs.shape[0], -1)
     for number, below in enumerate(part.groups):

@@ -47,8 +47,7 @@ def cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs
 def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
     """Return the median of each pair's samples, and its standard error as a part of it.
 
-    Few samples say little of their deviation: that of pairs which take about as long
-    counts as `_SHARED` samples more.
+    As `errors_of_medians` has it.
     """
     counts = np.array([len(of) for of in samples])
     medians, own = np.empty(len(counts)), np.empty(len(counts))
@@ -57,7 +56,33 @@ def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
         values = np.stack([samples[number] for number in same.tolist()])
         medians[same] = middle = np.median(values, axis=1)
         apart = np.median(np.abs(values - middle[:, None]), axis=1)
-        own[same] = SIGMA * _small(int(count)) * apart / middle
+        own[same] = apart / middle
+    return medians, errors_of_medians(counts, medians, own)
+
+
+def deviations(counts: NDArray[np.int64], apart: Values) -> Values:
+    """Return standard deviations of few samples by their median deviations."""
+    small = np.array([_small(count) for count in range(int(counts.max(initial=0)) + 1)])
+    found: Values = SIGMA * small[counts] * apart
+    return found
+
+
+def errors_of_medians(
+    counts: NDArray[np.int64], medians: Values, apart: Values
+) -> Values:
+    """Return the standard error of the median of each pair, as a part of it.
+
+    Few samples say little of their deviation: that of pairs which take about as long
+    counts as `_SHARED` samples more.
+
+    Parameters
+    ----------
+    counts
+        Samples of each pair.
+    apart
+        Their median deviations from the medians, as parts of them.
+    """
+    own = deviations(counts, apart)
     order = np.argsort(medians, kind="stable")
     freedom = counts - 1.0
     places = np.arange(len(counts))
@@ -73,7 +98,8 @@ def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
     square = (_SHARED * like**2 + freedom * own**2) / (_SHARED + freedom)
     # The variance of the median of normal values: pi / 2 n of many, 1 of a single one.
     halves = counts + math.pi / 2 - 1
-    return medians, np.maximum(np.sqrt(math.pi / 2 * square / halves), NOISE)
+    errors: Values = np.maximum(np.sqrt(math.pi / 2 * square / halves), NOISE)
+    return errors
 
 
 def _small(count: int) -> float:

@@ -166,20 +166,17 @@ class Exchanges(Sequence[Exchange]):
         return self._of_each(lambda samples: np.median(samples, axis=1))
 
     @property
-    def errors(self) -> NDArray[np.float64]:
-        """The standard error of each median as a part of it, by the median deviation.
+    def apart(self) -> NDArray[np.float64]:
+        """The median deviation of each from its median, as a part of it."""
 
-        Of normal samples the deviation is 1.4826 median deviations, and the error of
-        the median 1.2533 times that of the mean.
-        """
-
-        def errors(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+        def apart(samples: NDArray[np.float64]) -> NDArray[np.float64]:
             middle = np.median(samples, axis=1)
-            apart = np.median(np.abs(samples - middle[:, None]), axis=1)
-            found: NDArray[np.float64] = apart / middle / np.sqrt(samples.shape[1])
-            return 1.4826 * 1.2533 * found
+            found: NDArray[np.float64] = np.median(
+                np.abs(samples - middle[:, None]), axis=1
+            )
+            return found / middle
 
-        return self._of_each(errors)
+        return self._of_each(apart)
 
     def _of_each(self, of_rows: object) -> NDArray[np.float64]:
         """Apply a function of a matrix to the samples of exchanges with as many."""
