@@ -24,8 +24,8 @@ Round = list[Pair]
 MOST_CHOSEN = 1024
 #: Hosts of which rounds are made.
 MOST_HOSTS = 1 << 13
-#: A field is taken of so many hosts, if its rounds are no more than the square of hosts
-#: times that, which is what rounds take that are chosen one by one.
+#: A field is taken of this number of hosts or more, if its rounds are no more than the
+#: square of hosts times that, which is what rounds take that are chosen one by one.
 _MANY, _ROUNDS_PER_SQUARE = 16, 1.5
 #: Primitive polynomials over GF(2) of degrees 2 to 13, as bits.
 _POLYNOMIALS = (

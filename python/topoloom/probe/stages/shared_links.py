@@ -18,7 +18,7 @@ from topoloom.probe.stages.rates import long_size
 #: Long messages one after another, both ways: links are full as long as a burst takes.
 WINDOW = 2
 #: How many times as long as what every message costs the long ones of a round take, and
-#: their bytes at least: as short as slowed ones can be told from others.
+#: their bytes at least: as short as shows which ones are slowed.
 _DOMINATES, _LEAST = 2.0, 1 << 15
 #: How many times as long as a pair alone the rounds are apart at first, and at most.
 _APART, _MOST_APART = 3.0, 48.0
@@ -39,7 +39,7 @@ def meeting_size(alpha: float, beta: float) -> int:
 
 
 def rounds_of_sets(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
-    """Choose rounds of all sets at once, of at most so many pairs in all.
+    """Choose rounds of all sets at once, until they have `most_pairs` in all.
 
     Parameters
     ----------
