@@ -8,6 +8,7 @@
 #include "topoloom/balance/near/near_order.hpp"
 #include "topoloom/balance/near/receive_limit.hpp"
 #include "topoloom/balance/near/transport.hpp"
+#include "topoloom/balance/near/windows.hpp"
 
 namespace topoloom {
 
@@ -16,9 +17,10 @@ Plan transport_plan(const BalanceProblem& problem, std::span<const std::uint32_t
     std::vector<std::int64_t> excess = calm_ends(problem.loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = problem.loads[i] - excess[i];
     const NearExcess near = near_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
-    std::vector<Shipment> shipments = is_small(near, *problem.machine)
-                                          ? cheapest_transport(near, *problem.machine, problem.slots)
-                                          : match_near(near);
+    std::vector<Shipment> shipments =
+        is_small(near, *problem.machine)
+            ? cheapest_transport(near, *problem.machine, problem.slots)
+            : improve_in_windows(match_near(near), near, *problem.machine, problem.slots);
     if (receives > 0) shipments = limit_receives(std::move(shipments), near.ranks.size(), receives);
     Plan moves;
     moves.reserve(shipments.size());

@@ -22,6 +22,24 @@ bool in_order(const TaskMove& a, const TaskMove& b) {
     return std::tie(a.from, a.to) < std::tie(b.from, b.to);
 }
 
+/// Moves are counted by giver and put into their places; those of one giver are few.
+Plan sorted(const Plan& moves) {
+    std::uint32_t last = 0;
+    for (const TaskMove& move : moves) last = std::max(last, move.from.value);
+    BigVector<std::uint32_t> end(std::size_t{last} + 2, 0);
+    for (const TaskMove& move : moves) ++end[move.from.value + 1];
+    for (std::size_t i = 1; i < end.size(); ++i) end[i] += end[i - 1];
+    Plan plan(moves.size());
+    for (const TaskMove& move : moves) plan[end[move.from.value]++] = move;
+    std::uint32_t begin = 0;
+    for (std::uint32_t from = 0; from <= last; ++from) {
+        const std::span<TaskMove> own(plan.data() + begin, end[from] - begin);
+        if (own.size() > 1) std::ranges::sort(own, {}, &TaskMove::to);
+        begin = end[from];
+    }
+    return plan;
+}
+
 }  // namespace
 
 PlanMeasures measure_plan(const Plan& plan, std::size_t ranks) {
@@ -102,7 +120,7 @@ std::uint32_t rounds_of(std::span<const std::int64_t> loads, const Plan& plan) {
 }
 
 Plan make_plan(Plan moves) {
-    if (!std::ranges::is_sorted(moves, in_order)) std::ranges::sort(moves, in_order);
+    if (!std::ranges::is_sorted(moves, in_order)) moves = sorted(moves);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < moves.size(); ++i) {
         if (moves[i].tasks == 0) continue;

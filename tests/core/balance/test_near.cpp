@@ -2,6 +2,7 @@
 // Near partners: the cheapest transport is the cheapest, and whatever limits receives keeps loads and messages.
 #include <doctest.h>
 
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -11,11 +12,13 @@
 #include "topoloom/balance/curve.hpp"
 #include "topoloom/balance/ends.hpp"
 #include "topoloom/balance/near.hpp"
+#include "topoloom/balance/near/circles.hpp"
 #include "topoloom/balance/near/distances.hpp"
 #include "topoloom/balance/near/matching.hpp"
 #include "topoloom/balance/near/near_order.hpp"
 #include "topoloom/balance/near/receive_limit.hpp"
 #include "topoloom/balance/near/transport.hpp"
+#include "topoloom/balance/near/windows.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/transport.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
@@ -137,6 +140,74 @@ TEST_CASE("in a tree, no more than its own excess leaves a part, so near matchin
         CHECK(one.cost(match_near(near), near) ==
               one.cost(cheapest_transport(near, one.machine, one.slots), near));
     }
+}
+
+TEST_CASE("circles of shipments go at no cost, and nothing else changes") {
+    Rng rng(16);
+    for (int draw = 0; draw < 300; ++draw) {
+        const std::uint32_t givers = 1 + rng.below(8);
+        const std::uint32_t receivers = 1 + rng.below(8);
+        std::vector<Shipment> shipments;
+        std::vector<std::uint32_t> costs;
+        TaskCounts sums(givers + receivers, 0);
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> cost_of;
+        for (std::uint32_t i = 0; i < givers; ++i) {
+            for (std::uint32_t j = givers; j < givers + receivers; ++j) {
+                if (rng.below(2) == 0) continue;
+                shipments.push_back({i, j, 1 + rng.below(9)});
+                costs.push_back(rng.below(5));
+                cost_of[{i, j}] = costs.back();
+                sums[i] -= shipments.back().tasks;
+                sums[j] += shipments.back().tasks;
+            }
+        }
+        const auto cost = [&](const std::vector<Shipment>& all) {
+            std::int64_t sum = 0;
+            for (const auto& [giver, receiver, tasks] : all) sum += tasks * cost_of.at({giver, receiver});
+            return sum;
+        };
+        const std::vector<Shipment> left = without_circles(shipments, sums.size(), costs);
+        CHECK(cost(left) <= cost(shipments));
+        std::vector<std::uint32_t> part(sums.size());
+        std::iota(part.begin(), part.end(), 0U);
+        for (const auto& [giver, receiver, tasks] : left) {
+            CHECK(tasks > 0);
+            sums[giver] += tasks;
+            sums[receiver] -= tasks;
+            const std::uint32_t joined = part[receiver];
+            CHECK(part[giver] != joined);
+            std::ranges::replace(part, joined, part[giver]);
+        }
+        CHECK(std::ranges::count(sums, 0) == std::ssize(sums));
+    }
+}
+
+TEST_CASE("shipments of many ranks become cheaper in windows, and no rank ends otherwise") {
+    Rng rng(17);
+    const Machine machine = make_machine("torus:24x24x24");
+    const Allocation allocation = fragmented_allocation(machine, 9000, 3, 1);
+    const TaskCounts loads = drawn_loads(9000, 12, rng);
+    const std::vector<std::uint32_t> order = near_order(machine, allocation.slots());
+    TaskCounts excess = calm_ends(loads);
+    for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
+    const NearExcess near = near_excess(order, meeting_times(machine, allocation.slots(), order), excess);
+    CHECK(!is_small(near, machine));
+    const std::vector<Shipment> matched = match_near(near);
+    const std::vector<Shipment> improved = improve_in_windows(matched, near, machine, allocation.slots());
+    const auto hops = [&](const std::vector<Shipment>& shipments) {
+        const std::vector<std::uint32_t> each =
+            distances_of(shipments, near.ranks, machine, allocation.slots());
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < shipments.size(); ++i) sum += shipments[i].tasks * each[i];
+        return sum;
+    };
+    CHECK(hops(improved) < hops(matched));
+    CHECK(rest_of(near, improved) == rest_of(near, matched));
+    const Plan plan = transport_plan({loads, &machine, allocation.slots()}, order, 1);
+    CHECK(loads_after(loads, plan) == calm_ends(loads));
+    CHECK(measure_plan(plan, loads.size()).max_receives == 1);
+    CHECK(plan.size() < loads.size());
+    CHECK(rounds_of(loads, plan) == 1);
 }
 
 TEST_CASE("nobody receives from more than it may, in one round, in as many messages as before") {

@@ -36,4 +36,17 @@ std::vector<std::uint32_t> distances_between(const Machine& machine, std::span<c
     return distances;
 }
 
+std::vector<std::uint32_t> distances_of(std::span<const Shipment> shipments,
+                                        std::span<const std::uint32_t> ranks, const Machine& machine,
+                                        std::span<const Slot> slots) {
+    std::vector<std::uint32_t> distances;
+    distances.reserve(shipments.size());
+    with_space(machine, [&](const auto& space) {
+        for (const auto& [giver, receiver, tasks] : shipments)
+            distances.push_back(
+                space.distance(space.point(slots[ranks[giver]]), space.point(slots[ranks[receiver]])));
+    });
+    return distances;
+}
+
 }  // namespace topoloom

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/balance/near/matching.hpp"
 #include "topoloom/machine/machine.hpp"
 
 namespace topoloom {
@@ -19,5 +20,10 @@ namespace topoloom {
                                                            std::span<const Slot> slots,
                                                            std::span<const std::uint32_t> from,
                                                            std::span<const std::uint32_t> to);
+
+/// From each giver to its receiver.
+[[nodiscard]] std::vector<std::uint32_t> distances_of(std::span<const Shipment> shipments,
+                                                      std::span<const std::uint32_t> ranks,
+                                                      const Machine& machine, std::span<const Slot> slots);
 
 }  // namespace topoloom

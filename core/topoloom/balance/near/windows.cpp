@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/near/windows.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "topoloom/balance/near/circles.hpp"
+#include "topoloom/balance/near/distances.hpp"
+#include "topoloom/balance/near/transport.hpp"
+#include "topoloom/base/parallel.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Places of the order from `begin` to before `end`; shipments between them.
+struct Window {
+    std::uint32_t begin;
+    std::uint32_t end;
+    std::vector<Shipment> shipments;
+};
+
+/// Work grows faster than the width; 0: there is no time for any.
+std::uint32_t window_width(std::size_t ranks) {
+    if (ranks <= std::size_t{1} << 15) return 1024;
+    if (ranks <= std::size_t{1} << 17) return 256;
+    return ranks <= std::size_t{1} << 18 ? 64 : 0;
+}
+
+void improve(Window& window, const NearExcess& near, const Machine& machine, std::span<const Slot> slots) {
+    std::vector<std::int64_t> excess(window.end - window.begin, 0);
+    for (const auto& [giver, receiver, tasks] : window.shipments) {
+        excess[giver - window.begin] += tasks;
+        excess[receiver - window.begin] -= tasks;
+    }
+    NearExcess inside;
+    std::vector<std::uint32_t> places;
+    std::uint64_t latest = 0;
+    for (std::uint32_t i = window.begin; i < window.end; ++i) {
+        if (excess[i - window.begin] != 0) {
+            if (!places.empty()) inside.met_after.push_back(latest);
+            places.push_back(i);
+            inside.ranks.push_back(near.ranks[i]);
+            inside.excess.push_back(excess[i - window.begin]);
+            latest = 0;
+        }
+        if (i < near.met_after.size()) latest = std::max(latest, near.met_after[i]);
+    }
+    if (!is_small(inside, machine)) return;
+    window.shipments = cheapest_transport(inside, machine, slots);
+    for (auto& [giver, receiver, tasks] : window.shipments) {
+        giver = places[giver];
+        receiver = places[receiver];
+    }
+}
+
+}  // namespace
+
+std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments, const NearExcess& near,
+                                         const Machine& machine, std::span<const Slot> slots) {
+    const auto count = static_cast<std::uint32_t>(near.ranks.size());
+    const std::uint32_t width = window_width(count);
+    if (width == 0) return shipments;
+    for (const std::uint32_t shift : {0U, width / 2}) {
+        std::vector<Window> windows;
+        for (std::uint32_t begin = 0, end = shift > 0 ? shift : width; begin < count;
+             begin = end, end = begin + width)
+            windows.push_back({begin, std::min(end, count), {}});
+        const std::uint32_t before = shift > 0 ? width - shift : 0;  // what the first window is short of
+        const auto window_of = [&](std::uint32_t place) { return (place + before) / width; };
+        std::vector<Shipment> others;
+        for (const Shipment& one : shipments) {
+            const std::uint32_t at = window_of(one.giver);
+            (at == window_of(one.receiver) ? windows[at].shipments : others).push_back(one);
+        }
+        parallel_for(windows.size(), 0,
+                     [&](std::size_t i, int /*worker*/) { improve(windows[i], near, machine, slots); });
+        shipments = std::move(others);
+        for (const Window& window : windows)
+            shipments.insert(shipments.end(), window.shipments.begin(), window.shipments.end());
+    }
+    const std::vector<std::uint32_t> costs = distances_of(shipments, near.ranks, machine, slots);
+    return without_circles(std::move(shipments), count, costs);
+}
+
+}  // namespace topoloom
