@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topoloom.probe.inference.landmarks import FEW
+from topoloom.probe.inference.landmarks import FEW, FIRST
 from topoloom.probe.inference.latency import deviations
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
@@ -189,14 +189,21 @@ def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
 def first_round(
     job: ProbeJob, hosts: Sequence[Sequence[int]], effort: Effort
 ) -> Timing:
-    """Let all hosts meet another one, and a pair exchange long messages."""
+    """Let all hosts meet another one, and a pair exchange long messages.
+
+    Of hosts with landmarks only as many as meet one at a time: others slow them down.
+    """
     ranks = [rank for of_host in hosts for rank in of_host]
     met = [of_host[0] for of_host in hosts] if len(ranks) > MOST_RANKS else ranks
     met = met if len(met) > 1 else ranks
     job.measure([scanning(effort)])
     job.measure([Order("among", rest=" ".join(map(str, met)))])
     began = time.monotonic()
-    found = job.measure([Order("circle", "echo", [SIZE], 1, "0 1")])
+    first = Order("circle", "echo", [SIZE], 1, "0 1")
+    if len(hosts) > MOST_HOSTS:
+        some = list(zip(met[:FIRST], met[-FIRST:], strict=True))
+        first = Order("pairs", "echo", [SIZE], 1, listed(some))
+    found = job.measure([first])
     took = time.monotonic() - began
     pair = [(met[0], met[-1])]
     long = job.measure([Order("alone", "burst", [LONG], WINDOW, listed(pair))])

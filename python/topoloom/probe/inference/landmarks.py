@@ -29,7 +29,7 @@ Pairs = NDArray[np.int64]
 #: Hosts of a group of which all pairs are measured.
 FEW = 128
 #: Landmarks of the first turn, twice as many in each that follows, up to the last.
-_FIRST, _MOST = 24, 256
+FIRST, _MOST = 24, 256
 #: The share of hosts behind a gap below which they are slow ones, not another group.
 _SLOW = 0.02
 #: For how many hosts those count that are known to be far.
@@ -222,7 +222,7 @@ def _search(
     left = np.ones(len(members), dtype=bool)
     balls: list[_Ball] = []
     groups: list[NDArray[np.int64]] = []
-    count = _FIRST
+    count = FIRST
     while left.sum() > 1:
         free = np.flatnonzero(left)
         seeds = rng.choice(free, min(count, len(free)), replace=False)
