@@ -121,6 +121,17 @@ TEST_CASE("a program of one step is a run, and ranks go on to the next step when
     CHECK_THROWS_WITH(seconds({&near, &other}), "a step of a program is of 8 ranks, the first one of 16");
 }
 
+TEST_CASE("messages to both sides of a node fill both links at once, unless its port is as narrow as one") {
+    const std::vector<Slot> slots{Slot{1}, Slot{0}, Slot{2}};  // the root is in the middle
+    const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-9}}).with_link_factors({{}});
+    const AnySchedule scatter = make_schedule({Operation::scatter, 3, Bytes{1000000}}, "linear");
+    const auto seconds = [&](const char* text) {
+        return run_cost(scatter, model, make_machine(text), slots).time;
+    };
+    CHECK(seconds("mesh:3,bandwidth=1GB/s") == doctest::Approx(1e-3).epsilon(0.01));
+    CHECK(seconds("mesh:3,bandwidth=1GB/s+node:1,bandwidth=1GB/s") == doctest::Approx(2e-3).epsilon(0.01));
+}
+
 TEST_CASE("only ranks that wait for a distant one are late") {
     // Rank 0 sends over a link to rank 2, which sends over one to rank 3; and then over four links to rank 1.
     const Machine machine = make_machine("mesh:5,bandwidth=1GB/s,latency=1us");

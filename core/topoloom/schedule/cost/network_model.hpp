@@ -149,6 +149,11 @@ class NetworkModel {
     [[nodiscard]] const std::vector<CostLine>& alone() const { return alone_; }
     /// Of messages inside a node; null where nothing is said of them.
     [[nodiscard]] const NetworkModel* inside() const { return inside_.get(); }
+    /// Whether bytes take their time on links alone, on a machine whose nodes have ports of this many bytes per second: it is
+    /// known what links are to messages of all sizes, and no port is narrower than all links of its node.
+    [[nodiscard]] bool takes_bytes_on_links(double port) const {
+        return !link_factors_.empty() && port == std::numeric_limits<double>::infinity();
+    }
     [[nodiscard]] bool takes_largest() const { return largest_; }
     [[nodiscard]] const MessageCosts& costs() const { return costs_; }
 

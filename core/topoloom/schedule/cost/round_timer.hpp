@@ -97,7 +97,9 @@ class RoundTimer {
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
                                              : model_.time(message.bytes, processes);
                 const double turn =
-                    std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
+                    model_.takes_bytes_on_links(port_)
+                        ? model_.time(Bytes{0})
+                        : std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
                 const double overhead = model_.receive_cpu(message.bytes);
                 const double work = reduces ? model_.reduce(message.bytes) : 0;
                 cpu_.add(from.value, model_.send_cpu(message.bytes));

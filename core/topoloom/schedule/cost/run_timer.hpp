@@ -188,9 +188,11 @@ class RunTimer {
             const LinkFactors links = model_.link_factors(message.bytes);
             const double alone =
                 to_card ? model_.nic_time(message.bytes, processes) : model_.time(message.bytes, processes);
-            const double turn =
-                std::max(alone, model_.in_packets(message.bytes, message.latency, message.bandwidth));
             const double first = model_.time(Bytes{0});
+            const double turn =
+                model_.takes_bytes_on_links(port_)
+                    ? first
+                    : std::max(alone, model_.in_packets(message.bytes, message.latency, message.bandwidth));
             const double wire =
                 first + static_cast<double>(message.bytes.value) / (links.bandwidth * message.bandwidth);
             const double come = std::max(begun + sent_by.add(start, turn, wire), first + passed(message));
