@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures streams between two real ranks, and prints a table; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from peers.tables import paste
+from smpi import MPI, find, run
+
+HERE = Path(__file__).parent
+MODEL = MPI.parent / "tests" / "mpi" / "programs" / "stream" / "quiescence_model.cpp"
+MARKS = "<!-- bench-stream: begin -->", "<!-- bench-stream: end -->"
+MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
+WAYS = ("stream", "buffers", "messages")
+HEAD = (
+    "| MPI | stream | all-to-all-v of buffers | single messages "
+    "| messages / stream | stream / buffers | buckets, KB |\n"
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+)
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("stream", description=__doc__)
+    parser.add_argument("--items", type=int, default=4_000_000, help="per rank")
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument(
+        "--model", type=int, metavar="RUNS", help="only runs of the model of phases"
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+    )
+    asked = parser.parse_args(given)
+    with tempfile.TemporaryDirectory() as folder:
+        if asked.model:
+            try_model(Path(folder) / "model", asked.model)
+            return
+        rows = []
+        for name, suffix in MPIS.items():
+            program = build(suffix, Path(folder))
+            read = measure(suffix, program, asked.items, asked.repeats)
+            rows.append(row(name, read))
+            print(rows[-1], file=sys.stderr, flush=True)
+    text = "\n".join([HEAD, *rows])
+    print(text)
+    if asked.docs:
+        paste(asked.docs / "reference" / "benchmarks.md", text, *MARKS)
+
+
+def build(suffix: str, folder: Path) -> Path:
+    """Compile the program together with the library."""
+    program, room = folder / f"rates.{suffix}", MPI / "stream"
+    objects = []
+    for source in sorted(room.glob("*.c")):
+        objects.append(folder / f"{source.stem}.{suffix}.o")
+        compiler = find(f"mpicc.{suffix}", f"lib{suffix}-dev")
+        run(compiler, "-std=c11", "-O2", "-c", source, "-o", objects[-1])
+    compiler = find(f"mpicxx.{suffix}", f"lib{suffix}-dev")
+    source = HERE / "rates.cpp"
+    flags = ("-std=c++20", "-O2", "-w", f"-I{room}")
+    run(compiler, *flags, source, *objects, "-o", program)
+    return program
+
+
+def measure(suffix: str, program: Path, items: int, repeats: int) -> list[Any]:
+    """Run it on two ranks."""
+    launcher = find(f"mpirun.{suffix}", suffix)
+    root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+    done = subprocess.run(
+        [launcher, "-n", "2", program, str(items), str(repeats)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **dict.fromkeys(root, "1")},
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def row(name: str, read: Sequence[Any]) -> str:
+    """Write the medians, and from least to most of those of streams and buffers."""
+    middle = {way: median(one[way] for one in read) for way in WAYS}
+    words = [f"{middle['messages']:.0f}"]
+    for way in ("buffers", "stream"):
+        all_of = [one[way] for one in read]
+        words.insert(0, f"{middle[way]:.1f} ({min(all_of):.1f} to {max(all_of):.1f})")
+    ratios = [f"{middle['messages'] / middle['stream']:.0f}"]
+    ratios.append(f"{middle['stream'] / middle['buffers']:.2f}")
+    kilobytes = f"{max(one['bytes'] for one in read) / 1e3:.0f}"
+    return f"| {' | '.join([name, *words, *ratios, kilobytes])} |"
+
+
+def try_model(program: Path, runs: int) -> None:
+    """Try all interleavings of three ranks in two phases, and draw some of more."""
+    run("g++", "-std=c++20", "-O2", f"-I{MPI / 'stream'}", MODEL, "-o", program)
+    for words in (["all", "3", "1", "2"], ["drawn", str(runs), "7"]):
+        subprocess.run([program, *words, "ours"], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an item costs: `rates ITEMS REPEATS`. Every rank draws ITEMS numbers of 8 bytes and sends each to another rank, by a
+// stream, by all-to-all-vs of buffers that it fills itself, of the best of four sizes, and by single messages. Rank 0 prints JSON.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <topoloom_stream.hpp>
+#include <vector>
+
+namespace {
+
+int rank, ranks;
+
+double cpu_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+struct Draw {
+    uint64_t state;
+    uint64_t operator()() { return state = state * 6364136223846793005ULL + 1442695040888963407ULL; }
+};
+
+int other_rank(uint64_t drawn) {
+    return ranks == 1 ? 0 : (rank + 1 + static_cast<int>((drawn >> 33) % (ranks - 1))) % ranks;
+}
+
+/// To take a number is to add it up, in all three.
+uint64_t sum;
+
+void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
+    for (long i = 0; i < items; ++i) {
+        const uint64_t drawn = draw();
+        stream.push(drawn, other_rank(drawn));
+    }
+    stream.wait();
+}
+
+/// Room for as many items for each rank; when one is full all ranks exchange.
+struct Buffers {
+    long room;
+    std::vector<uint64_t> sent, received;
+    std::vector<int> counts, offsets, counts_in, offsets_in;
+
+    explicit Buffers(long per_rank)
+        : room(per_rank),
+          sent(room * ranks),
+          received(room * ranks),
+          counts(ranks),
+          offsets(ranks),
+          counts_in(ranks),
+          offsets_in(ranks) {
+        for (int r = 0; r < ranks; ++r) offsets[r] = static_cast<int>(room * r);
+    }
+    void exchange() {
+        MPI_Alltoall(counts.data(), 1, MPI_INT, counts_in.data(), 1, MPI_INT, MPI_COMM_WORLD);
+        int total = 0;
+        for (int r = 0; r < ranks; ++r) {
+            offsets_in[r] = total;
+            total += counts_in[r];
+        }
+        MPI_Alltoallv(sent.data(), counts.data(), offsets.data(), MPI_UINT64_T, received.data(),
+                      counts_in.data(), offsets_in.data(), MPI_UINT64_T, MPI_COMM_WORLD);
+        for (int i = 0; i < total; ++i) sum += received[i];
+        std::fill(counts.begin(), counts.end(), 0);
+    }
+};
+
+void by_buffers(Buffers& buffers, long items, Draw draw) {
+    int working = 1;
+    for (long i = 0; working != 0;) {
+        for (; i < items; ++i) {
+            const uint64_t drawn = draw();
+            const int to = other_rank(drawn);
+            int& count = buffers.counts[to];
+            buffers.sent[buffers.offsets[to] + count++] = drawn;
+            if (count == buffers.room) {
+                ++i;
+                break;
+            }
+        }
+        buffers.exchange();
+        working = i < items;
+        MPI_Allreduce(MPI_IN_PLACE, &working, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+}
+
+/// With a window of sends, and a receive that is always there.
+void by_messages(long items, Draw draw) {
+    constexpr int window = 64;
+    std::vector<MPI_Request> sends(window, MPI_REQUEST_NULL);
+    std::vector<uint64_t> sent(window);
+    std::vector<long> expected(ranks);
+    Draw again = draw;
+    for (long i = 0; i < items; ++i) ++expected[other_rank(again())];
+    long coming = 0;
+    std::vector<int> ones(ranks, 1);
+    MPI_Reduce_scatter(expected.data(), &coming, ones.data(), MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    uint64_t in = 0;
+    MPI_Request receive = MPI_REQUEST_NULL;
+    const auto start = [&] {
+        if (coming > 0) MPI_Irecv(&in, 1, MPI_UINT64_T, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &receive);
+    };
+    const auto take = [&] {
+        for (int done = 1; coming > 0;) {
+            MPI_Test(&receive, &done, MPI_STATUS_IGNORE);
+            if (done == 0) return;
+            sum += in;
+            --coming;
+            start();
+        }
+    };
+    start();
+    for (long i = 0; i < items; ++i) {
+        const uint64_t drawn = draw();
+        const int slot = static_cast<int>(i % window);
+        for (int free = 0; free == 0;) {
+            MPI_Test(&sends[slot], &free, MPI_STATUS_IGNORE);
+            if (free == 0) take();
+        }
+        sent[slot] = drawn;
+        MPI_Isend(&sent[slot], 1, MPI_UINT64_T, other_rank(drawn), 0, MPI_COMM_WORLD, &sends[slot]);
+        if (i % 16 == 0) take();
+    }
+    while (coming > 0) take();
+    MPI_Waitall(window, sends.data(), MPI_STATUSES_IGNORE);
+}
+
+/// The same random numbers and nothing else: they are no part of the cost.
+void by_nothing(long items, Draw draw) {
+    for (long i = 0; i < items; ++i) {
+        const uint64_t drawn = draw();
+        sum += drawn + static_cast<uint64_t>(other_rank(drawn));
+    }
+}
+
+template <typename Way>
+double nanoseconds(Way way, long items) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = cpu_seconds();
+    way();
+    double spent = cpu_seconds() - begin, all = 0;
+    MPI_Allreduce(&spent, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return 1e9 * all / ranks / static_cast<double>(items);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const long items = argc > 1 ? std::atol(argv[1]) : 4'000'000;
+    const int repeats = argc > 2 ? std::atoi(argv[2]) : 5;
+    const long singles = items / 20;
+    {
+        topoloom::Stream<uint64_t> stream(MPI_COMM_WORLD, [](const uint64_t& item) { sum += item; });
+        std::vector<Buffers> all_buffers;
+        for (const long room : {1024, 4096, 16384, 65536}) all_buffers.emplace_back(room);
+        for (int i = 0; i < repeats; ++i) {
+            const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
+            const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
+            const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
+            double buffered = 1e9;
+            for (Buffers& buffers : all_buffers)
+                buffered = std::min(buffered, nanoseconds([&] { by_buffers(buffers, items, draw); }, items));
+            const double single = nanoseconds([&] { by_messages(singles, draw); }, singles);
+            long long bytes = 0, most = 0;
+            topoloom_stream_memory(stream.c_stream(), &bytes, &most);
+            if (rank == 0)
+                std::printf(
+                    "{\"stream\": %.3f, \"buffers\": %.3f, \"messages\": %.3f, \"bytes\": %lld, "
+                    "\"sum\": %llu}\n",
+                    streamed - nothing, buffered - nothing, single - nothing, most,
+                    static_cast<unsigned long long>(sum));
+        }
+    }
+    MPI_Finalize();
+    return 0;
+}
