@@ -146,7 +146,7 @@ TEST_CASE("a message alone takes its own line, and one among many its turn") {
           "a model has a latency, or lines of messages alone, not both");
 }
 
-TEST_CASE("a model says of messages inside a node what it was told") {
+TEST_CASE("a model says of messages inside a node what was given of them") {
     CHECK(qsnet().inside() == nullptr);
     const NetworkModel both = qsnet().with_inside(myrinet()).with_costs({.send_cpu = 1e-6});
     REQUIRE(both.inside() != nullptr);

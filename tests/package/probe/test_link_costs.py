@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is due to links is told by how routes and sizes differ."""
+"""What is due to links follows from how routes and sizes differ."""
 
 from __future__ import annotations
 
