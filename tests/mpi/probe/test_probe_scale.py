@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platforms import launcher, shuffled, tree
 
@@ -13,6 +14,9 @@ from topoloom.probe.large import infer_large, scan_large
 from topoloom.probe.plan import first_round, plan
 from topoloom.probe.scanned import hosts_of
 from topoloom.probe.stages.effort import EFFORTS, Clock
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
 
 
 def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
@@ -48,6 +52,15 @@ def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
     assert (
         plan([2] * 48, effort, timing).sentence(60).startswith("48 hosts, 96 ranks: ")
     )
+
+
+def test_a_line_says_how_long_it_takes(topoloom: Command, tmp_path: Path) -> None:
+    words = launcher(tmp_path, tree([4]), [f"h{host}" for host in range(4)])
+    done = topoloom("probe", "--quick", "-o", "m.toml", "--", *words)
+    assert done.status == 0, done.err
+    (line,) = (each for each in done.err.splitlines() if "rounds" in each)
+    assert line.startswith("4 hosts, 4 ranks: all pairs in 3 rounds, about ")
+    assert line.endswith("; at most 1 min")
 
 
 def _watched(_stage: str) -> Callable[[int, int], None]:
