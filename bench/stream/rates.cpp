@@ -131,7 +131,7 @@ void by_messages(long items, Draw draw) {
     MPI_Waitall(window, sends.data(), MPI_STATUSES_IGNORE);
 }
 
-/// The same random numbers and nothing else: they are no part of the cost.
+/// The same random numbers and nothing else, to be subtracted.
 void by_nothing(long items, Draw draw) {
     for (long i = 0; i < items; ++i) {
         const uint64_t drawn = draw();

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C++ interface: lambdas as handlers, exceptions in them, pulling, errors."""
+"""The C++ interface: lambdas as handlers, exceptions in them, pulling, errors; apps."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from built_libraries import ROOT
 from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
 from streams import SOURCES, said, with_streams
 
@@ -15,3 +16,10 @@ def test_handlers_push_and_throw(mpi: Mpi, tmp_path: Path) -> None:
     program = with_streams(mpi, SOURCES / "typed.cpp", tmp_path)
     done = run_to_end(mpi.command(3, program))
     assert said(done) == "typed streams are right\n"
+
+
+@pytest.mark.parametrize("name", ["histogram", "index_gather"])
+def test_apps_find_their_tables_right(name: str, tmp_path: Path) -> None:
+    source = ROOT / "apps" / name / f"{name}.cpp"
+    program = with_streams(MPICH, source, tmp_path)
+    assert said(run_to_end(MPICH.command(3, program, 20000, 50))).startswith("right: ")

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Histogram: every rank increments entries of a table that is spread over all ranks, drawn at random.
+// `histogram [UPDATES] [ENTRIES]`, both per rank. It checks the table, and prints millions of updates per second and rank.
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <topoloom_stream.hpp>
+#include <vector>
+
+namespace {
+
+struct Draw {
+    uint64_t state;
+    uint64_t operator()(uint64_t below) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        return (state >> 20) % below;
+    }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const long updates = argc > 1 ? std::atol(argv[1]) : 1'000'000;
+    const uint64_t entries = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
+    bool is_right = false;
+    double seconds = 0;
+    {
+        std::vector<long> table(entries);
+        topoloom::Stream<uint64_t> increments(MPI_COMM_WORLD, [&](const uint64_t& entry) { ++table[entry]; });
+        const auto update_all = [&] {
+            Draw draw{static_cast<uint64_t>(rank) + 1};
+            for (long i = 0; i < updates; ++i) {
+                const uint64_t at = draw(entries * static_cast<uint64_t>(ranks));
+                // Entries are dealt out like cards.
+                increments.push(at / static_cast<uint64_t>(ranks),
+                                static_cast<int>(at % static_cast<uint64_t>(ranks)));
+            }
+            increments.wait();
+            const long own = std::accumulate(table.begin(), table.end(), 0L);
+            long all = 0;
+            MPI_Allreduce(&own, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+            return all;
+        };
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double begin = MPI_Wtime();
+        is_right = update_all() == updates * ranks;
+        seconds = MPI_Wtime() - begin;
+        // The same updates once more: each entry must be twice what it was.
+        const std::vector<long> once = table;
+        is_right = update_all() == 2 * updates * ranks && is_right;
+        for (uint64_t i = 0; i < entries; ++i) is_right = is_right && table[i] == 2 * once[i];
+    }
+    int all_right = is_right;
+    MPI_Allreduce(MPI_IN_PLACE, &all_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (rank == 0)
+        std::printf("%s: %.1f million updates per second and rank\n", all_right ? "right" : "WRONG",
+                    1e-6 * static_cast<double>(updates) / seconds);
+    MPI_Finalize();
+    return all_right ? 0 : 1;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Index-gather: every rank reads entries of a table that is spread over all ranks, drawn at random.
+// `index_gather [READS] [ENTRIES]`, both per rank. Requests go through one stream, whose handler pushes what it reads into
+// another. It checks what came, and prints millions of reads per second and rank.
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <topoloom_stream.hpp>
+#include <vector>
+
+namespace {
+
+struct Request {
+    uint64_t entry;
+    uint32_t place, from;
+};
+
+struct Reply {
+    uint64_t value;
+    uint64_t place;
+};
+
+struct Draw {
+    uint64_t state;
+    uint64_t operator()(uint64_t below) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        return (state >> 20) % below;
+    }
+};
+
+/// What the table has at a place that counts all ranks' entries.
+uint64_t value_at(uint64_t index) { return 3 * index + 1; }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0, count = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    const auto ranks = static_cast<uint64_t>(count);
+    const uint64_t reads = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
+    const uint64_t entries = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
+    int is_right = 1;
+    double seconds = 0;
+    {
+        std::vector<uint64_t> table(entries), indices(reads), values(reads);
+        for (uint64_t i = 0; i < entries; ++i) table[i] = value_at(i * ranks + static_cast<uint64_t>(rank));
+        Draw draw{static_cast<uint64_t>(rank) + 1};
+        for (uint64_t& index : indices) index = draw(entries * ranks);
+
+        topoloom::Stream<Reply> replies(MPI_COMM_WORLD,
+                                        [&](const Reply& reply) { values[reply.place] = reply.value; });
+        topoloom::Stream<Request> requests(MPI_COMM_WORLD, [&](const Request& request) {
+            replies.push({table[request.entry], request.place}, static_cast<int>(request.from));
+        });
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double begin = MPI_Wtime();
+        for (uint64_t i = 0; i < reads; ++i)
+            requests.push({indices[i] / ranks, static_cast<uint32_t>(i), static_cast<uint32_t>(rank)},
+                          static_cast<int>(indices[i] % ranks));
+        requests.wait();
+        replies.wait();
+        seconds = MPI_Wtime() - begin;
+        for (uint64_t i = 0; i < reads; ++i)
+            if (values[i] != value_at(indices[i])) is_right = 0;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (rank == 0)
+        std::printf("%s: %.1f million reads per second and rank\n", is_right ? "right" : "WRONG",
+                    1e-6 * static_cast<double>(reads) / seconds);
+    MPI_Finalize();
+    return is_right ? 0 : 1;
+}
