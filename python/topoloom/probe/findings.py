@@ -190,13 +190,15 @@ def _evidence(groups: Any) -> list[dict[str, Any]]:
 
 
 def _tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
-    return list(zip(group.groups, group.evidence, strict=False))
+    """Return what of a group was tested: not what has no pair inside."""
+    tested = zip(group.groups, group.evidence, strict=False)
+    return [(part, found) for part, found in tested if found.inside.n]
 
 
 def _sample(sample: Any) -> dict[str, Any]:
     return {
         "mean_s": sample.mean,
-        "sigma_s": sample.sigma,
+        "sigma_s": sample.sigma if sample.n > 1 else 0.0,
         "n": sample.n,
         "outliers": sample.outliers,
     }

@@ -72,8 +72,7 @@ def _without_none(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.7g}")
     if isinstance(value, dict):
-        known = {k: v for k, v in value.items() if v is not None and v == v}
-        return {k: _without_none(v) for k, v in known.items()}
+        return {k: _without_none(v) for k, v in value.items() if v is not None}
     if isinstance(value, list | tuple):
         return [_without_none(item) for item in value]
     return value

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a probe prints can be read by programs."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
+from topoloom.probe.scanned import infer
+
+
+@pytest.mark.parametrize("sizes", [[1, 3], [1, 1, 4], [2, 1, 2, 3]])
+def test_a_host_apart_from_groups_leaves_numbers_only(sizes: list[int]) -> None:
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    places = [RankPlace(f"h{host}", "", "MPI") for host in range(len(group))]
+    samples = ProbeSamples(places, [Order("circle", "echo", [512], 1, "0 1")])
+    for a in range(len(group)):
+        for b in range(a):
+            seconds = 1e-6 if group[a] == group[b] else 2e-6
+            samples.exchanges.append(
+                Exchange(0, "circle", "echo", 512, 1, a, b, np.full(5, seconds))
+            )
+    json.dumps(infer(samples).document(), allow_nan=False)
