@@ -12,7 +12,9 @@ from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
 from topoloom.probe.scanned import infer
 
 
-@pytest.mark.parametrize("sizes", [[1, 3], [1, 1, 4], [2, 1, 2, 3]])
+@pytest.mark.parametrize(
+    "sizes", [[1, 3], [1, 1, 4], [2, 1, 2, 3], [1, 4, 4], [1, 1, 5, 5]]
+)
 def test_a_host_apart_from_groups_leaves_numbers_only(sizes: list[int]) -> None:
     group = np.repeat(np.arange(len(sizes)), sizes)
     places = [RankPlace(f"h{host}", "", "MPI") for host in range(len(group))]
@@ -23,4 +25,8 @@ def test_a_host_apart_from_groups_leaves_numbers_only(sizes: list[int]) -> None:
             samples.exchanges.append(
                 Exchange(0, "circle", "echo", 512, 1, a, b, np.full(5, seconds))
             )
-    json.dumps(infer(samples).document(), allow_nan=False)
+    found = infer(samples).document()
+    json.dumps(found, allow_nan=False)
+    if sizes.count(1) < len(sizes) - 1:
+        groups = [sorted(map(int, np.flatnonzero(group == n))) for n in set(group)]
+        assert sorted(found["groups"]) == groups

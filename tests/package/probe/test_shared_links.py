@@ -7,8 +7,7 @@ import random
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom.probe.inference.shared_links import Meetings, conflicts
 from topoloom.probe.stages.meetings import meetings, meetings_of_all

@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CostGroup, find_cost_groups
-from topoloom.probe.inference.splits import Cut, Known, best_cut, gained_by
+from topoloom.probe.inference.splits import (
+    Cut,
+    Known,
+    best_cut,
+    gained_by,
+    stranger,
+)
 
 #: With which probability at most ranks that are alike are split.
 P_VALUE = 0.005
@@ -52,6 +58,10 @@ class Evidence(NamedTuple):
     into: Times
     t: float
     p: float
+
+
+_NONE = Times(math.nan, math.nan, 0)
+_UNTESTED = Evidence(_NONE, _NONE, math.nan, 1.0)
 
 
 @dataclass(frozen=True)
@@ -162,7 +172,25 @@ def _found(costs: Costs, errors: Costs) -> tuple[Split, ...]:
     np.fill_diagonal(whole, 0)
     found = _far_apart(whole, find_cost_groups(whole, p=P_VALUE).groups)
     known = known_pairs(whole, errors, _medians_of_like(whole, found))
-    return _completed(range(count), found, whole, known)
+    return _without_strangers(_completed(range(count), found, whole, known), known)
+
+
+def _without_strangers(splits: Sequence[Split], known: Known) -> tuple[Split, ...]:
+    """Leave those alone that are in a group only because each is in one."""
+    kept: list[Split] = []
+    for number, split in enumerate(splits):
+        others = [m for n, s in enumerate(splits) if n != number for m in s.members]
+        if split.groups:
+            inside = _without_strangers(split.groups, known)
+            kept.append(split._replace(groups=inside))
+            continue
+        members, apart = list(split.members), list[int]()
+        while (alone := stranger(members, others, known, math.log(APART))) is not None:
+            members.remove(alone)
+            apart.append(alone)
+        kept.append(split._replace(members=members))
+        kept += [Split([one], (), _UNTESTED) for one in apart]
+    return tuple(kept)
 
 
 def known_pairs(costs: Costs, errors: Costs, alike: Costs) -> Known:

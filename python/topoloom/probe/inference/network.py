@@ -144,12 +144,18 @@ def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
         pairs_of[id(group)] = a, b = np.nonzero(apart)
         level_of[id(group)] = level_name(group)
         of_level.setdefault(level_name(group), []).append(costs[a, b])
+    known = {name: np.concatenate(of) for name, of in of_level.items()}
+    least = min((float(np.median(of)) for of in known.values() if len(of)), default=0.0)
     levels = {
-        name: float(np.median(np.concatenate(of))) for name, of in of_level.items()
+        name: float(np.median(of)) if len(of) else least for name, of in known.items()
     }
     middle: dict[int, float] = {}
     for key, (a, b) in pairs_of.items():
-        own, like = float(np.median(costs[a, b])), levels[level_of[key]]
+        like = levels[level_of[key]]
+        if not len(a):  # a group of one host
+            middle[key] = like
+            continue
+        own = float(np.median(costs[a, b]))
         near = abs(math.log(own / like)) < _LIKE
         middle[key] = like if len(a) < _FEW and near else own
         predicted[a, b] = predicted[b, a] = middle[key]

@@ -9,6 +9,7 @@ of its likelihood ratio exceeds that of the number of ways to cut.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ _TRIED, _MOVES = 8, 10
 _OUTLIERS = 4
 #: How many times as large as needed the logarithm of a likelihood ratio is expected.
 _MARGIN = 1.6
+#: Standard errors by which a member of a group lacks nearness that is in none.
+_SURE = 4.0
 
 
 class Known(NamedTuple):
@@ -53,6 +56,40 @@ class Cut(NamedTuple):
     parts: list[list[int]]
     gained: float
     sure: bool
+
+
+def stranger(
+    members: Sequence[int], others: Sequence[int], known: Known, apart: float
+) -> int | None:
+    """Return a member that is as far from the rest of a group as from others, if any.
+
+    Where it is its own group, its pairs with members differ from those with others by
+    nothing; where it is a member, by as much as those of the rest, even if it is slow.
+    """
+    if len(members) < 3:
+        return None
+    near, error = _means(known, members, members)
+    far, more_error = _means(known, members, others)
+    nearer = far - near
+    chosen = int(nearer.argmin())
+    rest = [member for member in members if member != members[chosen]]
+    pairs = np.triu_indices(len(rest), 1)
+    # Of the pairs with other strangers most may be far.
+    inside = float(np.quantile(known.times[np.ix_(rest, rest)][pairs], 0.25))
+    gap = float(np.median(known.times[np.ix_(rest, others)])) - inside
+    lacks = gap - float(nearer[chosen])
+    doubt = _SURE * math.sqrt(error[chosen] + more_error[chosen])
+    return members[chosen] if gap > apart and lacks > max(gap / 2, doubt) else None
+
+
+def _means(
+    known: Known, members: Sequence[int], ends: Sequence[int]
+) -> tuple[Values, Values]:
+    """Return weighted means of each member's times, and their squared errors."""
+    block = np.ix_(members, ends)
+    weights = known.weights[block]
+    total = weights.sum(1)
+    return (weights * known.times[block]).sum(1) / total, 1 / total
 
 
 def best_cut(known: Known, things: Numbers, least: float, p: float) -> Cut | None:
