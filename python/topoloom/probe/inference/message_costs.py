@@ -292,10 +292,13 @@ def _both_ways(
     exchanges: Sequence[Exchange], gaps: dict[int, float], echoes: dict[int, float]
 ) -> float:
     """Messages of both directions in the time of those of one."""
+    longest = max((e.bytes for e in exchanges), default=0)
     ratios = [
-        2 * gaps[e.bytes] * e.window / (e.median - 2 * echoes[min(echoes)])
+        2 * gaps[longest] * e.window / seconds
         for e in exchanges
-        if e.bytes in gaps and e.bytes == max(x.bytes for x in exchanges)
+        # Where the ranks were disturbed, the short message may have taken longer.
+        if e.bytes == longest in gaps
+        and (seconds := e.median - 2 * echoes[min(echoes)]) > 0
     ]
     return float(np.median(ratios)) if ratios else math.nan
 
