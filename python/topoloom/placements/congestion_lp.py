@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
-from threading import Thread
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Allocation, CommGraph, Error, Placement, judge
+from topoloom.placements.linear_program import solve
 
 #: Entries of z: these take four minutes and 0.4 GiB, and twice as many far more.
 MAX_ENTRIES = 60_000
@@ -213,7 +213,7 @@ def _solve(
     limits = np.full((columns, 2), (0.0, np.inf))
     full = np.flatnonzero(problem.capacity == 1)
     limits[z[:, full, full].ravel(), 1] = 0
-    found = _unless_ended(
+    found = solve(
         progress,
         c=cost,
         A_eq=equal,
@@ -238,19 +238,6 @@ def _solve(
         second=price[second],
         beside=-limit[beside],
     )
-
-
-def _unless_ended(progress: Progress, **program: Any) -> Any:
-    """Solve a linear program; None if `progress` says so before it is done."""
-    from scipy.optimize import linprog
-
-    found: list[Any] = []
-    # The solver asks nobody; a daemon does not keep the program from ending.
-    solver = Thread(target=lambda: found.append(linprog(**program)), daemon=True)
-    solver.start()
-    while solver.is_alive() and progress(0):
-        solver.join(0.05)
-    return found[0] if found else None
 
 
 def _numbers(*shapes: tuple[int, ...]) -> list[Whole]:
