@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear programs, solved by scipy beside us, so that they can be given up at any time.
+
+A thread of ours that is still in the solver when Python ends would abort the program.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.support.children import child_beside, reason_of
+
+_POLL = 0.02
+
+
+def solve(progress: Callable[[int], bool], **program: Any) -> Any:
+    """Return what `scipy.optimize.linprog` does; None if `progress` ends it before.
+
+    Parameters
+    ----------
+    progress
+        Called now and then, with 0, until it returns False.
+    program
+        The arguments.
+
+    Raises
+    ------
+    topoloom.Error
+        If the solver ends without an answer, such as for want of memory.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with (folder / "program").open("wb") as file:
+            pickle.dump(program, file)
+        command = [sys.executable, "-m", __name__, str(folder)]
+        with child_beside(command, folder, folder / "said") as child:
+            while child.poll() is None:
+                if not progress(0):
+                    return None
+                time.sleep(_POLL)
+        if child.returncode != 0:
+            said = (folder / "said").read_text(errors="replace")
+            raise Error(f"the linear program was not solved: {reason_of(said)}")
+        with (folder / "solved").open("rb") as file:
+            return pickle.load(file)
+
+
+def _solve_in(folder: Path) -> None:
+    """Solve what is in a folder: the other side of `solve`."""
+    from scipy.optimize import linprog
+
+    with (folder / "program").open("rb") as file:
+        found = linprog(**pickle.load(file))
+    with (folder / "solved").open("wb") as file:
+        pickle.dump(found, file)
+
+
+if __name__ == "__main__":
+    _solve_in(Path(sys.argv[1]))
