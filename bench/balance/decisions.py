@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,9 @@ def decide(repetitions: int) -> list[Decision]:
     for size in SIZES:
         loads = rng.integers(20, 29, size)
         for method in ("alias", "alias(remainder=exact)", "qwalk"):
-            seconds = _least(lambda: tl.balance(loads, method=method), repetitions)  # noqa: B023
+            seconds = _least(
+                partial(tl.tasks.balance, loads, method=method), repetitions
+            )
             found.append(Decision(method, "", size, seconds))
     for text in MACHINES:
         machine = tl.load_machine(text)
@@ -48,7 +51,7 @@ def decide(repetitions: int) -> list[Decision]:
         loads = rng.integers(20, 29, count)
         for method in ("curve", "transport", "auto"):
             seconds = _least(
-                lambda: tl.balance(loads, method=method, **where),  # noqa: B023
+                partial(tl.tasks.balance, loads, method=method, **where),
                 min(repetitions, 3),
             )
             found.append(Decision(method, text, count, seconds))

@@ -76,7 +76,7 @@ def _outcome(
 ) -> tuple[int, bool]:
     """Carry out a plan; how far below the ceiling loads end, and if all is kept."""
     size = len(loads)
-    source, target, tasks = tl.balance(loads, method=method).plan.T
+    source, target, tasks = tl.tasks.balance(loads, method=method).plan.T
     ends = loads.copy()
     np.subtract.at(ends, source, tasks)
     np.add.at(ends, target, tasks)

@@ -49,14 +49,14 @@ def search(ranks: int, draws: int) -> Optimal:
     for _ in range(draws):
         loads = rng.integers(0, 12, ranks)
         loads[rng.integers(ranks)] += -loads.sum() % ranks
-        found = tl.balance(loads, method="alias").measures
+        found = tl.tasks.balance(loads, method="alias").measures
         excess = [int(e) for e in loads - loads.sum() // ranks if e]
         fewest = fewest_messages(excess)
         receives += found["max_receives"] == min(1, fewest)
         largest += found["max_tasks_received"] == least_largest_message(excess)
         if fewest:
             ratios.append(found["messages"] / fewest)
-            short = tl.balance(loads, method="alias(remainder=exact)").measures
+            short = tl.tasks.balance(loads, method="alias(remainder=exact)").measures
             exact.append(short["messages"] / fewest)
     return Optimal(
         ranks,

@@ -11,7 +11,6 @@ from topoloom import (
 )
 from topoloom._core import (
     Allocation as Allocation,
-    Balance as Balance,
     Bounds as Bounds,
     CommGraph as CommGraph,
     Error as Error,
@@ -21,8 +20,6 @@ from topoloom._core import (
     Placement as Placement,
     PlaceResult as PlaceResult,
     Sharing as Sharing,
-    balance as balance,
-    balancers as balancers,
     find_bounds as find_bounds,
     judge as judge,
     mappers as mappers,

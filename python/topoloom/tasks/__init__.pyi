@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from topoloom._core import (
+    Balance as Balance,
+    balance as balance,
+    balancers as balancers,
+)
 from topoloom.tasks.axes import map_axes as map_axes
 from topoloom.tasks.balancing.balance import (
     Ranks as Ranks,

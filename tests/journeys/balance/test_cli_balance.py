@@ -172,7 +172,7 @@ def test_balanced_loads_need_no_plan(topoloom: Command, loads: list[Any]) -> Non
 def test_python_users_get_the_same(topoloom: Command) -> None:
     write(LOADS)
     printed = topoloom("balance", "loads.csv", "--method", "alias", "--json").json
-    found = tl.balance(np.array(LOADS), method="alias")
+    found = tl.tasks.balance(np.array(LOADS), method="alias")
     assert found.plan.tolist() == printed["plan"]
     assert found.ends.tolist() == [4, 4, 4, 4]
     balanced = tl.tasks.balance_loads(tl.tasks.read_loads("loads.csv"), "alias")

@@ -34,7 +34,7 @@ def after(loads: list[int], plan: np.ndarray) -> np.ndarray:
 @given(loads=LOADS)
 @pytest.mark.parametrize("method", EXACT)
 def test_loads_end_at_the_floor_or_ceiling(method: str, loads: list[int]) -> None:
-    found = tl.balance(loads, method=method)
+    found = tl.tasks.balance(loads, method=method)
     ends = after(loads, found.plan)
     assert ends.tolist() == found.ends.tolist()
     assert ends.sum() == sum(loads)
@@ -53,7 +53,7 @@ def test_near_partners_end_there_too_and_cost_the_fewest_hops(
     slots = data.draw(st.permutations(range(40)))[: len(loads)]
     where = {"allocation": allocation, "placement": tl.Placement(allocation, slots)}
     method = f"transport(receives={receives})"
-    near = tl.balance(loads, method=method, **where)
+    near = tl.tasks.balance(loads, method=method, **where)
     ends = after(loads, near.plan)
     assert ends.min() >= sum(loads) // len(loads)
     assert ends.max() <= -(-sum(loads) // len(loads))
@@ -61,7 +61,7 @@ def test_near_partners_end_there_too_and_cost_the_fewest_hops(
     if receives:
         assert near.measures["max_receives"] <= receives
     if receives == 0:
-        other = tl.balance(loads, method="curve(partners=nearest)", **where)
+        other = tl.tasks.balance(loads, method="curve(partners=nearest)", **where)
         assert hops(near.plan, slots, machine) <= hops(other.plan, slots, machine)
         assert near.measures["tasks"] == near.least["tasks"]
 
@@ -76,7 +76,7 @@ def hops(plan: np.ndarray, slots: list[int], machine: tl.Machine) -> int:
 
 @given(loads=LOADS)
 def test_the_alias_method_keeps_its_promises(loads: list[int]) -> None:
-    found = tl.balance(loads, method="alias")
+    found = tl.tasks.balance(loads, method="alias")
     ends, ceiling = after(loads, found.plan), -(-sum(loads) // len(loads))
     assert ends.max() <= ceiling
     assert ends.min() >= (ceiling - 2 if sum(loads) % len(loads) else ceiling)
@@ -88,13 +88,13 @@ def test_the_alias_method_keeps_its_promises(loads: list[int]) -> None:
 @given(loads=LOADS)
 @pytest.mark.parametrize("method", ["alias", "alias(remainder=exact)", "qwalk"])
 def test_no_measure_is_below_what_is_proven(method: str, loads: list[int]) -> None:
-    found = tl.balance(loads, method=method)
+    found = tl.tasks.balance(loads, method=method)
     for name, least in found.least.items():
         assert found.measures[name] >= least
 
 
 def test_results_are_arrays_of_integers() -> None:
-    found = tl.balance([4, 0, 2], method="alias")
+    found = tl.tasks.balance([4, 0, 2], method="alias")
     assert found.plan.dtype == found.ends.dtype == np.int64
     assert found.plan.shape == (1, 3)
-    assert tl.balance([1, 1]).plan.shape == (0, 3)
+    assert tl.tasks.balance([1, 1]).plan.shape == (0, 3)

@@ -99,7 +99,7 @@ def balance_loads(
     ranks: Ranks | None = None,
     task_bytes: int = 1,
 ) -> Balanced:
-    """Even out loads by a balancer of `topoloom.balancers`.
+    """Even out loads by a balancer of `topoloom.tasks.balancers`.
 
     Parameters
     ----------
