@@ -21,6 +21,10 @@ static bool allocate(struct stream* stream) {
     stream->flights = calloc(most_in_flight * hops, sizeof *stream->flights);
     stream->front.buckets = calloc(hops, sizeof *stream->front.buckets);
     if (stream->hops == NULL || stream->flights == NULL || stream->front.buckets == NULL) return false;
+    if (stream->axis_count > 1) {
+        stream->next_hops = calloc((size_t)stream->ranks, sizeof *stream->next_hops);
+        if (stream->next_hops == NULL) return false;
+    }
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];
         for (int i = 0; i < axis->most_count; ++i) {
@@ -46,6 +50,7 @@ static void free_stream(struct stream* stream) {
     free(stream->hops);
     free(stream->flights);
     free(stream->front.buckets);
+    free(stream->next_hops);
     free(stream);
 }
 
@@ -61,21 +66,11 @@ static void share_memory(struct stream* stream, long long buckets) {
     }
 }
 
-static void lay_out(struct stream* stream) {
-    stream->axis_count = 1;
-    stream->hop_count = stream->last_hops = stream->ranks;
-    stream->own_hop = stream->rank;
-    stream->axes[0] = (struct axis){.first_hop = 0, .hops = stream->ranks};
-}
-
-static void name_hops(struct stream* stream) {
-    for (int h = 0; h < stream->hop_count; ++h) stream->hops[h] = (struct hop){.rank = h, .axis = 0};
-}
-
 /// Why there can't be a stream with these arguments; NULL: there can.
 static const char* find_fault(struct stream* stream, const topoloom_stream_options* options, char* why,
                               size_t size) {
     const int item = stream->front.item_bytes;
+    if (lay_out(stream, options, why, size) != NULL) return why;
     if (item < 0) {
         snprintf(why, size, "a size of items of %d B is negative", item);
     } else if (options->bucket_bytes - (int)sizeof(struct stamp) < item + 2 * (int)sizeof(uint32_t)) {
@@ -97,10 +92,10 @@ static const char* find_fault(struct stream* stream, const topoloom_stream_optio
 enum agreement { agreed, failed_here, failed_elsewhere, without_memory, unequal };
 
 /// All ranks learn whether there is a stream, so that none waits for others.
-static int agree(const struct stream* stream, bool faulty, bool made, enum agreement* agreement) {
-    enum { values = 6 };
+static int agree(const struct stream* stream, bool faulty, bool made, int layout, enum agreement* agreement) {
+    enum { values = 8 };
     const int item = stream->front.item_bytes, room = stream->room;
-    const int own[values] = {faulty, !made, item, -item, room, -room};
+    const int own[values] = {faulty, !made, item, -item, room, -room, layout, -layout};
     int most[values];
     const int status = PMPI_Allreduce(own, most, values, MPI_INT, MPI_MAX, stream->comm);
     *agreement = agreed;
@@ -109,7 +104,7 @@ static int agree(const struct stream* stream, bool faulty, bool made, enum agree
         *agreement = faulty ? failed_here : failed_elsewhere;
     else if (most[1])
         *agreement = without_memory;
-    else if (most[2] != -most[3] || most[4] != -most[5])
+    else if (most[2] != -most[3] || most[4] != -most[5] || most[6] != -most[7])
         *agreement = unequal;
     return MPI_SUCCESS;
 }
@@ -140,7 +135,7 @@ static int refuse(const struct stream* stream, enum agreement agreement, const c
             return raise_stream_error(stream->comm, MPI_ERR_NO_MEM, "create", "a rank has no memory for it");
         default:
             return raise_stream_error(stream->comm, MPI_ERR_ARG, "create",
-                                      "item_bytes or bucket_bytes are not the same on all ranks");
+                                      "item_bytes, bucket_bytes or the mesh are not the same on all ranks");
     }
 }
 
@@ -149,7 +144,6 @@ static int set_up(struct stream* stream, const topoloom_stream_options* options)
     char why[160];
     stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
     stream->timeout = options->timeout;
-    lay_out(stream);
     const bool faulty = find_fault(stream, options, why, sizeof why) != NULL;
     bool made = false;
     if (!faulty) {
@@ -157,10 +151,11 @@ static int set_up(struct stream* stream, const topoloom_stream_options* options)
         made = allocate(stream);
     }
     enum agreement agreement = agreed;
-    const int status = agree(stream, faulty, made, &agreement);
+    const int layout = faulty ? 0 : layout_hash(stream, options->order);
+    const int status = agree(stream, faulty, made, layout, &agreement);
     if (status != MPI_SUCCESS) return status;
     if (agreement != agreed) return refuse(stream, agreement, why);
-    name_hops(stream);
+    name_hops(stream, options->order);
     stream->front.ranks = (uint32_t)stream->ranks;
     const bool is_plain = stream->front.item_bytes != TOPOLOOM_STREAM_VARIABLE;
     stream->front.plain_hops = is_plain ? (uint32_t)stream->last_hops : 0;

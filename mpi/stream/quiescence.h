@@ -6,6 +6,9 @@
 // does not count as received before the receiver has joined, too, so that the sums are those of a consistent cut (Lai,
 // Yang, IPL 1987): if they are equal no message crosses the cut, all ranks were idle at it, and nothing can wake them.
 // One wave that begins after the last message is enough, and at most one was under way before.
+//
+// Where items travel by several hops, each hop is a message of its own, and a rank that holds items for others is not idle:
+// to pass them on is what a handler does that pushes.
 #ifndef TOPOLOOM_STREAM_QUIESCENCE_H
 #define TOPOLOOM_STREAM_QUIESCENCE_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receives buckets and delivers what is in them. No more is received than there is room for: the senders wait.
+// Receives buckets, passes on what is for other ranks, and delivers the rest. No more is received than there is room for:
+// the senders wait.
 #include "stream.h"
 
 static struct arrival* arrival_at(struct axis* axis, int i) {
@@ -84,6 +85,55 @@ static int call_handler(struct stream* stream, struct bucket* bucket) {
     return MPI_SUCCESS;
 }
 
+/// Passes items on to hops along axes before the message's own, or to this rank itself, while there is room.
+static int forward(struct stream* stream, struct bucket* bucket) {
+    const int size = stream->front.item_bytes;
+    while (bucket->delivered < bucket->bytes) {
+        const char* at = bucket->items + bucket->delivered;
+        uint32_t target = 0;
+        memcpy(&target, at, sizeof target);
+        at += sizeof target;
+        const int bytes = size != TOPOLOOM_STREAM_VARIABLE ? size : read_length(&at);
+        const int hop = (int)stream->next_hops[target];
+        char* room = NULL;
+        const int status = find_room(stream, hop, record_bytes(stream, hop, bytes), false, &room);
+        if (status != MPI_SUCCESS || room == NULL) return status;
+        write_record(stream, hop, room, at, bytes, (int)target);
+        bucket->delivered = (int)(at + bytes - bucket->items);
+    }
+    return MPI_SUCCESS;
+}
+
+/// Who has no room for an item keeps its message, and goes on with other axes.
+///
+/// No ranks wait for each other in a circle: a message along axis 0 waits for handlers or pulls alone, and one along axis
+/// a for buckets of axes below a, which come back as the messages in them are received, by induction over a.
+static int forward_along(struct stream* stream, struct axis* axis, bool* moved) {
+    for (;;) {
+        bool come = false;
+        int status = has_come(stream, axis, &come);
+        if (status != MPI_SUCCESS || !come) return status;
+        struct bucket* bucket = arrival_at(axis, 0)->bucket;
+        const int before = bucket->delivered;
+        status = forward(stream, bucket);
+        *moved = *moved || bucket->delivered > before;
+        if (status != MPI_SUCCESS || bucket->delivered < bucket->bytes) return status;
+        remove_first(axis);
+    }
+}
+
+static int forward_all(struct stream* stream, bool* moved) {
+    bool here = false;
+    int status = MPI_SUCCESS;
+    for (int a = 1; a < stream->axis_count && status == MPI_SUCCESS; ++a)
+        status = forward_along(stream, &stream->axes[a], &here);
+    *moved = *moved || here;
+    // What is there need not wait for more.
+    if (status == MPI_SUCCESS && here && is_filled(stream, stream->own_hop))
+        status = close_bucket(stream, stream->own_hop);
+    return status;
+}
+
 static int deliver_own(struct stream* stream, bool* moved) {
     while (stream->own.first != NULL) {
         // What the handler pushes to its own rank comes after it.
@@ -110,7 +160,8 @@ static int deliver_last(struct stream* stream, bool* moved) {
 }
 
 int deliver_arrivals(struct stream* stream, bool* moved) {
-    return stream->handler == NULL ? MPI_SUCCESS : deliver_last(stream, moved);
+    const int status = forward_all(stream, moved);
+    return status != MPI_SUCCESS || stream->handler == NULL ? status : deliver_last(stream, moved);
 }
 
 bool has_undelivered(const struct stream* stream) {

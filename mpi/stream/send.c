@@ -34,7 +34,7 @@ int close_bucket(struct stream* stream, int number) {
     return MPI_SUCCESS;
 }
 
-static bool is_filled(const struct stream* stream, int hop) {
+bool is_filled(const struct stream* stream, int hop) {
     const struct bucket* open = stream->hops[hop].open;
     return open != NULL && stream->front.buckets[hop].at > open->items;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "mesh.h"
 #include "quiescence.h"
 #include "topoloom_stream.h"
 
@@ -15,7 +16,6 @@ enum {
     // To a next hop that receives nothing only that much is under way: MPI's memory there is bounded, too.
     most_in_flight = 4,
     most_arrivals = 4,
-    most_axes = 1,
 };
 
 /// A message with what belongs to it. It begins with the stamp.
@@ -68,12 +68,14 @@ struct axis {
 struct stream {
     topoloom_stream_front front;
     MPI_Comm comm;
-    int rank, ranks, own_hop;
-    int last_hops;  // in hops below it items end, and have no address
+    int rank, ranks, own_hop;  // to itself: where items of other ranks go, too, when they are there
+    int last_hops;             // in hops below it items end, and have no address
     topoloom_stream_handler* handler;
     void* context;
     int room;  // bytes of items in a bucket
     double timeout, look_at;
+    struct mesh mesh;
+    uint32_t* next_hops;  // what front.hops shows
     struct hop* hops;
     int hop_count;
     struct axis axes[most_axes];
@@ -95,6 +97,14 @@ struct stream {
 __attribute__((format(printf, 4, 5))) int raise_stream_error(MPI_Comm comm, int error_class, const char* name,
                                                              const char* format, ...);
 
+// ---- layout.c ----------------------------------------------------------------------------------------------------
+/// Finds the axes of the mesh. Why it can't be; NULL: it can.
+const char* lay_out(struct stream* stream, const topoloom_stream_options* options, char* why, size_t size);
+/// Of the mesh and the order of ranks along it: the same where these are, and not negative.
+int layout_hash(const struct stream* stream, const int* order);
+/// Says to what rank each hop goes, and by what hop each rank is reached. Memory for them is there.
+void name_hops(struct stream* stream, const int* order);
+
 // ---- buckets.c ---------------------------------------------------------------------------------------------------
 static inline struct stream* behind(topoloom_stream stream) { return (struct stream*)stream; }
 /// NULL: there is no memory.
@@ -115,12 +125,13 @@ int close_all(struct stream* stream);
 /// Sends what has waited for the timeout.
 int close_late(struct stream* stream);
 int complete_sends(struct stream* stream, bool* moved);
+bool is_filled(const struct stream* stream, int hop);
 /// Whether there is anything to send or under way.
 bool has_unsent(const struct stream* stream);
 
 // ---- receive.c ---------------------------------------------------------------------------------------------------
 int receive(struct stream* stream, bool* moved);
-/// To the handler, and to next hops.
+/// To next hops, and to the handler.
 int deliver_arrivals(struct stream* stream, bool* moved);
 bool has_undelivered(const struct stream* stream);
 /// The next item for the program, which it has until the next call. NULL: there is none now.

@@ -2,8 +2,12 @@
 /* Streams of small messages: items that ranks push to each other travel together in buckets.
  *
  * A stream goes through phases. In a phase ranks push items; a rank that has no more says so by topoloom_stream_done, and
- * the phase ends when all have said so and every item is delivered. Then the next may begin. Items arrive once, those
- * of a direct stream in the order in which a rank has pushed them to another.
+ * the phase ends when all have said so and every item is delivered. Then the next may begin. Items arrive once, and in
+ * the order in which a rank has pushed them to another.
+ *
+ * A direct stream has a bucket for each rank. Over a virtual mesh of d dimensions a rank sends only along its lines, to about
+ * d P^(1/d) others, who pass items on: buckets are few and fill sooner, but an item travels up to d times, behind an
+ * address of 4 bytes except along axis 0, which is the last.
  *
  * Items are delivered in push, pull, progress and wait, never in between: a rank that computes for long should call
  * topoloom_stream_progress now and then. Any of these calls takes on all streams of the process, so that handlers may push into
@@ -54,11 +58,14 @@ typedef struct topoloom_stream_options { /* NOLINT(readability-identifier-naming
     int bucket_bytes;                    /* of a message; 0: 8,192 */
     long long
         memory_bytes; /* that buckets may take, but for what handlers push; 0: about two for each next hop */
-    double timeout;   /* s that an item waits for others, where the rank calls often enough; 0: 0.001 */
+    double timeout;   /* s that an item waits for others on a hop, where ranks call often enough; 0: 0.001 */
+    int dimensions;   /* of the mesh, 1 to 4; 0 or 1: direct */
+    const int* extents; /* of its axes, which hold at least all ranks; NULL: about equal ones */
+    const int* order;   /* ranks along the mesh, the last axis' lines first; NULL: as numbered */
 } topoloom_stream_options;
 
-/* Makes a stream over a private duplicate of comm, which it may outlive. Collective; item_bytes and bucket_bytes are the
- * same on all ranks. handler NULL: items are pulled. options NULL: the standard ones. */
+/* Makes a stream over a private duplicate of comm, which it may outlive. Collective; item_bytes, bucket_bytes and the mesh
+ * are the same on all ranks. handler NULL: items are pulled. options NULL: the standard ones. */
 TOPOLOOM_STREAM_API int topoloom_stream_create(MPI_Comm comm, int item_bytes,
                                                topoloom_stream_handler* handler, void* context,
                                                const topoloom_stream_options* options,

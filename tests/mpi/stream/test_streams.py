@@ -27,11 +27,16 @@ def job(
     return mpi, tmp_path_factory.mktemp(mpi.name)
 
 
-@pytest.mark.parametrize(("ranks", "seed"), [(1, 4), (3, 5)])
-def test_every_item_comes_once(job: tuple[Mpi, Path], ranks: int, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("ranks", "seed", "dimensions"), [(1, 4, 1), (3, 5, 1), (3, 7, 2)]
+)
+def test_every_item_comes_once(
+    job: tuple[Mpi, Path], ranks: int, seed: int, dimensions: int
+) -> None:
     mpi, folder = job
     program = with_streams(mpi, CASES, folder)
-    assert said(run_to_end(mpi.command(ranks, program, seed, 4, *ALL))) == RIGHT
+    command = mpi.command(ranks, program, seed, 4, dimensions, *ALL)
+    assert said(run_to_end(command)) == RIGHT
 
 
 def test_errors_are_returned_where_the_program_wants_them(
@@ -39,8 +44,8 @@ def test_errors_are_returned_where_the_program_wants_them(
 ) -> None:
     mpi, folder = job
     program = with_streams(mpi, MISTAKES, folder)
-    done = run_to_end(mpi.command(2, program, "returned"))
-    assert said(done) == "12 of 12 mistakes were returned\n"
+    done = run_to_end(mpi.command(3, program, "returned"))
+    assert said(done) == "18 of 18 mistakes were returned\n"
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +63,8 @@ def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("size", "push: an item of 3 B; the stream has items of 8 B"),
         ("bound", "create: memory_bytes of 5000 is below 16496"),
         ("bucket", "create: bucket_bytes of 10 holds no item; it takes 24"),
+        ("dimensions", "create: a mesh of 5 dimensions; it has 1 to 4"),
+        ("extent", "create: an extent of 0 is not positive"),
         ("timeout", "create: a timeout of -1 s is not positive"),
         ("item", "create: a size of items of -4 B is negative"),
         ("pull", "pull: the stream has a handler"),
@@ -74,7 +81,23 @@ def test_a_mistake_ends_the_program_with_a_line(
     assert f"topoloom: topoloom_stream_{line}" in done.stderr
 
 
-def test_simulated_ranks_have_streams_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("which", "line"),
+    [
+        ("extents", "extents hold 2 ranks, and there are 3"),
+        ("twice", "order has rank 1 twice"),
+        ("stranger", "order has rank 3, which is none of the ranks 0 to 2"),
+        ("unequal", "item_bytes, bucket_bytes or the mesh are not the same on all"),
+    ],
+)
+def test_a_mesh_fits_the_ranks(mistaken: Path, which: str, line: str) -> None:
+    done = run_to_end(MPICH.command(3, mistaken, which))
+    assert done.returncode != 0
+    assert f"topoloom: topoloom_stream_create: {line}" in done.stderr
+
+
+@pytest.mark.parametrize("dimensions", [1, 3])
+def test_simulated_ranks_have_streams_too(dimensions: int, tmp_path: Path) -> None:
     program = with_streams(SIMGRID, CASES, tmp_path)
     settings = {
         "smpi/simulate-computation": "no",
@@ -84,7 +107,7 @@ def test_simulated_ranks_have_streams_too(tmp_path: Path) -> None:
     }
     options = hosts_options(tmp_path, 16, settings)
     cases = [case for case in ALL if case != "asleep"]
-    done = run_to_end(SIMGRID.command(9, *options, program, 3, 2, *cases))
+    done = run_to_end(SIMGRID.command(9, *options, program, 3, 2, dimensions, *cases))
     assert said(done) == RIGHT.replace("asleep: every item came once\n", "")
 
 
@@ -95,5 +118,6 @@ def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
         "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
     }
-    done = run_to_end(OPEN_MPI_4.command(2, program, 6, 2, *ALL), **variables)
-    assert said(done) == RIGHT
+    for ranks, dimensions in ((2, 1), (3, 2)):
+        command = OPEN_MPI_4.command(ranks, program, 6, 2, dimensions, *ALL)
+        assert said(run_to_end(command, **variables)) == RIGHT

@@ -10,6 +10,7 @@
 #include <topoloom_stream.h>
 
 static int rank, ranks;
+static MPI_Comm comm;  // of these
 static uint64_t state;
 
 static inline uint32_t draw(uint32_t below) {
@@ -78,7 +79,7 @@ static inline void note_item(ledger* l, const item* one) {
 static inline void check_sums(const ledger* l) {
     const long long own[] = {l->pushed - l->taken, l->sum_pushed - l->sum_taken};
     long long all[2];
-    MPI_Allreduce(own, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(own, all, 2, MPI_LONG_LONG, MPI_SUM, comm);
     if (all[0] != 0 || all[1] != 0) fail("items were lost or came twice");
 }
 

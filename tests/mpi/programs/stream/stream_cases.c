@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams of which every item is accounted for: `stream_cases SEED ROUNDS WHAT...`. Rank 0 says what was right.
+// Streams of which every item is accounted for: `stream_cases SEED ROUNDS DIMENSIONS WHAT...`. Rank 0 says what was
+// right.
 #include <string.h>
 #include <unistd.h>
 
 #include "ledger.h"
 
+static int dimensions;  // of the mesh
 static int stop_every;  // handlers take no more every so many items
 
 static int handle(void* context, const void* items, int count) {
@@ -24,7 +26,7 @@ static int handle(void* context, const void* items, int count) {
 
 /// The same on all ranks, where it has to be.
 static topoloom_stream_options draw_options(int seed) {
-    topoloom_stream_options options = {.bucket_bytes = 48 + seed * 37 % 200};
+    topoloom_stream_options options = {.bucket_bytes = 48 + seed * 37 % 200, .dimensions = dimensions};
     if (draw(2) == 0) options.memory_bytes = 4096 + draw(20000);
     options.timeout = draw(2) == 0 ? 1e-5 : 1e-3;
     return options;
@@ -128,7 +130,8 @@ static void run_pulled(int seed, int rounds) {
 /// Everybody pushes to rank 0, which sleeps: what waits is bounded, and comes.
 static void run_asleep(void) {
     enum { items = 50000, bound = 1 << 16 };
-    const topoloom_stream_options options = {.bucket_bytes = 1024, .memory_bytes = bound};
+    const topoloom_stream_options options = {
+        .bucket_bytes = 1024, .memory_bytes = bound, .dimensions = dimensions};
     ledger l = make_ledger();
     check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), handle, &l, &options, &l.stream));
     if (rank == 0) usleep(200000);
@@ -162,7 +165,8 @@ static int take_reply(void* context, const void* items, int count) {
 }
 
 static void run_replies(int seed, int rounds) {
-    const topoloom_stream_options options = {.bucket_bytes = 64, .memory_bytes = 400 + seed % 100};
+    const topoloom_stream_options options = {
+        .bucket_bytes = 64, .memory_bytes = dimensions * (400 + seed % 100), .dimensions = dimensions};
     topoloom_stream requests;
     check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), reply, NULL, &options, &requests));
     check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), take_reply, NULL, &options, &replies));
@@ -187,10 +191,12 @@ static void run_replies(int seed, int rounds) {
 /// Streams side by side, whose phases end in another order on each rank.
 static void run_many(int rounds) {
     enum { streams = 6 };
+    const topoloom_stream_options options = {.dimensions = dimensions};
     ledger all[streams];
     for (int s = 0; s < streams; ++s) {
         all[s] = make_ledger();
-        check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), handle, &all[s], NULL, &all[s].stream));
+        check(
+            topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), handle, &all[s], &options, &all[s].stream));
     }
     for (int r = 0; r < rounds; ++r) {
         for (uint32_t i = draw(1000); i > 0; --i) {
@@ -238,9 +244,11 @@ static void run(const char* what, int seed, int rounds) {
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
+    comm = MPI_COMM_WORLD;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int i = 3; i < argc; ++i) run(argv[i], atoi(argv[1]), atoi(argv[2]));
+    dimensions = atoi(argv[3]);
+    for (int i = 4; i < argc; ++i) run(argv[i], atoi(argv[1]), atoi(argv[2]));
     MPI_Finalize();
     return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs do wrong with streams: `stream_mistakes WHAT`, or `returned`: all that come back as errors.
+// What programs do wrong with streams: `stream_mistakes WHAT`, or `returned`: all that come back as errors,
+// on three ranks.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,13 @@ static int try_options(topoloom_stream_options options, int item_bytes) {
     return topoloom_stream_create(MPI_COMM_WORLD, item_bytes, take, NULL, &options, &stream);
 }
 
-static const char* const mistakes[] = {"rank",    "negative", "done", "size", "bound", "bucket",
-                                       "timeout", "item",     "pull", "wait", "free",  "handler"};
+static int try_mesh(const int* extents, const int* order) {
+    return try_options((topoloom_stream_options){.dimensions = 2, .extents = extents, .order = order}, 8);
+}
+
+static const char* const mistakes[] = {"rank",       "negative", "done",    "size",  "bound",    "bucket",
+                                       "timeout",    "item",     "pull",    "wait",  "free",     "handler",
+                                       "dimensions", "extent",   "extents", "twice", "stranger", "unequal"};
 
 static int make(const char* what) {
     long value = 1;
@@ -38,6 +44,16 @@ static int make(const char* what) {
     if (strcmp(what, "bucket") == 0) status = try_options((topoloom_stream_options){.bucket_bytes = 10}, 8);
     if (strcmp(what, "timeout") == 0) status = try_options((topoloom_stream_options){.timeout = -1}, 8);
     if (strcmp(what, "item") == 0) status = try_options((topoloom_stream_options){.timeout = 1}, -4);
+    if (strcmp(what, "dimensions") == 0) status = try_options((topoloom_stream_options){.dimensions = 5}, 8);
+    if (strcmp(what, "extent") == 0) status = try_mesh((const int[]){ranks, 0}, NULL);
+    if (strcmp(what, "extents") == 0) status = try_mesh((const int[]){1, 2}, NULL);
+    if (strcmp(what, "twice") == 0) status = try_mesh(NULL, (const int[]){1, 1, 0});
+    if (strcmp(what, "stranger") == 0) status = try_mesh(NULL, (const int[]){1, 3, 0});
+    if (strcmp(what, "unequal") == 0) {
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        status = try_mesh(rank == 0 ? (const int[]){2, 2} : (const int[]){3, 1}, NULL);
+    }
     if (strcmp(what, "pull") == 0) status = topoloom_stream_pull(stream, &item, &bytes);
     if (strcmp(what, "wait") == 0) status = topoloom_stream_wait(pulled);
     if (strcmp(what, "done") == 0) {
