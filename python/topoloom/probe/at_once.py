@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
@@ -14,6 +15,7 @@ from topoloom.probe.inference.groups import HOST, RankGroup, level_name
 from topoloom.probe.inference.network import network_groups
 from topoloom.probe.inference.suspects import slow_uplinks
 from topoloom.probe.job.samples import Exchange
+from topoloom.probe.network_model import between_hosts
 from topoloom.probe.stages.rates import WINDOW, AtOnce
 
 
@@ -115,19 +117,26 @@ def _compare_uplinks(
     for group in network_groups(found.root):
         number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
         seconds: dict[tuple[int, int], float] = {}
+        costs = found.level_costs.get(level_name(group)) or between_hosts(found)
+        single = math.inf  # seconds of one pair alone
         for (each, count), run in zip(counts, runs, strict=False):
             ends = {number.get(rank, -1) for pair in each.pairs for rank in pair}
             if len(ends) != 2 or -1 in ends:
                 continue
-            back = 2 * found.costs[run[0].first, run[0].second]
             # Of a single slow host the others know nothing: their median counts.
-            usual = float(np.median([e.median for e in run])) - back
-            rate = count * found.long_bytes * WINDOW / usual
+            usual = float(np.median([e.median for e in run]))
+            single = min(single, usual)
+            if costs is None:
+                continue
+            # What a burst takes once cancels, and all have no more than each alone.
+            longer = (usual - single) / (found.long_bytes * WINDOW)
+            rate = count / (longer + 1 / costs.bandwidth)
             for part in (group.groups[end] for end in ends):
                 known = found.uplinks.get(part.ranks, 0.0)
                 found.uplinks[part.ranks] = max(known, rate)
             if count == each.common:
-                seconds[min(ends), max(ends)] = usual
+                back = 2 * found.costs[run[0].first, run[0].second]
+                seconds[min(ends), max(ends)] = usual - back
         if _are_alike(group.groups):
             found.suspects += slow_uplinks(group.groups, found.host_of, seconds)
 

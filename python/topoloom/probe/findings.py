@@ -20,6 +20,9 @@ from topoloom.probe.inference.suspects import Suspect
 from topoloom.probe.job.samples import Exchanges, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
 
+#: Why a measurement has ended early: Ctrl-C, or a signal such as a batch system's.
+INTERRUPTED, TERMINATED = "interrupted", "terminated"
+
 
 @dataclass
 class Findings:

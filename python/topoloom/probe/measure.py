@@ -11,7 +11,7 @@ import numpy as np
 from topoloom.probe.at_once import conclude_at_once, pairs_at_once
 from topoloom.probe.claimed_routes import ClaimedRoutes, circle, disjoint_rounds
 from topoloom.probe.doubts import doubts_of
-from topoloom.probe.findings import Findings
+from topoloom.probe.findings import INTERRUPTED, TERMINATED, Findings
 from topoloom.probe.inference.groups import ALL, RankGroup
 from topoloom.probe.inference.levels import Level, nearest_pairs, typical_pairs
 from topoloom.probe.inference.message_costs import level_costs
@@ -60,7 +60,8 @@ def measure(
 ) -> Findings:
     """Measure all that there is time for.
 
-    A job that ends before, or Ctrl-C, leaves what was measured, and `Findings.ended`.
+    A job that ends before, Ctrl-C, or what else ends us leaves what was measured, and
+    `Findings.ended`.
 
     Parameters
     ----------
@@ -80,13 +81,20 @@ def measure(
         if not whole:
             found.doubts.append("there was no time for all pairs; --time gives more")
         _measure_more(job, found, effort, clock, watch)
-    except (JobEnded, KeyboardInterrupt) as error:
+    except (JobEnded, KeyboardInterrupt, SystemExit, OSError) as error:
         if found is None and not any(samples.of("circle", "echo")):
             raise
         found = found or infer(samples, doubts)
-        found.ended = str(error) or "interrupted"
+        found.ended = _why(error)
     _conclude(found)
     return found
+
+
+def _why(error: BaseException) -> str:
+    """Say why a measurement has ended early."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    return TERMINATED if isinstance(error, SystemExit) else str(error)
 
 
 def _scan(

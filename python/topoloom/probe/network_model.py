@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from topoloom._core import Machine, NetworkModel
 from topoloom.model.model_toml import ModelFile
 from topoloom.probe.findings import Findings
@@ -20,6 +22,9 @@ from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.stages.scan import SIZE
 
 IN_HOSTS = (HOST, PART)
+#: The share of the nearest hosts' bandwidth below which bytes of the scan's messages
+#: count between the farthest.
+_SLOWER = 0.95
 
 
 def model_of(found: Findings, machine: Machine) -> ModelFile | None:
@@ -56,6 +61,16 @@ def link_costs(found: Findings) -> LinkCosts | None:
 
 def short_latency(found: Findings) -> float:
     """Return the latency of a link to the shortest messages, by that in the scan."""
+    levels = [costs for _, costs in _levels_of_hosts(found)]
+    if len(levels) > 1 and levels[-1].bandwidth < _SLOWER * levels[0].bandwidth:
+        # Bytes of the scan's messages take longer on the way to the farthest, too.
+        near, far = levels[0].alone.fit, levels[-1].alone.fit
+        more = np.interp(SIZE, far.sizes, far.measured) - np.interp(
+            SIZE, near.sizes, near.measured
+        )
+        if more > 0:
+            share = float(far.measured[0] - near.measured[0]) / float(more)
+            return min(max(share, 0.0), 1.0)
     links = link_costs(found)
     return 1.0 if links is None else 1 / max(links.latency_factor(SIZE), 0.1)
 

@@ -15,6 +15,7 @@ import numpy as np
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import GROUP, HOST, RankGroup
 from topoloom.probe.inference.large_groups import network_of
+from topoloom.probe.inference.network import Network, SwitchLink
 from topoloom.probe.inference.shared_links import (
     SLOWED,
     Meetings,
@@ -93,7 +94,26 @@ def _describe(found: Findings) -> None:
     for rank, host in enumerate(found.host_of):
         ranks[host].append(rank)
     root = _with_switches(found, found.root, hosts)
-    found.network = network_of(root, ranks, found.host_of, found.costs)
+    network = network_of(root, ranks, found.host_of, found.costs)
+    found.network = replace(network, links=_without_latency(network, found.root))
+
+
+def _without_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
+    """Leave the latency of a new switch where it was: on the links of its hosts."""
+    assert network.root is not None
+    known = {group.ranks for group in before.all_groups()}
+    usual: dict[int, float] = {}
+    of = {id(link.below): link.latency for link in network.links}
+    for group in network.root.all_groups():
+        beside = [of[id(part)] for part in group.groups if part.kind == HOST]
+        for part in group.groups:
+            if beside and part.kind == GROUP and part.ranks not in known:
+                usual |= {id(host): beside[0] for host in part.groups}
+                usual[id(part)] = 0.0
+    return [
+        replace(link, latency=usual.get(id(link.below), link.latency))
+        for link in network.links
+    ]
 
 
 def _with_switches(

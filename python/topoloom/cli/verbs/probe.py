@@ -62,7 +62,7 @@ def command(
     """Measure how long messages take between all ranks; describe the machine.
 
     Start it where your jobs run, with the ranks bound as in your jobs. It measures all
-    pairs of ranks, each until its median is known to 5 %, then messages of all sizes
+    pairs of ranks, each as often as its noise asks for, then messages of all sizes
     between a few pairs of each level, and more and more pairs at once. From that follow
     groups of ranks that are near to each other, the costs of messages, what links
     carry, and which hosts and links are slower than their like.
@@ -82,6 +82,7 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note, print_json
     from topoloom.cli.exit_status import Failure, Interrupted
+    from topoloom.probe.findings import INTERRUPTED, TERMINATED
     from topoloom.probe.job.running import JobEnded
     from topoloom.support.units import parse_duration
     from topoloom.tasks.machines.probe import check_machine, probe_machine
@@ -98,13 +99,16 @@ def command(
             else:
                 print(_verdict(checked))
             return 0 if checked.good else 1
+        limit = None if time is None else parse_duration(time)
+        if limit == 0:
+            raise Error("--time 0 leaves no time to measure; such as --time 30s")
         if output is None:
             raise Error("say with -o where to write the machine, such as -o m.toml")
         found = probe_machine(
             launcher_command,
             output,
             effort="quick" if quick else "thorough" if thorough else "default",
-            seconds=None if time is None else parse_duration(time),
+            seconds=limit,
             mpicc=mpicc,
             claimed=machine,
             resume=resume,
@@ -118,11 +122,17 @@ def command(
         print_json({**found.document(), "output": str(output)})
     else:
         _print(found, output)
-    if found.ended == "interrupted":
+    if found.ended == INTERRUPTED:
         raise Interrupted(f"interrupted; {output} has what was measured before")
+    if found.ended == TERMINATED:
+        raise Failure(f"terminated; {output} has what was measured before", _TERMINATED)
     if found.ended:
         raise Failure(f"{found.ended}; {output} has what was measured before")
     return 0
+
+
+#: The exit status of what SIGTERM has ended.
+_TERMINATED = 143
 
 
 class _Watch:

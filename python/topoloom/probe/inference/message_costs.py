@@ -28,6 +28,8 @@ _SHARED = 4
 #: A call that receives takes no longer than this share of a message's time where the
 #: message was there before; else it has waited for it.
 _WAITED = 0.5
+#: Two directions have no more than twice what one has, however disturbed that was.
+_BOTH = 2.0
 #: The share of a gap from which on it is due to whoever is busy for that.
 _DUE = 0.9
 
@@ -294,7 +296,7 @@ def _both_ways(
     """Messages of both directions in the time of those of one."""
     longest = max((e.bytes for e in exchanges), default=0)
     ratios = [
-        2 * gaps[longest] * e.window / seconds
+        min(_BOTH, 2 * gaps[longest] * e.window / seconds)
         for e in exchanges
         # Where the ranks were disturbed, the short message may have taken longer.
         if e.bytes == longest in gaps

@@ -50,6 +50,7 @@ class ProbeJob:
         self._numbers: list[int] = []  # of the orders that were written
         self.samples = ProbeSamples(self._places())
         self._earlier = {} if earlier is None else self._known(earlier)
+        self._repeated: set[object] = set()  # keys of what was not measured again
 
     def measure(self, orders: Sequence[Order]) -> Exchanges:
         """Let it carry orders out; return what was found, which is kept, too.
@@ -69,7 +70,8 @@ class ProbeJob:
                 self._numbers.append(number)
                 lines.append(order.line)
             else:
-                self.samples.exchanges.repeat(known, number)
+                self._repeated.add(_key(order))
+                self.samples.exchanges.repeat(known[1], number)
         if lines:
             with (self._folder / "orders").open("a") as file:
                 file.write("".join(lines))
@@ -77,7 +79,14 @@ class ProbeJob:
             self._wait(lambda: self._take() and self._done >= self._asked)
         return self.samples.exchanges[before:]
 
-    def _known(self, earlier: ProbeSamples) -> dict[object, Exchanges]:
+    def keep_earlier(self) -> None:
+        """Take over what was measured earlier and not asked for in this job."""
+        for key, (order, known) in self._earlier.items():
+            if key not in self._repeated:
+                self.samples.orders.append(order)
+                self.samples.exchanges.repeat(known, len(self.samples.orders) - 1)
+
+    def _known(self, earlier: ProbeSamples) -> dict[object, tuple[Order, Exchanges]]:
         """Return what was measured before, by the order that it answers."""
         if earlier.places != self.samples.places:
             raise Error(
@@ -87,7 +96,10 @@ class ProbeJob:
         numbers: dict[object, list[int]] = {}
         for number in np.unique(earlier.exchanges.order).tolist():
             numbers.setdefault(_key(earlier.orders[number]), []).append(number)
-        return {k: earlier.exchanges.of_orders(each) for k, each in numbers.items()}
+        return {
+            key: (earlier.orders[each[0]], earlier.exchanges.of_orders(each))
+            for key, each in numbers.items()
+        }
 
     def _places(self) -> list[RankPlace]:
         lines: list[str] = []
@@ -152,7 +164,10 @@ class ProbeJob:
         self.samples.exchanges.extend(rows[count > 0], seconds)
 
     def _reason(self) -> str:
-        said = (self._folder / "said").read_text(errors="replace")
+        try:
+            said = (self._folder / "said").read_text(errors="replace")
+        except OSError as error:
+            return str(error)
         if self._child.returncode == 0 and not said.strip():
             return "it did not start what measures; write it without a program"
         return reason_of(said)

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoloom._core import Error
 from topoloom.probe.job.exchanges import Exchange, Exchanges, ExchangeTable, Order
@@ -128,6 +130,13 @@ def _write_rows(stream: IO[bytes], costs: CostRows) -> None:
         stream.write(np.asarray(costs[begin : begin + _ROWS]).astype(kind).tobytes())
 
 
+#: What numpy raises for files that are cut off, or no archives of arrays.
+_BROKEN = (
+    *(ValueError, KeyError, EOFError, TypeError, IndexError),
+    *(OverflowError, zipfile.BadZipFile, zlib.error),
+)
+
+
 def load_samples(path: Path) -> ProbeSamples:
     """Read what `save_samples` wrote.
 
@@ -143,7 +152,7 @@ def load_samples(path: Path) -> ProbeSamples:
             if [*map(str, file["format"])] != [FORMAT, str(VERSION)]:
                 raise Error(f"{path}: not samples of a probe that this version reads")
             return _samples(file)
-    except (ValueError, KeyError, EOFError) as error:
+    except _BROKEN as error:
         raise Error(f"{path}: not samples of a probe ({error})") from None
 
 
@@ -155,8 +164,20 @@ def _samples(file: Any) -> ProbeSamples:
         map(str, file["libraries"]),
     )
     samples = ProbeSamples(list(places), [read_order(str(o)) for o in file["orders"]])
-    samples.exchanges.extend(file["exchanges"].reshape(-1, 5), file["seconds"])
+    rows, seconds = file["exchanges"].reshape(-1, 5), file["seconds"]
+    order, _, first, second, counts = rows.T
+    for numbers, end in ((order, len(samples.orders)), (first, samples.ranks)):
+        _check_range(numbers, end)
+    _check_range(second, samples.ranks)
+    if (counts < 1).any() or counts.sum() != len(seconds):
+        raise ValueError("exchanges have other numbers of samples than there are")
+    samples.exchanges.extend(rows, seconds)
     return samples
+
+
+def _check_range(numbers: NDArray[np.integer], end: int) -> None:
+    if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= end)).any():
+        raise ValueError("numbers are out of range")
 
 
 #: Orders that measure nothing.

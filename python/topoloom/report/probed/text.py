@@ -232,8 +232,11 @@ def _level_row(level: LevelModel) -> LevelRow:
 
 
 def _half(curve: Curve) -> str:
-    rates = curve.sizes / curve.measured
-    return format_bytes(float(curve.sizes[int(np.argmax(rates >= rates[-1] / 2))]))
+    """Return the first size from which on all have half of the bandwidth."""
+    below = np.flatnonzero(
+        curve.sizes / curve.measured < curve.sizes[-1] / curve.measured[-1] / 2
+    )
+    return format_bytes(float(curve.sizes[below[-1] + 1 if len(below) else 0]))
 
 
 def _line_rows(level: LevelModel) -> list[LineRow]:

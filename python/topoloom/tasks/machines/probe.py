@@ -78,15 +78,17 @@ def probe_machine(
         check_writable(file)
     earlier = load_samples(samples_file) if resume else None
     asked = EFFORTS[effort]
-    clock = Clock(seconds or asked.seconds)
+    clock = Clock(asked.seconds if seconds is None else seconds)
     watched = watch or (lambda _stage: _unwatched)
     with probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
         routes = None if claimed is None else ClaimedRoutes(claimed, hosts)
         found = measure(job, asked, clock, watched, tell, routes)
-    if routes is not None:
-        found.claims += compare_with(found, routes)
-    save_findings(output, found, command)
+        if routes is not None:
+            found.claims += compare_with(found, routes)
+        job.keep_earlier()
+        # While the job is there: what ends us when it is left takes nothing with it.
+        save_findings(output, found, command)
     return found
 
 
