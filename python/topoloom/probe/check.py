@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,11 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
+from topoloom.probe.reference import Reference
 from topoloom.probe.scanned import hosts_of
 from topoloom.probe.stages.effort import EFFORTS, listed, sampling
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
-from topoloom.support.toml_document import read_toml
-from topoloom.support.toml_values import entry
 
 #: A host is slow that takes this much longer than the file says.
 SLOW = 1.15
@@ -79,34 +77,33 @@ class CheckedMachine:
         }
 
 
-def check(job: ProbeJob, file: Path) -> CheckedMachine:
-    """Measure every host with a few of its group, and compare with the file.
+def check(job: ProbeJob, reference: Reference) -> CheckedMachine:
+    """Measure every host with a few of its group, and compare.
 
     Raises
     ------
     topoloom.Error
-        If the file is not that of a probe of several hosts, or names fewer than two of
-        the job's hosts.
+        If fewer than two of the job's hosts are known.
     """
-    probed = _probed(file)
-    names = _units(job, probed)
-    known = {name: n for n, name in enumerate(probed["units"])}
+    names = _units(job, reference)
+    units = list(names) if len(reference.hosts) == 1 else reference.hosts
+    known = {name: n for n, name in enumerate(units)}
     unknown = [name for name in names if name not in known]
     leader = {known[name]: rank for name, rank in names.items() if name in known}
     if len(leader) < 2:
-        raise Error(f"{file} names fewer than two hosts of the job; probe them anew")
-    pairs = _pairs(sorted(leader), probed["unit_groups"])
+        raise Error("fewer than two hosts of the job are in the file; probe them anew")
+    pairs = _pairs(sorted(leader), reference.groups)
     slow: list[SlowHost] = []
     usual: dict[str, float] = {}
     for kind, of in (("echo", "latency"), ("burst", "bandwidth")):
-        measured = partial(_ratios, job, leader, probed, kind)
+        measured = partial(_ratios, job, leader, reference, kind)
         ratios = measured(pairs)
         usual[kind] = float(np.median(list(ratios.values())))
         # Where all hosts have become slower, none of them is the slow one.
         limit = SLOW * max(1.0, min(ratios.values()))
         for host, factor in _slow_ones(ratios, limit, measured):
-            slow.append(SlowHost(probed["units"][host], of, factor))
-    hosts = [probed["units"][host] for host in sorted(leader)]
+            slow.append(SlowHost(units[host], of, factor))
+    hosts = [units[host] for host in sorted(leader)]
     return CheckedMachine(hosts, slow, unknown, usual["echo"], usual["burst"])
 
 
@@ -133,19 +130,9 @@ def _slow_ones(
         left = {pair: r for pair, r in left.items() if pair not in mine}
 
 
-def _probed(file: Path) -> dict[str, Any]:
-    document = read_toml(file)
-    probed: dict[str, Any] = entry(document, "probe", dict, f"{file}: [probe]")
-    if not probed.get("pair_seconds", {}).keys() >= {"echo", "burst"}:
-        raise Error(f"{file}: the probe has not measured what a check compares with")
-    hosts, ranks = probed["hosts"], range(probed["ranks"])
-    probed["units"] = hosts if len(hosts) > 1 else [f"rank {rank}" for rank in ranks]
-    return probed
-
-
-def _units(job: ProbeJob, probed: dict[str, Any]) -> dict[str, int]:
+def _units(job: ProbeJob, reference: Reference) -> dict[str, int]:
     """Return the first rank of each host, or each rank of a host probed alone."""
-    if len(probed["hosts"]) == 1:
+    if len(reference.hosts) == 1:
         return {f"rank {rank}": rank for rank in range(job.samples.ranks)}
     hosts, _ = hosts_of(job.samples)
     return {job.samples.places[ranks[0]].host: ranks[0] for ranks in hosts}
@@ -170,13 +157,14 @@ def _pairs(
 def _ratios(
     job: ProbeJob,
     leader: dict[int, int],
-    probed: dict[str, Any],
+    reference: Reference,
     kind: str,
     pairs: Sequence[tuple[int, int]],
 ) -> dict[tuple[int, int], float]:
     """Measure pairs one after another; return how many times as long they take."""
     effort = EFFORTS["quick"]
-    size, window = (SCAN_SIZE, 1) if kind == "echo" else (probed["long_bytes"], WINDOW)
+    long = reference.long_bytes, WINDOW
+    size, window = (SCAN_SIZE, 1) if kind == "echo" else long
     asked = listed([(leader[a], leader[b]) for a, b in pairs])
     found = job.measure(
         [
@@ -188,16 +176,7 @@ def _ratios(
     ratios: dict[tuple[int, int], list[float]] = {}
     for exchange in found:
         a, b = host_of[exchange.first], host_of[exchange.second]
-        expected = _expected(probed, kind, a, b)
+        expected = reference.expected(kind, a, b)
         pair = (min(a, b), max(a, b))
         ratios.setdefault(pair, []).append(exchange.median / expected)
     return {pair: float(np.median(values)) for pair, values in ratios.items()}
-
-
-def _expected(probed: dict[str, Any], kind: str, a: int, b: int) -> float:
-    """Return the seconds of the smallest group of hosts with both."""
-    together = next((g for g in probed["unit_groups"] if a in g and b in g), None)
-    seconds = probed["pair_seconds"][kind]
-    near, far = (seconds.get(name) for name in ("near", "far"))
-    wanted = far if together is None else near
-    return float(wanted or near or far)

@@ -9,6 +9,7 @@ from typing import Any
 
 from topoloom._core import Error, Machine, NetworkModel
 from topoloom.machines.machine_facts import machine_name
+from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.model_toml import read_model_toml
 from topoloom.probe.check import CheckedMachine, check
@@ -19,8 +20,10 @@ from topoloom.probe.job.running import probe_job
 from topoloom.probe.job.samples import load_samples, save_samples
 from topoloom.probe.machine import described_machine, tables_of
 from topoloom.probe.measure import Watching, measure
+from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
+from topoloom.support.hostlist import is_host
 from topoloom.support.toml_document import read_toml
 
 
@@ -79,9 +82,15 @@ def probe_machine(
     earlier = load_samples(samples_file) if resume else None
     asked = EFFORTS[effort]
     clock = Clock(asked.seconds if seconds is None else seconds)
+    if claimed is not None:
+        load_described(claimed)  # a mistake in it shows before the job starts
     watched = watch or (lambda _stage: _unwatched)
     with probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
+        if odd := [host for host in hosts if not is_host(host)]:
+            raise Error(
+                f"a machine cannot name the host '{odd[0]}'; give it another name"
+            )
         routes = None if claimed is None else ClaimedRoutes(claimed, hosts)
         found = measure(job, asked, clock, watched, tell, routes)
         if routes is not None:
@@ -120,8 +129,9 @@ def check_machine(
     topoloom.Error
         As `probe_machine`, and if the file is not that of a probe.
     """
+    reference = read_reference(file)
     with probe_job(launcher, mpicc) as job:
-        return check(job, file)
+        return check(job, reference)
 
 
 def _unwatched(_done: int, _all: int) -> None:

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of probes that were changed are refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error
+from topoloom.probe.reference import read_reference
+
+LINES = {
+    "hosts": '["a", "b", "c"]',
+    "unit_groups": "[[0, 1], [0, 1, 2]]",
+    "long_bytes": "262144",
+    "pair_seconds": "{ echo = { near = 1e-6, far = 2e-6 }, burst = { far = 1e-3 } }",
+}
+
+
+def written(folder: Path, **changed: str | None) -> Path:
+    file = folder / "m.toml"
+    lines = LINES | changed
+    text = "".join(f"{key} = {value}\n" for key, value in lines.items() if value)
+    file.write_text(f"[probe]\n{text}")
+    return file
+
+
+def test_pairs_of_a_group_are_near(tmp_path: Path) -> None:
+    reference = read_reference(written(tmp_path, unit_groups="[[0, 1]]"))
+    assert reference.expected("echo", 0, 1) == 1e-6
+    assert reference.expected("echo", 1, 2) == 2e-6
+    assert reference.expected("burst", 0, 1) == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((key, None) for key in LINES),
+        ("hosts", '"a"'),
+        ("hosts", "[1, 2]"),
+        ("unit_groups", "[1, 2]"),
+        ("unit_groups", '[["a"]]'),
+        ("long_bytes", '"x"'),
+        ("long_bytes", "-1"),
+        ("pair_seconds", "[1]"),
+        ("pair_seconds", "{ echo = 'x', burst = { far = 1e-3 } }"),
+        ("pair_seconds", "{ echo = {}, burst = { far = 1e-3 } }"),
+        ("pair_seconds", "{ echo = { near = 0.0 }, burst = { far = 1e-3 } }"),
+        ("pair_seconds", "{ echo = { near = nan }, burst = { far = 1e-3 } }"),
+    ],
+)
+def test_what_a_probe_does_not_write_is_refused(
+    tmp_path: Path, key: str, value: str | None
+) -> None:
+    file = written(tmp_path, **{key: value})
+    with pytest.raises(Error, match=r"m\.toml: ") as raised:
+        read_reference(file)
+    assert "\n" not in str(raised.value)
