@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +15,7 @@ FRACTIONS = ("half", "double", "quarter")
 _KINDS = {
     str: "a string",
     int: "an integer",
+    float: "a number",
     bool: "true or false",
     list: "a list",
     dict: "a table",
@@ -39,6 +41,8 @@ def typed(value: Any, kind: type, where: str) -> Any:
     """Return the value if it is of this kind; a text must be one line."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise Error(f"{where} must be {_KINDS[kind]}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Error(f"{where} must be finite")
     if isinstance(value, str) and any(letter in value for letter in "\n\r"):
         raise Error(f"{where} must be one line")
     return value

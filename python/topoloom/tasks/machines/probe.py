@@ -25,6 +25,19 @@ from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
 from topoloom.support.hostlist import is_host
 from topoloom.support.toml_document import read_toml
+from topoloom.support.toml_values import entry, typed
+
+#: What is printed of the tables of a probe, and lists of sentences.
+_TABLES: dict[str, dict[str, type]] = {
+    "models": {"level": str, "short_s": float},
+    "channels": {"pattern": str, "channels": int, "node_bandwidth": float},
+    "shared_links": {"text": str},
+    "suspects": {
+        **{"kind": str, "hosts": list, "of": str},
+        **{"times_as_long": float, "direction": str},
+    },
+}
+_SENTENCES = ("doubts", "claims")
 
 
 def probe_machine(
@@ -146,10 +159,23 @@ def model_in(machine: str) -> NetworkModel | None:
 
 
 def probe_facts(machine: str) -> dict[str, Any]:
-    """Return what the file of a probe says of ranks; empty of another machine."""
+    """Return what the file of a probe says of ranks; empty of another machine.
+
+    Raises
+    ------
+    topoloom.Error
+        If that is not what a probe writes.
+    """
     if Path(machine).suffix != ".toml":
         return {}
-    probed = read_toml(machine).get("probe", {})
-    keys = ["groups", "models", "channels", "shared_links", "suspects"]
-    keys += ["doubts", "claims"]
+    probed = typed(read_toml(machine).get("probe", {}), dict, f"{machine}: [probe]")
+    for key, table in _TABLES.items():
+        where = f"{machine}: {key} of [probe]"
+        for each in typed(probed.get(key, []), list, where):
+            for name, kind in table.items():
+                entry(typed(each, dict, where), name, kind, f"{where}: {name}")
+    for key in _SENTENCES:
+        for each in typed(probed.get(key, []), list, f"{machine}: {key} of [probe]"):
+            typed(each, str, f"{machine}: {key} of [probe]")
+    keys = ("groups", *_TABLES, *_SENTENCES)
     return {key: probed[key] for key in keys if key in probed}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What of a changed file cannot be shown is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error
+from topoloom.tasks.machines.probe import probe_facts
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("probe = 3", "[probe] must be a table"),
+        ("[probe]\nmodels = [1]", "models of [probe] must be a table"),
+        ("[[probe.models]]\nshort_s = 1e-6", "models of [probe]: level is missing"),
+        ("[[probe.models]]\nlevel = 'x'\nshort_s = 'y'", "short_s must be a number"),
+        ("[[probe.models]]\nlevel = 'x'\nshort_s = nan", "short_s must be finite"),
+        ("[probe]\nchannels = [{}]", "channels of [probe]: pattern is missing"),
+        ("[[probe.suspects]]\nkind = 'host'", "suspects of [probe]: hosts is missing"),
+        ("[probe]\ndoubts = [nan]", "doubts of [probe] must be a string"),
+        ("[probe]\nshared_links = 'x'", "shared_links of [probe] must be a list"),
+    ],
+)
+def test_what_a_probe_does_not_write_is_refused(
+    tmp_path: Path, lines: str, said: str
+) -> None:
+    file = tmp_path / "m.toml"
+    file.write_text(lines + "\n")
+    with pytest.raises(Error) as raised:
+        probe_facts(str(file))
+    assert str(raised.value).startswith(f"{file}: ")
+    assert str(raised.value).endswith(said)
+
+
+def test_other_machines_have_none(tmp_path: Path) -> None:
+    assert probe_facts("torus:4x4") == {}
+    file = tmp_path / "m.toml"
+    file.write_text("[topology]\nkind = 'torus'\n")
+    assert probe_facts(str(file)) == {}
