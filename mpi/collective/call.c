@@ -28,6 +28,11 @@ void raise_failed(const struct call* call) {
     raise_error(call->asked.comm, error_class, call->asked.name, "%s", call->why);
 }
 
+void end_program(const struct call* call) {
+    fprintf(stderr, "topoloom: topoloom_%s: %s\n", call->asked.name, call->why);
+    PMPI_Abort(MPI_COMM_WORLD, call->failed);
+}
+
 // ---- arguments ---------------------------------------------------------------------------------------------------
 
 /// From now on an input that lies in the output's memory is an input like any other, of which there is a copy.

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "errors.h"
 #include "settings.h"
 #include "topoloom_collective.h"
 #include "topoloom_schedules.h"
@@ -265,6 +266,8 @@ int advance_call(struct call* call, enum effort effort, bool* done);
 void end_call(struct call* call);
 /// Raises the error that it has ended with.
 void raise_failed(const struct call* call);
+/// Says in a line with what error a call has ended, and ends the program.
+void end_program(const struct call* call);
 
 // ---- requests.c ------------------------------------------------------------------------------------------------------
 struct topoloom_request_state {
@@ -284,14 +287,5 @@ void when_complete(topoloom_request request, void (*awaits)(void* awaiting), voi
 void set_empty(MPI_Status* status);
 /// Ends a complete one as a wait does, and returns its error, which is not raised.
 int take_outcome(topoloom_request* request);
-
-// ---- errors.c --------------------------------------------------------------------------------------------------------
-/// Whether an error on this communicator ends the program.
-bool is_fatal(MPI_Comm comm);
-/// Says in a line with what error a call has ended, and ends the program.
-void end_program(const struct call* call);
-/// Raises an error of this class on the communicator; where that ends the program, says why in one line first.
-int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 #endif

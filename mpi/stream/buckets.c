@@ -101,7 +101,7 @@ int find_room(struct stream* stream, int hop_number, int bytes, bool more, char*
     if (hop->full.first != NULL && !more) return MPI_SUCCESS;
     struct bucket* taken = take_bucket(stream, hop->axis, more);
     if (taken == NULL) {
-        if (more) return raise_stream_error(stream->comm, MPI_ERR_NO_MEM, "push", "there is no memory");
+        if (more) return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_push", "there is no memory");
         return send_one(stream, &stream->axes[hop->axis]);
     }
     taken->hop = hop_number;

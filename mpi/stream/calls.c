@@ -5,16 +5,17 @@
 static int check_push(const struct stream* stream, int bytes, int rank) {
     const int size = stream->front.item_bytes;
     if (rank < 0 || rank >= stream->ranks)
-        return raise_stream_error(stream->comm, MPI_ERR_RANK, "push", "rank %d is none of the ranks 0 to %d",
-                                  rank, stream->ranks - 1);
+        return raise_error(stream->comm, MPI_ERR_RANK, "stream_push", "rank %d is none of the ranks 0 to %d",
+                           rank, stream->ranks - 1);
     if (stream->front.ranks == 0 && !is_in_handler(stream))
-        return raise_stream_error(stream->comm, MPI_ERR_OTHER, "push",
-                                  "this rank is done, and the phase has not ended");
+        return raise_error(stream->comm, MPI_ERR_OTHER, "stream_push",
+                           "this rank is done, and the phase has not ended");
     const int most = stream->room - record_bytes(stream, stream->hop_count - 1, 0);
     if (size == TOPOLOOM_STREAM_VARIABLE ? bytes < 0 || bytes > most : bytes != size)
-        return raise_stream_error(
-            stream->comm, MPI_ERR_COUNT, "push", "an item of %d B; the stream has items of %s%d B", bytes,
-            size == TOPOLOOM_STREAM_VARIABLE ? "up to " : "", size == TOPOLOOM_STREAM_VARIABLE ? most : size);
+        return raise_error(stream->comm, MPI_ERR_COUNT, "stream_push",
+                           "an item of %d B; the stream has items of %s%d B", bytes,
+                           size == TOPOLOOM_STREAM_VARIABLE ? "up to " : "",
+                           size == TOPOLOOM_STREAM_VARIABLE ? most : size);
     return MPI_SUCCESS;
 }
 
@@ -45,13 +46,13 @@ int topoloom_stream_push_bytes(topoloom_stream front, const void* item, int byte
 
 static int check_outside(const struct stream* stream, const char* name) {
     if (!stream->in_handler) return MPI_SUCCESS;
-    return raise_stream_error(stream->comm, MPI_ERR_OTHER, name, "called by a handler of the stream");
+    return raise_error(stream->comm, MPI_ERR_OTHER, name, "called by a handler of the stream");
 }
 
 int topoloom_stream_pull(topoloom_stream front, const void** item, int* bytes) {
     struct stream* stream = behind(front);
     if (stream->handler != NULL)
-        return raise_stream_error(stream->comm, MPI_ERR_OTHER, "pull", "the stream has a handler");
+        return raise_error(stream->comm, MPI_ERR_OTHER, "stream_pull", "the stream has a handler");
     int status = find_pulled(stream, item, bytes);
     if (status != MPI_SUCCESS || *item != NULL) return status;
     status = step_all(stream);
@@ -62,7 +63,7 @@ int topoloom_stream_flush(topoloom_stream front) { return close_all(behind(front
 
 int topoloom_stream_done(topoloom_stream front) {
     struct stream* stream = behind(front);
-    const int status = check_outside(stream, "done");
+    const int status = check_outside(stream, "stream_done");
     if (status != MPI_SUCCESS) return status;
     stream->is_done = true;
     front->ranks = 0;
@@ -72,7 +73,7 @@ int topoloom_stream_done(topoloom_stream front) {
 int topoloom_stream_progress(topoloom_stream front, int* ended) {
     struct stream* stream = behind(front);
     *ended = 0;
-    int status = check_outside(stream, "progress");
+    int status = check_outside(stream, "stream_progress");
     if (status == MPI_SUCCESS) status = step_all(stream);
     if (status != MPI_SUCCESS || !stream->has_ended) return status;
     *ended = 1;
@@ -84,10 +85,10 @@ int topoloom_stream_progress(topoloom_stream front, int* ended) {
 
 int topoloom_stream_wait(topoloom_stream front) {
     const struct stream* stream = behind(front);
-    int status = check_outside(stream, "wait");
+    int status = check_outside(stream, "stream_wait");
     if (status == MPI_SUCCESS && stream->handler == NULL)
-        return raise_stream_error(stream->comm, MPI_ERR_OTHER, "wait",
-                                  "items are pulled: pull until topoloom_stream_progress says that it ended");
+        return raise_error(stream->comm, MPI_ERR_OTHER, "stream_wait",
+                           "items are pulled: pull until topoloom_stream_progress says that it ended");
     if (status == MPI_SUCCESS) status = topoloom_stream_done(front);
     for (int ended = 0; status == MPI_SUCCESS && !ended;) status = topoloom_stream_progress(front, &ended);
     return status;

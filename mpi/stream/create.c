@@ -113,7 +113,7 @@ static int duplicate(MPI_Comm comm, struct stream* stream) {
     int is_inter = 0;
     int status = PMPI_Comm_test_inter(comm, &is_inter);
     if (status == MPI_SUCCESS && is_inter)
-        return raise_stream_error(comm, MPI_ERR_COMM, "create", "an intercommunicator is not served");
+        return raise_error(comm, MPI_ERR_COMM, "stream_create", "an intercommunicator is not served");
     if (status == MPI_SUCCESS) status = PMPI_Comm_dup(comm, &stream->comm);
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     if (status == MPI_SUCCESS) status = PMPI_Comm_get_errhandler(comm, &handler);
@@ -128,14 +128,14 @@ static int duplicate(MPI_Comm comm, struct stream* stream) {
 static int refuse(const struct stream* stream, enum agreement agreement, const char* why) {
     switch (agreement) {
         case failed_here:
-            return raise_stream_error(stream->comm, MPI_ERR_ARG, "create", "%s", why);
+            return raise_error(stream->comm, MPI_ERR_ARG, "stream_create", "%s", why);
         case failed_elsewhere:
-            return raise_stream_error(stream->comm, MPI_ERR_ARG, "create", "another rank has a wrong option");
+            return raise_error(stream->comm, MPI_ERR_ARG, "stream_create", "another rank has a wrong option");
         case without_memory:
-            return raise_stream_error(stream->comm, MPI_ERR_NO_MEM, "create", "a rank has no memory for it");
+            return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_create", "a rank has no memory for it");
         default:
-            return raise_stream_error(stream->comm, MPI_ERR_ARG, "create",
-                                      "item_bytes, bucket_bytes or the mesh are not the same on all ranks");
+            return raise_error(stream->comm, MPI_ERR_ARG, "stream_create",
+                               "item_bytes, bucket_bytes or the mesh are not the same on all ranks");
     }
 }
 
@@ -166,7 +166,7 @@ int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handle
                            const topoloom_stream_options* given, topoloom_stream* stream) {
     const topoloom_stream_options options = fill_in(given);
     struct stream* made = calloc(1, sizeof *made);
-    if (made == NULL) return raise_stream_error(comm, MPI_ERR_NO_MEM, "create", "there is no memory");
+    if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "there is no memory");
     made->front.item_bytes = item_bytes;
     made->handler = handler;
     made->context = context;
@@ -186,8 +186,8 @@ int topoloom_stream_free(topoloom_stream* front) {
     if (*front == NULL) return MPI_SUCCESS;
     struct stream* stream = behind(*front);
     if (stream->in_handler || stream->is_done || has_unsent(stream) || has_undelivered(stream))
-        return raise_stream_error(stream->comm, MPI_ERR_OTHER, "free",
-                                  "the phase of the stream has not ended");
+        return raise_error(stream->comm, MPI_ERR_OTHER, "stream_free",
+                           "the phase of the stream has not ended");
     *front = NULL;
     leave_process(stream);
     const int status = PMPI_Comm_free(&stream->comm);

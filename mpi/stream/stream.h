@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "errors.h"
 #include "mesh.h"
 #include "quiescence.h"
 #include "topoloom_stream.h"
@@ -91,19 +92,6 @@ struct stream {
     struct stream* next;      // of this process
     struct process* process;  // NULL: MPI is finalized
 };
-
-// ---- errors.c ----------------------------------------------------------------------------------------------------
-/// Raises an error by the communicator's handler; where that ends the program, it says why before.
-__attribute__((format(printf, 4, 5))) int raise_stream_error(MPI_Comm comm, int error_class, const char* name,
-                                                             const char* format, ...);
-
-// ---- layout.c ----------------------------------------------------------------------------------------------------
-/// Finds the axes of the mesh. Why it can't be; NULL: it can.
-const char* lay_out(struct stream* stream, const topoloom_stream_options* options, char* why, size_t size);
-/// Of the mesh and the order of ranks along it: the same where these are, and not negative.
-int layout_hash(const struct stream* stream, const int* order);
-/// Says to what rank each hop goes, and by what hop each rank is reached. Memory for them is there.
-void name_hops(struct stream* stream, const int* order);
 
 // ---- buckets.c ---------------------------------------------------------------------------------------------------
 static inline struct stream* behind(topoloom_stream stream) { return (struct stream*)stream; }

@@ -40,8 +40,9 @@ def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
     program = folder / f"{source.stem}.{sanitizer}"
     compiler = need(mpi.compilers[".c"], mpi.install)
     flags = ["-std=gnu11", "-O1", "-g", "-w", f"-fsanitize={sanitizer}"]
-    sources = [source, *sorted(STREAM.glob("*.c"))]
-    run([compiler, *flags, f"-I{STREAM}", *sources, "-o", program])
+    rooms = STREAM, STREAM.parent / "errors"
+    sources = [source, *(file for room in rooms for file in sorted(room.glob("*.c")))]
+    run([compiler, *flags, *(f"-I{room}" for room in rooms), *sources, "-o", program])
     return program
 
 

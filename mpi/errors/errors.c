@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Errors, raised by the error handler of the program's communicator.
+#include "errors.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "collective.h"
 
 bool is_fatal(MPI_Comm comm) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -11,11 +11,6 @@ bool is_fatal(MPI_Comm comm) {
     const bool ends = handler == MPI_ERRORS_ARE_FATAL;
     if (!ends && handler != MPI_ERRORS_RETURN) PMPI_Errhandler_free(&handler);
     return ends;
-}
-
-void end_program(const struct call* call) {
-    fprintf(stderr, "topoloom: topoloom_%s: %s\n", call->asked.name, call->why);
-    PMPI_Abort(MPI_COMM_WORLD, call->failed);
 }
 
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...) {
