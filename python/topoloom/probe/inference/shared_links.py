@@ -160,7 +160,7 @@ class Meetings:
         return [pairs for pairs in by_round.values() if len(pairs) > 1]
 
     def coverage(self) -> tuple[int, int]:
-        """Return how many pairs of disjoint pairs have met, and how many there are."""
+        """Return how many disjoint pairs of pairs have met, of how many in all."""
         pairs = self.pairs
         ends = np.array(pairs).reshape(-1, 2)
         degrees = np.unique(ends, return_counts=True)[1]
