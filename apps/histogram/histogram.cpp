@@ -7,20 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <random>
 #include <topoloom_stream.hpp>
 #include <vector>
-
-namespace {
-
-struct Draw {
-    uint64_t state;
-    uint64_t operator()(uint64_t below) {
-        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-        return (state >> 20) % below;
-    }
-};
-
-}  // namespace
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
@@ -28,16 +17,22 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const long updates = argc > 1 ? std::atol(argv[1]) : 1'000'000;
-    const uint64_t entries = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
+    const long asked = argc > 2 ? std::atol(argv[2]) : 1000;
+    const auto entries = static_cast<uint64_t>(asked);
+    if (updates < 1 || asked < 1) {
+        if (rank == 0) std::fprintf(stderr, "histogram: UPDATES and ENTRIES are numbers from 1 on\n");
+        MPI_Finalize();
+        return 2;
+    }
     bool is_right = false;
     double seconds = 0;
     {
         std::vector<long> table(entries);
         topoloom::Stream<uint64_t> increments(MPI_COMM_WORLD, [&](const uint64_t& entry) { ++table[entry]; });
         const auto update_all = [&] {
-            Draw draw{static_cast<uint64_t>(rank) + 1};
+            std::mt19937_64 draw(static_cast<uint64_t>(rank));
             for (long i = 0; i < updates; ++i) {
-                const uint64_t at = draw(entries * static_cast<uint64_t>(ranks));
+                const uint64_t at = draw() % (entries * static_cast<uint64_t>(ranks));
                 // Entries are dealt out like cards.
                 increments.push(at / static_cast<uint64_t>(ranks),
                                 static_cast<int>(at % static_cast<uint64_t>(ranks)));

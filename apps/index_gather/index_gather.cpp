@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <topoloom_stream.hpp>
 #include <vector>
 
@@ -22,14 +23,6 @@ struct Reply {
     uint64_t place;
 };
 
-struct Draw {
-    uint64_t state;
-    uint64_t operator()(uint64_t below) {
-        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-        return (state >> 20) % below;
-    }
-};
-
 /// What the table has at a place that counts all ranks' entries.
 uint64_t value_at(uint64_t index) { return 3 * index + 1; }
 
@@ -41,15 +34,20 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     const auto ranks = static_cast<uint64_t>(count);
-    const uint64_t reads = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
-    const uint64_t entries = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
+    const long asked[] = {argc > 1 ? std::atol(argv[1]) : 1'000'000, argc > 2 ? std::atol(argv[2]) : 1000};
+    const auto reads = static_cast<uint64_t>(asked[0]), entries = static_cast<uint64_t>(asked[1]);
+    if (asked[0] < 1 || asked[1] < 1) {
+        if (rank == 0) std::fprintf(stderr, "index_gather: READS and ENTRIES are numbers from 1 on\n");
+        MPI_Finalize();
+        return 2;
+    }
     int is_right = 1;
     double seconds = 0;
     {
         std::vector<uint64_t> table(entries), indices(reads), values(reads);
         for (uint64_t i = 0; i < entries; ++i) table[i] = value_at(i * ranks + static_cast<uint64_t>(rank));
-        Draw draw{static_cast<uint64_t>(rank) + 1};
-        for (uint64_t& index : indices) index = draw(entries * ranks);
+        std::mt19937_64 draw(static_cast<uint64_t>(rank));
+        for (uint64_t& index : indices) index = draw() % (entries * ranks);
 
         topoloom::Stream<Reply> replies(MPI_COMM_WORLD,
                                         [&](const Reply& reply) { values[reply.place] = reply.value; });
