@@ -29,8 +29,10 @@ _SWITCHES = ("report", "learn", "progress")
 _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
 #: What libtopoloom-collective is made of, beside ``mpi/collective``.
-_ROOMS = ("mpi/errors", "mpi/learning", "mpi/progress", "mpi/seats")
-_ROOMS += ("mpi/timing", "mpi/trace")
+_ROOMS = (
+    *("mpi/errors", "mpi/learning", "mpi/progress", "mpi/seats"),
+    *("mpi/timing", "mpi/trace"),
+)
 
 
 def build_collectives(compiler: Path) -> Path:
