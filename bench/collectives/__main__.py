@@ -50,7 +50,7 @@ def main(given: Sequence[str] | None = None) -> None:
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
     asked = parser.parse_args(given)
-    page = asked.docs and asked.docs / "reference" / "benchmarks.md"
+    page = asked.docs and asked.docs / "reference" / "benchmarks" / "collectives.md"
     if asked.fitted:
         _fit(page)
         return

@@ -79,7 +79,7 @@ def main() -> None:
     for kind in ("svg", "png"):
         draw(results, OUT, kind)
     if asked.docs:
-        page = asked.docs / "reference" / "benchmarks.md"
+        page = asked.docs / "reference" / "benchmarks" / "busiest-link.md"
         paste(page, tables.report(results), *MARKS)
         paste(asked.docs / "which-objective.md", tables.choice(results), *MARKS)
         draw(results, asked.docs, "svg")

@@ -249,4 +249,4 @@ def report(results: Results) -> str:
         ("Figures 7.1 to 7.6: busiest link over default", figures),
     )
     shown = [(title, write(results)) for title, write in sections]
-    return "\n".join(f"### {title}\n\n{text}" for title, text in shown if text)
+    return "\n".join(f"## {title}\n\n{text}" for title, text in shown if text)

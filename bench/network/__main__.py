@@ -54,8 +54,8 @@ def main(given: Sequence[str] | None = None) -> None:
             )
     print(text)
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks-network.md", text, *MARKS)
-        draw(compared, asked.docs / "reference" / "network-loads.svg")
+        paste(asked.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS)
+        draw(compared, asked.docs / "reference" / "benchmarks" / "network-loads.svg")
 
 
 if __name__ == "__main__":

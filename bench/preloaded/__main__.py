@@ -51,7 +51,7 @@ def main(given: Sequence[str] | None = None) -> None:
         table, marks = applications(asked.nas, asked.repeat), MARKS
     print(table)
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks.md", table, *marks)
+        paste(asked.docs / "reference" / "benchmarks" / "programs.md", table, *marks)
 
 
 def applications(sources: Path | None, repeat: int) -> str:

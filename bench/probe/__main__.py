@@ -53,7 +53,7 @@ def main(given: Sequence[str] | None = None) -> None:
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
     asked = parser.parse_args(given)
-    page = asked.docs and asked.docs / "reference" / "benchmarks.md"
+    page = asked.docs and asked.docs / "reference" / "benchmarks" / "probe.md"
     whole = not (asked.published or asked.round_trips or asked.plans)
     if whole:
         outcomes = _saved(asked.effort) if asked.saved else _measure(asked)

@@ -54,7 +54,7 @@ def main(given: Sequence[str] | None = None) -> None:
         text += line
     print(text)
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks-network.md", text, *MARKS)
+        paste(asked.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS)
 
 
 def _run(name: str, router: str, flit: int, threads: int) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def main(given: Sequence[str] | None = None) -> None:
         found = table(smpi.build(source, compiler, Path(folder)))
     print(found)
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks.md", found, *MARKS)
+        paste(asked.docs / "reference" / "benchmarks" / "programs.md", found, *MARKS)
 
 
 def table(program: Path) -> str:

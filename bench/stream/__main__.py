@@ -54,7 +54,7 @@ def main(given: Sequence[str] | None = None) -> None:
     text = "\n".join([HEAD, *rows])
     print(text)
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks.md", text, *MARKS)
+        paste(asked.docs / "reference" / "benchmarks" / "streams.md", text, *MARKS)
 
 
 def build(suffix: str, folder: Path) -> Path:

@@ -41,7 +41,7 @@ def main(given: Sequence[str] | None = None) -> None:
             text += "\n"
     print(text)
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks-switches.md", text, *MARKS)
+        paste(asked.docs / "reference" / "benchmarks" / "multicasts.md", text, *MARKS)
 
 
 def _row(*cells: str) -> str:

@@ -16,7 +16,7 @@ namespace topoloom {
 /// pairwise  in round i ranks r and r xor i + 1 exchange; where the number of ranks is not a power of two, some have no
 /// partner
 /// at_once   one round: every rank sends to the ranks from the opposite one on, which is r + P / 2, and waits for nothing
-/// between. Begun with r + 1, it takes up to 8 % longer in SimGrid (docs/reference/benchmarks.md).
+/// between. Begun with r + 1, it takes up to 8 % longer in SimGrid (docs/reference/benchmarks/collectives.md).
 /// The first two may count seats instead of ranks: what empty ones would send or get falls out.
 enum class DirectOrder { cyclic, pairwise, at_once };
 
