@@ -12,6 +12,7 @@ namespace topoloom {
 // Each is defined in the file of the balancer.
 Balancer auto_balancer();
 Balancer alias_balancer();
+Balancer sweep_balancer();
 Balancer curve_balancer();
 Balancer transport_balancer();
 Balancer walk_balancer();
@@ -20,14 +21,10 @@ Balancer integer_diffusion_balancer();
 Balancer laplacian_balancer();
 
 const std::vector<Balancer>& balancers() {
-    static const std::vector<Balancer> table{auto_balancer(),
-                                             alias_balancer(),
-                                             walk_balancer(),
-                                             curve_balancer(),
-                                             transport_balancer(),
-                                             diffusion_balancer(),
-                                             integer_diffusion_balancer(),
-                                             laplacian_balancer()};
+    static const std::vector<Balancer> table{
+        auto_balancer(),     alias_balancer(),     sweep_balancer(),     walk_balancer(),
+        curve_balancer(),    transport_balancer(), diffusion_balancer(), integer_diffusion_balancer(),
+        laplacian_balancer()};
     return table;
 }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/distributed/sum_of_all.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace topoloom {
+
+namespace {
+
+std::int64_t added(std::int64_t left, std::int64_t right) {
+    return left < 0 || right < 0 ? -1 : std::min(left + right, too_large);
+}
+
+}  // namespace
+
+Dialog<std::int64_t> sum_of_all(Conversation& conversation, std::uint32_t rank, std::uint32_t ranks,
+                                std::int64_t load) {
+    std::int64_t own = load < 0 ? -1 : std::min(load, too_large);
+    std::int64_t after = 0;  // without this rank's
+    std::uint32_t summed = 1;
+    for (int step = std::bit_width(ranks - 1) - 1; step >= 0; --step) {
+        const std::uint32_t next = ((ranks - 1) >> step) + 1;  // ranks / 2^step, rounded up
+        const bool doubles = next == 2 * summed;
+        const std::uint32_t distance = next - summed;
+        const std::uint32_t to = (rank + ranks - distance) % ranks;
+        const std::uint32_t from = (rank + distance) % ranks;
+        conversation.send(to, Topic::sum, Words(1, doubles ? own : after));
+        const Words got = co_await conversation.receive(from, Topic::sum);
+        own = added(own, got[0]);
+        after = added(after, got[0]);
+        summed = next;
+    }
+    co_return own;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sweep keeps the promises of the alias method, and ranks that decide by messages find the same plan.
+#include "topoloom/balance/sweep.hpp"
+
+#include <doctest.h>
+
+#include <bit>
+#include <string>
+
+#include "balance/drawn_loads.hpp"
+#include "balance/simulated_ranks.hpp"
+#include "topoloom/balance/alias.hpp"
+#include "topoloom/balance/distributed/decision_times.hpp"
+#include "topoloom/balance/ends.hpp"
+#include "topoloom/base/error.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+void check_sweep(const TaskCounts& loads) {
+    const Plan plan = sweep_plan(loads);
+    const std::vector<std::int64_t> ends = calm_ends(loads);
+    CHECK(loads_after(loads, plan) == ends);
+    CHECK(plan == make_plan(plan));
+    CHECK((plan.empty() || rounds_of(loads, plan) == 1));
+    const PlanMeasures measures = measure_plan(plan, loads.size());
+    const PlanMeasures least = least_measures(loads, ends);
+    CHECK(measures.max_receives == least.max_receives);
+    CHECK(measures.max_tasks_received == least.max_tasks_received);
+    // Twice the least messages, as of the alias method: fewer than ranks that are not at their end.
+    std::int64_t unequal = 0;
+    for (std::size_t i = 0; i < loads.size(); ++i) unequal += loads[i] != ends[i] ? 1 : 0;
+    CHECK(measures.messages <= std::max<std::int64_t>(unequal - 1, 0));
+    CHECK(measures.messages <= 2 * least.messages);
+}
+
+std::uint32_t rounds(std::size_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks - 1)); }
+
+void check_decided(const TaskCounts& loads, Rng rng) {
+    const Decided decided = SimulatedRanks(loads, rng).run();
+    CHECK(decided.plan == sweep_plan(loads));
+    CHECK(decided.as_received == decided.plan);
+    CHECK(decided.most_sent <= 2 * rounds(loads.size()) + further_messages);
+    CHECK(decided.most_waited <= 7 * rounds(loads.size()) + 3);
+}
+
+std::string refusal(const TaskCounts& loads) {
+    try {
+        SimulatedRanks(loads, Rng(1)).run();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a sweep ends at the floor or ceiling, by one source for each receiver, in one round") {
+    Rng rng(1);
+    for (int draw = 0; draw < 3000; ++draw)
+        check_sweep(drawn_loads(1 + rng.below(60), 1 + rng.below(40), rng));
+    for (std::int64_t n = 3; n < 30; ++n) {
+        check_sweep(example_1(n));
+        check_sweep(example_2(n));
+    }
+}
+
+TEST_CASE("one rank that has everything gives to all, and one that lacks all is given by one") {
+    TaskCounts loads(40, 0);
+    loads[17] = 400;
+    check_sweep(loads);
+    CHECK(sweep_plan(loads).size() == 39);
+    loads.assign(40, 11);
+    loads[3] = 0;
+    check_sweep(loads);
+}
+
+TEST_CASE("ranks that decide by messages find the plan of the sweep, whoever is slow") {
+    Rng rng(2);
+    for (int draw = 0; draw < 600; ++draw) {
+        const TaskCounts loads = drawn_loads(1 + rng.below(70), 1 + rng.below(12), rng);
+        check_decided(loads, rng);
+    }
+    for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
+        TaskCounts loads(ranks, 0);
+        check_decided(loads, rng);
+        loads[rng.below(ranks)] = 1000;
+        check_decided(loads, rng);
+        check_decided(drawn_even_loads(ranks, 9, rng), rng);
+    }
+    check_decided(example_1(20), rng);
+    check_decided(example_2(50), rng);
+}
+
+TEST_CASE("so do ten thousand ranks") {
+    Rng rng(3);
+    check_decided(drawn_loads(10'000, 48, rng), rng);
+    TaskCounts loads(8192, 0);
+    loads[5000] = 1'000'000;
+    check_decided(loads, rng);
+}
+
+TEST_CASE("their plans cost at most a twentieth more than those of the alias method") {
+    Rng rng(4);
+    std::int64_t messages = 0, alias_messages = 0, tasks = 0, alias_tasks = 0;
+    for (int draw = 0; draw < 50; ++draw) {
+        const TaskCounts loads = drawn_loads(1000, 48, rng);
+        const PlanMeasures sweep = measure_plan(sweep_plan(loads), loads.size());
+        const PlanMeasures alias = measure_plan(alias_plan(loads, Remainder::exact), loads.size());
+        CHECK(sweep.max_receives == alias.max_receives);
+        CHECK(sweep.max_tasks_received == alias.max_tasks_received);
+        messages += sweep.messages;
+        alias_messages += alias.messages;
+        tasks += sweep.tasks;
+        alias_tasks += alias.tasks;
+    }
+    CHECK(messages * 100 <= alias_messages * 105);
+    CHECK(tasks * 100 <= alias_tasks * 105);
+}
+
+TEST_CASE("all ranks refuse loads that none can have") {
+    CHECK(refusal({3, -1, 2}) == "a rank has a negative number of tasks");
+    CHECK(refusal({std::int64_t{1} << 61, std::int64_t{1} << 61, 0}) ==
+          "the loads of all ranks add up to 2^62 or more");
+    CHECK(refusal({std::int64_t{1} << 62}) == "the loads of all ranks add up to 2^62 or more");
+}
+
+TEST_CASE("few ranks gather all loads, many decide by messages, and dear messages move the limit up") {
+    const auto gathers = [](std::uint32_t ranks, const DecisionCosts& costs) {
+        const DecisionTimes times = decision_times(ranks, costs);
+        return times.gathered <= times.distributed;
+    };
+    const auto limit = [&](const DecisionCosts& costs) {
+        std::uint32_t ranks = 1;
+        while (gathers(2 * ranks, costs)) ranks *= 2;
+        return ranks;
+    };
+    CHECK(gathers(1, {}));
+    CHECK(gathers(1024, {}));
+    CHECK(!gathers(1'000'000, {}));
+    CHECK(limit({.message_s = 1e-5}) > limit({.message_s = 1e-6}));
+    CHECK(limit({.rank_s = 1e-9}) > limit({.rank_s = 1e-7}));
+}
