@@ -15,6 +15,7 @@ static int fail(struct call* call, int status, const char* why) {
     if (status == MPI_SUCCESS) return status;
     int length = 0;
     char text[MPI_MAX_ERROR_STRING];
+    if (status == MPI_ERR_NO_MEM && why == NULL) why = "not enough memory";
     if (why == NULL && PMPI_Error_string(status, text, &length) == MPI_SUCCESS) why = text;
     call->failed = status;
     snprintf(call->why, sizeof call->why, "%s", why == NULL ? "failed" : why);

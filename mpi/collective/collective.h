@@ -170,10 +170,14 @@ int find_state(MPI_Comm comm, struct state** state);
 int locate_state(MPI_Comm comm, struct state** state);
 int begin_state(MPI_Comm comm, struct state* state);
 void release_state(struct state* state);
+/// Takes the memory that it needs to begin, alone, and raises nothing. Where a rank lacks that, all of them forgo the state.
+bool reserve_state(MPI_Comm comm, struct state** state);
+void forgo_state(MPI_Comm comm, struct state* state);
 /// As if no call had begun to set it up: collective.
 void drop_state(MPI_Comm comm);
 /// Whether a call gains by our schedule, though each of its rounds is noticed `round_delay` seconds after its end: the same
-/// answer for all its processes.
+/// answer for all its processes. One that cannot find out says yes, and fails each call from then on: no other rank is
+/// left waiting without a word.
 bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order,
                  double round_delay);
 /// A state of the ranks of a line, among whom this one is at `rank`. It takes over the strategy and the members; NULL: no

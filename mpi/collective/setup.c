@@ -28,10 +28,14 @@ struct setup {
     int64_t least[2];            // what this process could do, and its negative; then the least of all
 };
 
+bool reserve_setup(struct state* state) {
+    if (state->setup == NULL) state->setup = calloc(1, sizeof *state->setup);
+    return state->setup != NULL;
+}
+
 int begin_setup(MPI_Comm comm, struct state* state) {
-    struct setup* setup = calloc(1, sizeof *setup);
-    if (setup == NULL) return MPI_ERR_NO_MEM;
-    state->setup = setup;
+    if (!reserve_setup(state)) return MPI_ERR_NO_MEM;
+    struct setup* setup = state->setup;
 #ifdef SMPI_H  // SimGrid's MPI, which has no other
     setup->request = MPI_REQUEST_NULL;
     const int status = PMPI_Comm_dup(comm, &state->own);

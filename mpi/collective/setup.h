@@ -5,6 +5,8 @@
 
 #include "collective.h"
 
+/// False: no memory.
+bool reserve_setup(struct state* state);
 /// Collective. Then advance_setup goes on with it.
 int begin_setup(MPI_Comm comm, struct state* state);
 void free_setup(struct state* state);

@@ -146,6 +146,20 @@ int locate_state(MPI_Comm comm, struct state** state) {
     return status == MPI_SUCCESS ? status : cannot_set_up(comm, "collectives", status);
 }
 
+bool reserve_state(MPI_Comm comm, struct state** state) {
+    int key = MPI_KEYVAL_INVALID, found = 0;
+    if (find_key(&key) != MPI_SUCCESS || PMPI_Comm_get_attr(comm, key, (void*)state, &found) != MPI_SUCCESS)
+        return false;
+    if (!found && make_state(comm, key, state) != MPI_SUCCESS) return false;
+    return (*state)->begun || reserve_setup(*state);
+}
+
+void forgo_state(MPI_Comm comm, struct state* state) {
+    if (state == NULL || state->begun) return;
+    free_setup(state);
+    drop_state(comm);
+}
+
 int begin_state(MPI_Comm comm, struct state* state) {
     if (state->begun) return MPI_SUCCESS;
     const int status = begin_setup(comm, state);
@@ -168,6 +182,7 @@ void drop_state(MPI_Comm comm) {
 bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order,
                  double round_delay) {
     if (state->learner != NULL || state->trace != NULL) return true;  // the user wants to know of every call
+    if (state->failed != MPI_SUCCESS) return true;
     struct gain* gain = &state->gains[operation];
     if (gain->known && gain->bytes == bytes && gain->in_rank_order == in_rank_order &&
         gain->round_delay == round_delay)
@@ -175,8 +190,10 @@ bool state_helps(struct state* state, enum topoloom_operation operation, int64_t
     int helps = 0;
     char why[256];
     if (topoloom_strategy_helps(state->strategy, operation, bytes, in_rank_order, round_delay, &helps, why,
-                                sizeof why))
-        helps = 0;
+                                sizeof why)) {
+        state->failed = MPI_ERR_NO_MEM;  // what else may be wrong is so on all ranks, and long known
+        return true;
+    }
     *gain = (struct gain){.known = true,
                           .in_rank_order = in_rank_order,
                           .helps = helps,

@@ -59,12 +59,21 @@ static bool suits(MPI_Comm comm) {
     return ranks > 1 && (comm == MPI_COMM_WORLD || is_within_world(comm, ranks));
 }
 
+/// A rank that lacks the memory to begin would leave the others waiting: it is found out before they do.
+static bool all_reserve(MPI_Comm comm, struct state** state) {
+    int able = reserve_state(comm, state);
+    const int status = PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, comm);
+    if (status == MPI_SUCCESS && able) return true;
+    forgo_state(comm, *state);
+    return false;
+}
+
 /// The first blocking call of a communicator learns where its processes are, and whether any call gains there;
 /// NULL: none does, or one of the processes cannot set the communicator up, of which all know.
 static struct state* gaining_state(MPI_Comm comm) {
     struct state* state = NULL;
     bool done = false;
-    if (!suits(comm) || find_state(comm, &state) != MPI_SUCCESS) return NULL;
+    if (!suits(comm) || !all_reserve(comm, &state) || find_state(comm, &state) != MPI_SUCCESS) return NULL;
     const bool serves = advance_setup(state, true, &done) == MPI_SUCCESS;
     if (serves &&
         (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy)))

@@ -13,9 +13,10 @@
 /// Of an allocation by one of the libraries: false makes it fail.
 static bool may_allocate(void);
 
-/// The C++ library is only there for libtopoloom.
-static const char* const libraries[] = {"libtopoloom-collective", "libtopoloom.so", "libstdc++.so"};
-enum { most_spans = 64 };
+/// With what the preloaded one is called. The C++ library is only there for libtopoloom.
+static const char* const libraries[] = {"libtopoloom-collective", "/collective-", "libtopoloom.so",
+                                        "libstdc++.so"};
+enum { library_count = sizeof libraries / sizeof *libraries, most_spans = 64 };
 static struct {
     uintptr_t begin, end;
 } spans[most_spans];
@@ -23,7 +24,7 @@ static int span_count;
 
 static int note_spans(struct dl_phdr_info* object, size_t size, void* unused) {
     (void)size, (void)unused;
-    for (int l = 0; l < 3; ++l) {
+    for (int l = 0; l < library_count; ++l) {
         if (strstr(object->dlpi_name, libraries[l]) == NULL) continue;
         for (int i = 0; i < object->dlpi_phnum && span_count < most_spans; ++i) {
             spans[span_count].begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a rank lacks memory, all ranks keep MPI's collectives, or it says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from own_process import topoloom
+from recorded import MPICH, OPEN_MPI_4, Mpi, built
+from replaced import RANKS, REPLACED, answers, run
+
+from topoloom import save_graph
+from topoloom.graphs import ring
+
+WHERE = f"torus:{RANKS},bandwidth=10GB/s,latency=5us"
+
+
+@pytest.fixture(scope="module")
+def setting(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Put each rank on a node of its own, so that calls gain by ours."""
+    folder = tmp_path_factory.mktemp("placed")
+    save_graph(folder / "ring.npz", ring(RANKS, 1000))
+    (folder / "machine").write_text(f"machine {WHERE}\n")
+    placed = topoloom(
+        *("map", folder / "ring.npz", "--machine", WHERE, "-o", folder / "placed")
+    )
+    assert placed.returncode == 0, placed.stderr
+    return f"machine={folder / 'machine'};placement={folder / 'placed'}"
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_a_communicator_is_served_on_all_ranks_or_none(
+    mpi: Mpi, setting: str, tmp_path: Path
+) -> None:
+    program = built(mpi, REPLACED / "short_of_memory.c", tmp_path)
+    (line,) = answers(run(mpi, setting, program, "setup"))
+    failures, given_up, *wrong = (int(words.split()[0]) for words in line.split(", "))
+    assert failures >= given_up > 10
+    assert wrong == [0, 0]
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_a_rank_that_cannot_choose_says_so(
+    mpi: Mpi, setting: str, tmp_path: Path
+) -> None:
+    program = built(mpi, REPLACED / "short_of_memory.c", tmp_path)
+    for allocations in (1, 500):  # while it finds out whether ours gains, and after
+        done = run(mpi, setting, program, "call", allocations)
+        assert done.returncode != 0
+        said = [x for x in done.stderr.splitlines() if "topoloom_" in x]
+        assert said == ["topoloom: topoloom_allgather: not enough memory"]
+    enough = run(mpi, setting, program, "call", 1000000)
+    assert answers(enough) == ["right"] * RANKS
