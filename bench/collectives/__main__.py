@@ -9,13 +9,17 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from time import perf_counter
 
 import smpi
 from collectives import fitted, orders, tables
-from collectives.platforms import PLATFORMS
+from collectives.platforms import PLACEMENTS, PLATFORMS
 from collectives.simulated import (
     AUTO,
+    OPERATIONS,
     RANKS,
+    SIZES,
+    Done,
     Job,
     jobs,
     load,
@@ -44,6 +48,18 @@ def main(given: Sequence[str] | None = None) -> None:
         "--ranks", type=int, choices=RANKS, help="simulate only this number of ranks"
     )
     parser.add_argument(
+        "--order", choices=PLACEMENTS, help="simulate only this order of ranks"
+    )
+    parser.add_argument(
+        "--operation", choices=OPERATIONS, default="", help="simulate only this one"
+    )
+    parser.add_argument(
+        "--bytes", type=int, choices=SIZES, default=0, help="simulate only this size"
+    )
+    parser.add_argument(
+        "--overlap", action="store_true", help="only what is hidden behind computing"
+    )
+    parser.add_argument(
         "--fitted", action="store_true", help="only schedules that fit a machine"
     )
     parser.add_argument(
@@ -51,16 +67,21 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     asked = parser.parse_args(given)
     page = asked.docs and asked.docs / "reference" / "benchmarks" / "collectives.md"
+    platforms = [name for name in PLATFORMS if name.startswith(asked.only)]
+    some = asked.ranks or asked.order or asked.operation or asked.bytes
     if asked.fitted:
         _fit(page)
-        return
-    if not asked.ranks:
-        _show(page, "", orders.compare(asked.only))
-        if not asked.only:
-            _fit(page)
-    platforms = [name for name in PLATFORMS if name.startswith(asked.only)]
-    if platforms:
-        _simulate(platforms, [asked.ranks] if asked.ranks else list(RANKS), page)
+    elif asked.overlap:
+        _overlap(platforms, page)
+    else:
+        if not some:
+            _show(page, "", orders.compare(asked.only))
+            if not asked.only:
+                _fit(page)
+        if platforms:
+            _simulate(platforms, asked, page)
+            if not some:
+                _overlap(platforms, page)
 
 
 def _fit(page: Path | None) -> None:
@@ -78,27 +99,28 @@ def _program(folder: Path) -> Path:
 
 
 def _simulate(
-    platforms: Sequence[str], ranks: Sequence[int], page: Path | None
+    platforms: Sequence[str], asked: argparse.Namespace, page: Path | None
 ) -> None:
     saved = load(SAVED)
-    done: dict[Job, set[tuple[str, int]]] = defaultdict(set)
+    done: dict[Job, Done] = defaultdict(set)
     for cell in saved:
-        done[cell.platform, cell.placement, cell.ranks].add((cell.by, cell.bytes))
-    hidden = []
+        job = cell.platform, cell.placement, cell.ranks
+        done[job].add((cell.by, cell.operation, cell.bytes))
+    ranks = [asked.ranks] if asked.ranks else list(RANKS)
     with tempfile.TemporaryDirectory() as folder:
         program = _program(Path(folder))
         for job in jobs(platforms, ranks):
-            for cells in simulate_job(program, job, done[job]):
-                what = cells[0]
-                print(*job, what.bytes, what.by, file=sys.stderr, flush=True)
+            if asked.order not in (None, job[1]):
+                continue
+            left = simulate_job(program, job, done[job], asked.operation, asked.bytes)
+            start = perf_counter()
+            for cells in left:
+                what, took = cells[0], perf_counter() - start
+                words = *job, what.operation, what.bytes, what.by, f"{took:.0f} s"
+                print(*words, file=sys.stderr, flush=True)
                 save(cells, SAVED)
                 saved += cells
-        for platform in platforms:
-            hidden += [
-                overlap(program, platform, OVERLAPPED, size, schedule)
-                for size in HIDDEN
-                for schedule in HIDDEN_BY
-            ]
+                start = perf_counter()
     groups = tables.group(saved)
     calls = tables.calls_table(groups)
     summaries = page
@@ -108,6 +130,17 @@ def _simulate(
     _show(page, "-calls", calls, tables.CALL_KEY, tables.call_order)
     _show(summaries, "-gains", tables.gains_table(groups))
     _show(summaries, "-predictions", tables.predictions_table(groups))
+
+
+def _overlap(platforms: Sequence[str], page: Path | None) -> None:
+    hidden = []
+    with tempfile.TemporaryDirectory() as folder:
+        program = _program(Path(folder))
+        for platform in platforms:
+            for size in HIDDEN:
+                for by in HIDDEN_BY:
+                    hidden.append(overlap(program, platform, OVERLAPPED, size, by))
+                    print(hidden[-1], file=sys.stderr, flush=True)
     _show(page, "-overlap", tables.overlap_table(hidden), tables.OVERLAP_KEY)
 
 

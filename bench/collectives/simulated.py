@@ -83,34 +83,42 @@ def jobs(platforms: Sequence[str], ranks: Sequence[int]) -> Iterator[Job]:
                 yield platform, placement, number
 
 
-def simulate_job(
-    program: Path, job: Job, done: set[tuple[str, int]]
-) -> Iterator[list[Cell]]:
-    """Simulate all calls of a job by all who choose, and by schedules.
+#: Who chooses, the operation and the bytes of a call.
+Done = set[tuple[str, str, int]]
 
-    Gives those of each size by each selector, then ours, except what is `done`.
+
+def simulate_job(
+    program: Path, job: Job, done: Done, operation: str = "", size: int = 0
+) -> Iterator[list[Cell]]:
+    """Simulate calls of a job by all who choose, and by schedules.
+
+    Gives those of each size by each selector, then ours, except what is `done`, and
+    other operations and sizes where one is asked for.
     """
-    calls: dict[int, list[Call]] = defaultdict(list)
+    left: dict[tuple[int, str], list[Call]] = defaultdict(list)
     for call in _calls(job[2]):
-        calls[call.bytes].append(call)
-    left = [
-        (by, size)
-        for size in calls
-        for by in (*SELECTORS, AUTO)
-        if (by, size) not in done
-    ]
+        if operation in ("", call.operation) and size in (0, call.bytes):
+            for by in (*SELECTORS, AUTO):
+                if (by, call.operation, call.bytes) not in done:
+                    left[call.bytes, by].append(call)
     if not left:
         return
     seated = seat(*job, program.parent)
-    for by, size in left:
+    for (_, by), calls in sorted(left.items(), key=_turn):
         if by == AUTO:
-            yield _simulate_ours(program, job, seated, calls[size])
+            yield _simulate_ours(program, job, seated, calls)
             continue
         # Some libraries make communicators in their first calls.
-        first = [Call(operation, job[2], SIZES[0]) for operation in OPERATIONS]
-        cases = [(call, "mpi") for call in (*first, *calls[size])]
+        names = dict.fromkeys(call.operation for call in calls)
+        first = [Call(name, job[2], SIZES[0]) for name in names]
+        cases = [(call, "mpi") for call in (*first, *calls)]
         found = list(run_cases(program, seated, {"smpi/coll-selector": by}, cases))
         yield [_cell(job, call, by, took) for call, took in found[len(first) :]]
+
+
+def _turn(left: tuple[tuple[int, str], list[Call]]) -> tuple[int, int]:
+    size, by = left[0]
+    return size, (*SELECTORS, AUTO).index(by)
 
 
 def _simulate_ours(

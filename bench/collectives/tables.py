@@ -119,8 +119,12 @@ def has_rows(table: str, other: str, key: int) -> bool:
 
 
 def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str:
-    """Add the rows of an old table that have other first cells, in their order."""
-    rows = list((_rows(old, key) | _rows(table, key)).values())
+    """Add what an old table has besides: rows with other first cells, other cells."""
+    before, now = _rows(old, key), _rows(table, key)
+    for name, row in now.items():
+        earlier = before.get(name, row)
+        now[name] = [new or cell for new, cell in zip(row, earlier, strict=True)]
+    rows = list((before | now).values())
     if order is not None:
         rows.sort(key=order)
     head, rule = table.splitlines()[:2]

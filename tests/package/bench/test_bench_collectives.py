@@ -14,6 +14,7 @@ from collectives.__main__ import marks
 from collectives.orders import MACHINES, RANKS, Result, network_model, table
 from collectives.platforms import PLATFORMS, SMALL, Seated, seat, seat_on
 from collectives.simulated import (
+    OPERATIONS,
     SELECTORS,
     SIZES,
     Cell,
@@ -115,17 +116,18 @@ def test_calls_without_all_who_choose_are_in_no_table() -> None:
     assert not group([cell for cell in cells if cell.by != "auto"])
 
 
-def test_a_page_keeps_the_rows_that_were_not_simulated() -> None:
+def test_a_page_keeps_what_was_not_simulated() -> None:
     new = calls_table(group(_cells(2e-6, 4e-6, 9e-6, 5e-6, 6e-6)))
-    rest = " | ".join([""] * 5)
+    rest = " | ".join([""] * 4)
     other, old = (
-        f"| all-to-all | {n} | torus | block | 1.0 (1.00){rest} |" for n in (8, 64)
+        f"| all-to-all | {n} | torus | block | 1.0 (1.00) | 7.0 (1.00){rest} |"
+        for n in (8, 64)
     )
     both = merged(new, "\n".join([*new.splitlines()[:2], other, old]), 4, call_order)
     lines = both.splitlines()
     assert len(lines) == 4
-    assert "| 8 | torus | block | 1.0 (1.00)" in lines[2]
-    assert "| 64 | torus | block |  | 2.0 (2.00) |" in lines[3]
+    assert "| 8 | torus | block | 1.0 (1.00) | 7.0 (1.00) |" in lines[2]
+    assert "| 64 | torus | block | 1.0 (1.00) | 2.0 (2.00) |" in lines[3]
     assert has_rows(both, new, 4)
     assert not has_rows(new, both, 4)
 
@@ -141,18 +143,37 @@ def test_a_job_is_simulated_by_those_who_were_not_yet(
     monkeypatch.setattr(simulated, "run_cases", seconds)
     monkeypatch.setattr(simulated, "_candidates", lambda *_: [("bruck", 2e-6)])
     job = "flat", "block", 64
-    everything = {(by, size) for by in (*SELECTORS, "auto") for size in SIZES}
-    left = {("mpich", 8), ("auto", 512), ("ompi", 512)}
-    found = [
-        ({cell.by for cell in cells}, {cell.bytes for cell in cells})
-        for cells in simulate_job(tmp_path / "program", job, everything - left)
+    gather, reduce = "all-gather", "all-reduce"
+    everything = {
+        (by, operation, size)
+        for by in (*SELECTORS, "auto")
+        for operation in OPERATIONS
+        for size in SIZES
+    }
+    left = {
+        *(("mpich", gather, 8), ("mpich", reduce, 8)),
+        *(("auto", gather, 512), ("ompi", reduce, 512)),
+    }
+
+    def found(*asked: Any) -> list[tuple[set[str], set[str], set[int]]]:
+        jobs = simulate_job(tmp_path / "program", job, everything - left, *asked)
+        return [
+            (
+                {cell.by for cell in cells},
+                {cell.operation for cell in cells},
+                {cell.bytes for cell in cells},
+            )
+            for cells in jobs
+        ]
+
+    ours = ({"auto", "bruck"}, {gather}, {512})
+    assert found() == [
+        ({"mpich"}, {gather, reduce}, {8}),
+        ({"ompi"}, {reduce}, {512}),
+        ours,
     ]
-    assert found == [
-        ({"mpich"}, {8}),
-        ({"ompi"}, {512}),
-        ({"auto", "bruck"}, {512}),
-    ]
-    assert not list(simulate_job(tmp_path / "program", job, everything))
+    assert found(gather, 512) == [ours]
+    assert not found("all-to-all")
 
 
 def test_what_is_left_of_a_call_is_not_hidden() -> None:
