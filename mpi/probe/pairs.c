@@ -40,7 +40,7 @@ static void ask(struct probe* probe, const struct kind* kind, const struct excha
     struct answers* answers = &probe->answers;
     const int first = answers->samples.count;
     int is_first = 1;  // makes connections, and is left out
-    for (int more = probe->sampling.least; more > 0; is_first = 0) {
+    for (int more = first_samples(&probe->sampling); more > 0; is_first = 0) {
         announce(exchange, more + is_first);
         for (int i = -is_first; i < more; ++i) {
             const double seconds = kind->ask(exchange);

@@ -159,6 +159,7 @@ int carry_out(struct probe* probe, char* line) {
         probe->sampling.most = next_number(&words);
         probe->sampling.width = next_value(&words);
         probe->sampling.seconds = next_value(&words);
+        probe->sampling.exact = next_value(&words);
         measures = 0;
     } else if (strcmp(order, "among") == 0) {
         read_sets(probe, words);

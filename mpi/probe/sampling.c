@@ -12,6 +12,8 @@ static const double normal_sigma = 1.4826, median_error = 1.2533;
 static const double small_counts[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
 /// Samples of earlier pairs that count: the last ones, as pairs differ.
 static const double most_weight = 40;
+/// Pairs without noise after which there is none.
+enum { quiet_pairs = 2 };
 
 void add_sample(struct samples* samples, double seconds) {
     if (samples->count == samples->room) {
@@ -49,8 +51,47 @@ static double deviation_of(double* values, int count) {
     return normal_sigma * small * median_of(values, count) / median;
 }
 
+static int is_quiet(const struct sampling* sampling) {
+    return sampling->exact > 0 && sampling->agreeing >= quiet_pairs && sampling->least < sampling->most;
+}
+
+int first_samples(const struct sampling* sampling) { return is_quiet(sampling) ? 1 : sampling->least; }
+
+static int are_same(double a, double b, double exact) { return a - b <= exact * b && b - a <= exact * b; }
+
+static int are_all_same(const double* values, int count, double exact) {
+    for (int i = 1; i < count; ++i)
+        if (!are_same(values[i], values[0], exact)) return 0;
+    return 1;
+}
+
+static int is_known(const struct sampling* sampling, double seconds) {
+    const int room = sizeof sampling->seen / sizeof *sampling->seen;
+    for (int i = 0; i < room && i < sampling->seen_count; ++i)
+        if (are_same(seconds, sampling->seen[i], sampling->exact)) return 1;
+    return 0;
+}
+
+/// Notes what a pair took of which there are enough samples.
+static void note_pair(struct sampling* sampling, const double* values, int count) {
+    const int room = sizeof sampling->seen / sizeof *sampling->seen;
+    const int same = are_all_same(values, count, sampling->exact);
+    if (!same)
+        sampling->agreeing = 0;
+    else if (count >= sampling->least)
+        ++sampling->agreeing;
+    if (same && !is_known(sampling, values[0])) sampling->seen[sampling->seen_count++ % room] = values[0];
+}
+
 int enough(struct sampling* sampling, const struct samples* samples, int first) {
     const int count = samples->count - first;
+    if (count < 1) return 0;
+    const double* taken = samples->seconds + first;
+    if (is_quiet(sampling) &&
+        (count > 1 ? are_all_same(taken, count, sampling->exact) : is_known(sampling, *taken))) {
+        note_pair(sampling, taken, count);
+        return 1;
+    }
     if (count < sampling->least) return 0;
     double* values = malloc((size_t)count * sizeof *values);
     if (values == NULL) return 1;
@@ -61,12 +102,16 @@ int enough(struct sampling* sampling, const struct samples* samples, int first) 
     const double before = sampling->weight, weight = before + count - 1;
     if (weight <= 0) return 1;
     // Without sqrt there is no need of libm.
-    const double square = (before * sampling->deviation * sampling->deviation + (count - 1) * own * own) / weight;
-    const double half = student(weight) * median_error;  // of the interval, as a part of deviation / sqrt(count)
+    const double square =
+        (before * sampling->deviation * sampling->deviation + (count - 1) * own * own) / weight;
+    const double half =
+        student(weight) * median_error;  // of the interval, as a part of deviation / sqrt(count)
     const double most = sampling->width;
-    if (count < sampling->most && sum < sampling->seconds && half * half * square > most * most * count) return 0;
+    if (count < sampling->most && sum < sampling->seconds && half * half * square > most * most * count)
+        return 0;
     sampling->deviation = (before * sampling->deviation + (count - 1) * own) / weight;
     sampling->weight = weight < most_weight ? weight : most_weight;
+    note_pair(sampling, taken, count);
     return 1;
 }
 

@@ -8,8 +8,12 @@ struct sampling {
     int least, most;
     double width;      // half of the 95 % confidence interval of the median, as a part of it
     double seconds;    // after which a pair takes no more
+    double exact;      // samples that differ by less, as a part of them, are the same; 0: none are
     double deviation;  // of the samples of earlier pairs, as a part of their medians
     double weight;     // of that, in samples
+    int agreeing;      // the last pairs whose samples were all the same
+    double seen[8];    // what the last pairs took, in turn
+    int seen_count;
 };
 
 struct samples {
@@ -18,8 +22,11 @@ struct samples {
 };
 
 void add_sample(struct samples* samples, double seconds);
+/// How many samples a pair takes before there may be enough.
+int first_samples(const struct sampling* sampling);
 /// Whether there are enough from `first` on, which are all of one pair. What a few samples say of their deviation is
-/// little: that of earlier pairs counts, too.
+/// little: that of earlier pairs counts, too. Where the samples of each of two earlier pairs were the same, a single one
+/// is enough that is what an earlier pair took, and two of any other time that are the same.
 int enough(struct sampling* sampling, const struct samples* samples, int first);
 /// Before something else is measured.
 void forget_deviation(struct sampling* sampling);

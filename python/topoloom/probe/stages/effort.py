@@ -15,6 +15,8 @@ _SECONDS = 1.0
 #: Samples of a pair of the scan, at least, and how many times as wide its intervals may
 #: be: pairs that are alike say together how long they take.
 _FEWEST, _WIDER = 3, 2
+#: Samples that differ by less, as a part of them, are the same: as in simulated time.
+_EXACT = 0.001
 #: Intervals of 95 % in standard errors, to both sides.
 _ERRORS = 1.96
 _MOST_BYTES = parse_bytes("4 MiB")
@@ -91,7 +93,8 @@ def sampling(effort: Effort, narrower: float = 1) -> Order:
 def scanning(effort: Effort) -> Order:
     """Ask for few samples of all pairs."""
     width = _ERRORS * scan_error(effort)
-    return Order("sampling", rest=f"{_FEWEST} {effort.most} {width:g} {_SECONDS:g}")
+    rest = f"{_FEWEST} {effort.most} {width:g} {_SECONDS:g} {_EXACT:g}"
+    return Order("sampling", rest=rest)
 
 
 def scan_error(effort: Effort) -> float:
