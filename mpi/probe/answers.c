@@ -2,6 +2,7 @@
 // Gathers records and samples, and writes them in one go.
 #include "answers.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -72,6 +73,11 @@ static int append(const char* name, struct head head, const struct share* shares
     return fclose(file) == 0 && good;
 }
 
+static void give_up(const char* file) {
+    fprintf(stderr, "topoloom: rank 0 cannot write '%s': %s\n", file, strerror(errno));
+    MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
 static void gather_and_append(const struct answers* answers, int orders, const char* file) {
     int rank = 0, ranks = 0, bytes = 0, total = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -91,10 +97,7 @@ static void gather_and_append(const struct answers* answers, int orders, const c
     char* all = malloc((size_t)total + 1);
     if (all == NULL) abort();
     MPI_Gatherv(own, bytes, MPI_BYTE, all, counts, starts, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (rank == 0 && !append(file, (struct head){.orders = orders}, shares, all, ranks)) {
-        fprintf(stderr, "topoloom: rank 0 cannot write '%s'\n", file);
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
+    if (rank == 0 && !append(file, (struct head){.orders = orders}, shares, all, ranks)) give_up(file);
     free(all);
     free(starts);
     free(counts);
@@ -108,8 +111,7 @@ void write_answers(struct answers* answers, int orders, int measured, const char
     if (measured) {
         gather_and_append(answers, orders, file);
     } else if (rank == 0 && !append(file, (struct head){.orders = orders}, NULL, NULL, 0)) {
-        fprintf(stderr, "topoloom: rank 0 cannot write '%s'\n", file);
-        MPI_Abort(MPI_COMM_WORLD, 2);
+        give_up(file);
     }
     answers->count = answers->samples.count = 0;
 }

@@ -4,6 +4,7 @@
 #include "ranks.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -59,13 +60,16 @@ void write_ranks(const char* file) {
     char* all = rank == 0 ? malloc((size_t)ranks * line_length) : NULL;
     MPI_Gather(line, line_length, MPI_CHAR, all, line_length, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank != 0) return;
-    FILE* stream = fopen(file, "we");
-    if (stream == NULL || all == NULL) {
-        fprintf(stderr, "topoloom: rank 0 cannot write '%s'; start in a folder that its host sees\n", file);
+    FILE* stream = all == NULL ? NULL : fopen(file, "we");
+    int good = stream != NULL;
+    for (int i = 0; i < ranks && good; ++i) good = fprintf(stream, "%s\n", all + (size_t)i * line_length) > 0;
+    good = good && fputs("all\n", stream) >= 0;
+    // A full disk may show only here.
+    if (stream != NULL) good &= fclose(stream) == 0;
+    if (!good) {
+        fprintf(stderr, "topoloom: rank 0 cannot write '%s': %s; start in a folder that its host sees\n",
+                file, strerror(errno));
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    for (int i = 0; i < ranks; ++i) fprintf(stream, "%s\n", all + (size_t)i * line_length);
-    fputs("all\n", stream);
-    fclose(stream);
     free(all);
 }

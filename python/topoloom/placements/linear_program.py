@@ -40,14 +40,13 @@ def solve(progress: Callable[[int], bool], **program: Any) -> Any:
         with (folder / "program").open("wb") as file:
             pickle.dump(program, file)
         command = [sys.executable, "-m", __name__, str(folder)]
-        with child_beside(command, folder, folder / "said") as child:
-            while child.poll() is None:
+        with child_beside(command, folder) as child:
+            while child.status is None:
                 if not progress(0):
                     return None
                 time.sleep(_POLL)
-        if child.returncode != 0:
-            said = (folder / "said").read_text(errors="replace")
-            raise Error(f"the linear program was not solved: {reason_of(said)}")
+        if child.status != 0:
+            raise Error(f"the linear program was not solved: {reason_of(child.said)}")
         with (folder / "solved").open("rb") as file:
             return pickle.load(file)
 

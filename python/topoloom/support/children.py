@@ -15,6 +15,10 @@ from pathlib import Path
 
 _SECONDS_TO_END = 5
 _SECONDS_TO_WAIT = 0.5
+#: Bytes of what a child says that are kept, at its beginning and at its end.
+_KEPT = 1 << 15
+#: How lines of our own programs begin.
+_OWN = "topoloom: "
 
 
 def terminal_tells_children() -> bool:
@@ -60,38 +64,84 @@ def run_child(
     return subprocess.CompletedProcess(command, child.returncode, said, complained)
 
 
+class ChildBeside:
+    """A command that runs beside us.
+
+    What it says is read as it comes: of much of it the beginning and the end are kept.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], output: int) -> None:
+        self.process = process
+        self._head, self._tail = bytearray(), bytearray()
+        self._reader = threading.Thread(target=self._read, args=(output,), daemon=True)
+        self._reader.start()
+
+    @property
+    def status(self) -> int | None:
+        """The status with which it has ended; None while it runs."""
+        return self.process.poll()
+
+    @property
+    def said(self) -> str:
+        """What it said, its errors between."""
+        if self.status is not None:
+            # What it has started may still have the other end of the pipe.
+            self._reader.join(_SECONDS_TO_WAIT)
+        return bytes(self._head + self._tail).decode(errors="replace")
+
+    def _read(self, output: int) -> None:
+        try:
+            while data := os.read(output, _KEPT):
+                room = max(0, _KEPT - len(self._head))
+                self._head += data[:room]
+                self._tail += data[room:]
+                del self._tail[:-_KEPT]
+        finally:
+            os.close(output)
+
+
 @contextlib.contextmanager
-def child_beside(
-    command: Sequence[str], folder: Path, output: Path
-) -> Iterator[subprocess.Popen[str]]:
-    """Run a command beside us in `folder`; what it says goes into the file `output`.
+def child_beside(command: Sequence[str], folder: Path) -> Iterator[ChildBeside]:
+    """Run a command beside us in `folder`.
 
     It and its children are ended where the context is left, and by what ends us.
     """
-    with _ended_by_signals() as signals, output.open("w") as said:
-        child = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        with child:
+    with _ended_by_signals() as signals:
+        output, said = os.pipe()
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(output)
+            raise
+        finally:
+            os.close(said)
+        child = ChildBeside(process, output)
+        with process:
             try:
                 signals.release()
                 yield child
             finally:
-                if child.poll() is None:
-                    _end(child)
+                if process.poll() is None:
+                    _end(process)
 
 
 def reason_of(said: str) -> str:
-    """Find the first line that says something; launchers draw boxes, SimGrid logs."""
-    for line in said.splitlines():
+    """Find the first line that says something; launchers draw boxes, SimGrid logs.
+
+    Lines of our own programs come before all others.
+    """
+    lines = said.splitlines()
+    own = [line for line in lines if line.startswith(_OWN)]
+    for line in [*own, *lines]:
         if any(map(str.isalpha, line)) and "/INFO]" not in line:
-            return line.strip()
+            return line.strip().removeprefix(_OWN)
     return "it does not say why"
 
 
@@ -109,7 +159,7 @@ def _communicate(
                 raise subprocess.TimeoutExpired(child.args, timeout) from None
 
 
-def _end(child: subprocess.Popen[str]) -> None:
+def _end(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
     """Ask first: a launcher has ranks on other hosts to end."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import time
@@ -15,7 +17,7 @@ import pytest
 from network_hosts import HEAD, OVER_TCP, can_have_networks, network_hosts
 from own_process import TOPOLOOM
 from platforms import launcher, tree
-from several_hosts import SECONDS, Mpi, installed_mpis
+from several_hosts import SECONDS, Mpi, can_name_hosts, installed_mpis
 
 from topoloom import load_machine
 from topoloom.probe.job.samples import load_samples
@@ -69,6 +71,10 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
          "directory"),
         (["--check", "none.toml", "--", "mpirun"], "none.toml: No such file or "
          "directory"),
+        (["--check", "m.toml", "--resume", "--", "mpirun"], "--check measures all "
+         "anew; leave --resume out"),
+        (["--check", "m.toml", "-m", "x.toml", "--", "mpirun"], "--check compares with "
+         "its own file; leave -m out"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(
@@ -187,6 +193,44 @@ def test_a_killed_job_leaves_what_it_measured(slow_machine: list[str]) -> None:
     assert "ended with status" in said
     assert said.endswith("; m.toml has what was measured before\n")
     assert load_machine("m.toml").node_count == 48
+
+
+@pytest.mark.parametrize(
+    ("filled", "said"),
+    [
+        (4096, "rank 0 cannot write '.*/ranks': No space left on device"),
+        (0, "m.npz: No space left on device; what was measured is in (.*) and beside"),
+    ],
+)
+def test_a_full_disk_is_named_at_once(tmp_path: Path, filled: int, said: str) -> None:
+    """What was measured before is kept where there is room."""
+    if not can_name_hosts():
+        pytest.skip("a small disk needs root or unprivileged user namespaces")
+    words = launcher(tmp_path, tree([8]), [f"h{host}" for host in range(8)])
+    small = tmp_path / "small"
+    small.mkdir()
+    pages = 4096 if filled else 3 * 4096
+    fill = (
+        f"mount -t tmpfs -o size={pages},nr_inodes=100 none {small} && cd {small} && "
+    )
+    fill += f'head -c {filled} /dev/zero > filler && exec "$@"'
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    done = subprocess.run(
+        [
+            *("unshare", *user, "--mount", "sh", "-c", fill, "sh"),
+            *(*TOPOLOOM, "probe", "--quick", "-o", "m.toml", "--", *words),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    assert done.returncode != 0
+    found = re.search(said, done.stderr)
+    assert found is not None, done.stderr
+    for kept in map(Path, found.groups()):
+        assert load_samples(kept.with_suffix(".npz")).count > 0
+        shutil.rmtree(kept.parent)
 
 
 def test_a_slow_cable_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.preload.shim import build_program, find_compiler, find_launcher
 from topoloom.probe.job.samples import Exchanges, Order, ProbeSamples, RankPlace
-from topoloom.support.children import child_beside, reason_of
+from topoloom.support.children import ChildBeside, child_beside, reason_of
 from topoloom.support.files import shared_directory
 
 #: Seconds without an answer after which a job is given up.
@@ -40,7 +40,7 @@ class ProbeJob:
     def __init__(
         self,
         folder: Path,
-        child: subprocess.Popen[str],
+        child: ChildBeside,
         launcher: str,
         earlier: ProbeSamples | None = None,
     ) -> None:
@@ -73,11 +73,19 @@ class ProbeJob:
                 self._repeated.add(_key(order))
                 self.samples.exchanges.repeat(known[1], number)
         if lines:
-            with (self._folder / "orders").open("a") as file:
-                file.write("".join(lines))
+            self._ask("".join(lines))
             self._asked += len(lines)
             self._wait(lambda: self._take() and self._done >= self._asked)
         return self.samples.exchanges[before:]
+
+    def _ask(self, lines: str) -> None:
+        orders = self._folder / "orders"
+        try:
+            with orders.open("a") as file:
+                file.write(lines)
+        except OSError as error:  # of a full disk it does not know the file
+            error.filename = error.filename or str(orders)
+            raise
 
     def keep_earlier(self) -> None:
         """Take over what was measured earlier and not asked for in this job."""
@@ -119,9 +127,9 @@ class ProbeJob:
     def _wait(self, ready: Callable[[], bool]) -> None:
         heard, read = time.monotonic(), self._read
         while not ready():
-            if self._child.poll() is not None and not ready():
+            if self._child.status is not None and not ready():
                 raise JobEnded(
-                    f"'{self._launcher}' ended with status {self._child.returncode}: "
+                    f"'{self._launcher}' ended with status {self._child.status}: "
                     f"{self._reason()}"
                 )
             if self._read > read:
@@ -164,11 +172,8 @@ class ProbeJob:
         self.samples.exchanges.extend(rows[count > 0], seconds)
 
     def _reason(self) -> str:
-        try:
-            said = (self._folder / "said").read_text(errors="replace")
-        except OSError as error:
-            return str(error)
-        if self._child.returncode == 0 and not said.strip():
+        said = self._child.said
+        if self._child.status == 0 and not said.strip():
             return "it did not start what measures; write it without a program"
         return reason_of(said)
 
@@ -212,10 +217,10 @@ def probe_job(
         folder = Path(directory).absolute()
         (folder / "orders").touch()
         command = [*words, str(program), str(folder)]
-        with child_beside(command, Path.cwd(), folder / "said") as child:
+        with child_beside(command, Path.cwd()) as child:
             job = ProbeJob(folder, child, words[0], earlier)
             yield job
             with contextlib.suppress(OSError), (folder / "orders").open("a") as file:
                 file.write("end\n")
             with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(10)
+                child.process.wait(10)
