@@ -20,9 +20,14 @@ from topoloom.probe.stages.rates import WINDOW, AtOnce
 
 
 def pairs_at_once(found: Findings) -> list[AtOnce]:
-    """Choose pairs: inside a host, between two, and between groups of them."""
+    """Choose pairs: inside a host, between two, and between groups of them.
+
+    Of hosts and links that are slow none, where there are others.
+    """
     asked: list[AtOnce] = []
-    hosts = [g for g in found.root.all_groups() if g.kind == HOST]
+    every = [g for g in found.root.all_groups() if g.kind == HOST]
+    hosts = [host for host in every if not _is_slow(found, host)]
+    hosts = hosts if len(hosts) >= min(2, len(every)) else every
     largest = max(hosts, key=lambda host: len(host.ranks))
     if len(largest.ranks) >= 4:
         asked += _inside(largest)
@@ -32,8 +37,12 @@ def pairs_at_once(found: Findings) -> list[AtOnce]:
         ranks = zip(*(host.ranks for host in pair), strict=False)
         asked.append(AtOnce("between two hosts", list(ranks)))
     for group in network_groups(found.root):
-        asked += _between(group)
+        asked += _between(found, group)
     return asked
+
+
+def _is_slow(found: Findings, host: RankGroup) -> bool:
+    return found.slow_pairs.is_slow(found.host_of[host.ranks[0]])
 
 
 def _inside(host: RankGroup) -> list[AtOnce]:
@@ -53,19 +62,28 @@ def _paired(ranks: Sequence[int]) -> list[tuple[int, int]]:
 
 def _nearest(found: Findings, hosts: Sequence[RankGroup]) -> tuple[RankGroup, ...]:
     first = hosts[0]
-    return first, min(
-        hosts[1:], key=lambda host: found.costs[first.ranks[0], host.ranks[0]]
-    )
+    slow = found.slow_pairs
+
+    def far(host: RankGroup) -> tuple[bool, float]:
+        ends = first.ranks[0], host.ranks[0]
+        return slow.has(*ends), found.costs[ends]
+
+    return first, min(hosts[1:], key=far)
 
 
-def _between(group: RankGroup) -> list[AtOnce]:
+def _between(found: Findings, group: RankGroup) -> list[AtOnce]:
     """Pair the hosts of groups with those of the next group, around in a ring."""
-    leaders = [_spread(below) for below in group.groups]
+    slow = found.slow_pairs
+    leaders = []
+    for below in group.groups:
+        ranks = _spread(below)
+        usual = [rank for rank in ranks if not slow.is_slow(found.host_of[rank])]
+        leaders.append(usual or ranks)
     level = level_name(group)
-    rings = [
-        list(zip(leaders[n], leaders[(n + 1) % len(leaders)], strict=False))
-        for n in range(len(leaders) if len(leaders) > 2 else 1)
-    ]
+    rings = []
+    for n in range(len(leaders) if len(leaders) > 2 else 1):
+        pairs = list(zip(leaders[n], leaders[(n + 1) % len(leaders)], strict=False))
+        rings.append([pair for pair in pairs if not slow.has(*pair)] or pairs)
     common = min(min(map(len, rings)), *(len(part.groups) for part in group.groups))
     rings.sort(key=lambda pairs: -len(pairs))
     return [AtOnce(level, pairs, common, n == 0) for n, pairs in enumerate(rings)]

@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from topoloom._core import Error
+from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
 from topoloom.probe.reference import Reference
 from topoloom.probe.scanned import hosts_of
-from topoloom.probe.stages.effort import EFFORTS, listed, sampling
+from topoloom.probe.stages.effort import Clock, Effort, listed, sampling
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 
@@ -24,6 +25,10 @@ SLOW = 1.15
 #: Other hosts of its group that each one is measured with, and how often again if it
 #: seems slow.
 _OTHERS, _AGAIN = 3, 2
+#: Pairs of one order, after which there may be no more time.
+_AT_ONCE = 64
+
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,15 @@ class SlowHost:
     """A host, what is slower, and how many times as long it takes."""
 
     host: str
+    of: str
+    factor: float
+
+
+@dataclass(frozen=True)
+class KnownSlow:
+    """A host, or a link between two, that the file says is slow, and how much."""
+
+    hosts: list[str]
     of: str
     factor: float
 
@@ -47,6 +61,11 @@ class CheckedMachine:
         Those that are slower than the file says.
     unknown
         Those that the file does not name.
+    known
+        Those of the measured that are slow in the file, and links between them: they
+        are slow only if they are slower than that.
+    unmeasured
+        Those that there was no time for.
     latency, bandwidth
         How many times as long short and long messages take in the median of all hosts.
     """
@@ -56,10 +75,12 @@ class CheckedMachine:
     unknown: list[str]
     latency: float
     bandwidth: float
+    known: list[KnownSlow] = field(default_factory=list)
+    unmeasured: list[str] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
-        """Whether nothing is slower than the file says."""
+        """Whether nothing that was measured is slower than the file says."""
         return not self.slow and max(self.latency, self.bandwidth) < SLOW
 
     def document(self) -> dict[str, Any]:
@@ -71,13 +92,20 @@ class CheckedMachine:
                 {"host": s.host, "of": s.of, "times_as_long": s.factor}
                 for s in self.slow
             ],
+            "known_slow": [
+                {"hosts": s.hosts, "of": s.of, "times_as_long": s.factor}
+                for s in self.known
+            ],
             "unknown_hosts": self.unknown,
+            "unmeasured_hosts": self.unmeasured,
             "latency_times_as_long": self.latency,
             "bandwidth_times_as_long": self.bandwidth,
         }
 
 
-def check(job: ProbeJob, reference: Reference) -> CheckedMachine:
+def check(
+    job: ProbeJob, reference: Reference, effort: Effort, clock: Clock
+) -> CheckedMachine:
     """Measure every host with a few of its group, and compare.
 
     Raises
@@ -95,22 +123,51 @@ def check(job: ProbeJob, reference: Reference) -> CheckedMachine:
     pairs = _pairs(sorted(leader), reference.groups)
     slow: list[SlowHost] = []
     usual: dict[str, float] = {}
-    for kind, of in (("echo", "latency"), ("burst", "bandwidth")):
-        measured = partial(_ratios, job, leader, reference, kind)
-        ratios = measured(pairs)
+    measured = set(leader)
+    job.measure([sampling(effort)])
+    for kind, of, share in (("echo", LATENCY, 0.5), ("burst", BANDWIDTH, 1.0)):
+        again = partial(_ratios, job, leader, reference, kind)
+        ratios = _in_time(again, pairs, clock, share)
+        measured &= {host for pair in ratios for host in pair}
         usual[kind] = float(np.median(list(ratios.values())))
         # Where all hosts have become slower, none of them is the slow one.
         limit = SLOW * max(1.0, min(ratios.values()))
-        for host, factor in _slow_ones(ratios, limit, measured):
+        for host, factor in _slow_ones(ratios, limit, again):
             slow.append(SlowHost(units[host], of, factor))
-    hosts = [units[host] for host in sorted(leader)]
-    return CheckedMachine(hosts, slow, unknown, usual["echo"], usual["burst"])
+    return CheckedMachine(
+        [units[host] for host in sorted(measured)],
+        slow,
+        unknown,
+        usual["echo"],
+        usual["burst"],
+        [
+            KnownSlow([units[host] for host in s.hosts], s.of, s.factor)
+            for s in reference.suspects
+            if measured.issuperset(s.hosts)
+        ],
+        [units[host] for host in sorted(set(leader) - measured)],
+    )
+
+
+def _in_time(
+    measure: Callable[[Sequence[Pair]], dict[Pair, float]],
+    pairs: Sequence[Pair],
+    clock: Clock,
+    share: float,
+) -> dict[Pair, float]:
+    """Measure pairs until a share of the time has passed, some at least."""
+    ratios: dict[Pair, float] = {}
+    for begin in range(0, len(pairs), _AT_ONCE):
+        ratios |= measure(pairs[begin : begin + _AT_ONCE])
+        if clock.left(share) <= 0:
+            break
+    return ratios
 
 
 def _slow_ones(
-    ratios: dict[tuple[int, int], float],
+    ratios: dict[Pair, float],
     limit: float,
-    again: Callable[[Sequence[tuple[int, int]]], dict[tuple[int, int], float]],
+    again: Callable[[Sequence[Pair]], dict[Pair, float]],
 ) -> Iterator[tuple[int, float]]:
     """Yield hosts that are slow twice, the slowest first, and how much.
 
@@ -138,11 +195,9 @@ def _units(job: ProbeJob, reference: Reference) -> dict[str, int]:
     return {job.samples.places[ranks[0]].host: ranks[0] for ranks in hosts}
 
 
-def _pairs(
-    hosts: Sequence[int], groups: Sequence[Sequence[int]]
-) -> list[tuple[int, int]]:
+def _pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
     """Pair each host with the next ones of its group, or of all if it is alone."""
-    pairs: set[tuple[int, int]] = set()
+    pairs: set[Pair] = set()
     here = set(hosts)
     for host in hosts:
         group = next((g for g in groups if host in g and len(here & set(g)) > 1), hosts)
@@ -159,21 +214,15 @@ def _ratios(
     leader: dict[int, int],
     reference: Reference,
     kind: str,
-    pairs: Sequence[tuple[int, int]],
-) -> dict[tuple[int, int], float]:
+    pairs: Sequence[Pair],
+) -> dict[Pair, float]:
     """Measure pairs one after another; return how many times as long they take."""
-    effort = EFFORTS["quick"]
     long = reference.long_bytes, WINDOW
     size, window = (SCAN_SIZE, 1) if kind == "echo" else long
     asked = listed([(leader[a], leader[b]) for a, b in pairs])
-    found = job.measure(
-        [
-            sampling(effort),
-            Order("alone", kind, [size], window, asked),
-        ]
-    )
+    found = job.measure([Order("alone", kind, [size], window, asked)])
     host_of = {rank: host for host, rank in leader.items()}
-    ratios: dict[tuple[int, int], list[float]] = {}
+    ratios: dict[Pair, list[float]] = {}
     for exchange in found:
         a, b = host_of[exchange.first], host_of[exchange.second]
         expected = reference.expected(kind, a, b)

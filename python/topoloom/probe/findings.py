@@ -16,7 +16,7 @@ from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.inference.network import Network, host_groups
 from topoloom.probe.inference.pair_costs import SomeCosts
 from topoloom.probe.inference.shared_links import SharedLink
-from topoloom.probe.inference.suspects import Suspect
+from topoloom.probe.inference.suspects import SlowPairs, Suspect
 from topoloom.probe.job.samples import Exchanges, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
 
@@ -57,7 +57,7 @@ class Findings:
     suspects
         What is slower than its like.
     of_sizes
-        The orders of messages of all sizes.
+        The numbers of the orders of messages of all sizes.
     long_bytes
         Of what counts for a long message.
     noise
@@ -83,12 +83,17 @@ class Findings:
     shared: list[SharedLink] = field(default_factory=list)
     pairs_met: float | None = None
     suspects: list[Suspect] = field(default_factory=list)
-    of_sizes: range = range(0)
+    of_sizes: list[int] = field(default_factory=list)
     long_bytes: int = 1 << 18
     noise: float | None = None
     ended: str = ""
     doubts: list[str] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
+
+    @property
+    def slow_pairs(self) -> SlowPairs:
+        """Pairs of ranks that are slow, by the suspects."""
+        return SlowPairs(self.suspects, self.host_of)
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints, and what the machine's file keeps."""
@@ -135,6 +140,8 @@ class Findings:
         for kind, found in self._references().items():
             first, second, medians = found.first, found.second, found.medians
             apart = units_of[first] != units_of[second]
+            usual = apart & ~self.slow_pairs.among(first, second)
+            apart = usual if usual.any() else apart
             near = of_units[first] == of_units[second]
             if apart.any():
                 both = medians[apart & near].tolist(), medians[apart & ~near].tolist()

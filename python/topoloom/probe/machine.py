@@ -143,10 +143,12 @@ def _uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
     Where that was not measured, or no number of pairs slowed others down, what all of
     them could send: `single` is that of a host.
     """
-    hosts = len({found.host_of[rank] for rank in group.ranks})
-    whole = hosts * single
+    hosts = {found.host_of[rank] for rank in group.ranks}
+    whole = len(hosts) * single
     measured = found.uplinks.get(group.ranks, whole)
-    return whole if measured > _UNHINDERED * whole else measured
+    # Slow ones were not among the pairs.
+    sent = [host for host in hosts if not found.slow_pairs.is_slow(host)] or hosts
+    return whole if measured > _UNHINDERED * len(sent) * single else measured
 
 
 def _groups_of(network: Network) -> list[RankGroup]:
@@ -290,7 +292,11 @@ def _cpus(
 
 
 def _rate_text(rate: float) -> str:
-    return f"{rate / 1e9:.6g}GB/s"
+    """Write bytes per second in a unit that needs no exponent."""
+    for unit, size in (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
+        if rate >= size:
+            return f"{rate / size:.6g}{unit}"
+    return f"{rate:.6g}B/s"
 
 
 def _short_time(seconds: float) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -12,12 +12,8 @@ from topoloom.probe.at_once import conclude_at_once, pairs_at_once
 from topoloom.probe.claimed_routes import ClaimedRoutes, circle, disjoint_rounds
 from topoloom.probe.doubts import doubts_of
 from topoloom.probe.findings import INTERRUPTED, TERMINATED, Findings
-from topoloom.probe.inference.groups import ALL, RankGroup
-from topoloom.probe.inference.levels import Level, nearest_pairs, typical_pairs
-from topoloom.probe.inference.message_costs import level_costs
 from topoloom.probe.inference.suspects import Residuals, rate_residuals
 from topoloom.probe.job.running import JobEnded, ProbeJob
-from topoloom.probe.job.samples import Exchange
 from topoloom.probe.large import scan_large
 from topoloom.probe.plan import first_round, plan
 from topoloom.probe.refined import refine
@@ -33,9 +29,8 @@ from topoloom.probe.stages.rates import (
     measure_rates,
 )
 from topoloom.probe.stages.scan import MOST_RANKS, scan
+from topoloom.probe.usual import fit_costs, measure_usual, usual_pairs
 
-#: More orders than any job has.
-_ALL_ORDERS = 1 << 62
 #: How much longer work may take than at best, as a part of that.
 _NOISY = 0.05
 #: Seconds that a piece of work takes at least.
@@ -94,6 +89,8 @@ def _why(error: BaseException) -> str:
     """Say why a measurement has ended early."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
     return TERMINATED if isinstance(error, SystemExit) else str(error)
 
 
@@ -122,20 +119,29 @@ def _scan(
 def _measure_more(
     job: ProbeJob, found: Findings, effort: Effort, clock: Clock, watch: Watching
 ) -> None:
-    pairs = {level.name: _pairs_of(found, level, effort) for level in found.levels}
+    pairs = usual_pairs(found, effort)
     late = "there was no time for {}; --time gives more"
     begin = len(job.samples.orders)
-    found.of_sizes = range(begin, _ALL_ORDERS)
-    if not measure_messages(job, pairs, effort, clock, watch("sizes")):
-        found.doubts.append(late.format("messages of all sizes"))
-    found.of_sizes = range(begin, len(job.samples.orders))
-    _fit_costs(found)
+    whole = False
+    try:
+        whole = measure_messages(job, pairs, effort, clock, watch("sizes"))
+    finally:
+        found.of_sizes += range(begin, len(job.samples.orders))
+    fit_costs(found)
     found.long_bytes = _long_bytes(found)
     typical = [pair for of_level in pairs.values() for pair in of_level]
-    rates, partners, whole = _measure_long(job, found, typical, effort, clock)
-    if not whole:
+    rates, partners, all_hosts = _measure_long(job, found, typical, effort, clock)
+    if not all_hosts:
         found.doubts.append(late.format("long messages of all hosts"))
     found.suspects += look_again(job, found, rates, partners)
+    if found.suspects:
+        sizes = watch("sizes without what is slow")
+        pairs, again = measure_usual(job, found, pairs, effort, clock, sizes)
+        typical = [pair for of_level in pairs.values() for pair in of_level]
+        whole &= again
+    if not whole:
+        found.doubts.append(late.format("messages of all sizes"))
+    fit_costs(found)
     shared = watch("pairs of pairs")
     find_shared_links(job, found, typical, effort, clock, shared)
     asked = pairs_at_once(found)
@@ -172,50 +178,14 @@ def _measure_long(
     return rate_residuals(sets, host_of, bursts), partners, whole
 
 
-def _pairs_of(found: Findings, level: Level, effort: Effort) -> list[tuple[int, int]]:
-    network = found.network
-    if network is None or not network.is_graph or level.groups[0].kind != ALL:
-        return typical_pairs(level, found.costs, effort.pairs)
-    first = first_ranks(found)
-    return nearest_pairs(first, network.neighbors, level, found.costs, effort.pairs)
-
-
-def _smallest(root: RankGroup, a: int, b: int) -> RankGroup:
-    for group in root.groups:
-        if a in group.ranks and b in group.ranks:
-            return _smallest(group, a, b)
-    return root
-
-
 def _long_bytes(found: Findings) -> int:
     """Choose the bytes of long messages by the level on which they cost most."""
     last = [costs.alone.model.lines[-1] for costs in found.level_costs.values()]
     return max((long_size(line[0], line[1]) for line in last), default=1 << 18)
 
 
-def _fit_costs(found: Findings) -> None:
-    """Fit what messages of each level cost, but for pairs that are slow."""
-    alone = found.samples.exchanges.of_orders(found.of_sizes)
-    slow = {suspect.hosts for suspect in found.suspects if suspect.kind != "uplink"}
-    for level in found.levels:
-        inside = _of_level(found, level)
-        own = [e for e in alone if inside(e)]
-        usual = [e for e in own if not _is_slow(found, e, slow)]
-        costs = level_costs(usual or own)
-        if costs is not None:
-            found.level_costs[level.name] = costs
-
-
-def _is_slow(
-    found: Findings, exchange: Exchange, slow: Collection[tuple[int, ...]]
-) -> bool:
-    """Whether it is over a slow link, or of a slow host."""
-    a, b = found.host_of[exchange.first], found.host_of[exchange.second]
-    return a != b and bool({(a,), (b,), (a, b), (b, a)} & set(slow))
-
-
 def _conclude(found: Findings) -> None:
-    _fit_costs(found)
+    fit_costs(found)
     quanta = [e for e in found.samples.of("noise", "noise") if e.seconds[0] > _QUANTUM]
     if quanta:  # not those of a simulated clock
         shares = [e.seconds[2] / e.seconds[0] - 1 for e in quanta]
@@ -225,12 +195,3 @@ def _conclude(found: Findings) -> None:
                 f"work takes {found.noise:.0%} longer than at best: something else "
                 "runs on the hosts, or ranks share cores"
             )
-
-
-def _of_level(found: Findings, level: Level) -> Callable[[Exchange], bool]:
-    chosen = {id(group) for group in level.groups}
-
-    def inside(exchange: Exchange) -> bool:
-        return id(_smallest(found.root, exchange.first, exchange.second)) in chosen
-
-    return inside

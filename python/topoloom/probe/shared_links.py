@@ -35,6 +35,7 @@ from topoloom.probe.stages.shared_links import (
     meeting_size,
     rounds_of_sets,
 )
+from topoloom.probe.usual import usual_costs
 
 #: The share of the time that is left which all of this may take.
 _SHARE = 0.5
@@ -94,7 +95,7 @@ def _describe(found: Findings) -> None:
     for rank, host in enumerate(found.host_of):
         ranks[host].append(rank)
     root = _with_switches(found, found.root, hosts)
-    network = network_of(root, ranks, found.host_of, found.costs)
+    network = network_of(root, ranks, found.host_of, usual_costs(found))
     found.network = replace(network, links=_without_latency(network, found.root))
 
 

@@ -123,6 +123,47 @@ def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
     assert suspect["times_as_long"] == pytest.approx(1.25, rel=0.05)
 
 
+def test_one_slow_host_of_four_does_not_speak_for_all(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    """Half of all pairs are the slow host's."""
+    words = launcher(
+        tmp_path, tree([4], bandwidths={"h0": 1e9}), [f"h{host}" for host in range(4)]
+    )
+    found = probe(topoloom, words, "--quick")
+    assert [slow["hosts"] for slow in found["suspects"]] == [["h0"]]
+    assert found["models"][0]["bytes_per_second"] == pytest.approx(10e9, rel=CLOSE)
+    assert found["models"][0]["short_s"] == pytest.approx(4.05e-6, rel=CLOSE)
+    rates = topoloom("machine", "m.toml", "--json").json["bandwidths"]
+    assert [each["bytes_per_second"] for each in rates] == [
+        pytest.approx(10e9, rel=CLOSE)
+    ]
+    # The file says that it is slow: a check says so, too, and finds nothing new.
+    good = topoloom("probe", "--check", "m.toml", "--", *words)
+    assert good.status == 0, good.out
+    assert good.out.startswith("good: 4 hosts: latency 1.00 x, bandwidth 1.00 x")
+    assert "; slow there already: h0 (bandwidth 9.4" in good.out
+
+
+def test_pairs_at_once_leave_out_a_slow_host(topoloom: Command, tmp_path: Path) -> None:
+    hosts = [f"h{host}" for host in range(8)]
+    xml = tree([4, 4], uplink=(100e9, 2e-6), bandwidths={"h1": 2e9})
+    found = probe(topoloom, launcher(tmp_path, xml, hosts), "--quick")
+    (curve,) = found["channels"]
+    assert curve["channels"] == 3
+
+
+def test_a_launcher_that_talks_is_not_in_the_way(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    words = launcher(tmp_path, tree([4]), ["h0", "h1"])
+    talks = tmp_path / "talks"
+    talks.write_text('#!/bin/sh\nyes | head -c 3000000\nexec "$@"\n')
+    talks.chmod(0o755)
+    found = probe(topoloom, [str(talks), *words], "--quick", "--mpicc", "smpicc")
+    assert found["hosts"] == ["h0", "h1"]
+
+
 def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> None:
     behind = ["h1", "h4", "h6"]
     hosts = shuffled([f"h{host}" for host in range(16)])

@@ -89,25 +89,32 @@ def command(
 
     if quick and thorough:
         raise Error("--quick and --thorough exclude each other")
+    limit = None if time is None else parse_duration(time)
+    if limit == 0:
+        raise Error("--time 0 leaves no time to measure; such as --time 30s")
+    effort = "quick" if quick else "thorough" if thorough else "default"
     try:
         if check is not None:
             if output is not None:
                 raise Error("--check writes nothing; leave -o out")
-            checked = check_machine(launcher_command, check, mpicc)
+            if resume:
+                raise Error("--check measures all anew; leave --resume out")
+            if machine is not None:
+                raise Error("--check compares with its own file; leave -m out")
+            checked = check_machine(
+                launcher_command, check, mpicc, effort=effort, seconds=limit
+            )
             if as_json:
                 print_json(checked.document())
             else:
                 print(_verdict(checked))
             return 0 if checked.good else 1
-        limit = None if time is None else parse_duration(time)
-        if limit == 0:
-            raise Error("--time 0 leaves no time to measure; such as --time 30s")
         if output is None:
             raise Error("say with -o where to write the machine, such as -o m.toml")
         found = probe_machine(
             launcher_command,
             output,
-            effort="quick" if quick else "thorough" if thorough else "default",
+            effort=effort,
             seconds=limit,
             mpicc=mpicc,
             claimed=machine,
@@ -158,16 +165,26 @@ class _Watch:
 
 
 def _verdict(checked: CheckedMachine) -> str:
+    from topoloom.support.hostlist import compress_hostlist
     from topoloom.support.units import counted
 
     hosts = counted(len(checked.hosts), "host")
+    ratios = f"latency {checked.latency:.2f} x, bandwidth {checked.bandwidth:.2f} x"
     if checked.slow:
         slow = ", ".join(f"{s.host} ({s.of} {s.factor:.2f} x)" for s in checked.slow)
-        return f"slow: {slow}; of {hosts}"
-    ratios = f"latency {checked.latency:.2f} x, bandwidth {checked.bandwidth:.2f} x"
-    if not checked.good:
-        return f"slow: all of {hosts}: {ratios} as long as the file says"
-    return f"good: {hosts}: {ratios} as long as the file says"
+        said = f"slow: {slow}; of {hosts}"
+    elif not checked.good:
+        said = f"slow: all of {hosts}: {ratios} as long as the file says"
+    else:
+        said = f"good: {hosts}: {ratios} as long as the file says"
+    if checked.known:
+        known = ", ".join(
+            f"{'-'.join(s.hosts)} ({s.of} {s.factor:.2f} x)" for s in checked.known
+        )
+        said += f"; slow there already: {known}"
+    if checked.unmeasured:
+        said += f"; no time for {compress_hostlist(checked.unmeasured)}"
+    return said
 
 
 def _print(found: Findings, output: Path) -> None:

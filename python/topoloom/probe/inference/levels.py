@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoloom.probe.inference.groups import RankGroup, level_name
-from topoloom.probe.inference.pair_costs import SomeCosts, measured_pairs
+from topoloom.probe.inference.pair_costs import Numbers, SomeCosts, measured_pairs
 
 Pair = tuple[int, int]
 #: Pairs of a group that some are chosen from.
@@ -77,11 +78,29 @@ def nearest_pairs(
     return sorted(pairs, key=lambda pair: abs(costs[pair] / level.median - 1))[:count]
 
 
-def typical_pairs(level: Level, costs: SomeCosts, count: int) -> list[Pair]:
-    """Choose pairs that are as fast as most of their level, of different ranks."""
+def typical_pairs(
+    level: Level,
+    costs: SomeCosts,
+    count: int,
+    slow: Callable[[Numbers, Numbers], NDArray[np.bool_]] | None = None,
+) -> list[Pair]:
+    """Choose pairs that are as fast as most of their level, of different ranks.
+
+    Parameters
+    ----------
+    slow
+        Which of pairs, by their ranks, are left out where there are others.
+    """
+    measured = [measured_pairs(group, costs) for group in level.groups]
+    if slow is not None:
+        usual = [~slow(own[:, 0], own[:, 1]) for own, _ in measured]
+        if any(each.any() for each in usual):
+            measured = [
+                (own[each], seconds[each])
+                for (own, seconds), each in zip(measured, usual, strict=True)
+            ]
     near: list[list[tuple[float, Pair]]] = []
-    for group in level.groups:
-        own, seconds = measured_pairs(group, costs)
+    for own, seconds in measured:
         if len(own):
             apart = np.abs(seconds / level.median - 1)
             best = np.lexsort((own[:, 1], own[:, 0], apart))[:_CHOSEN]

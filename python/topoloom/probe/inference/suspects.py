@@ -60,6 +60,15 @@ class Suspect:
     samples: int
     way: str = BOTH
 
+    def slows(self, sender: int, receiver: int) -> bool:
+        """Whether messages between two hosts take longer; of a host or a link."""
+        ends = (sender, receiver)
+        if len(self.hosts) == 1:
+            places = {BOTH: ends, OUT: ends[:1], IN: ends[1:]}
+            return self.hosts[0] in places.get(self.way, ends)
+        ways = {BOTH: (ends, ends[::-1]), OUT: (ends,), IN: (ends[::-1],)}
+        return self.hosts in ways.get(self.way, ways[BOTH])
+
     def document(self, names: Sequence[str]) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         return {
@@ -80,6 +89,39 @@ class Suspect:
             return " when it sends" if self.way == OUT else " when it receives"
         ends = self.hosts if self.way == OUT else self.hosts[::-1]
         return f" from {names[ends[0]]} to {names[ends[1]]}"
+
+
+class SlowPairs:
+    """Which pairs of ranks are of a slow host, or over a slow link.
+
+    Those of ranks of one host are not.
+    """
+
+    def __init__(self, suspects: Iterable[Suspect], host_of: Sequence[int]) -> None:
+        self._host_of = np.asarray(host_of)
+        self._hosts = np.zeros(int(self._host_of.max(initial=0)) + 1, dtype=bool)
+        self._links: list[tuple[int, ...]] = []
+        for suspect in suspects:
+            if suspect.kind == "host":
+                self._hosts[list(suspect.hosts)] = True
+            elif suspect.kind == "link":
+                self._links.append(suspect.hosts)
+
+    def is_slow(self, host: int) -> bool:
+        """Whether a host is."""
+        return bool(self._hosts[host])
+
+    def has(self, first: int, second: int) -> bool:
+        """Whether a pair of ranks is among them."""
+        return bool(self.among(np.array([first]), np.array([second]))[0])
+
+    def among(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
+        """Return which of several pairs are."""
+        a, b = self._host_of[first], self._host_of[second]
+        found: NDArray[np.bool_] = (a != b) & (self._hosts[a] | self._hosts[b])
+        for one, other in self._links:
+            found |= ((a == one) & (b == other)) | ((a == other) & (b == one))
+        return found
 
 
 class Residuals:

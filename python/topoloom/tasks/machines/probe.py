@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -110,8 +111,24 @@ def probe_machine(
             found.claims += compare_with(found, routes)
         job.keep_earlier()
         # While the job is there: what ends us when it is left takes nothing with it.
-        save_findings(output, found, command)
+        try:
+            save_findings(output, found, command)
+        except OSError as error:
+            raise _kept_elsewhere(error, output, found, command) from None
     return found
+
+
+def _kept_elsewhere(
+    error: OSError, output: Path, found: Findings, command: Sequence[str]
+) -> OSError:
+    """Save among temporary files what there was no room for; say that and where."""
+    try:
+        other = Path(tempfile.mkdtemp(prefix="topoloom-probe-")) / output.name
+        save_findings(other, found, command)
+    except OSError:
+        return error
+    said = f"{error.strerror}; what was measured is in {other} and beside it"
+    return OSError(error.errno, said, error.filename or str(output))
 
 
 def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) -> None:
@@ -133,9 +150,21 @@ def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) ->
 
 
 def check_machine(
-    launcher: Sequence[str], file: Path, mpicc: str | None = None
+    launcher: Sequence[str],
+    file: Path,
+    mpicc: str | None = None,
+    *,
+    effort: str = "quick",
+    seconds: float | None = None,
 ) -> CheckedMachine:
     """Measure whether hosts are slower than the file of an earlier probe says.
+
+    Parameters
+    ----------
+    effort
+        A key of `EFFORTS`, whose samples a pair has.
+    seconds
+        After which no more pairs are measured; by default that of the effort.
 
     Raises
     ------
@@ -143,8 +172,10 @@ def check_machine(
         As `probe_machine`, and if the file is not that of a probe.
     """
     reference = read_reference(file)
+    asked = EFFORTS[effort]
+    clock = Clock(asked.seconds if seconds is None else seconds)
     with probe_job(launcher, mpicc) as job:
-        return check(job, reference)
+        return check(job, reference, asked, clock)
 
 
 def _unwatched(_done: int, _all: int) -> None:
