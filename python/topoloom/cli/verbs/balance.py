@@ -57,8 +57,8 @@ def command(
     alias              every rank that lacks tasks is given all of them by one other;
                        ends within k-2..k, k the ceiling of the mean, or with
                        alias(remainder=exact) at k-1 or k
-    sweep              as alias(remainder=exact), in an order that ranks can find without
-                       knowing all loads
+    sweep              as alias(remainder=exact), in an order that ranks can find
+                       without knowing all loads
     qwalk              the first rank with too many gives to the first with too few:
                        the fewest tasks move, and a rank may receive from many
     curve              on a machine: alias along a curve through the nodes, or with

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/unequal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <utility>
+
+namespace topoloom {
+
+namespace {
+
+constexpr double parts_of_average = 10'000;
+
+/// What tasks of a rank send to, and get from, ranks `from` and `to`: by how much more the latter.
+std::int64_t pull(const CommGraph& symmetric, std::span<const Rank> rank_of, std::size_t task, Rank from,
+                  Rank to) {
+    std::int64_t more = 0;
+    for (const Edge edge : symmetric.sends(Rank{task})) {
+        const Rank at = rank_of[edge.peer.value];
+        if (at == to) more += edge.bytes.value;
+        if (at == from) more -= edge.bytes.value;
+    }
+    return more;
+}
+
+/// Tasks by rank, which change ranks.
+class Holders {
+   public:
+    Holders(const UnequalTasks& tasks, const CommGraph* symmetric)
+        : tasks_(tasks), symmetric_(symmetric), rank_of_(tasks.rank_of.begin(), tasks.rank_of.end()),
+          held_(tasks.ranks) {
+        for (std::size_t task = 0; task < rank_of_.size(); ++task)
+            held_[rank_of_[task].value].push_back(task);
+    }
+
+    /// Moves tasks while that comes nearer to `load`; returns what is missing.
+    double hand_over(Rank from, Rank to, double load) {
+        std::vector<std::pair<std::int64_t, std::size_t>> candidates;
+        for (const std::size_t task : held_[from.value]) {
+            if (tasks_.loads[task] <= 0) continue;
+            candidates.emplace_back(symmetric_ == nullptr ? 0 : pull(*symmetric_, rank_of_, task, from, to),
+                                    task);
+        }
+        // What pulls most; then the heaviest, as light ones fill what remains; then the lowest.
+        std::ranges::sort(candidates, [&](const auto& a, const auto& b) {
+            if (a.first != b.first) return a.first > b.first;
+            if (tasks_.loads[a.second] != tasks_.loads[b.second])
+                return tasks_.loads[a.second] > tasks_.loads[b.second];
+            return a.second < b.second;
+        });
+        for (const auto& candidate : candidates) {
+            const double weight = tasks_.loads[candidate.second];
+            if (weight >= 2 * load) continue;
+            load -= weight;
+            rank_of_[candidate.second] = to;
+            held_[to.value].push_back(candidate.second);
+        }
+        std::erase_if(held_[from.value], [&](std::size_t task) { return rank_of_[task] != from; });
+        return load;
+    }
+    [[nodiscard]] double load_of(Rank rank) const {
+        double sum = 0;
+        for (const std::size_t task : held_[rank.value]) sum += tasks_.loads[task];
+        return sum;
+    }
+    [[nodiscard]] std::vector<Rank> take() { return std::move(rank_of_); }
+
+   private:
+    const UnequalTasks& tasks_;
+    const CommGraph* symmetric_;
+    std::vector<Rank> rank_of_;
+    std::vector<std::vector<std::size_t>> held_;
+};
+
+}  // namespace
+
+std::vector<double> loads_of_ranks(const UnequalTasks& tasks, std::span<const Rank> rank_of) {
+    std::vector<double> loads(tasks.ranks);
+    for (std::size_t task = 0; task < rank_of.size(); ++task)
+        loads[rank_of[task].value] += tasks.loads[task];
+    return loads;
+}
+
+std::vector<Rank> balance_greedily(const UnequalTasks& tasks, double tolerance) {
+    std::vector<std::size_t> order(tasks.loads.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t task) { return tasks.loads[task]; });
+    const double average = std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0) /
+                           static_cast<double>(tasks.ranks);
+    const double most = (1 + tolerance) * average;
+    std::vector<Rank> rank_of(tasks.rank_of.begin(), tasks.rank_of.end());
+    std::vector<double> load(tasks.ranks, 0.0);
+    using Entry = std::pair<double, std::uint32_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;  // some of them out of date
+    for (std::uint32_t rank = 0; rank < tasks.ranks; ++rank) least.emplace(0.0, rank);
+    for (const std::size_t task : order) {
+        std::uint32_t to = rank_of[task].value;
+        if (load[to] + tasks.loads[task] > most) {
+            while (least.top().first != load[least.top().second]) least.pop();
+            to = least.top().second;
+        }
+        rank_of[task] = Rank{to};
+        load[to] += tasks.loads[task];
+        least.emplace(load[to], to);
+    }
+    return rank_of;
+}
+
+std::vector<Rank> balance_by_plan(const UnequalTasks& tasks, std::string_view method) {
+    const std::vector<double> loads = loads_of_ranks(tasks, tasks.rank_of);
+    const double average =
+        std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(tasks.ranks);
+    const double part = average > 0 ? average / parts_of_average : 1;
+    std::vector<std::int64_t> parts;
+    for (const double load : loads) parts.push_back(std::llround(load / part));
+    const Plan plan = balance({parts, tasks.machine, tasks.slots}, method);
+
+    CommGraph symmetric;
+    if (tasks.graph != nullptr) symmetric = tasks.graph->symmetric();
+    Holders holders(tasks, tasks.graph != nullptr ? &symmetric : nullptr);
+    std::vector<double> open;
+    for (const TaskMove& move : plan) open.push_back(static_cast<double>(move.tasks) * part);
+    // Where ranks hand on what they are given, that takes several rounds.
+    for (bool goes_on = true; goes_on;) {
+        goes_on = false;
+        for (std::size_t i = 0; i < plan.size(); ++i) {
+            if (open[i] <= 0) continue;
+            const double wanted = std::min(open[i], holders.load_of(plan[i].from));
+            const double given = wanted - holders.hand_over(plan[i].from, plan[i].to, wanted);
+            open[i] -= given;
+            goes_on |= given > 0;
+        }
+    }
+    return holders.take();
+}
+
+}  // namespace topoloom

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Balancers for C.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/distributed/decide.hpp"
+#include "topoloom/balance/distributed/decision_times.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/topoloom_balancers.h"
+#include "topoloom/machine/text/machine_text.hpp"
+
+using namespace topoloom;
+
+struct topoloom_balancer {
+    std::string method;
+    std::optional<Machine> machine;
+    std::vector<Slot> slots;
+};
+
+namespace {
+
+struct Shares {
+    std::vector<topoloom_share> to, from;
+};
+
+void hand_over(Shares shares, topoloom_own_plan* plan) {
+    auto owner = std::make_unique<Shares>(std::move(shares));
+    *plan = {owner->to.size(), owner->from.size(), owner->to.data(), owner->from.data(), nullptr};
+    plan->owner = owner.release();
+}
+
+/// All that a rank says and hears until it has decided; false where the carrier gives up.
+bool carry(Conversation& conversation, Dialog<OwnPlan>& dialog, const topoloom_carrier& carrier) {
+    dialog.start();
+    while (true) {
+        for (const auto& [to, topic, words] : conversation.take_letters()) {
+            if (carrier.send(carrier.context, to, static_cast<int>(topic), words.data(), words.size()) != 0)
+                return false;
+        }
+        if (dialog.done()) return true;
+        const std::int64_t* words = nullptr;
+        std::size_t count = 0;
+        if (carrier.receive(carrier.context, conversation.from().value_or(TOPOLOOM_ANY_RANK),
+                            static_cast<int>(conversation.topic()), &words, &count) != 0)
+            return false;
+        conversation.deliver({words, words + count});
+    }
+}
+
+}  // namespace
+
+void topoloom_own_plan_free(topoloom_own_plan* plan) {
+    delete static_cast<Shares*>(plan->owner);
+    *plan = {};
+}
+
+int topoloom_balancer_make(const char* method, const char* machine, size_t ranks, const uint32_t* slots,
+                           topoloom_balancer** balancer, char* error, size_t error_size) {
+    return guarded(error, error_size, [&] {
+        auto made = std::make_unique<topoloom_balancer>();
+        made->method = method;
+        if (machine != nullptr) {
+            made->machine = make_machine(machine);
+            for (const std::uint32_t slot : std::span(slots, ranks)) {
+                if (slot >= made->machine->slot_count())
+                    fail("slot ", slot, " is none of the ", made->machine->slot_count(), " slots of ",
+                         machine);
+                made->slots.emplace_back(slot);
+            }
+        }
+        // Wrong names and options, and a machine that is missing, are said before there are loads.
+        const std::vector<std::int64_t> nothing(ranks, 0);
+        BalanceProblem problem{nothing};
+        if (made->machine) {
+            problem.machine = &*made->machine;
+            problem.slots = made->slots;
+        }
+        static_cast<void>(balance(problem, made->method));
+        *balancer = made.release();
+    });
+}
+
+void topoloom_balancer_free(topoloom_balancer* balancer) { delete balancer; }
+
+int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, const int64_t* loads,
+                               uint32_t rank, topoloom_own_plan* plan, char* error, size_t error_size) {
+    return guarded(error, error_size, [&] {
+        BalanceProblem problem{{loads, ranks}};
+        if (balancer->machine) {
+            problem.machine = &*balancer->machine;
+            problem.slots = balancer->slots;
+        }
+        Shares shares;
+        const Plan all = balance(problem, balancer->method);
+        if (rounds_of(problem.loads, all) > 1)
+            fail("balancer '", balancer->method, "' hands on what ranks were given, in several rounds; ",
+                 "take one of a single round, such as sweep");
+        for (const auto& [from, to, tasks] : all) {
+            if (from.value == rank) shares.to.push_back({to.value, tasks});
+            if (to.value == rank) shares.from.push_back({from.value, tasks});
+        }
+        hand_over(std::move(shares), plan);
+    });
+}
+
+int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_carrier* carrier,
+                    topoloom_own_plan* plan, char* error, size_t error_size) {
+    bool carried = true;
+    const int status = guarded(error, error_size, [&] {
+        Conversation conversation;
+        Dialog<OwnPlan> dialog = decide(conversation, rank, ranks, load);
+        carried = carry(conversation, dialog, *carrier);
+        if (!carried) fail("a message between ranks failed");
+        const OwnPlan own = dialog.take();
+        Shares shares;
+        for (const auto& [to, tasks] : own.to) shares.to.push_back({to, tasks});
+        if (own.from) shares.from.push_back({own.from->rank, own.from->tasks});
+        hand_over(std::move(shares), plan);
+    });
+    return carried ? status : 2;
+}
+
+int topoloom_gathers_loads(uint32_t ranks, double message_s, double byte_s) {
+    DecisionCosts costs;
+    if (message_s > 0) costs.message_s = message_s;
+    if (byte_s > 0) costs.byte_s = byte_s;
+    const DecisionTimes times = decision_times(ranks, costs);
+    return times.gathered <= times.distributed ? 1 : 0;
+}

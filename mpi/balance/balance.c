@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decides, and makes the plan of a rank.
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance.h"
+#include "errors.h"
+
+static bool same_text(const char* left, const char* right) {
+    return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
+}
+
+static char* copy_text(const char* text) {
+    if (text == NULL) return NULL;
+    char* copy = malloc(strlen(text) + 1);
+    return copy == NULL ? NULL : strcpy(copy, text);
+}
+
+static int gather_slots(const struct state* state, const topoloom_balance_options* options,
+                        uint32_t** slots) {
+    int* all = malloc((size_t)state->ranks * sizeof *all);
+    if (all == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
+    const int status = PMPI_Allgather(&options->slot, 1, MPI_INT, all, 1, MPI_INT, state->own);
+    if (status != MPI_SUCCESS) {
+        free(all);
+        return status;
+    }
+    _Static_assert(sizeof(int) == sizeof(uint32_t), "a negative slot becomes one that no machine has");
+    *slots = (uint32_t*)all;
+    return status;
+}
+
+int find_balancer(struct state* state, const topoloom_balance_options* options, const char* method) {
+    if (state->balancer != NULL && same_text(state->method, method) &&
+        same_text(state->machine, options->machine) && state->slot == options->slot)
+        return MPI_SUCCESS;
+    uint32_t* slots = NULL;
+    int status = options->machine == NULL ? MPI_SUCCESS : gather_slots(state, options, &slots);
+    if (status != MPI_SUCCESS) return status;
+    topoloom_balancer* made = NULL;
+    char error[256] = "";
+    const int failed = topoloom_balancer_make(method, options->machine, (size_t)state->ranks, slots, &made,
+                                              error, sizeof error);
+    free(slots);
+    if (failed) return raise_error(state->own, MPI_ERR_ARG, "balance", "%s", error);
+    topoloom_balancer_free(state->balancer);
+    free(state->method);
+    free(state->machine);
+    state->balancer = made;
+    state->method = copy_text(method);
+    state->machine = copy_text(options->machine);
+    state->slot = options->slot;
+    return MPI_SUCCESS;
+}
+
+static int decide_gathered(struct state* state, long long count, topoloom_own_plan* own) {
+    int64_t* loads = malloc((size_t)state->ranks * sizeof *loads);
+    if (loads == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
+    const int64_t load = count;
+    const int status = PMPI_Allgather(&load, 1, MPI_INT64_T, loads, 1, MPI_INT64_T, state->own);
+    char error[256] = "";
+    const int failed =
+        status == MPI_SUCCESS && topoloom_balancer_own_plan(state->balancer, (size_t)state->ranks, loads,
+                                                            (uint32_t)state->rank, own, error, sizeof error);
+    free(loads);
+    return failed ? raise_error(state->own, MPI_ERR_COUNT, "balance", "%s", error) : status;
+}
+
+static int decide(struct state* state, long long count, const topoloom_balance_options* options,
+                  topoloom_own_plan* own) {
+    const char* method = options->method;
+    if (method == NULL) method = options->machine != NULL ? "auto" : "sweep";
+    const bool can_talk = strcmp(method, "sweep") == 0;
+    if (options->decide == TOPOLOOM_DECIDE_BY_MESSAGES && !can_talk)
+        return raise_error(state->own, MPI_ERR_ARG, "balance",
+                           "by messages ranks can decide on sweep alone, not on %.60s", method);
+    const bool gathers =
+        options->decide == TOPOLOOM_DECIDE_GATHERED || !can_talk ||
+        (options->decide == TOPOLOOM_DECIDE_FASTEST &&
+         topoloom_gathers_loads((uint32_t)state->ranks, options->message_s, options->byte_s));
+    if (!gathers) return decide_by_messages(state, count, own);
+    const int status = find_balancer(state, options, method);
+    return status == MPI_SUCCESS ? decide_gathered(state, count, own) : status;
+}
+
+/// One allocation: the plan, and behind it its arrays.
+static struct plan* make_plan(const topoloom_own_plan* own, long long count) {
+    const size_t shares = own->to_count + own->from_count;
+    struct plan* plan = calloc(1, sizeof *plan + shares * (sizeof(long long) + sizeof(int)));
+    if (plan == NULL) return NULL;
+    long long* tasks = (long long*)(plan + 1);
+    int* ranks = (int*)(tasks + shares);
+    plan->front = (topoloom_plan){.before = count,
+                                  .after = count,
+                                  .kept = count,
+                                  .to_count = (int)own->to_count,
+                                  .from_count = (int)own->from_count,
+                                  .to = ranks,
+                                  .from = ranks + own->to_count,
+                                  .tasks_to = tasks,
+                                  .tasks_from = tasks + own->to_count};
+    for (size_t i = 0; i < shares; ++i) {
+        const bool leaves = i < own->to_count;
+        const topoloom_share* share = leaves ? &own->to[i] : &own->from[i - own->to_count];
+        ranks[i] = (int)share->rank;
+        tasks[i] = share->tasks;
+        plan->front.after += leaves ? -share->tasks : share->tasks;
+        if (leaves) plan->front.kept -= share->tasks;
+    }
+    return plan;
+}
+
+int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_options* given,
+                     topoloom_plan** plan) {
+    const topoloom_balance_options options = given != NULL ? *given : (topoloom_balance_options){0};
+    struct state* state = NULL;
+    topoloom_own_plan own = {0};
+    int status = find_state(comm, &state);
+    if (status == MPI_SUCCESS) status = decide(state, count, &options, &own);
+    if (status != MPI_SUCCESS) return status;
+    struct plan* made = make_plan(&own, count);
+    topoloom_own_plan_free(&own);
+    if (made == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
+    made->state = state;
+    made->number = state->plans++;
+    hold_state(state);
+    *plan = &made->front;
+    return MPI_SUCCESS;
+}
+
+int topoloom_plan_free(topoloom_plan** plan) {
+    struct plan* made = (struct plan*)*plan;
+    *plan = NULL;
+    if (made == NULL) return MPI_SUCCESS;
+    release_state(made->state);
+    free(made);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of the library offer each other. Functions that return int return what the public ones do.
+#ifndef TOPOLOOM_BALANCE_PARTS_H
+#define TOPOLOOM_BALANCE_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "topoloom_balance.h"
+#include "topoloom_balancers.h"
+
+/// What a communicator carries as an attribute.
+struct state {
+    MPI_Comm own;  // a duplicate, with the program's error handler
+    int rank, ranks;
+    int users;  // the attribute, and plans
+    int plans;  // that were made
+    topoloom_balancer* balancer;
+    char *method, *machine;  // of the balancer
+    int slot;
+    struct process* process;
+    struct state* next;
+};
+
+/// Tags: of letters while ranks decide, then of exchanges.
+enum { letter_tags = 16, exchange_tags = 3, exchanges_at_once = 8, plans_at_once = 1024 };
+enum exchange_tag { size_tag, room_tag, task_tag };
+
+struct plan {
+    topoloom_plan front;
+    struct state* state;
+    int number;     // of the communicator's plans
+    int exchanges;  // that were started
+};
+
+/// Finds the state, or makes it, collectively.
+int find_state(MPI_Comm comm, struct state** state);
+void hold_state(struct state* state);
+void release_state(struct state* state);
+
+/// The balancer of these options, which is kept for the next call with the same; collective.
+int find_balancer(struct state* state, const topoloom_balance_options* options, const char* method);
+
+/// topoloom_decide by messages of MPI.
+int decide_by_messages(struct state* state, long long count, topoloom_own_plan* own);
+
+#endif

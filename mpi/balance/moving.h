@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tasks under way.
+#ifndef TOPOLOOM_MOVING_H
+#define TOPOLOOM_MOVING_H
+
+#include "balance.h"
+
+/// What goes to a receiver, or comes from a source.
+struct side {
+    int rank;
+    long long tasks, bytes;
+    char* data;
+    long long* sizes;  // NULL: all of one size
+    int has_room;      // as the receiver says
+    bool moves;        // it hands over what the plan says
+};
+
+enum event_kind { sizes_sent, sizes_came, room_sent, room_said, part_sent, part_came };
+
+/// What the completion of a request means.
+struct event {
+    enum event_kind kind;
+    int side;
+    bool is_first;  // of a side's parts
+};
+
+struct topoloom_moving {
+    struct plan* plan;
+    char* tasks;
+    long long* sizes;
+    long long task_bytes, room, byte_room;  // task_bytes 0: sized
+    long long bytes, kept_bytes;            // before
+    int tag;
+    struct side *to, *from;
+    char* arrived;  // from all sources; NULL: they go straight behind the kept tasks
+    long long* arrived_sizes;
+    int unknown;  // sources whose sizes have not come
+    int unasked;  // receivers that have not said whether they have room
+    bool is_answered, has_room;
+    const char* fault;  // for which this rank neither gives nor takes
+    int status;
+    MPI_Request* requests;
+    struct event* events;
+    int* indices;
+    MPI_Status* statuses;
+    int open, most;
+};
+
+/// Posts what needs no answer of others.
+void start_moving(struct topoloom_moving* moving);
+/// Does what can be done now, or waits for something; true: all is done.
+bool step_moving(struct topoloom_moving* moving, bool waits);
+
+long long sum_sizes(const long long* sizes, long long count);
+
+#endif

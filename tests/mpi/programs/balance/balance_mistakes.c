@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What programs do wrong when they balance: `balance_mistakes WHAT`, or `returned`: all that come back as errors. On three ranks, of
+// which rank 0 has six tasks.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <topoloom_balance.h>
+
+static int rank;
+
+static int try_balance(MPI_Comm comm, long long count, topoloom_balance_options options) {
+    topoloom_plan* plan = NULL;
+    const int status = topoloom_balance(comm, count, &options, &plan);
+    if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
+    return status;
+}
+
+/// Every task is somewhere, after an exchange that failed here or there.
+static int all_are_there(const long long* tasks, long long held) {
+    long long sum = 0, all = 0;
+    for (long long i = 0; i < held; ++i) sum += tasks[i];
+    MPI_Allreduce(&sum, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return all == 1 + 2 + 3 + 4 + 5 + 6;
+}
+
+/// Two receivers, of which rank 2 does something wrong, or the giver. Returns whether rank 2, or the giver, got an error.
+static int try_exchange(const char* what) {
+    long long tasks[8] = {1, 2, 3, 4, 5, 6}, sizes[8], held = -1;
+    for (int i = 0; i < 8; ++i) sizes[i] = sizeof *tasks;
+    topoloom_plan* plan = NULL;
+    int status = topoloom_balance(MPI_COMM_WORLD, rank == 0 ? 6 : 0, NULL, &plan);
+    if (status != MPI_SUCCESS) return status;
+    const int is_last = rank == 2, is_giver = rank == 0;
+    const int is_sized = strncmp(what, "sized", 5) == 0;
+    long long room = 8;
+    void* array = tasks;
+    int bytes = sizeof *tasks;
+    if (strcmp(what, "room") == 0 && is_last) room = 1;
+    if (strcmp(what, "negative-room") == 0 && is_last) room = -1;
+    if (strcmp(what, "null") == 0 && is_last) array = NULL;
+    if (strcmp(what, "null-giver") == 0 && is_giver) array = NULL;
+    if (strcmp(what, "bytes") == 0 && is_last) bytes = 0;
+    if (strcmp(what, "sized-negative") == 0 && is_giver) sizes[1] = -1;
+    const long long byte_room = strcmp(what, "sized-room") == 0 && is_last ? 9 : (long long)sizeof tasks;
+    status = is_sized ? topoloom_exchange_sized(plan, array, byte_room, sizes, room, &held)
+                      : topoloom_exchange(plan, array, bytes, room, &held);
+    if (!all_are_there(tasks, held)) printf("rank %d: tasks are lost or doubled (%s)\n", rank, what);
+    topoloom_plan_free(&plan);
+    int any = 0;
+    const int failed = status != MPI_SUCCESS;
+    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return any ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static const char* const mistakes[] = {
+    "count", "sum",  "method",        "option", "machine",    "slot",  "rounds",     "talk",
+    "freed", "room", "negative-room", "null",   "null-giver", "bytes", "sized-room", "sized-negative"};
+
+static int make(const char* what) {
+    const topoloom_balance_options usual = {0};
+    if (strcmp(what, "count") == 0) return try_balance(MPI_COMM_WORLD, rank == 1 ? -3 : 5, usual);
+    if (strcmp(what, "sum") == 0) return try_balance(MPI_COMM_WORLD, 1LL << 61, usual);
+    if (strcmp(what, "method") == 0)
+        return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.method = "alais"});
+    if (strcmp(what, "option") == 0)
+        return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.method = "transport"});
+    if (strcmp(what, "machine") == 0)
+        return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.machine = "torso:8"});
+    if (strcmp(what, "slot") == 0)
+        return try_balance(MPI_COMM_WORLD, 5,
+                           (topoloom_balance_options){.machine = "ring:8", .slot = 5 + rank * 2});
+    if (strcmp(what, "rounds") == 0)
+        return try_balance(MPI_COMM_WORLD, rank == 0 ? 90 : 0,
+                           (topoloom_balance_options){.method = "diffusion(neighbors=ring)"}) !=
+                   MPI_SUCCESS ||
+               try_balance(MPI_COMM_WORLD, 1LL << 61, usual);
+    if (strcmp(what, "talk") == 0)
+        return try_balance(
+            MPI_COMM_WORLD, 5,
+            (topoloom_balance_options){.method = "alias", .decide = TOPOLOOM_DECIDE_BY_MESSAGES});
+    if (strcmp(what, "freed") == 0) return try_balance(MPI_COMM_NULL, 5, usual);
+    return try_exchange(what);
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(argv[argc - 1], "returned") != 0) {
+        make(argv[1]);
+        MPI_Finalize();
+        return 0;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const int count = sizeof mistakes / sizeof *mistakes;
+    int returned = 0;
+    for (int i = 0; i < count; ++i) {
+        const int status = make(mistakes[i]);
+        returned += status != MPI_SUCCESS;
+        if (status == MPI_SUCCESS && rank == 0) printf("no error: %s\n", mistakes[i]);
+    }
+    if (rank == 0) printf("%d of %d mistakes were returned, and no task was lost\n", returned, count);
+    MPI_Finalize();
+    return 0;
+}
