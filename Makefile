@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -54,6 +54,10 @@ bench-contention: build      ## placements for the busiest link, beside others; 
 
 bench-axes: build            ## axes of AI training in their best order; ARGS='--docs docs' renews the page
 	PYTHONPATH=bench python -m axes $(ARGS)
+
+bench-ai: build              ## AI jobs: our groups beside Megatron's own; ARGS='--settings 20' takes seconds
+	tools/setup.sh test
+	PYTHONPATH=bench python -m ai $(ARGS)
 
 bench-affinity: build        ## threads on the Cell's ring bus; ARGS='--docs docs' renews the page
 	PYTHONPATH=bench python -m affinity $(ARGS)

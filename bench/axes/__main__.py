@@ -33,7 +33,9 @@ def main(given: Sequence[str] | None = None) -> None:
             print(line(results[-1]), file=sys.stderr, flush=True)
     print(table(results))
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "axes.md", table(results), *MARKS)
+        paste(
+            asked.docs / "reference" / "benchmarks" / "axes.md", table(results), *MARKS
+        )
         draw(results, asked.docs / "axes.svg")
 
 

@@ -8,8 +8,8 @@ from random import Random
 from time import perf_counter
 
 import topoloom
-from axes.mixes import MODELS, step
 from topoloom._core import AxisOrder
+from topoloom.frameworks.models import MODELS, step
 from topoloom.graphs import LayoutOrders, MegatronJob, MeshOrders, megatron_job
 from topoloom.graphs.axes import parse_mesh
 from topoloom.tasks import map_axes

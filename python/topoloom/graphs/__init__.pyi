@@ -15,6 +15,12 @@ from topoloom._core import (
     triangular_levels as triangular_levels,
     triangular_messages as triangular_messages,
 )
+from topoloom.frameworks.deepspeed import DeepSpeedJob as DeepSpeedJob
+from topoloom.frameworks.device_mesh import DeviceMeshJob as DeviceMeshJob
+from topoloom.frameworks.megatron import (
+    MegatronJob as MegatronJob,
+    megatron_job as megatron_job,
+)
 from topoloom.graphs.axes import (
     MeshOrders as MeshOrders,
     Traffic as Traffic,
@@ -28,11 +34,6 @@ from topoloom.graphs.layouts import (
     LayoutOrders as LayoutOrders,
     layout_graph as layout_graph,
     order_layouts as order_layouts,
-)
-from topoloom.graphs.megatron import (
-    MegatronJob as MegatronJob,
-    megatron_job as megatron_job,
-    parse_framework as parse_framework,
 )
 from topoloom.graphs.patterns import Request as Request
 from topoloom.graphs.phases import load_phases as load_phases

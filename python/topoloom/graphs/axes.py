@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parallelism axes of AI training: a mesh of ranks, its traffic, and orders of both.
 
-Every axis multiplies the ranks, as on a mesh of JAX; `topoloom.graphs.megatron` has
-what Megatron-Core does. Tensor parallelism is numbered the fastest; axes of other names
+Every axis multiplies the ranks, as on a mesh of JAX; `topoloom.frameworks` has
+what others do. Tensor parallelism is numbered the fastest; axes of other names
 follow as they are written. A device is a slot, numbered by its place in the allocation.
 """
 

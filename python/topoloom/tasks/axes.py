@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
+from topoloom.frameworks.job import Job
+from topoloom.frameworks.models import Step
 from topoloom.graphs.axes import MeshOrders, Traffic, check_fit, order_axes
 from topoloom.graphs.layouts import LayoutOrders, order_layouts
-from topoloom.graphs.megatron import MegatronJob
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.gain import gain
 from topoloom.tasks.search import Progress
 
 #: Programs that an order is written for.
-FORMATS = ("jax", "megatron", "ranks")
+FORMATS = ("jax", "name", "ranks", "settings")
 
 #: A name on the slots as allocated is taken unless another placement gains this much.
 _LEAST_GAIN = 1e-4
@@ -26,16 +27,42 @@ _LEAST_GAIN = 1e-4
 
 @dataclass(frozen=True)
 class MappedAxes:
-    """Orders of the axes, the one that was asked for, and the sizes of all axes."""
+    """Orders of the axes, the one that was asked for, and the sizes of all axes.
+
+    Attributes
+    ----------
+    orders, chosen, axes
+        As said.
+    job
+        The job, where it is that of a framework.
+    default
+        The orders of the framework's default, where this is another variant.
+    others
+        Seconds of the best of the job's other variants, by their axes that differ.
+    """
 
     orders: MeshOrders | LayoutOrders
     chosen: AxisOrder
     axes: Mapping[str, int]
+    job: Job | None = None
+    default: MappedAxes | None = None
+    others: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def graph(self) -> tuple[CommGraph, list[CommGraph]]:
         """Make the communication graph, and the phases that it is the sum of."""
         return self.orders.graph(self.chosen)
+
+    @property
+    def start(self) -> float:
+        """Seconds of the default, which gains are of."""
+        return (self.default or self).orders.given.total
+
+    @property
+    def reading(self) -> str:
+        """How the names of orders are read."""
+        fastest_first = self.job is None or self.job.framework == "megatron"
+        return "fastest first" if fastest_first else "slowest first"
 
     def placement_file(self, **about: Any) -> PlacementFile:
         """Judge the chosen order; `about` is what else the file says."""
@@ -52,10 +79,11 @@ class MappedAxes:
 
     def text(self, program: str) -> str:
         """Write the chosen order for one of `FORMATS`."""
-        if program == "megatron":
-            if isinstance(self.orders, MeshOrders):
-                raise Error("Megatron has names for its own jobs; map a MegatronJob")
-            return self.orders.text(self.chosen)
+        if program in ("name", "settings"):
+            if self.job is None:
+                raise Error(f"a mesh has no {program}; ask for a framework's job")
+            name = self.orders.text(self.chosen)
+            return "\n".join(self.job.settings(name)) if program == "settings" else name
         if program == "jax":
             return json.dumps(_mesh_only(self.orders).devices(self.chosen).tolist())
         return "\n".join(map(str, self.orders.device_of_rank(self.chosen)))
@@ -70,9 +98,20 @@ class MappedAxes:
         return {
             "machine": orders.allocation.machine.text,
             "mesh": dict(self.axes),
+            **self._settings(),
             "default": self._described(orders.given),
             "named": self._described(orders.nested),
             "best": best,
+        }
+
+    def _settings(self) -> dict[str, Any]:
+        if self.job is None:
+            return {}
+        return {
+            "framework": self.job.framework,
+            "settings": self.job.settings(self.orders.text(self.chosen)),
+            "default_seconds": self.start,
+            "other_variants": dict(self.others),
         }
 
     def _described(self, order: AxisOrder) -> dict[str, Any]:
@@ -84,7 +123,7 @@ class MappedAxes:
             "order": orders.text(order),
             **back_and_forth,
             "seconds": order.total,
-            "gain": gain(orders.given.total, order.total),
+            "gain": gain(self.start, order.total),
             "traffic": [
                 {"axes": one.axes, "collective": one.collective, "seconds": seconds}
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True)
@@ -94,29 +133,73 @@ class MappedAxes:
 
 def map_axes(
     allocation: Allocation,
-    mesh: Mapping[str, int] | MegatronJob,
-    traffic: Sequence[Traffic],
+    mesh: Mapping[str, int] | Job,
+    traffic: Sequence[Traffic] | Step,
     *,
     named: bool = False,
     progress: Progress | None = None,
 ) -> MappedAxes:
     """Order the axes; `named` chooses the best order that is a name on the same slots.
 
-    The orders of a job of Megatron are those that it has names for.
+    The orders of a framework's job are those that it has names for. Of a job that
+    leaves a setting open, the best variant is found where `traffic` is a step, which
+    says what each of them sends.
     """
-    if not isinstance(mesh, MegatronJob):
-        orders = order_axes(allocation, mesh, traffic, progress)
-        return MappedAxes(orders, orders.nested if named else orders.best, mesh)
+    if isinstance(mesh, Mapping):
+        sends = _sends(traffic, mesh)
+        orders = order_axes(allocation, mesh, sends, progress)
+        chosen = orders.nested if named else orders.best
+        return MappedAxes(orders, chosen, mesh)
     check_fit(mesh.mesh, mesh.ranks, allocation)
-    laid = order_layouts(allocation, mesh.layouts(), traffic, progress)
+    variants = mesh.variants() if isinstance(traffic, Step) else [mesh]
+    mapped = [_map_job(allocation, one, traffic, named, progress) for one in variants]
+    best = min(mapped, key=lambda one: one.chosen.total)
+    others = {
+        _differing(one.axes, best.axes): one.chosen.total
+        for one in mapped
+        if one is not best
+    }
+    default = None if best is mapped[0] else mapped[0]
+    return replace(best, default=default, others=others)
+
+
+def _map_job(
+    allocation: Allocation,
+    job: Job,
+    traffic: Sequence[Traffic] | Step,
+    named: bool,
+    progress: Progress | None,
+) -> MappedAxes:
+    sends = _sends(traffic, job.axes)
+    laid = order_layouts(allocation, job.layouts(), sends, progress)
+    if laid.nested.total > (1 - _LEAST_GAIN) * laid.given.total:
+        same = (laid.layouts[0], laid.layouts[0], laid.layouts[2])
+        laid = replace(laid, nested=laid.given, layouts=same)
     if laid.best.total > (1 - _LEAST_GAIN) * laid.nested.total:
-        laid = replace(laid, best=laid.nested)
-    return MappedAxes(laid, laid.nested if named else laid.best, mesh.axes)
+        same = (laid.layouts[0], laid.layouts[1], laid.layouts[1])
+        laid = replace(laid, best=laid.nested, layouts=same)
+    chosen = laid.nested if named else laid.best
+    return MappedAxes(laid, chosen, job.axes, job)
+
+
+def _sends(
+    traffic: Sequence[Traffic] | Step, axes: Mapping[str, int]
+) -> Sequence[Traffic]:
+    return traffic.traffic(axes) if isinstance(traffic, Step) else traffic
+
+
+def _differing(axes: Mapping[str, int], from_axes: Mapping[str, int]) -> str:
+    """Name the axes whose sizes differ, and edp not, which follows."""
+    return ",".join(
+        f"{axis}={size}"
+        for axis, size in axes.items()
+        if size != from_axes[axis] and axis != "edp"
+    )
 
 
 def _mesh_only(orders: MeshOrders | LayoutOrders) -> MeshOrders:
     if isinstance(orders, MeshOrders):
         return orders
     raise Error(
-        "a job of Megatron is not one mesh of devices; ask for the device of every rank"
+        "a framework's job is not one mesh of devices; ask for the device of every rank"
     )

@@ -19,7 +19,7 @@ TRAFFIC = ["--traffic", "tp=1GB,ep=4GB,dp+ep=500MB"]
 AXES = ["axes", *CUBE, *TRAFFIC]
 MEGATRON = [
     *("axes", "--machine", "tpu-v4-cube", "--framework", "megatron"),
-    *("--mesh", "tp=2,dp=16,pp=2", "--experts", "ep=4,etp=1"),
+    *("--world", "64", "--tp", "2", "--pp", "2", "--ep", "4", "--etp", "1"),
     *("--traffic", "tp=1GB,ep=4GB,pp=1GB,dp=500MB,edp=1GB"),
 ]
 
@@ -86,7 +86,7 @@ def test_a_job_of_megatron_is_ordered_by_names(topoloom: Command) -> None:
         assert sorted(found[one]["order"].split("-")) == ["cp", "dp", "ep", "pp", "tp"]
     assert sorted(found["best"]["ranks"]) == list(range(64))
     assert "jax" not in found["best"]
-    name = topoloom(*MEGATRON, "--to", "megatron").out
+    name = topoloom(*MEGATRON, "--to", "name").out
     assert name == found["named"]["order"] + "\n"
     ranks = topoloom(*MEGATRON, "--to", "ranks").out.split()
     assert [int(rank) for rank in ranks] == found["best"]["ranks"]
@@ -94,10 +94,35 @@ def test_a_job_of_megatron_is_ordered_by_names(topoloom: Command) -> None:
     assert any(line.split()[:2] == ["best", "name"] for line in lines)
 
 
+def test_a_framework_says_what_to_type_and_searches_what_is_open(
+    topoloom: Command,
+) -> None:
+    words = ["axes", "--machine", "rails:8:8:1,bandwidth=50GB/s", "--world", "64"]
+    step = ["--train", "qwen3-30b-a3b,batches=2"]
+    found = topoloom(*words, "--framework", "megatron", "--tp", "4", "--ep", "8", *step)
+    assert any(
+        line.split()[:2] == ["instead", "etp=4:"] for line in found.out.split("\n")
+    )
+    assert "--tensor-model-parallel-size 4 --expert-model-parallel-size 8" in found.out
+    one = topoloom(
+        *words, "--framework", "fsdp", "--tp", "8", *step, "--to", "settings"
+    )
+    assert one.out == (
+        "init_device_mesh('cuda', (8, 8), mesh_dim_names=('shard', 'tp'))\n"
+    )
+    job = ["--framework", "deepspeed", "--pp", "2", "--ep", "4"]
+    document = topoloom(*words, *job, *step, "--json").json
+    assert document["framework"] == "deepspeed"
+    assert document["mesh"] == {"tp": 1, "dp": 32, "pp": 2, "ep": 4, "edp": 8}
+    assert any("MoE(ep_size=4)" in one for one in document["settings"])
+    mesh = topoloom(*words, "--framework", "jax", "--tp", "4", *step, "--json").json
+    assert mesh["mesh"] == {"tp": 4, "dp": 16}
+
+
 def test_the_placement_of_a_name_is_the_slots_as_allocated(topoloom: Command) -> None:
     files = ["--write-pattern", "p.npz", "-o", "m.json"]
     found = topoloom(*MEGATRON, "--json").json
-    topoloom(*MEGATRON, *files, "--to", "megatron")
+    topoloom(*MEGATRON, *files, "--to", "name")
     placed = load_placement("m.json")
     assert placed.placement.slots.tolist() == list(range(64))
     assert placed.values["objective"] == pytest.approx(found["named"]["seconds"])
@@ -136,22 +161,42 @@ def test_a_ragged_allocation_leaves_slots_over(topoloom: Command) -> None:
             "tp=4 or dp=8 fits",
         ),
         (
-            [*CUBE, *TRAFFIC, "--to", "megatron"],
-            "in Megatron the experts divide the ranks of the other axes: give ep and",
+            [*CUBE, *TRAFFIC, "--to", "name"],
+            "--to name is for jobs of --framework; a mesh takes --to jax",
         ),
-        ([*CUBE, *TRAFFIC, "--framework", "nemo"], "no framework 'nemo'; write"),
+        (
+            [*CUBE[:2], *TRAFFIC, "--framework", "nemo", "--world", "8"],
+            "no framework 'nemo'; there are: megatron, deepspeed, fsdp, jax; mega",
+        ),
         (
             [*MEGATRON[1:], "--to", "jax"],
-            "--to jax is for meshes; write --to ranks for a job of Megatron",
+            "--to jax is for meshes; write --to ranks for a framework's job",
         ),
         (
-            [*MEGATRON[1:7], "--experts", "ep=4", "--traffic", "dp+ep=1GB"],
+            [*MEGATRON[1:-2], "--traffic", "dp+ep=1GB"],
             "no groups along dp+ep: a group is along tp, cp, dp, pp or etp, ep, edp",
         ),
         (
-            [*MEGATRON[1:5], "--mesh", "tp=2,dp=64", "--traffic", "tp=1GB"],
+            [*MEGATRON[1:5], "--tp", "2", "--world", "128", "--traffic", "tp=1GB"],
             "the mesh tp=2,cp=1,dp=64,pp=1 has 128 ranks, but the allocation has",
         ),
+        (
+            [*CUBE, *TRAFFIC, "--framework", "jax", "--world", "64"],
+            "--mesh and --framework are mutually exclusive; write --tp, --pp",
+        ),
+        (
+            [*CUBE, *TRAFFIC, "--tp", "2"],
+            "--tp goes with --framework, such as megatron",
+        ),
+        (
+            [*CUBE[:2], *TRAFFIC],
+            "name the axes: --mesh tp=8,dp=16, or --framework and --world",
+        ),
+        (
+            [*CUBE[:2], *TRAFFIC, "--framework", "fsdp"],
+            "fsdp needs --world, the number of ranks",
+        ),
+        (CUBE, "say what is sent: either --traffic tp=1GB or --train MODEL"),
         ([*CUBE, *TRAFFIC, "--to", "jaxx"], "no order format 'jaxx' (did you mean"),
         (
             [*CUBE, *TRAFFIC, "--to", "jax", "--json"],

@@ -260,8 +260,9 @@ def test_figures_show_before_and_after(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [
-            *(TOPOLOOM, "axes", "--machine", "rails:8:128:4", "--to", "megatron"),
-            *("--mesh", "tp=4,cp=4,dp=16,pp=4", "--experts", "ep=8"),
+            *(TOPOLOOM, "axes", "--machine", "rails:8:128:4", "--to", "name"),
+            *("--framework", "megatron", "--world", "1024", "--tp", "4", "--cp", "4"),
+            *("--pp", "4", "--ep", "8"),
             *("--traffic", "tp=1GB,cp=1GB,ep=4GB,etp=1GB,pp=1GB,cp+dp=500MB,edp=1GB"),
         ],
         cwd=tmp_path,

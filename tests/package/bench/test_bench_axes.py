@@ -10,7 +10,7 @@ import pytest
 from axes.__main__ import line, table
 from axes.cases import CASES, Case, measure
 from axes.figure import draw
-from axes.mixes import MODELS, Model, step
+from topoloom.frameworks.models import MODELS, Model, step
 from topoloom.graphs import MegatronJob
 from topoloom.graphs.axes import parse_mesh
 

@@ -10,28 +10,31 @@ import typer
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, WritePattern, output_option
+from topoloom.cli.options.frameworks import JobOptions, read_job
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import Seed, read_search
 
 if TYPE_CHECKING:
-    from topoloom.graphs.megatron import MegatronJob
     from topoloom.tasks.axes import MappedAxes
 
 
 @with_groups
 def command(
+    machine: MachineText,
+    *,
     mesh: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--mesh",
             metavar="AXIS=SIZE,...",
             help="The axes and their sizes, such as tp=8,cp=2,pp=4,dp=16; their "
             "product is the number of ranks.",
         ),
-    ],
+    ] = None,
+    job: JobOptions,
     traffic: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--traffic",
             metavar="AXIS=BYTES,...",
@@ -39,26 +42,15 @@ def command(
             "or ep=all-to-all:64MiB; the others are ring, halving and chain. "
             "dp+ep=1GiB goes along both as one.",
         ),
-    ],
-    machine: MachineText,
-    *,
-    framework: Annotated[
-        str | None,
-        typer.Option(
-            "--framework",
-            metavar="NAME",
-            help="Lay out the job by the rules of Megatron-Core: 'megatron', or "
-            "'megatron-0.8' for those of that release; --mesh has tp, cp, dp and pp. "
-            "Otherwise, without --experts, every axis multiplies the ranks, as in JAX.",
-        ),
     ] = None,
-    experts: Annotated[
+    model: Annotated[
         str | None,
         typer.Option(
-            "--experts",
-            metavar="ep=SIZE,etp=SIZE",
-            help="Ranks that Megatron distributes the experts over, and splits each "
-            "over; without etp as many as tp. Traffic may then name ep, etp and edp.",
+            "--train",
+            metavar="MODEL,...",
+            help="In place of --traffic: what a step of this model sends, such as "
+            "qwen3-235b-a22b,sequence=32768,batches=16, or layers=, hidden=, heads=, "
+            "kv_heads=, head_size=, ffn=, experts=, active=.",
         ),
     ] = None,
     allowed: AllocationOptions,
@@ -69,8 +61,8 @@ def command(
             "--to",
             metavar="FORMAT",
             help="Print just the order: device numbers in the shape of the mesh for "
-            "'jax', the device of every rank for 'ranks', or the best name of an order "
-            "for 'megatron', with devices as allocated.",
+            "'jax', the device of every rank for 'ranks'; or of a framework's job on "
+            "devices as allocated the best 'name', or the 'settings' to type.",
             autocompletion=complete.axis_orders,
         ),
     ] = None,
@@ -87,16 +79,16 @@ def command(
     rails: the order of the axes, split where that helps, with the least time for what
     they send. Time is that of --objective time, added up over the axes; it is compared
     with the order tp-cp-ep-dp-pp, the first the fastest, on the slots as allocated.
-    Axes of other names follow as they are written. Megatron orders by a name, which
-    its experts share; the best of those that it accepts, and ranks on other slots.
+    Axes of other names follow as they are written. Frameworks order by names of their
+    own: the best of those that one accepts, what to set, and ranks on other slots.
 
     By default ep sends all-to-all and pp along a chain, others in rings.
     Slots may be left over. A device is a slot, by its position in the allocation.
 
     \b
     Examples:
-      topoloom axes --mesh tp=2,dp=256 --experts ep=8 --machine dgx-h100-pod \\
-          --allocate 64 --traffic tp=1GB,ep=4GB,dp=500MB --framework megatron
+      topoloom axes --framework megatron --tp 2 --cp 4 --pp 4 --ep 8 --world 1024 \\
+          --machine dgx-h100-pod --train qwen3-235b-a22b,sequence=32768
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
           --machine tpu-v4-cube --to jax
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
@@ -109,9 +101,9 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.graphs.axes import parse_mesh, parse_traffic
+    from topoloom.frameworks.models import parse_step
+    from topoloom.graphs.axes import parse_traffic
     from topoloom.graphs.graph_file import save_graph
-    from topoloom.graphs.megatron import NEWEST, megatron_job, parse_framework
     from topoloom.graphs.phases import phase_array
     from topoloom.placements.placement_file import save_placement
     from topoloom.support.nearest import unknown_name
@@ -122,19 +114,24 @@ def command(
         raise Error(unknown_name("order format", to, FORMATS))
     if to is not None and as_json:
         raise Error("--to and --json are mutually exclusive; --json holds all orders")
-    axes = parse_mesh(mesh)
-    job: MegatronJob | None = None
-    if framework is not None or experts is not None or to == "megatron":
-        release = NEWEST if framework is None else parse_framework(framework)
-        job = megatron_job(axes, parse_mesh(experts) if experts else {}, release)
-        axes = job.axes
-    if to == "jax" and job is not None:
-        raise Error("--to jax is for meshes; write --to ranks for a job of Megatron")
-    sends = parse_traffic(traffic, axes)
+    mapped_job = read_job(job, mesh)
+    is_mesh = isinstance(mapped_job, dict)
+    if to == "jax" and not is_mesh:
+        raise Error("--to jax is for meshes; write --to ranks for a framework's job")
+    if to in ("name", "settings") and is_mesh:
+        raise Error(f"--to {to} is for jobs of --framework; a mesh takes --to jax")
+    if (traffic is None) == (model is None):
+        raise Error("say what is sent: either --traffic tp=1GB or --train MODEL")
+    axes = mapped_job if isinstance(mapped_job, dict) else mapped_job.axes
+    sends = parse_step(model) if model else parse_traffic(traffic or "", axes)
     given, described = load_nodes(machine, Where(*allowed, seed))
     with watching("ordering axes", read_search(seed)) as watch:
         mapped = map_axes(
-            given.allocation, job or axes, sends, named=to == "megatron", progress=watch
+            given.allocation,
+            mapped_job,
+            sends,
+            named=to in ("name", "settings"),
+            progress=watch,
         )
     if write_pattern is not None:
         graph, phases = mapped.graph
@@ -165,20 +162,24 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
 
     orders = mapped.orders
     is_mesh = isinstance(orders, MeshOrders)
+    default = (mapped.default or mapped).orders
+    names = list(dict.fromkeys(one.name for one in (*default.traffic, *orders.traffic)))
     rows = []
-    for name, order in (
-        ("default", orders.given),
-        ("whole axes" if is_mesh else "best name", orders.nested),
-        ("best", orders.best),
+    for title, those, order in (
+        ("default", default, default.given),
+        ("whole axes" if is_mesh else "best name", orders, orders.nested),
+        ("best", orders, orders.best),
     ):
-        times = [format_count(seconds) for seconds in (*order.seconds, order.total)]
-        gained = percent(gain(orders.given.total, order.total))
-        rows.append((name, orders.text(order), *times, gained))
-    names = [one.name for one in orders.traffic]
+        seconds: dict[str, float] = dict.fromkeys(names, 0.0)
+        for one, part in zip(those.traffic, order.seconds, strict=True):
+            seconds[one.name] += part
+        times = [format_count(part) for part in (*seconds.values(), order.total)]
+        gained = percent(gain(mapped.start, order.total))
+        rows.append((title, those.text(order), *times, gained))
     machine = orders.allocation.machine
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count
     print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: seconds per step")
-    print_table(["", "fastest first", *names, "all", "gain"], rows, left=2)
+    print_table(["", mapped.reading, *names, "all", "gain"], rows, left=2)
     facts = []
     if slots > ranks:
         facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
@@ -188,4 +189,24 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         moved = (orders.best.slots != orders.nested.slots).sum()
         if moved:
             facts.append(("best", f"{moved:,} ranks on other slots; -o places them"))
+    facts += _setting_facts(mapped)
     print_facts(facts, written=written)
+
+
+def _setting_facts(mapped: MappedAxes) -> list[tuple[str, str]]:
+    """Say what to type, and what other variants of the job would take."""
+    from textwrap import wrap
+
+    from topoloom.support.units import format_count
+
+    if mapped.job is None:
+        return []
+    name = mapped.orders.text(mapped.chosen)
+    facts = [
+        ("set", line)
+        for one in mapped.job.settings(name)
+        for line in wrap(one, 100, break_on_hyphens=False)
+    ]
+    for axes, seconds in mapped.others.items():
+        facts.append(("instead", f"{axes}: {format_count(seconds)} s"))
+    return facts

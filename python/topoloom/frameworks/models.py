@@ -5,18 +5,22 @@ Everything that travels has 2 bytes an element (bfloat16). Attention is split ov
 with sequence parallelism (Korthikanti et al., MLSys 2023), the sequence over cp by ring
 attention (Liu et al., ICLR 2024), experts over ep (Lepikhin et al., GShard, ICLR 2021)
 and etp (Liu et al., MoE parallel folding with Megatron Core, arXiv:2504.14960), layers
-over pp (Narayanan et al., SC 2021), optimizer states over all replicas (Rajbhandari et
-al., ZeRO, SC 2020).
+over pp (Narayanan et al., SC 2021), optimizer states over all replicas, or weights
+over shards (Rajbhandari et al., ZeRO, SC 2020).
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from math import prod
+from typing import NamedTuple
 
+from topoloom._core import Error
 from topoloom.graphs.axes import Traffic
+from topoloom.support.nearest import unknown_name
 
 ELEMENT = 2  # bytes
 
@@ -45,6 +49,11 @@ class Model:
         """Of a layer, all experts together; SwiGLU has three matrices."""
         return self.experts * 3 * self.hidden * self.ffn
 
+    @property
+    def weights(self) -> int:
+        """Of all layers."""
+        return self.layers * (self.attention_weights + self.expert_weights)
+
 
 MODELS = {
     # Yang et al., Qwen3 technical report, 2025.
@@ -62,7 +71,8 @@ def step(
 
     On a mesh with edp, as Megatron has it, experts have axes of their own: each is
     split over etp, copied over edp. Otherwise ep multiplies the ranks, and each expert
-    is copied over all others, tp among them.
+    is copied over all others, tp among them. On a mesh with shard, weights are
+    gathered before they are used, forward and backward.
     """
     tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
     etp = mesh.get("etp", 1)
@@ -89,6 +99,12 @@ def step(
         send(["ep"], "all-to-all", 4 * routed * _others(ep) * layers)
         send(["etp"], "ring", 4 * routed * (etp - 1) * layers)
     send(["pp"], "chain", 2 * activations / tp * micro_batches)
+    if "shard" in mesh:
+        send(*_sharded(model, mesh, micro_batches))
+        copied = model.weights / (tp * pp * mesh["shard"])
+        replicas = mesh.get("replicate", 1)
+        send(["replicate"], "ring", 2 * ELEMENT * copied * _others(replicas))
+        return _traffic(sent)
     # Gradients are scattered, weights gathered.
     attention = model.attention_weights * model.layers / (tp * pp)
     experts = model.expert_weights * model.layers / (etp * ep * pp)
@@ -101,6 +117,92 @@ def step(
     for weights, along in ((attention, attention_copies), (experts, expert_copies)):
         ranks = prod(mesh.get(axis, 1) for axis in along)
         send(along, "ring", 2 * ELEMENT * weights * _others(ranks))
+    return _traffic(sent)
+
+
+class Step(NamedTuple):
+    """A training step: what `step` counts, for any mesh.
+
+    Attributes
+    ----------
+    model
+        Its dimensions.
+    sequence
+        Tokens of a sequence.
+    batches
+        Micro-batches of one sequence that a rank works on.
+    """
+
+    model: Model
+    sequence: int
+    batches: int
+
+    def traffic(self, mesh: Mapping[str, int]) -> list[Traffic]:
+        """Count what a rank sends; the axes are those of a job.
+
+        Raises
+        ------
+        topoloom.Error
+            For ranks of experts where the model has fewer of them.
+        """
+        if mesh.get("ep", 1) > self.model.experts:
+            raise Error(
+                f"ep is {mesh['ep']}, but the model has {self.model.experts} experts "
+                "per layer"
+            )
+        return step(self.model, mesh, self.sequence, self.batches)
+
+
+def parse_step(text: str) -> Step:
+    """Read ``qwen3-235b-a22b,sequence=32768,batches=16``, or the dimensions.
+
+    Raises
+    ------
+    topoloom.Error
+        For other words, unknown models and dimensions that are missing.
+    """
+    words = [word.strip() for word in text.split(",")]
+    known = {name.lower().replace(" ", "-"): model for name, model in MODELS.items()}
+    sizes: dict[str, int] = {"sequence": 4096, "batches": 8}
+    own = [field.name for field in fields(Model)]
+    chosen: Model | None = None
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            if word.lower() not in known:
+                raise Error(unknown_name("model", word, known))
+            chosen = known[word.lower()]
+        elif key not in (*sizes, *own):
+            raise Error(unknown_name("dimension", key, ["sequence", "batches", *own]))
+        elif not re.fullmatch("[1-9][0-9]{0,11}", value):
+            raise Error(f"{key} of --train is '{value}'; give an integer from 1")
+        else:
+            sizes[key] = int(value)
+    given = {name: sizes[name] for name in own if name in sizes}
+    if chosen is None:
+        missing = [name for name in own[:6] if name not in given]
+        if missing:
+            raise Error(
+                f"the model '{text}' lacks {', '.join(missing)}; or name one of "
+                f"{', '.join(known)}"
+            )
+        chosen = Model(**given)
+    elif given:
+        chosen = replace(chosen, **given)
+    return Step(chosen, sizes["sequence"], sizes["batches"])
+
+
+def _sharded(
+    model: Model, mesh: Mapping[str, int], batches: int
+) -> tuple[list[str], str, float]:
+    """Count what shards send: weights are gathered twice, gradients scattered once."""
+    along = ["cp", "shard"]
+    ranks = prod(mesh.get(axis, 1) for axis in along)
+    weights = model.weights / (mesh.get("tp", 1) * mesh.get("pp", 1))
+    return along, "ring", 3 * batches * ELEMENT * weights * _others(ranks)
+
+
+def _traffic(sent: Mapping[tuple[tuple[str, ...], str], int]) -> list[Traffic]:
     return [Traffic(*way, bytes) for way, bytes in sent.items() if way[0] and bytes]
 
 

@@ -10,15 +10,22 @@ cp or dp. Until 0.9 experts divided dp only.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
+from typing import ClassVar
 
 from topoloom._core import Error
+from topoloom.frameworks.job import Job
 from topoloom.graphs.layouts import Layout, View
 from topoloom.support.nearest import unknown_name
 
 #: What a name consists of, in the order of Megatron's default.
 AXES = ("tp", "cp", "ep", "dp", "pp")
+
+_DEFAULT = "-".join(AXES)
+
+#: The one other name that has a flag in Megatron-LM.
+_BY_FLAG = "tp-cp-ep-pp-dp"
 
 #: The release whose rules are followed unless another is named.
 NEWEST = (0, 16)
@@ -28,7 +35,7 @@ _OWN_EXPERTS, _PP_LAST = (0, 10), (0, 11)
 
 
 @dataclass(frozen=True)
-class MegatronJob:
+class MegatronJob(Job):
     """Sizes of the axes, as a release of Megatron-Core takes them.
 
     Attributes
@@ -50,6 +57,8 @@ class MegatronJob:
     ep: int = 1
     etp: int | None = None
     release: tuple[int, int] = NEWEST
+
+    framework: ClassVar[str] = "megatron"
 
     def __post_init__(self) -> None:
         for axis, size in {**self.mesh, "ep": self.ep, "etp": self._etp}.items():
@@ -76,11 +85,6 @@ class MegatronJob:
                 f"dp = {self.dp} is not a multiple of ep = {self.ep}, as Megatron-Core "
                 f"{self._release} needs it"
             )
-
-    @property
-    def ranks(self) -> int:
-        """The number of ranks: the product of all axes."""
-        return self.tp * self.cp * self.dp * self.pp
 
     @property
     def mesh(self) -> dict[str, int]:
@@ -139,6 +143,37 @@ class MegatronJob:
             layouts.setdefault(groups, layout)
         return list(layouts.values())
 
+    def settings(self, name: str) -> list[str]:
+        """List the flags of Megatron-LM that make this job, and what has no flag."""
+        flags = [
+            f"--{words}-parallel-size {size}"
+            for words, size in (
+                ("tensor-model", self.tp),
+                ("context", self.cp),
+                ("pipeline-model", self.pp),
+                ("expert-model", self.ep),
+            )
+            if size > 1
+        ]
+        if self._etp != self.tp:
+            flags.append(f"--expert-tensor-parallel-size {self._etp}")
+        if name == _BY_FLAG:
+            flags.append("--use-tp-pp-dp-mapping")
+        lines = [" ".join(flags)] if flags else []
+        if name not in (_BY_FLAG, _DEFAULT):
+            lines.append(f'initialize_model_parallel(..., order="{name}")')
+        return lines
+
+    def variants(self) -> list[MegatronJob]:
+        """Return this job and, of others that split experts otherwise, all that fit.
+
+        Only where etp is not given: those with a divisor of tp.
+        """
+        if self.etp is not None or not self._own_experts or self.ep == 1:
+            return [self]
+        smaller = [etp for etp in range(self.tp - 1, 0, -1) if self.tp % etp == 0]
+        return [self, *(replace(self, etp=etp) for etp in smaller)]
+
     @property
     def _etp(self) -> int:
         return self.tp if self.etp is None else self.etp
@@ -184,23 +219,6 @@ class MegatronJob:
                 f"order '{name}' puts the stages of attention and of experts on "
                 "different ranks; put pp last"
             )
-
-
-def parse_framework(text: str) -> tuple[int, int]:
-    """Read ``megatron``, or ``megatron-0.8``: the rules of that release.
-
-    Raises
-    ------
-    topoloom.Error
-        For anything else.
-    """
-    match = re.fullmatch(r"megatron(?:-([0-9]{1,3})\.([0-9]{1,3})(?:\.[0-9]+)?)?", text)
-    if match is None:
-        raise Error(
-            f"no framework '{text}'; write megatron, or megatron-0.8 for the rules of "
-            "that release of Megatron-Core"
-        )
-    return NEWEST if match[1] is None else (int(match[1]), int(match[2]))
 
 
 def megatron_job(

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds our groups to Megatron's, and imported programs to their own count."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ai.groups import RELEASES, Compared, compare
+from peers.tables import paste
+
+MARKS = "<!-- bench-ai: begin -->", "<!-- bench-ai: end -->"
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("ai", description=__doc__)
+    parser.add_argument("--settings", type=int, default=500, help="of a release; 500")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--docs", type=Path, metavar="FOLDER", help="put tables there")
+    asked = parser.parse_args(given)
+    rows = []
+    for release in RELEASES:
+        rows.append(compare(release, asked.settings, asked.seed))
+        print(rows[-1], file=sys.stderr, flush=True)
+    print(table(rows))
+    if asked.docs:
+        page = asked.docs / "reference" / "benchmarks" / "axes.md"
+        paste(page, table(rows), *MARKS)
+
+
+def table(rows: Sequence[Compared]) -> str:
+    """Write the groups as Markdown."""
+    lines = [
+        "| Megatron-Core | settings | names offered | groups compared | different "
+        "| names it rejects | that we refuse wrongly |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.release} | {row.jobs:,} | {row.names:,} | {row.groups:,} "
+        f"| {row.different} | {row.rejected} | {row.wrongly_refused} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()

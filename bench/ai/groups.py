@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random jobs of Megatron-Core: our groups and names beside those of its wheels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from random import Random
+
+from ai.megatron_core import REFUSALS, megatron_groups
+from topoloom import Error
+from topoloom.frameworks.megatron import AXES, MegatronJob
+from topoloom.frameworks.registry import parse_framework
+
+RELEASES = ("0.8.0", "0.12.3", "0.16.1")
+
+#: Ranks of a drawn job, at most; theirs takes a second for a thousand.
+MOST = 512
+
+
+@dataclass
+class Compared:
+    """Counts over the settings of a release."""
+
+    release: str
+    jobs: int = 0
+    names: int = 0
+    groups: int = 0
+    different: int = 0
+    rejected: int = 0
+    wrongly_refused: int = 0
+
+
+def compare(release: str, settings: int, seed: int) -> Compared:
+    """Draw settings; hold all names that we offer, and four that we may not, to it."""
+    random = Random(seed)
+    found = Compared(release)
+    while found.jobs < settings:
+        sizes = {axis: random.choice((1, 1, 2, 2, 3, 4, 6, 8)) for axis in AXES}
+        sizes["etp"] = sizes["tp"] if random.random() < 0.5 else random.choice((1, 2))
+        if sizes["tp"] * sizes["cp"] * sizes["dp"] * sizes["pp"] > MOST:
+            continue
+        rules = parse_framework(f"megatron-{release}").release
+        try:
+            job = MegatronJob(**sizes, release=rules)
+        except Error:
+            # A job that we refuse is one that it refuses, whatever the name.
+            found.wrongly_refused += _groups(release, sizes, "-".join(AXES)) is not None
+            continue
+        found.jobs += 1
+        offered = [layout.name for layout in job.layouts()]
+        others = ["-".join(one) for one in random.sample(list(permutations(AXES)), 4)]
+        for name in dict.fromkeys([*offered, *others]):
+            _compare(found, job, sizes, name, name in offered)
+    return found
+
+
+def _compare(
+    found: Compared, job: MegatronJob, sizes: dict[str, int], name: str, offered: bool
+) -> None:
+    theirs = _groups(found.release, sizes, name)
+    try:
+        layout = job.layout(name)
+    except Error:
+        found.wrongly_refused += theirs is not None
+        return
+    found.names += offered
+    if theirs is None:
+        found.rejected += 1
+        return
+    for axes, groups in theirs.items():
+        found.groups += len(groups)
+        ours = layout.groups(*axes).tolist()
+        if ours != groups:
+            found.different += len(groups)
+
+
+def _groups(
+    release: str, sizes: dict[str, int], name: str
+) -> dict[tuple[str, ...], list[list[int]]] | None:
+    if release == "0.8.0" and sizes["etp"] != sizes["tp"]:
+        return None  # it has no etp
+    try:
+        return megatron_groups(release, sizes, name)
+    except REFUSALS:
+        return None

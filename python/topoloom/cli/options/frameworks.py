@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The job of a framework that trains: its name, and the sizes of its axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from topoloom.cli import complete
+
+if TYPE_CHECKING:
+    from topoloom.frameworks.job import Job
+
+
+def _size(name: str, text: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(name, metavar="N", help=text)
+    return option
+
+
+class JobOptions(NamedTuple):
+    """A framework and sizes; all None where the axes are a mesh."""
+
+    framework: Annotated[
+        str | None,
+        typer.Option(
+            "--framework",
+            metavar="NAME",
+            help="Lay out the job by the rules of 'megatron' ('megatron-0.8' for those "
+            "of that release of Megatron-Core), 'deepspeed', 'fsdp' or 'jax'; sizes "
+            "are those below, and the rest of --world is the data axis.",
+            autocompletion=complete.frameworks,
+        ),
+    ] = None
+    world: Annotated[int | None, _size("--world", "Ranks of the job in all.")] = None
+    tp: Annotated[int | None, _size("--tp", "Tensor parallelism.")] = None
+    cp: Annotated[int | None, _size("--cp", "Context parallelism.")] = None
+    pp: Annotated[int | None, _size("--pp", "Stages of the pipeline.")] = None
+    ep: Annotated[
+        int | None, _size("--ep", "Ranks that the experts are distributed over.")
+    ] = None
+    etp: Annotated[
+        int | None,
+        _size(
+            "--etp",
+            "Ranks that Megatron splits each expert over; without it tp, and with "
+            "--train the best divisor of tp.",
+        ),
+    ] = None
+    replicate: Annotated[
+        int | None, _size("--replicate", "Copies of the model, for HSDP.")
+    ] = None
+
+
+def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
+    """Make the mesh or the job; exactly one of both must be given.
+
+    Raises
+    ------
+    topoloom.Error
+        For none or both, and what `make_job` refuses.
+    """
+    from topoloom._core import Error
+    from topoloom.frameworks.registry import make_job, parse_framework
+    from topoloom.graphs.axes import parse_mesh
+
+    given = {
+        name: value
+        for name, value in options._asdict().items()
+        if value is not None and name not in ("framework", "world")
+    }
+    if options.framework is None:
+        words = [*given, *(["world"] if options.world is not None else [])]
+        if words:
+            raise Error(f"--{words[0]} goes with --framework, such as megatron")
+        if mesh is None:
+            raise Error("name the axes: --mesh tp=8,dp=16, or --framework and --world")
+        return parse_mesh(mesh)
+    framework = parse_framework(options.framework)
+    if mesh is not None:
+        raise Error("--mesh and --framework are mutually exclusive; write --tp, --pp")
+    if options.world is None:
+        raise Error(f"{framework.name} needs --world, the number of ranks")
+    return make_job(framework, given, options.world)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Frameworks that train: the groups that they make of ranks, and what models send."""

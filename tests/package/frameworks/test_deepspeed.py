@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of DeepSpeed: groups counted from the definition of its topologies."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from topoloom import Error
+from topoloom.frameworks.deepspeed import DeepSpeedJob
+from topoloom.graphs import Layout
+
+
+def along(order: list[str], sizes: dict[str, int], axis: str) -> list[list[int]]:
+    """Group ranks that differ in one axis alone; the first axis is the slowest."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    places = product(*(range(sizes[name]) for name in order))
+    for rank, place in enumerate(places):
+        rest = tuple(at for at, name in zip(place, order, strict=True) if name != axis)
+        groups.setdefault(rest, []).append(rank)
+    return sorted(groups.values())
+
+
+def made(layout: Layout, axis: str) -> list[list[int]]:
+    return sorted(layout.groups(axis).tolist())
+
+
+SIZES = st.fixed_dictionaries(
+    {axis: st.sampled_from([1, 2, 3, 4]) for axis in ("tp", "dp", "pp")}
+)
+
+
+@given(SIZES)
+@settings(max_examples=60)
+def test_a_topology_makes_the_groups_of_its_product(sizes: dict[str, int]) -> None:
+    layouts = DeepSpeedJob(**sizes).layouts()
+    assert layouts[0].name == "pp-dp-tp"
+    for layout in layouts:
+        for axis in sizes:
+            ours = made(layout, axis)
+            assert ours == along(layout.name.split("-"), sizes, axis)
+    if sizes["pp"] > 1:
+        every = {
+            repr([along(list(order), sizes, axis) for axis in sizes])
+            for order in permutations(sizes)
+        }
+        assert len(layouts) == len(every)
+    else:
+        assert len(layouts) == 1
+
+
+def test_experts_are_neighbors_in_a_stage_unless_data_comes_first() -> None:
+    first, other = DeepSpeedJob(dp=8, pp=2, ep=4).layouts()
+    # Stages begin at 0 and 8; an expert group is 4 ranks in a row.
+    assert made(first, "ep") == [[r + i for i in range(4)] for r in (0, 4, 8, 12)]
+    assert made(first, "edp") == [[s + i, s + i + 4] for s in (0, 8) for i in range(4)]
+    assert other.name == "pp-dp-tp data first"
+    assert made(other, "edp") == [[r, r + 1] for r in range(0, 16, 2)]
+    assert made(other, "ep")[0] == [0, 2, 4, 6]
+
+
+def test_experts_beside_a_model_axis_stay_in_its_lane() -> None:
+    (only,) = DeepSpeedJob(tp=2, dp=8, ep=4).layouts()
+    assert made(only, "ep")[:2] == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    assert made(only, "edp")[0] == [0, 8]
+
+
+def test_settings_say_what_to_write() -> None:
+    job = DeepSpeedJob(tp=2, dp=4, pp=2)
+    assert job.settings("dp-pp-tp") == [
+        "PipelineModule(topology=ProcessTopology("
+        "axes=['data', 'pipe', 'model'], dims=[4, 2, 2]))"
+    ]
+    assert DeepSpeedJob(dp=4, ep=2).settings("pp-dp-tp data first") == [
+        "MoE(ep_size=2)",
+        '"use_data_before_expert_parallelism": true',
+    ]
+    assert "autotp_size" in DeepSpeedJob(tp=2, dp=4).settings("pp-dp-tp")[0]
+
+
+def test_a_refused_job_says_why() -> None:
+    with pytest.raises(Error, match="dp = 4 is not a multiple of ep = 3"):
+        DeepSpeedJob(dp=4, ep=3)
+    with pytest.raises(Error, match="tp = 0; give it 1 or more"):
+        DeepSpeedJob(tp=0)

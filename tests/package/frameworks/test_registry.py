@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs by the name of their framework, and steps by the name of a model."""
+
+from __future__ import annotations
+
+import pytest
+
+from topoloom import Allocation, Error, load_machine
+from topoloom.frameworks.models import MODELS, parse_step
+from topoloom.frameworks.registry import make_job, parse_framework
+from topoloom.graphs import DeepSpeedJob, DeviceMeshJob, MegatronJob
+from topoloom.tasks import map_axes
+
+
+def test_the_rest_of_the_world_is_the_data_axis() -> None:
+    megatron, old = parse_framework("megatron"), parse_framework("megatron-0.8")
+    assert make_job(megatron, {"tp": 2, "pp": 4, "ep": 2}, 64) == MegatronJob(
+        tp=2, dp=8, pp=4, ep=2
+    )
+    assert make_job(old, {"tp": 2}, 8) == MegatronJob(tp=2, dp=4, release=(0, 8))
+    deepspeed = make_job(parse_framework("deepspeed"), {"pp": 2, "ep": 2}, 16)
+    assert deepspeed == DeepSpeedJob(dp=8, pp=2, ep=2)
+    fsdp = make_job(parse_framework("fsdp"), {"replicate": 2, "tp": 4}, 32)
+    assert fsdp == DeviceMeshJob(replicate=2, shard=4, tp=4)
+    mesh = make_job(parse_framework("jax"), {"tp": 2, "ep": 4}, 16)
+    assert mesh == {"tp": 2, "ep": 4, "dp": 2}
+
+
+def test_only_megatron_without_etp_leaves_something_open() -> None:
+    open_ = MegatronJob(tp=4, dp=16, ep=4)
+    assert [job.axes["etp"] for job in open_.variants()] == [4, 2, 1]
+    assert len(MegatronJob(tp=4, dp=16, ep=4, etp=2).variants()) == 1
+    assert len(MegatronJob(tp=4, dp=16, ep=4, release=(0, 8)).variants()) == 1
+    assert len(MegatronJob(tp=4, dp=16).variants()) == 1
+    assert len(DeepSpeedJob(dp=4).variants()) == 1
+
+
+def test_the_best_variant_is_the_best_of_all_alone() -> None:
+    pod = Allocation.whole(load_machine("rails:8:8:1,bandwidth=50GB/s"))
+    step = parse_step("qwen3-30b-a3b,sequence=4096,batches=2")
+    job = MegatronJob(tp=4, dp=16, ep=8)
+    found = map_axes(pod, job, step)
+    alone = {
+        one.axes["etp"]: map_axes(pod, one, step.traffic(one.axes)).chosen.total
+        for one in job.variants()
+    }
+    best = min(alone, key=lambda etp: alone[etp])
+    assert found.axes["etp"] == best
+    assert found.chosen.total == alone[best]
+    assert found.others == {
+        f"etp={etp}": total for etp, total in alone.items() if etp != best
+    }
+    assert found.start == map_axes(pod, job, step.traffic(job.axes)).orders.given.total
+
+
+def test_where_the_default_is_best_nothing_is_gained() -> None:
+    pod = Allocation.whole(load_machine("dgx-h100-pod"))
+    step = parse_step("llama-3.1-405b,sequence=8192,batches=16")
+    found = map_axes(pod, MegatronJob(tp=8, cp=2, dp=4, pp=16), step)
+    assert found.chosen is found.orders.given
+    assert found.chosen.total == found.start
+
+
+def test_settings_are_the_flags_to_type() -> None:
+    job = MegatronJob(tp=2, cp=4, dp=32, pp=4, ep=8, etp=1)
+    flags = (
+        "--tensor-model-parallel-size 2 --context-parallel-size 4 "
+        "--pipeline-model-parallel-size 4 --expert-model-parallel-size 8 "
+        "--expert-tensor-parallel-size 1"
+    )
+    assert job.settings("tp-cp-ep-dp-pp") == [flags]
+    assert job.settings("tp-cp-ep-pp-dp") == [f"{flags} --use-tp-pp-dp-mapping"]
+    assert job.settings("pp-tp-cp-ep-dp") == [
+        flags,
+        'initialize_model_parallel(..., order="pp-tp-cp-ep-dp")',
+    ]
+
+
+def test_a_step_is_a_model_or_its_dimensions() -> None:
+    step = parse_step("Qwen3-30B-A3B,batches=2,layers=24")
+    assert (step.sequence, step.batches, step.model.layers) == (4096, 2, 24)
+    assert step.model.experts == MODELS["Qwen3-30B-A3B"].experts
+    own = parse_step("layers=2,hidden=8,heads=4,kv_heads=2,head_size=2,ffn=16")
+    assert own.model.experts == 1
+
+
+def test_shards_gather_weights_twice_and_scatter_gradients_once() -> None:
+    step = parse_step(
+        "layers=2,hidden=8,heads=4,kv_heads=2,head_size=2,ffn=16,batches=3"
+    )
+    job = DeviceMeshJob(replicate=2, shard=4)
+    sent = {one.name: one.bytes for one in step.traffic(job.axes)}
+    weights = 2 * (192 + 384) * 2  # bytes
+    assert sent == {"shard": 3 * 3 * weights * 3 // 4, "replicate": weights // 4}
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "world", "message"),
+    [
+        ("nemo", {}, 8, "no framework 'nemo'; there are: megatron, deepspeed"),
+        ("fsdp", {"ep": 2}, 8, "--ep makes no difference to fsdp, which takes --tp"),
+        ("fsdp", {"tp": 3}, 8, "--world 8 is not a multiple of tp = 3; the rest"),
+        ("jax", {"tp": 0}, 8, "--tp is 0; give it 1 or more"),
+        ("deepspeed", {"ep": 3}, 8, "dp = 8 is not a multiple of ep = 3"),
+        ("megatron", {"ep": 3}, 8, "8 ranks are not a multiple of etp x ep x pp = 3"),
+        ("megatron", {}, 0, "--world 0 is not a multiple of 1 = 1"),
+    ],
+)
+def test_a_refused_job_says_why(
+    name: str, sizes: dict[str, int], world: int, message: str
+) -> None:
+    with pytest.raises(Error, match=message):
+        make_job(parse_framework(name), sizes, world)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gpt", "no model 'gpt'"),
+        ("qwen3-30b-a3b,layer=2", "no dimension 'layer'"),
+        ("qwen3-30b-a3b,batches=0", "batches of --train is '0'; give an integer"),
+        ("layers=2", "lacks hidden, heads, kv_heads, head_size, ffn; or name one"),
+    ],
+)
+def test_a_refused_step_says_why(text: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        parse_step(text)
+
+
+def test_more_ranks_of_experts_than_experts_are_refused() -> None:
+    step = parse_step("llama-3.1-405b")
+    with pytest.raises(Error, match="ep is 8, but the model has 1 experts per layer"):
+        step.traffic(MegatronJob(dp=8, ep=8).axes)
