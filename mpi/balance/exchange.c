@@ -8,7 +8,7 @@
 #include "moving.h"
 
 /// Why this rank can do nothing with what it was given; NULL: it can.
-static const char* find_fault(struct topoloom_moving* moving) {
+static const char* find_fault(struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     const bool is_sized = moving->task_bytes == 0, is_idle = plan->before == 0 && plan->after == 0;
     if (moving->task_bytes < 0) return "tasks have less than one byte";
@@ -30,7 +30,7 @@ static const char* find_fault(struct topoloom_moving* moving) {
 }
 
 /// Those that leave are the last ones, in the order of receivers.
-static bool list_sides(struct topoloom_moving* moving) {
+static bool list_sides(struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     const bool is_sized = moving->task_bytes == 0;
     const long long coming = plan->after - plan->kept;
@@ -65,7 +65,7 @@ static bool list_sides(struct topoloom_moving* moving) {
     return true;
 }
 
-static void free_moving(struct topoloom_moving* moving) {
+static void free_moving(struct topoloom_tasks_moving* moving) {
     free(moving->to);
     free(moving->from);
     free(moving->arrived);
@@ -77,9 +77,9 @@ static void free_moving(struct topoloom_moving* moving) {
     free(moving);
 }
 
-static int start(struct topoloom_moving given, topoloom_moving* moving) {
+static int start(struct topoloom_tasks_moving given, topoloom_moving* moving) {
     struct plan* plan = given.plan;
-    struct topoloom_moving* made = malloc(sizeof *made);
+    struct topoloom_tasks_moving* made = malloc(sizeof *made);
     if (made == NULL) return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "there is no memory");
     *made = given;
     made->tag = letter_tags + exchange_tags * (exchanges_at_once * (plan->number % plans_at_once) +
@@ -98,24 +98,25 @@ int topoloom_exchange_start(topoloom_plan* plan, void* tasks, int task_bytes, lo
                             topoloom_moving* moving) {
     const long long bytes = task_bytes > 0 ? task_bytes : -1;
     const bool overflows = room < 0 || (bytes > 0 && room > LLONG_MAX / bytes);
-    return start((struct topoloom_moving){.plan = (struct plan*)plan,
-                                          .tasks = tasks,
-                                          .task_bytes = bytes,
-                                          .room = room,
-                                          .byte_room = overflows ? -1 : room * bytes * (bytes > 0)},
+    return start((struct topoloom_tasks_moving){.plan = (struct plan*)plan,
+                                                .tasks = tasks,
+                                                .task_bytes = bytes,
+                                                .room = room,
+                                                .byte_room = overflows ? -1 : room * bytes * (bytes > 0)},
                  moving);
 }
 
 int topoloom_exchange_sized_start(topoloom_plan* plan, void* tasks, long long byte_room, long long* sizes,
                                   long long room, topoloom_moving* moving) {
     return start(
-        (struct topoloom_moving){
+        (struct topoloom_tasks_moving){
             .plan = (struct plan*)plan, .tasks = tasks, .sizes = sizes, .room = room, .byte_room = byte_room},
         moving);
 }
 
 /// Puts a side's tasks behind those that are in place.
-static void put(struct topoloom_moving* moving, const struct side* side, long long* tasks, long long* bytes) {
+static void put(struct topoloom_tasks_moving* moving, const struct side* side, long long* tasks,
+                long long* bytes) {
     memmove(moving->tasks + *bytes, side->data, (size_t)side->bytes);
     if (moving->task_bytes == 0)
         memmove(moving->sizes + *tasks, side->sizes, (size_t)side->tasks * sizeof *side->sizes);
@@ -124,7 +125,7 @@ static void put(struct topoloom_moving* moving, const struct side* side, long lo
 }
 
 /// Returns how many tasks are here.
-static long long put_in_order(struct topoloom_moving* moving, const struct side** refused,
+static long long put_in_order(struct topoloom_tasks_moving* moving, const struct side** refused,
                               const struct side** missing) {
     const topoloom_plan* plan = &moving->plan->front;
     long long tasks = plan->kept, bytes = moving->kept_bytes;
@@ -143,7 +144,7 @@ static long long put_in_order(struct topoloom_moving* moving, const struct side*
 }
 
 /// Puts tasks in order and says what went wrong.
-static int conclude(struct topoloom_moving* moving, long long* held) {
+static int conclude(struct topoloom_tasks_moving* moving, long long* held) {
     const topoloom_plan* plan = &moving->plan->front;
     const MPI_Comm comm = moving->plan->state->own;
     *held = plan->before;
@@ -171,7 +172,7 @@ int topoloom_exchange_test(topoloom_moving moving, int* done) {
 }
 
 int topoloom_exchange_finish(topoloom_moving* given, long long* held) {
-    struct topoloom_moving* moving = *given;
+    struct topoloom_tasks_moving* moving = *given;
     long long here = 0;
     while (!step_moving(moving, true)) {
     }

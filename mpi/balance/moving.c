@@ -8,9 +8,9 @@
 // A message travels in parts, so that MPI's int counts bytes.
 enum { part_bytes = 1 << 30 };
 
-static MPI_Comm comm_of(const struct topoloom_moving* moving) { return moving->plan->state->own; }
+static MPI_Comm comm_of(const struct topoloom_tasks_moving* moving) { return moving->plan->state->own; }
 
-static void keep_status(struct topoloom_moving* moving, int status) {
+static void keep_status(struct topoloom_tasks_moving* moving, int status) {
     if (moving->status == MPI_SUCCESS) moving->status = status;
 }
 
@@ -21,7 +21,7 @@ long long sum_sizes(const long long* sizes, long long count) {
     return sum;
 }
 
-static bool grow(struct topoloom_moving* moving) {
+static bool grow(struct topoloom_tasks_moving* moving) {
     const size_t most = 2 * (size_t)moving->most + 8;
     void* requests = realloc(moving->requests, most * sizeof *moving->requests);
     if (requests != NULL) moving->requests = requests;
@@ -37,7 +37,7 @@ static bool grow(struct topoloom_moving* moving) {
 }
 
 /// Starts to send or receive, unless there is no memory for the request.
-static void post(struct topoloom_moving* moving, struct event event, void* data, int count,
+static void post(struct topoloom_tasks_moving* moving, struct event event, void* data, int count,
                  MPI_Datatype type) {
     if (moving->open == moving->most && !grow(moving)) {
         keep_status(moving, MPI_ERR_NO_MEM);
@@ -57,7 +57,7 @@ static void post(struct topoloom_moving* moving, struct event event, void* data,
 }
 
 /// Without bytes there is one part, which is empty.
-static void post_parts(struct topoloom_moving* moving, enum event_kind kind, int side, char* data,
+static void post_parts(struct topoloom_tasks_moving* moving, enum event_kind kind, int side, char* data,
                        long long bytes) {
     long long at = 0;
     do {
@@ -69,7 +69,7 @@ static void post_parts(struct topoloom_moving* moving, enum event_kind kind, int
 }
 
 /// What is here if receivers keep to what they have said, and all comes.
-static void count_held(const struct topoloom_moving* moving, long long* tasks, long long* bytes) {
+static void count_held(const struct topoloom_tasks_moving* moving, long long* tasks, long long* bytes) {
     const topoloom_plan* plan = &moving->plan->front;
     *tasks = plan->kept;
     *bytes = moving->kept_bytes;
@@ -80,7 +80,7 @@ static void count_held(const struct topoloom_moving* moving, long long* tasks, l
     }
 }
 
-static bool fits(const struct topoloom_moving* moving) {
+static bool fits(const struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     long long tasks = 0, bytes = 0;
     count_held(moving, &tasks, &bytes);
@@ -94,7 +94,7 @@ static bool fits(const struct topoloom_moving* moving) {
 }
 
 /// Where tasks leave, those that come wait elsewhere.
-static bool find_place(struct topoloom_moving* moving) {
+static bool find_place(struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     long long bytes = 0;
     for (int i = 0; i < plan->from_count; ++i) bytes += moving->from[i].bytes;
@@ -111,7 +111,7 @@ static bool find_place(struct topoloom_moving* moving) {
 }
 
 /// Answers sources once it is known what comes; where room is tight, not before it is known what stays.
-static void answer_sources(struct topoloom_moving* moving) {
+static void answer_sources(struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     if (moving->is_answered || moving->unknown > 0) return;
     const bool has_room = moving->fault == NULL && fits(moving);
@@ -126,7 +126,7 @@ static void answer_sources(struct topoloom_moving* moving) {
     }
 }
 
-void start_moving(struct topoloom_moving* moving) {
+void start_moving(struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     const bool is_sized = moving->task_bytes == 0;
     for (int i = 0; is_sized && i < plan->from_count; ++i)
@@ -143,7 +143,7 @@ void start_moving(struct topoloom_moving* moving) {
     answer_sources(moving);
 }
 
-static void handle(struct topoloom_moving* moving, struct event event, const MPI_Status* status) {
+static void handle(struct topoloom_tasks_moving* moving, struct event event, const MPI_Status* status) {
     int count = 0;
     struct side* side = &(event.kind == room_said ? moving->to : moving->from)[event.side];
     switch (event.kind) {
@@ -172,7 +172,7 @@ static void handle(struct topoloom_moving* moving, struct event event, const MPI
     answer_sources(moving);
 }
 
-static void drop_complete(struct topoloom_moving* moving) {
+static void drop_complete(struct topoloom_tasks_moving* moving) {
     int kept = 0;
     for (int i = 0; i < moving->open; ++i) {
         if (moving->requests[i] == MPI_REQUEST_NULL) continue;
@@ -182,7 +182,7 @@ static void drop_complete(struct topoloom_moving* moving) {
     moving->open = kept;
 }
 
-bool step_moving(struct topoloom_moving* moving, bool waits) {
+bool step_moving(struct topoloom_tasks_moving* moving, bool waits) {
     int count = 0;
     if (moving->open == 0 || moving->status != MPI_SUCCESS) return true;
     keep_status(moving, (waits ? PMPI_Waitsome : PMPI_Testsome)(moving->open, moving->requests, &count,

@@ -24,7 +24,7 @@ struct event {
     bool is_first;  // of a side's parts
 };
 
-struct topoloom_moving {
+struct topoloom_tasks_moving {
     struct plan* plan;
     char* tasks;
     long long* sizes;
@@ -47,9 +47,9 @@ struct topoloom_moving {
 };
 
 /// Posts what needs no answer of others.
-void start_moving(struct topoloom_moving* moving);
+void start_moving(struct topoloom_tasks_moving* moving);
 /// Does what can be done now, or waits for something; true: all is done.
-bool step_moving(struct topoloom_moving* moving, bool waits);
+bool step_moving(struct topoloom_tasks_moving* moving, bool waits);
 
 long long sum_sizes(const long long* sizes, long long count);
 

@@ -63,7 +63,7 @@ TOPOLOOM_BALANCE_API int topoloom_exchange(topoloom_plan* plan, void* tasks, int
 TOPOLOOM_BALANCE_API int topoloom_exchange_sized(topoloom_plan* plan, void* tasks, long long byte_room,
                                                  long long* sizes, long long room, long long* held);
 
-typedef struct topoloom_moving* topoloom_moving;
+typedef struct topoloom_tasks_moving* topoloom_moving;
 
 /* Start to move them: until it is done, the program may use the kept tasks, and no others. */
 TOPOLOOM_BALANCE_API int topoloom_exchange_start(topoloom_plan* plan, void* tasks, int task_bytes,

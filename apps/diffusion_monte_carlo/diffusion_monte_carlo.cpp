@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Diffusion Monte Carlo: walkers branch and die, and ranks hand walkers over after each step.
+// `diffusion_monte_carlo harmonic|hydrogen [WALKERS] [STEPS] [METHOD] [BYTES] [MACHINE]`, walkers in all and bytes of each. METHOD is a
+// balancer, `none`, or `swap`: a message for each walker along a sorted list of ranks. With MACHINE rank i is on its slot i.
+// The energy is the same to the last bit whatever the number of ranks and the balancer; it is held beside the known one.
+#include <mpi.h>
+
+#include <topoloom_balance.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "walkers.hpp"
+
+namespace {
+
+constexpr char usage[] = "harmonic or hydrogen, WALKERS from 1, STEPS from 4, METHOD, BYTES from 32, MACHINE";
+
+struct Asked {
+    System system = harmonic;
+    std::int64_t walkers = 2000, steps = 400;
+    std::string method = "sweep";
+    int bytes = 672;
+    const char* machine = nullptr;
+};
+
+struct Ranks {
+    int own = 0, all = 1;
+};
+
+/// What other codes do: ranks sorted by load, and from the end with most to that with fewest one walker after another.
+void swap_along_list(Walkers& walkers, int bytes, Ranks ranks) {
+    const auto count = static_cast<long long>(walkers.count());
+    std::vector<std::pair<long long, int>> list(
+        static_cast<std::size_t>(ranks.all));  // walkers too many, and ranks
+    std::vector<long long> loads(list.size());
+    MPI_Allgather(&count, 1, MPI_LONG_LONG, loads.data(), 1, MPI_LONG_LONG, MPI_COMM_WORLD);
+    const long long sum = std::reduce(loads.begin(), loads.end());
+    for (int i = 0; i < ranks.all; ++i)
+        list[static_cast<std::size_t>(i)] = {loads[static_cast<std::size_t>(i)], i};
+    std::sort(list.rbegin(), list.rend());
+    for (int i = 0; i < ranks.all; ++i)
+        list[static_cast<std::size_t>(i)].first -= sum / ranks.all + (i < sum % ranks.all ? 1 : 0);
+    std::size_t here = walkers.count();
+    for (std::size_t from = 0, to = list.size() - 1; from < to;) {
+        if (list[from].first <= 0 && ++from) continue;
+        if (list[to].first >= 0 && to--) continue;
+        --list[from].first;
+        ++list[to].first;
+        if (list[from].second == ranks.own)
+            MPI_Send(walkers.place(--here), bytes, MPI_BYTE, list[to].second, 0, MPI_COMM_WORLD);
+        if (list[to].second != ranks.own) continue;
+        walkers.resize(std::max(++here, walkers.count()));
+        MPI_Recv(walkers.place(here - 1), bytes, MPI_BYTE, list[from].second, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    }
+    walkers.resize(here);
+}
+
+class Run {
+   public:
+    Run(const Asked& asked, Ranks ranks)
+        : asked_(asked),
+          ranks_(ranks),
+          walkers_(static_cast<std::size_t>(asked.bytes)),
+          trial_(asked.system.energy) {
+        options_.method = asked.method.c_str();
+        options_.machine = asked.machine;
+        options_.slot = ranks.own;
+        for (std::int64_t i = asked.walkers * ranks.own / ranks.all;
+             i < asked.walkers * (ranks.own + 1) / ranks.all; ++i) {
+            Draw draw(static_cast<std::uint64_t>(i), 0);
+            walkers_.add(
+                {mixed(static_cast<std::uint64_t>(i)), {draw.normal(), draw.normal(), draw.normal()}});
+        }
+    }
+
+    void step(std::int64_t number) {
+        Walkers next(static_cast<std::size_t>(asked_.bytes));
+        Sums own;
+        const auto advance_all = [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                advance(asked_.system, walkers_, i, static_cast<std::uint64_t>(number), trial_, next, own);
+        };
+        seconds_ -= MPI_Wtime();
+        if (asked_.method == "swap") swap_along_list(walkers_, asked_.bytes, ranks_);
+        const bool hands_over = asked_.method != "swap" && asked_.method != "none";
+        const std::size_t advanced = hands_over ? hand_over(advance_all) : 0;
+        seconds_ += MPI_Wtime();
+        advance_all(advanced, walkers_.count());
+        walkers_ = std::move(next);
+        control(own, number);
+    }
+
+    /// Prints the energy, and returns whether it is as it should be.
+    bool report() const {
+        double seconds = 0;
+        MPI_Reduce(&seconds_, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        const double energy = energy_ / static_cast<double>(measured_);
+        const double apart = std::fabs(energy - asked_.system.energy) / std::fabs(asked_.system.energy);
+        const bool is_right = broken_ == 0 && apart < 0.03;
+        if (ranks_.own == 0) {
+            std::printf("%s: energy %.17g, known %g; walkers %lld, ids %016llx\n",
+                        is_right ? "right" : "WRONG", energy, asked_.system.energy, total_, ids_);
+            std::printf("balancing: %.3f us per step\n", 1e6 * seconds / static_cast<double>(asked_.steps));
+        }
+        return is_right;
+    }
+
+   private:
+    /// Those that stay are advanced while others travel; returns how many.
+    template <class Advance>
+    std::size_t hand_over(const Advance& advance_all) {
+        topoloom_plan* plan = nullptr;
+        topoloom_balance(MPI_COMM_WORLD, static_cast<long long>(walkers_.count()), &options_, &plan);
+        long long held = std::max(plan->before, plan->after);
+        walkers_.resize(static_cast<std::size_t>(held));
+        topoloom_moving moving = nullptr;
+        topoloom_exchange_start(plan, walkers_.place(0), asked_.bytes, held, &moving);
+        const auto kept = static_cast<std::size_t>(plan->kept);
+        const double begin = MPI_Wtime();
+        advance_all(0, kept);
+        seconds_ -= MPI_Wtime() - begin;
+        topoloom_exchange_finish(&moving, &held);
+        walkers_.resize(static_cast<std::size_t>(held));
+        topoloom_plan_free(&plan);
+        return kept;
+    }
+
+    /// The trial energy follows the mean and draws the number of walkers back to that at the beginning.
+    void control(const Sums& own, std::int64_t number) {
+        Sums all;
+        MPI_Allreduce(&own, &all, 4, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        total_ = static_cast<long long>(all.walkers);
+        ids_ = all.ids;
+        broken_ += all.broken;
+        if (total_ == 0) return;
+        const double mean = static_cast<double>(static_cast<std::int64_t>(all.energy)) * 0x1p-30 /
+                            static_cast<double>(total_);
+        smoothed_ = number == 1 ? mean : 0.95 * smoothed_ + 0.05 * mean;
+        trial_ = smoothed_ - std::log(static_cast<double>(total_) / static_cast<double>(asked_.walkers));
+        if (number <= asked_.steps / 4) return;  // walkers still spread out
+        energy_ += mean;
+        ++measured_;
+    }
+
+    Asked asked_;
+    Ranks ranks_;
+    Walkers walkers_;
+    topoloom_balance_options options_{};
+    double trial_, smoothed_ = 0, energy_ = 0, seconds_ = 0;
+    long long measured_ = 0, total_ = 0;
+    unsigned long long broken_ = 0, ids_ = 0;
+};
+
+/// False where the command line is not understood.
+bool read(int argc, char** argv, Asked& asked) {
+    const std::string system = argc > 1 ? argv[1] : "harmonic";
+    if (system == "hydrogen") asked.system = hydrogen;
+    if (argc > 2) asked.walkers = std::atoll(argv[2]);
+    if (argc > 3) asked.steps = std::atoll(argv[3]);
+    if (argc > 4) asked.method = argv[4];
+    if (argc > 5) asked.bytes = std::atoi(argv[5]);
+    if (argc > 6) asked.machine = argv[6];
+    return (system == "harmonic" || system == "hydrogen") && asked.walkers > 0 && asked.steps > 3 &&
+           asked.bytes >= static_cast<int>(sizeof(Walker));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    Ranks ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks.own);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks.all);
+    Asked asked;
+    if (!read(argc, argv, asked)) {
+        if (ranks.own == 0) std::fprintf(stderr, "diffusion_monte_carlo: %s\n", usage);
+        MPI_Finalize();
+        return 2;
+    }
+    Run run(asked, ranks);
+    for (std::int64_t number = 1; number <= asked.steps; ++number) run.step(number);
+    const bool is_right = run.report();
+    MPI_Finalize();
+    return is_right ? 0 : 1;
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Diffusion Monte Carlo: energies are right, and the same whoever has which walker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from balanced_programs import with_balancing
+from built_libraries import ROOT
+from recorded import MPICH, Mpi, run_to_end
+
+SOURCE = ROOT / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> tuple[Mpi, Path]:
+    """Build it."""
+    return MPICH, with_balancing(MPICH, SOURCE, tmp_path_factory.mktemp("app"))
+
+
+@pytest.mark.parametrize("system", ["harmonic", "hydrogen"])
+def test_energies_are_equal_bit_by_bit(app: tuple[Mpi, Path], system: str) -> None:
+    mpi, program = app
+    said = set()
+    for ranks, method in [
+        (1, ["none"]),
+        (2, ["sweep"]),
+        (3, ["swap"]),
+        (3, ["transport", "40", "ring:8"]),
+    ]:
+        done = run_to_end(mpi.command(ranks, program, system, 1000, 150, *method))
+        assert done.returncode == 0, done.stdout + done.stderr
+        said.add(done.stdout.splitlines()[0])
+    (line,) = said
+    assert line.startswith("right: energy ")
+
+
+def test_a_command_line_that_is_not_understood(app: tuple[Mpi, Path]) -> None:
+    mpi, program = app
+    done = run_to_end(mpi.command(1, program, "helium"))
+    assert done.returncode != 0
+    assert "diffusion_monte_carlo: harmonic or hydrogen, WALKERS" in done.stderr
