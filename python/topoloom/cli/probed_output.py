@@ -27,6 +27,11 @@ def print_probed(found: Mapping[str, Any]) -> None:
         ]
         for level in found.get("models", [])
     ]
+    rows += [
+        [f"at {counted(each['hops'], 'hop')}", format_seconds(each["short_s"]), "", ""]
+        for each in found.get("hops", [])
+        if each["hops"] > 1
+    ]
     if rows:
         print_table(["measured", "512 B", "long messages", "both ways"], rows)
     for curve in found.get("channels", []):

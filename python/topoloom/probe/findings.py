@@ -106,6 +106,7 @@ class Findings:
             "groups": _nested(self.root.document()),
             "evidence": _evidence(self.root.all_groups()),
             "models": [self._level_document(level) for level in self.levels],
+            "hops": self._by_hops(),
             "channels": [
                 {"pattern": name, **curve.document()}
                 for name, curve in self.curves.items()
@@ -118,6 +119,22 @@ class Findings:
             "doubts": self.doubts,
             "claims": self.claims,
         }
+
+    def _by_hops(self) -> list[dict[str, Any]]:
+        """Sum up what hosts take that are linked to each other, by hops."""
+        if self.network is None or not self.network.is_graph:
+            return []
+        hops, first = self.network.hops, np.unique(self.host_of, return_index=True)[1]
+        a, b = np.triu_indices(len(hops), 1)
+        seconds, apart = self.costs[first[a], first[b]], hops[a, b]
+        return [
+            {
+                "hops": count,
+                "pairs": int((apart == count).sum()),
+                "short_s": float(np.median(seconds[apart == count])),
+            }
+            for count in np.unique(apart).tolist()
+        ]
 
     def _for_checks(self) -> dict[str, Any]:
         """Keep what a check compares with: hosts of one group, and of several.

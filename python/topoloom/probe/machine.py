@@ -32,6 +32,8 @@ _UNIT = 4
 #: The share of what all hosts could send above which they did not hinder each other.
 _UNHINDERED = 0.9
 _MOST_CPUS = 1 << 16
+#: What stands for infinity, such as t of times that do not vary.
+_LARGEST = 1e300
 
 
 def described_machine(found: Findings) -> Described:
@@ -70,7 +72,7 @@ def tables_of(found: Findings, samples: str, command: Sequence[str]) -> dict[str
 def _without_none(value: Any) -> Any:
     """Leave out what is not known, and digits that mean nothing."""
     if isinstance(value, float):
-        return float(f"{value:.7g}")
+        return float(f"{min(value, _LARGEST):.7g}")
     if isinstance(value, dict):
         return {k: _without_none(v) for k, v in value.items() if v is not None}
     if isinstance(value, list | tuple):

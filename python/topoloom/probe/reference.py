@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
 from topoloom.probe.inference.suspects import BANDWIDTH, BOTH, LATENCY, Suspect
+from topoloom.probe.job.table import probe_table
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 from topoloom.support.toml_document import read_toml
-from topoloom.support.toml_values import entry, typed
 
 
 @dataclass(frozen=True)
@@ -77,52 +76,29 @@ def read_reference(file: Path) -> Reference:
     topoloom.Error
         If the file is not that of a probe of several ranks, or was changed.
     """
-    probed: dict[str, Any] = entry(read_toml(file), "probe", dict, f"{file}: [probe]")
-    if not probed.get("pair_seconds"):
-        raise Error(f"{file}: the probe has not measured what a check compares with")
-
-    def of(key: str, kind: type) -> Any:
-        return entry(probed, key, kind, f"{file}: {key} of [probe]")
-
-    hosts, groups = of("hosts", list), of("unit_groups", list)
-    long_bytes, times = of("long_bytes", int), of("pair_seconds", dict)
-    seconds = {kind: times.get(kind) for kind in ("echo", "burst")}
-    sound = (
-        _all_of(str, hosts)
-        and all(isinstance(g, list) and _all_of(int, g) for g in groups)
-        and 0 < long_bytes <= 1 << 30
-        and all(map(_is_times, seconds.values()))
-    )
-    if not sound:
-        raise Error(f"{file}: [probe] is not what a probe writes; measure anew")
-    suspects = probed.get("suspects", [])
-    where = f"{file}: suspects of [probe]"
-    made = [_suspect(each, hosts, where) for each in typed(suspects, list, where)]
+    needed = ("hosts", "unit_groups", "long_bytes", "pair_seconds")
+    probed = probe_table(read_toml(file), file, needed)
+    hosts, seconds = probed["hosts"], probed["pair_seconds"]
+    for kind in ("echo", "burst"):
+        if not seconds.get(kind):
+            raise Error(
+                f"{file}: the probe has not measured what a check compares with"
+            )
+    if probed["long_bytes"] > 1 << 30:
+        raise Error(f"{file}: probe.long_bytes must be at most 1 GiB")
+    made = [_suspect(each, hosts, file) for each in probed.get("suspects", [])]
     # Of a single host ranks are compared.
     several = len(hosts) > 1
     known = [s for s in made if several and s.kind in ("host", "link")]
-    return Reference(hosts, groups, long_bytes, seconds, known)
+    return Reference(hosts, probed["unit_groups"], probed["long_bytes"], seconds, known)
 
 
-def _suspect(table: Any, hosts: Sequence[str], where: str) -> Suspect:
-    def of(key: str, kind: type) -> Any:
-        return entry(typed(table, dict, where), key, kind, f"{where}: {key}")
-
-    names, factor = of("hosts", list), of("times_as_long", float)
-    if not names or any(name not in hosts for name in names) or factor <= 0:
-        raise Error(f"{where} are not what a probe writes; measure anew")
-    numbers = tuple(map(hosts.index, names))
-    return Suspect(
-        of("kind", str), numbers, of("of", str), factor, 0, table.get("way", BOTH)
-    )
-
-
-def _all_of(kind: type, values: Iterable[Any]) -> bool:
-    return all(isinstance(value, kind) for value in values)
-
-
-def _is_times(times: Any) -> bool:
-    """Whether it has positive seconds, near or far."""
-    if not isinstance(times, dict) or not times.keys() & {"near", "far"}:
-        return False
-    return all(isinstance(s, float) and 0 < s < math.inf for s in times.values())
+def _suspect(table: dict[str, Any], hosts: Sequence[str], file: Path) -> Suspect:
+    odd = [name for name in table["hosts"] if name not in hosts]
+    if odd or len(table["hosts"]) != {"host": 1, "link": 2}.get(
+        table["kind"], len(table["hosts"])
+    ):
+        raise Error(f"{file}: probe.suspects: no {table['kind']} of {table['hosts']}")
+    numbers = tuple(map(hosts.index, table["hosts"]))
+    factor, way = float(table["times_as_long"]), table.get("way", BOTH)
+    return Suspect(table["kind"], numbers, table["of"], factor, 0, way)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 import re
+import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,11 @@ from topoloom.support.files import named, read_text
 from topoloom.support.toml_document import read_toml
 from topoloom.support.toml_values import entry
 
+#: What numpy raises for files that are cut off, or no archives of arrays.
+_BROKEN = (
+    *(ValueError, KeyError, EOFError, TypeError, IndexError),
+    *(OverflowError, zipfile.BadZipFile, zlib.error),
+)
 #: Processes: the file then has 16 million costs.
 MOST = 4096
 
@@ -44,8 +51,15 @@ def _probed(path: Path) -> NDArray[np.float64]:
     with named(path):
         probe = entry(document, "probe", dict, "[probe]")
         samples = path.with_name(entry(probe, "samples", str, "probe.samples"))
-    with np.load(samples, allow_pickle=False) as file:
-        costs = np.asarray(file["costs"], np.float64)
+    try:
+        with np.load(samples, allow_pickle=False) as file:
+            costs = np.asarray(file["costs"], np.float64)
+    except _BROKEN as error:
+        raise Error(f"{samples}: not samples of a probe ({error})") from None
+    if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not len(costs):
+        raise Error(f"{samples}: costs are no matrix of ranks; probe the machine again")
+    if (costs < 0).any():
+        raise Error(f"{samples}: a cost below 0; probe the machine again")
     if not np.isfinite(costs).all():
         raise Error(f"{samples}: not all pairs were measured; probe the machine again")
     return costs

@@ -15,14 +15,24 @@ from topoloom.tasks.machines.probe import probe_facts
     ("lines", "said"),
     [
         ("probe = 3", "[probe] must be a table"),
-        ("[probe]\nmodels = [1]", "models of [probe] must be a table"),
-        ("[[probe.models]]\nshort_s = 1e-6", "models of [probe]: level is missing"),
+        ("[probe]\nmodels = [1]", "probe.models[0] must be a table"),
+        ("[[probe.models]]\nshort_s = 1e-6", "probe.models[0].level is missing"),
         ("[[probe.models]]\nlevel = 'x'\nshort_s = 'y'", "short_s must be a number"),
         ("[[probe.models]]\nlevel = 'x'\nshort_s = nan", "short_s must be finite"),
-        ("[probe]\nchannels = [{}]", "channels of [probe]: pattern is missing"),
-        ("[[probe.suspects]]\nkind = 'host'", "suspects of [probe]: hosts is missing"),
-        ("[probe]\ndoubts = [nan]", "doubts of [probe] must be a string"),
-        ("[probe]\nshared_links = 'x'", "shared_links of [probe] must be a list"),
+        ("[probe]\nchannels = [{}]", "probe.channels[0].pattern is missing"),
+        ("[[probe.suspects]]\nkind = 'host'", "probe.suspects[0].hosts is missing"),
+        ("[probe]\ndoubts = [nan]", "probe.doubts[0] must be a string"),
+        ("[probe]\nshared_links = 'x'", "probe.shared_links must be a list"),
+        ("[probe]\nhosts = ['a', 'a']", "probe.hosts names a host twice"),
+        (
+            "[probe]\nhosts = ['a']\nhost_of = [0, 1]",
+            "probe.host_of must name each of 1 hosts",
+        ),
+        (
+            "[probe]\nhost_of = [0, 1]\ngroups = [[0], [0]]",
+            "probe.groups must have each of 2 ranks once",
+        ),
+        ("[probe]\ngroups = [[0], 1]", "must have ranks or groups, not both"),
     ],
 )
 def test_what_a_probe_does_not_write_is_refused(

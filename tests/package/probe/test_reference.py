@@ -33,6 +33,28 @@ def test_pairs_of_a_group_are_near(tmp_path: Path) -> None:
     assert reference.expected("burst", 0, 1) == 1e-3
 
 
+def suspect(kind: str, hosts: str, of: str, way: str = "both") -> str:
+    return (
+        f'[{{ kind = "{kind}", hosts = {hosts}, of = "{of}", times_as_long = 3.0, '
+        f'way = "{way}", direction = "" }}]'
+    )
+
+
+def test_what_was_slow_is_expected_to_be(tmp_path: Path) -> None:
+    slow = written(tmp_path, suspects=suspect("host", '["b"]', "bandwidth", "out"))
+    reference = read_reference(slow)
+    assert reference.expected("burst", 1, 0) == pytest.approx(3e-3)
+    assert reference.expected("burst", 0, 1) == 1e-3
+    # 512 bytes of a round trip, one way of which is slow.
+    later = 2e-3 * 512 / (4 * 262144) / 2
+    assert reference.expected("echo", 0, 1) == pytest.approx(1e-6 + later)
+    link = written(tmp_path, suspects=suspect("link", '["a", "b"]', "latency"))
+    reference = read_reference(link)
+    assert reference.expected("echo", 1, 0) == pytest.approx(3e-6)
+    assert reference.expected("burst", 0, 1) == pytest.approx(1e-3 + 2 * 2e-6)
+    assert reference.expected("echo", 0, 2) == 1e-6
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -44,6 +66,9 @@ def test_pairs_of_a_group_are_near(tmp_path: Path) -> None:
         ("long_bytes", '"x"'),
         ("long_bytes", "-1"),
         ("pair_seconds", "[1]"),
+        ("suspects", suspect("host", '["d"]', "latency")),
+        ("suspects", suspect("link", '["a"]', "latency")),
+        ("suspects", "[{}]"),
         ("pair_seconds", "{ echo = 'x', burst = { far = 1e-3 } }"),
         ("pair_seconds", "{ echo = {}, burst = { far = 1e-3 } }"),
         ("pair_seconds", "{ echo = { near = 0.0 }, burst = { far = 1e-3 } }"),

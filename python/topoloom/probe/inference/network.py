@@ -99,6 +99,14 @@ class Network:
         return self.root is None
 
     @property
+    def hops(self) -> Numbers:
+        """Links between each two hosts of a graph."""
+        near = np.zeros((len(self.order), len(self.order)), dtype=bool)
+        a, b = np.array(self.neighbors, np.int64).reshape(-1, 2).T
+        near[a, b] = near[b, a] = True
+        return _hops(near)
+
+    @property
     def levels(self) -> list[int] | None:
         """Hosts and groups under one of the next level, bottom-up; None if ragged."""
         return None if self.root is None else _even_levels(self.root)

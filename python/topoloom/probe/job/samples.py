@@ -22,6 +22,7 @@ __all__ = [
     "Order",
     "ProbeSamples",
     "RankPlace",
+    "load_cost_matrix",
     "load_samples",
     "read_order",
     "save_samples",
@@ -156,6 +157,28 @@ def load_samples(path: Path) -> ProbeSamples:
         raise Error(f"{path}: not samples of a probe ({error})") from None
 
 
+def load_cost_matrix(path: Path) -> NDArray[np.float64]:
+    """Read the seconds of a short message between ranks; NaN where there are none.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is another file, or another matrix.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            costs = np.asarray(file["costs"], dtype=np.float64)
+    except _BROKEN as error:
+        raise Error(f"{path}: not samples of a probe ({error})") from None
+    if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not len(costs):
+        raise Error(f"{path}: costs are no matrix of ranks")
+    if (costs < 0).any() or np.isinf(costs).any():
+        raise Error(f"{path}: costs must be finite seconds, 0 or more")
+    return costs
+
+
 def _samples(file: Any) -> ProbeSamples:
     places = map(
         RankPlace,
@@ -164,7 +187,9 @@ def _samples(file: Any) -> ProbeSamples:
         map(str, file["libraries"]),
     )
     samples = ProbeSamples(list(places), [read_order(str(o)) for o in file["orders"]])
-    rows, seconds = file["exchanges"].reshape(-1, 5), file["seconds"]
+    rows, seconds = file["exchanges"].reshape(-1, 5), file["seconds"].ravel()
+    if seconds.dtype.kind != "f" or np.isinf(seconds).any() or (seconds < 0).any():
+        raise ValueError("seconds are no times")
     order, _, first, second, counts = rows.T
     for numbers, end in ((order, len(samples.orders)), (first, samples.ranks)):
         _check_range(numbers, end)

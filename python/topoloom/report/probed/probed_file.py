@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +14,10 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.machines.machine_file import load_described
 from topoloom.probe.inference.groups import RankGroup
-from topoloom.probe.job.samples import ProbeSamples, load_samples
+from topoloom.probe.job.samples import ProbeSamples, load_cost_matrix, load_samples
+from topoloom.probe.job.table import probe_table
 from topoloom.report.probed.groups import Evidence, read_evidence, read_groups
 from topoloom.support.toml_document import read_toml
-from topoloom.support.toml_values import entry
 from topoloom.support.units import format_bandwidth
 
 Interval = tuple[float, float]
@@ -199,8 +198,8 @@ def read_probed(path: Path) -> Probed:
             f"{path} is not measured; 'topoloom probe -o {path.name} -- mpirun -n 64' "
             f"measures a machine, 'topoloom machine {path}' shows this one"
         )
-    probed = entry(document, "probe", dict, f"{path}: [probe]")
-    samples_path = path.parent / entry(probed, "samples", str, f"{path}: probe.samples")
+    probed = probe_table(document, path)
+    samples_path = path.parent / probed["samples"]
     if not samples_path.exists():
         raise Error(
             f"{samples_path} is missing, the samples of {path}; put it beside that file"
@@ -209,7 +208,7 @@ def read_probed(path: Path) -> Probed:
     try:
         costs = _costs(samples_path, samples.ranks)
         found = _probed(path, document, samples_path, samples, costs)
-    except (KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as odd:
+    except (KeyError, ValueError) as odd:
         raise Error(
             f"{path}: [probe] is not as 'topoloom probe' writes it ({odd}); "
             "measure the machine again"
@@ -223,8 +222,10 @@ def read_probed(path: Path) -> Probed:
 
 
 def _costs(path: Path, ranks: int) -> NDArray[np.float64]:
-    with np.load(path, allow_pickle=False) as file:
-        return np.asarray(file["costs"], dtype=np.float64).reshape(ranks, ranks)
+    costs = load_cost_matrix(path)
+    if costs.shape != (ranks, ranks):
+        raise Error(f"{path}: costs are not those of {ranks} ranks; measure again")
+    return costs
 
 
 def _probed(
@@ -262,7 +263,7 @@ def _probed(
                 table["hosts"],
                 table["of"],
                 float(table["times_as_long"]),
-                table["measurements"],
+                table.get("measurements", 0),
                 table["direction"],
             )
             for table in probed["suspects"]

@@ -153,11 +153,13 @@ def _headline(probed: Probed, pairs: Sequence[LevelPairs]) -> str:
         where += f" in {counted(len(parts), 'group')}"
     costs = _costs_by_hops(probed, pairs) if probed.has_neighbors else _costs(probed)
     text = f"{where}: {costs}" if costs else where
-    slow = slow_parts(probed.suspects)
-    if slow:
-        text += f". {slow[0].text}"
-    if slow[1:]:
-        text += f", and {counted(len(slow) - 1, 'suspect')} more"
+    shared = [link.rstrip(".") for link in probed.shared_links]
+    slow = [part.text for part in slow_parts(probed.suspects)]
+    for found, what in ((shared, "shared link"), (slow, "suspect")):
+        if found:
+            text += f". {found[0]}"
+        if found[1:]:
+            text += f", and {counted(len(found) - 1, what)} more"
     return text
 
 

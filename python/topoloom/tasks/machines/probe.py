@@ -19,6 +19,7 @@ from topoloom.probe.claims import compare_with
 from topoloom.probe.findings import Findings
 from topoloom.probe.job.running import probe_job
 from topoloom.probe.job.samples import load_samples, save_samples
+from topoloom.probe.job.table import probe_table
 from topoloom.probe.machine import described_machine, tables_of
 from topoloom.probe.measure import Watching, measure
 from topoloom.probe.reference import read_reference
@@ -26,19 +27,12 @@ from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
 from topoloom.support.hostlist import is_host
 from topoloom.support.toml_document import read_toml
-from topoloom.support.toml_values import entry, typed
 
-#: What is printed of the tables of a probe, and lists of sentences.
-_TABLES: dict[str, dict[str, type]] = {
-    "models": {"level": str, "short_s": float},
-    "channels": {"pattern": str, "channels": int, "node_bandwidth": float},
-    "shared_links": {"text": str},
-    "suspects": {
-        **{"kind": str, "hosts": list, "of": str},
-        **{"times_as_long": float, "direction": str},
-    },
-}
-_SENTENCES = ("doubts", "claims")
+#: What is printed of the table of a probe.
+_SHOWN = (
+    *("groups", "models", "hops", "channels", "shared_links", "suspects"),
+    *("doubts", "claims"),
+)
 
 
 def probe_machine(
@@ -199,14 +193,8 @@ def probe_facts(machine: str) -> dict[str, Any]:
     """
     if Path(machine).suffix != ".toml":
         return {}
-    probed = typed(read_toml(machine).get("probe", {}), dict, f"{machine}: [probe]")
-    for key, table in _TABLES.items():
-        where = f"{machine}: {key} of [probe]"
-        for each in typed(probed.get(key, []), list, where):
-            for name, kind in table.items():
-                entry(typed(each, dict, where), name, kind, f"{where}: {name}")
-    for key in _SENTENCES:
-        for each in typed(probed.get(key, []), list, f"{machine}: {key} of [probe]"):
-            typed(each, str, f"{machine}: {key} of [probe]")
-    keys = ("groups", *_TABLES, *_SENTENCES)
-    return {key: probed[key] for key in keys if key in probed}
+    document = read_toml(machine)
+    if "probe" not in document:
+        return {}
+    probed = probe_table(document, machine, ())
+    return {key: probed[key] for key in _SHOWN if key in probed}
