@@ -186,7 +186,7 @@ def predictions_table(groups: dict[Key, Group]) -> str:
                 len(errors),
                 f"{100 * median(errors):.1f} %",
                 _share(errors, 0.1),
-                f"{median(ranked):.2f}",
+                f"{median(ranked):.2f}" if ranked else "",
                 _share([one.lost for one in some], 1.05),
                 f"{max(one.lost for one in some):.2f}",
             )

@@ -108,6 +108,9 @@ def test_a_call_is_held_against_the_best_of_all(tmp_path: Path) -> None:
     groups = group(cells)
     assert "| 2.00 | 3.00 | 10.00 | 4.00 | 2.00 |" in gains_table(groups)
     assert "| 4 | 2.5 % | 75 % | 1.00 | 0 % | 1.10 |" in predictions_table(groups)
+    assert "| 3 | 0.0 % | 67 % |  | 0 % | 1.10 |" in predictions_table(
+        group(cells[:5] + cells[6:])
+    )
 
 
 def test_calls_without_all_who_choose_are_in_no_table() -> None:
