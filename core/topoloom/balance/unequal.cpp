@@ -30,7 +30,9 @@ std::int64_t pull(const CommGraph& symmetric, std::span<const Rank> rank_of, std
 class Holders {
    public:
     Holders(const UnequalTasks& tasks, const CommGraph* symmetric)
-        : tasks_(tasks), symmetric_(symmetric), rank_of_(tasks.rank_of.begin(), tasks.rank_of.end()),
+        : tasks_(tasks),
+          symmetric_(symmetric),
+          rank_of_(tasks.rank_of.begin(), tasks.rank_of.end()),
           held_(tasks.ranks) {
         for (std::size_t task = 0; task < rank_of_.size(); ++task)
             held_[rank_of_[task].value].push_back(task);
@@ -79,8 +81,7 @@ class Holders {
 
 std::vector<double> loads_of_ranks(const UnequalTasks& tasks, std::span<const Rank> rank_of) {
     std::vector<double> loads(tasks.ranks);
-    for (std::size_t task = 0; task < rank_of.size(); ++task)
-        loads[rank_of[task].value] += tasks.loads[task];
+    for (std::size_t task = 0; task < rank_of.size(); ++task) loads[rank_of[task].value] += tasks.loads[task];
     return loads;
 }
 
@@ -88,8 +89,8 @@ std::vector<Rank> balance_greedily(const UnequalTasks& tasks, double tolerance) 
     std::vector<std::size_t> order(tasks.loads.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater{}, [&](std::size_t task) { return tasks.loads[task]; });
-    const double average = std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0) /
-                           static_cast<double>(tasks.ranks);
+    const double average =
+        std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0) / static_cast<double>(tasks.ranks);
     const double most = (1 + tolerance) * average;
     std::vector<Rank> rank_of(tasks.rank_of.begin(), tasks.rank_of.end());
     std::vector<double> load(tasks.ranks, 0.0);

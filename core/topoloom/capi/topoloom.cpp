@@ -11,19 +11,11 @@
 #include "topoloom/base/option.hpp"
 #include "topoloom/capi/guarded.hpp"
 #include "topoloom/capi/learned_machine.hpp"
-#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/capi/seats.hpp"
 #include "topoloom/place/effort.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;
-
-struct topoloom_seats {
-    explicit topoloom_seats(const Seated& seated)
-        : machine(make_machine(seated.machine)), allocation(Allocation::of_slots(machine, seated.slots)) {}
-
-    Machine machine;
-    Allocation allocation;  // the slot of process i is the i-th, so block placement is the present order
-};
 
 namespace {
 

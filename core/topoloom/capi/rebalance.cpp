@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Objects on processes for C: by balancers and by mappers.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/unequal.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/capi/guarded.hpp"
+#include "topoloom/capi/seats.hpp"
+#include "topoloom/capi/topoloom_rebalance.h"
+#include "topoloom/place/effort.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+struct Program {
+    Program(const topoloom_seats& seats, const topoloom_objects& given)
+        : at(seats.allocation),
+          graph(graph_of(given)),
+          rank_of(reinterpret_cast<const Rank*>(given.process),
+                  reinterpret_cast<const Rank*>(given.process) + given.pattern.ranks),
+          tasks{graph.all_loads(), rank_of, at.slot_count(), &graph, &seats.machine, at.slots()} {
+        for (std::size_t i = 0; i < rank_of.size(); ++i) {
+            if (rank_of[i].value >= at.slot_count())
+                fail("object ", i, " is on process ", rank_of[i].value, ", and there are ", at.slot_count());
+        }
+    }
+    static CommGraph graph_of(const topoloom_objects& given) {
+        const topoloom_pattern& pattern = given.pattern;
+        const std::size_t edges = pattern.first[pattern.ranks];
+        return CommGraph::from_csr({pattern.first, pattern.ranks + 1},
+                                   {reinterpret_cast<const Rank*>(pattern.peers), edges},
+                                   {reinterpret_cast<const Bytes*>(pattern.bytes), edges}, {},
+                                   {given.seconds, given.seconds + pattern.ranks});
+    }
+    [[nodiscard]] std::vector<Slot> slots_of(std::span<const Rank> processes) const {
+        std::vector<Slot> slots;
+        for (const Rank process : processes) slots.push_back(at.slots()[process.value]);
+        return slots;
+    }
+    [[nodiscard]] double busiest(std::span<const Rank> processes) const {
+        return std::ranges::max(loads_of_ranks(tasks, processes));
+    }
+    [[nodiscard]] double average() const {
+        return std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0) /
+               static_cast<double>(tasks.ranks);
+    }
+    [[nodiscard]] double hop_bytes(std::span<const Rank> processes) const {
+        double sum = 0;
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            const Slot from = at.slots()[processes[u.value].value];
+            for (const Edge edge : graph.sends(u)) {
+                const Slot to = at.slots()[processes[edge.peer.value].value];
+                sum += static_cast<double>(edge.bytes.value) * at.machine().distance(from, to);
+            }
+        }
+        return sum;
+    }
+
+    const Allocation& at;
+    CommGraph graph;
+    std::vector<Rank> rank_of;
+    UnequalTasks tasks;
+};
+
+bool is_balancer(std::string_view policy) {
+    const std::string_view name = policy.substr(0, policy.find('('));
+    return std::ranges::find(balancers(), name, &Balancer::name) != balancers().end();
+}
+
+/// The wider the capacities, the surer do objects of any loads fit.
+std::vector<Rank> place_objects(const Program& program, const std::string& chain,
+                                const topoloom_moving& moving, std::int64_t bytes_per_object) {
+    const double heaviest = std::ranges::max(program.tasks.loads);
+    const std::vector<Slot> present = program.slots_of(program.rank_of);
+    for (double tolerance = std::max(moving.tolerance, 0.01);; tolerance *= 2) {
+        const double most = std::max((1 + tolerance) * program.average(), heaviest);
+        try {
+            const Problem problem =
+                Problem(program.graph, program.at, moving.seed, 0,
+                        {std::nullopt, std::vector<double>(program.at.slot_count(), most)})
+                    .with_migration({{present.begin(), present.end()}, Bytes{bytes_per_object}});
+            const Placement found = place(problem, chain).placement;
+            std::unordered_map<Slot, std::uint32_t> process_on;
+            for (std::uint32_t p = 0; p < program.at.slot_count(); ++p) process_on[program.at.slots()[p]] = p;
+            std::vector<Rank> processes;
+            for (const Slot slot : found.slots()) processes.emplace_back(process_on.at(slot));
+            return processes;
+        } catch (const Error&) {
+            if (tolerance > 1) throw;
+        }
+    }
+}
+
+std::vector<Rank> choose(const Program& program, const std::string& policy, const topoloom_objects& objects,
+                         const topoloom_moving& moving) {
+    if (policy == "none" || program.rank_of.empty()) return program.rank_of;
+    const double before = program.busiest(program.rank_of);
+    const bool is_greedy = policy == "greedy";
+    if (is_greedy || is_balancer(policy)) {
+        std::vector<Rank> found = is_greedy ? balance_greedily(program.tasks, moving.tolerance)
+                                            : balance_by_plan(program.tasks, policy);
+        std::vector<std::int64_t> leaving(program.tasks.ranks), coming(program.tasks.ranks);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            if (found[i] == program.rank_of[i]) continue;
+            leaving[program.rank_of[i].value] += objects.moved_bytes[i];
+            coming[found[i].value] += objects.moved_bytes[i];
+        }
+        const auto most = static_cast<double>(std::max(std::ranges::max(leaving), std::ranges::max(coming)));
+        const double gain = (before - program.busiest(found)) * moving.periods;
+        return gain > 0 && gain > most * moving.seconds_per_byte ? found : program.rank_of;
+    }
+    const std::string chain = policy == "place" ? auto_chain(Effort::fast) : policy;
+    const std::string name = policy.substr(0, policy.find_first_of("(+,"));
+    if (name != "place" && std::ranges::find(mappers(), name, &MapperEntry::name) == mappers().end()) {
+        const std::vector<std::string> usual{"none", "greedy", "diffusion", "alias", "place", "bricks"};
+        throw Error(unknown_name("policy", name, usual) + ", other balancers, and other mappers");
+    }
+    const std::int64_t all_bytes =
+        std::accumulate(objects.moved_bytes, objects.moved_bytes + program.rank_of.size(), std::int64_t{0});
+    const auto per_object = static_cast<double>(all_bytes) / static_cast<double>(program.rank_of.size());
+    std::vector<Rank> found =
+        place_objects(program, chain, moving, std::llround(per_object / std::max(moving.periods, 1.0)));
+    const double after = program.busiest(found);
+    const bool is_even = after <= (1 + moving.tolerance) * program.average() || after <= before;
+    const bool gains = program.hop_bytes(found) < program.hop_bytes(program.rank_of) || after < before;
+    return is_even && gains ? found : program.rank_of;
+}
+
+}  // namespace
+
+int topoloom_rebalance(const topoloom_seats* seats, const topoloom_objects* objects, const char* policy,
+                       const topoloom_moving* moving, uint32_t* process_of_object, topoloom_rebalanced* worth,
+                       char* error, size_t error_size) {
+    return guarded(error, error_size, [&] {
+        const Program program(*seats, *objects);
+        const std::vector<Rank> found = choose(program, policy, *objects, *moving);
+        *worth = {};
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            process_of_object[i] = found[i].value;
+            if (found[i] == program.rank_of[i]) continue;
+            ++worth->moved;
+            worth->moved_bytes += objects->moved_bytes[i];
+        }
+        worth->busiest_before = program.busiest(program.rank_of);
+        worth->busiest_after = program.busiest(found);
+        worth->average = program.average();
+        worth->hop_bytes_before = program.hop_bytes(program.rank_of);
+        worth->hop_bytes_after = program.hop_bytes(found);
+    });
+}

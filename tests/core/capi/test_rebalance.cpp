@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "topoloom/capi/topoloom_rebalance.h"
+
+namespace {
+
+/// A ring of objects, each of which sends 100 bytes to the next, on four processes of a mesh of 2 x 2 nodes.
+struct Ring {
+    explicit Ring(std::vector<std::uint32_t> present) : process(std::move(present)) {
+        const std::size_t objects = process.size();
+        for (std::size_t i = 0; i < objects; ++i) {
+            first.push_back(i);
+            peers.push_back(static_cast<std::uint32_t>((i + 1) % objects));
+        }
+        first.push_back(objects);
+        bytes.assign(objects, 100);
+        seconds.assign(objects, 1);
+        moved_bytes.assign(objects, 1000);
+        const std::vector<std::int64_t> nodes{0, 1, 2, 3};
+        REQUIRE(topoloom_seats_described("mesh:2x2", 4, 1, nodes.data(), &seats, error, sizeof error) == 0);
+    }
+    ~Ring() { topoloom_seats_free(seats); }
+    Ring(const Ring&) = delete;
+    Ring& operator=(const Ring&) = delete;
+
+    bool rebalance(const char* policy, topoloom_moving moving = {0, 1, 0.05, 1}) {
+        const topoloom_objects objects{{process.size(), first.data(), peers.data(), bytes.data()},
+                                       seconds.data(),
+                                       moved_bytes.data(),
+                                       process.data()};
+        found.assign(process.size(), 99);
+        return topoloom_rebalance(seats, &objects, policy, &moving, found.data(), &worth, error,
+                                  sizeof error) == 0;
+    }
+
+    topoloom_seats* seats = nullptr;
+    std::vector<std::uint64_t> first;
+    std::vector<std::uint32_t> peers, process, found;
+    std::vector<std::int64_t> bytes, moved_bytes;
+    std::vector<double> seconds;
+    topoloom_rebalanced worth{};
+    char error[256] = "";
+};
+
+}  // namespace
+
+TEST_CASE("policies level out loads") {
+    for (const char* policy : {"greedy", "alias", "diffusion", "place"}) {
+        INFO(std::string(policy));
+        Ring ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
+        REQUIRE(ring.rebalance(policy));
+        CHECK(ring.worth.busiest_before == 6);
+        // Diffusion wants to hand on half objects.
+        CHECK(ring.worth.busiest_after == (std::string(policy) == "diffusion" ? 4 : 3));
+        CHECK(ring.worth.average == 3);
+        CHECK(ring.worth.moved_bytes == 1000 * ring.worth.moved);
+    }
+}
+
+TEST_CASE("what gains nothing, or less than moving costs, stays") {
+    const std::vector<std::uint32_t> uneven{0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3};
+    Ring ring(uneven);
+    REQUIRE(ring.rebalance("none"));
+    CHECK(ring.found == uneven);
+    // Three seconds are gained in each period, and three objects leave process 0.
+    REQUIRE(ring.rebalance("greedy", {1.1e-3, 1, 0.05, 1}));
+    CHECK(ring.worth.moved == 0);
+    REQUIRE(ring.rebalance("greedy", {1.1e-3, 2, 0.05, 1}));
+    CHECK(ring.worth.moved == 3);
+    Ring even({0, 1, 2, 3, 0, 1, 2, 3});
+    REQUIRE(even.rebalance("alias"));
+    CHECK(even.found == even.process);
+}
+
+TEST_CASE("place brings neighbors together") {
+    Ring ring({0, 3, 0, 3, 1, 2, 1, 2});
+    REQUIRE(ring.rebalance("place", {0, 1000, 0.05, 1}));
+    CHECK(ring.worth.busiest_after == 2);
+    // Two objects on each process, and each process talks to neighbors: four messages over one link.
+    CHECK(ring.worth.hop_bytes_after == 400);
+    CHECK(ring.worth.hop_bytes_before > 1000);
+}
+
+TEST_CASE("wrong policies and processes are named") {
+    Ring ring({0, 1, 2, 3});
+    CHECK_FALSE(ring.rebalance("gredy"));
+    CHECK(std::string(ring.error).starts_with("no policy 'gredy' (did you mean 'greedy'?)"));
+    CHECK_FALSE(ring.rebalance("alias(no=1)"));
+    CHECK_FALSE(ring.rebalance("bricks"));
+    Ring outside({0, 4});
+    CHECK_FALSE(outside.rebalance("greedy"));
+    CHECK(std::string(outside.error) == "object 1 is on process 4, and there are 4");
+}
