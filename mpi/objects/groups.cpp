@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages to many objects.
+//
+// Rank 0 numbers broadcasts, and a tree of ranks carries them in this order. An object takes with it how many it has been
+// given, and a rank keeps those of the phase: one that arrives from a rank that is behind is given what it lacks, and one
+// from a rank that is ahead is passed over.
+#include <algorithm>
+#include <utility>
+
+#include "state.hpp"
+
+namespace topoloom::objects {
+
+void State::broadcast(Message* message) {
+    message->header.origin = transport->rank();
+    if (transport->rank() == 0) {
+        message->header.kind = Kind::to_all;
+        message->header.index = arrays[message->header.array]->broadcast_count + 1;
+        take_broadcast(message->header, message->values());
+    } else {
+        message->header.kind = Kind::to_root;
+        transport->send(0, message->header, message->values());
+    }
+    Message::free(message);
+}
+
+void State::take_broadcast(const Header& header, const char* values) {
+    each_child(transport->rank(), transport->ranks(),
+               [&](int child) { transport->send(child, header, values); });
+    Array& array = *arrays[header.array];
+    array.broadcast_count = header.index;
+    Message* const kept = Message::copy(header, values);
+    kept->header.kind = Kind::to_object;
+    kept->header.was_forwarded = false;
+    array.broadcasts.push_back(kept);
+    array.residents.each([&](std::uint64_t, Resident* resident) { give_broadcasts(array, *resident); });
+}
+
+void State::give_broadcasts(Array& array, Resident& resident) {
+    const std::uint64_t first = array.broadcast_count - array.broadcasts.size();
+    while (resident.broadcasts < array.broadcast_count) {
+        const Message* const given = array.broadcasts[resident.broadcasts++ - first];
+        Message* const copy = Message::copy(given->header, reinterpret_cast<const char*>(given + 1));
+        copy->header.index = resident.index;
+        queue.push(copy);
+    }
+}
+
+void State::forget_broadcasts() {
+    for (const auto& array : arrays) {
+        for (Message* const message : array->broadcasts) Message::free(message);
+        array->broadcasts.clear();
+    }
+}
+
+/// Gives members that are here the message, and sends those of half of the other ranks to one of these, and again.
+void State::multicast(const Header& header, const std::vector<std::uint64_t>& members, const char* values) {
+    Array& array = *arrays[header.array];
+    std::vector<std::pair<int, std::uint64_t>> others;  // and the ranks where they should be
+    for (const std::uint64_t member : members) {
+        if (array.residents.find(member) == nullptr) {
+            others.emplace_back(whereabouts(array, member), member);
+            if (others.back().first == transport->rank())
+                fail(name_of(header.array, member) + " is on no rank");
+            continue;
+        }
+        Message* const message = Message::copy(header, values);
+        message->header.kind = Kind::to_object;
+        message->header.index = member;
+        queue.push(message);
+    }
+    std::ranges::stable_sort(others, {}, &std::pair<int, std::uint64_t>::first);
+    std::vector<std::size_t> starts;  // of each rank's
+    for (std::size_t i = 0; i < others.size(); ++i)
+        if (i == 0 || others[i].first != others[i - 1].first) starts.push_back(i);
+    while (!starts.empty()) {
+        const std::size_t half = starts.size() / 2, begin = starts[half];
+        const std::size_t end_of_first = half + 1 < starts.size() ? starts[half + 1] : others.size();
+        const std::uint64_t count = others.size() - begin;
+        std::vector<std::uint64_t> listed{count, end_of_first - begin};
+        for (std::size_t i = begin; i < others.size(); ++i) listed.push_back(others[i].second);
+        const std::size_t bytes = listed.size() * sizeof listed[0];
+        std::vector<char> packed(bytes + header.bytes);
+        std::memcpy(packed.data(), listed.data(), bytes);
+        if (header.bytes > 0) std::memcpy(packed.data() + bytes, values, header.bytes);
+        Header onwards = header;
+        onwards.kind = Kind::to_some;
+        onwards.bytes = static_cast<std::uint32_t>(packed.size());
+        transport->send(others[begin].first, onwards, packed.data());
+        others.resize(begin);
+        starts.resize(half);
+    }
+}
+
+void State::take_multicast(const Header& header, const char* values) {
+    std::uint64_t counts[2];  // of all, and of those that should be here
+    std::memcpy(counts, values, sizeof counts);
+    std::vector<std::uint64_t> members(counts[0]);
+    const std::size_t bytes = sizeof counts + members.size() * sizeof members[0];
+    std::memcpy(members.data(), values + sizeof counts, bytes - sizeof counts);
+    for (std::size_t i = 0; i < counts[1]; ++i) {
+        const Location* const known = arrays[header.array]->locations.find(members[i]);
+        if (known != nullptr) say_where({header.array, members[i]}, header.origin, *known);
+    }
+    Header plain = header;
+    plain.bytes -= static_cast<std::uint32_t>(bytes);
+    multicast(plain, members, values + bytes);
+}
+
+}  // namespace topoloom::objects

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What objects did, gathered from all ranks.
+#include <algorithm>
+#include <numeric>
+
+#include "npz.hpp"
+#include "state.hpp"
+
+namespace topoloom::objects {
+
+namespace {
+
+/// Of one object, before what it sends.
+struct Row {
+    std::uint64_t object = 0;
+    double seconds = 0;
+    std::int64_t packed_bytes = 0;
+    std::uint64_t peers = 0;
+};
+struct Peer {
+    std::uint64_t object = 0;
+    std::int64_t bytes = 0, messages = 0;
+};
+
+template <typename T>
+void append(std::vector<char>& to, const T& value) {
+    const std::size_t at = to.size();
+    to.resize(at + sizeof value);
+    std::memcpy(to.data() + at, &value, sizeof value);
+}
+template <typename T>
+T take_from(const char*& at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+    return value;
+}
+
+std::vector<char> own_rows(State& state, const std::vector<std::uint64_t>& first) {
+    std::vector<char> rows;
+    for (std::size_t a = 0; a < state.arrays.size(); ++a) {
+        Array& array = *state.arrays[a];
+        array.residents.each([&](std::uint64_t index, Resident* resident) {
+            std::vector<Peer> peers;
+            resident->sent.each([&](std::uint64_t key, const Sent& sent) {
+                const std::uint64_t to = Sender::array(key);
+                if (sent.messages == 0 || state.arrays[to]->front == nullptr) return;
+                peers.push_back({first[to] + Sender::index(key), sent.bytes, sent.messages});
+            });
+            std::ranges::sort(peers, {}, &Peer::object);
+            append(rows, Row{first[a] + index, resident->seconds,
+                             static_cast<std::int64_t>(array.type.size(resident->object)), peers.size()});
+            for (const Peer& peer : peers) append(rows, peer);
+        });
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> State::first_objects() const {
+    std::vector<std::uint64_t> first{0};
+    for (const auto& array : arrays)
+        first.push_back(first.back() + (array->front == nullptr ? 0 : array->setting.extents.count()));
+    return first;
+}
+
+Measured State::measured() {
+    const std::vector<std::uint64_t> first = first_objects();
+    const std::vector<char> own = own_rows(*this, first);
+    const int ranks = transport->ranks();
+    std::vector<int> counts(static_cast<std::size_t>(ranks)), offsets(counts.size());
+    const int count = own.size() < (1u << 30) ? static_cast<int>(own.size()) : -1;
+    PMPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
+    const std::int64_t bytes = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    if (std::ranges::min(counts) < 0 || bytes > 0x7FFFFFFF)
+        fail("what objects did takes more than 2 GB: measure fewer objects, or shorter");
+    std::partial_sum(counts.begin(), counts.end() - 1, offsets.begin() + 1);
+    std::vector<char> all(static_cast<std::size_t>(bytes));
+    PMPI_Allgatherv(own.data(), count, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE, comm);
+
+    const std::size_t objects = first.back();
+    std::vector<const char*> row_of(objects, nullptr);
+    Measured made;
+    made.seconds.resize(objects);
+    made.packed_bytes.resize(objects);
+    made.rank.resize(objects);
+    for (int rank = 0; rank < ranks; ++rank) {
+        const char* at = all.data() + offsets[static_cast<std::size_t>(rank)];
+        const char* const end = at + counts[static_cast<std::size_t>(rank)];
+        while (at < end) {
+            const Row row = take_from<Row>(at);
+            row_of[row.object] = at;
+            made.seconds[row.object] = row.seconds;
+            made.packed_bytes[row.object] = row.packed_bytes;
+            made.rank[row.object] = static_cast<std::uint32_t>(rank);
+            at += row.peers * sizeof(Peer);
+        }
+    }
+    made.first.push_back(0);
+    for (std::size_t object = 0; object < objects; ++object) {
+        const char* header = row_of[object] - sizeof(Row);
+        const Row row = take_from<Row>(header);
+        for (std::uint64_t i = 0; i < row.peers; ++i) {
+            const auto peer = take_from<Peer>(header);
+            made.peers.push_back(static_cast<std::uint32_t>(peer.object));
+            made.bytes.push_back(peer.bytes);
+            made.messages.push_back(peer.messages);
+        }
+        made.first.push_back(made.peers.size());
+    }
+    return made;
+}
+
+void State::forget_measured() {
+    const auto forget = [](std::uint64_t, Sent& sent) { sent.bytes = sent.messages = 0; };
+    for (const auto& array : arrays) {
+        array->residents.each([&](std::uint64_t, Resident* resident) {
+            resident->seconds = 0;
+            resident->sent.each(forget);  // but not the numbers of messages
+        });
+    }
+}
+
+Measured Runtime::measured() { return state_->measured(); }
+
+void Runtime::write_measured(const std::string& path) {
+    const Measured all = measured();
+    int failed = 0;
+    if (rank() == 0) failed = write_graph(path, all) ? 0 : 1;
+    PMPI_Bcast(&failed, 1, MPI_INT, 0, state_->comm);
+    if (failed != 0) fail("cannot write " + path);
+}
+
+}  // namespace topoloom::objects

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a policy wants objects: libtopoloom decides, ranks move them.
+#include <algorithm>
+
+#include "state.hpp"
+#include "topoloom_rebalance.h"
+
+namespace topoloom::objects {
+
+namespace {
+
+/// The machine, as rank 0 knows it: of the text, or from who shares a node.
+class Seats {
+   public:
+    Seats(const State& state, const RebalanceOptions& options) {
+        const int ranks = state.transport->ranks();
+        std::int64_t node = options.node;
+        MPI_Comm here = MPI_COMM_NULL;
+        PMPI_Comm_split_type(state.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+        int first = state.transport->rank(), lowest = first;
+        PMPI_Allreduce(&first, &lowest, 1, MPI_INT, MPI_MIN, here);
+        PMPI_Comm_free(&here);
+        std::int64_t own[2] = {node, lowest};
+        std::vector<std::int64_t> all(2 * static_cast<std::size_t>(ranks));
+        PMPI_Allgather(own, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, state.comm);
+        std::vector<std::int64_t> groups, leaders;
+        for (std::size_t i = 0; i < all.size(); i += 2) {
+            const std::int64_t leader = all[i + 1];
+            const auto known = std::ranges::find(leaders, leader);
+            const std::int64_t counted = known - leaders.begin();
+            if (known == leaders.end()) leaders.push_back(leader);
+            groups.push_back(all[i] >= 0 && !options.machine.empty() ? all[i] : counted);
+        }
+        const auto count = static_cast<std::size_t>(ranks);
+        failed_ = options.machine.empty()
+                      ? topoloom_seats_learned(count, 1, 0, groups.data(), &seats_, error_, sizeof error_)
+                      : topoloom_seats_described(options.machine.c_str(), count, 1, groups.data(), &seats_,
+                                                 error_, sizeof error_);
+    }
+    ~Seats() {
+        if (failed_ == 0) topoloom_seats_free(seats_);
+    }
+    Seats(const Seats&) = delete;
+    Seats& operator=(const Seats&) = delete;
+    [[nodiscard]] const topoloom_seats* get() const { return seats_; }
+    [[nodiscard]] std::string error() const { return failed_ != 0 ? error_ : ""; }
+
+   private:
+    topoloom_seats* seats_ = nullptr;
+    int failed_ = 0;
+    char error_[256] = "";
+};
+
+struct Answer {
+    int failed = 0;
+    char error[256] = "";
+    topoloom_rebalanced worth{};
+};
+
+}  // namespace
+
+Rebalanced Runtime::rebalance(const std::string& policy, const RebalanceOptions& options) {
+    if (state_->current != nullptr) fail("a method calls rebalance(), which only the main program may");
+    const Seats seats(*state_, options);
+    if (!seats.error().empty()) fail("rebalance: " + seats.error());
+    const Measured all = measured();
+    std::vector<std::uint32_t> wanted(all.objects());
+    Answer answer;
+    if (rank() == 0) {
+        const topoloom_objects objects{{all.objects(), all.first.data(), all.peers.data(), all.bytes.data()},
+                                       all.seconds.data(),
+                                       all.packed_bytes.data(),
+                                       all.rank.data()};
+        const topoloom_moving moving{options.seconds_per_byte, options.periods, options.tolerance, 1};
+        answer.failed = topoloom_rebalance(seats.get(), &objects, policy.c_str(), &moving, wanted.data(),
+                                           &answer.worth, answer.error, sizeof answer.error);
+    }
+    PMPI_Bcast(&answer, sizeof answer, MPI_BYTE, 0, state_->comm);
+    if (answer.failed != 0) fail(std::string("rebalance: ") + answer.error);
+    PMPI_Bcast(wanted.data(), static_cast<int>(wanted.size()), MPI_UINT32_T, 0, state_->comm);
+    state_->forget_measured();
+    const std::vector<std::uint64_t> first = state_->first_objects();
+    for (std::size_t a = 0; a + 1 < first.size(); ++a) {
+        for (std::uint64_t i = first[a]; i < first[a + 1]; ++i) {
+            if (wanted[i] == all.rank[i] || all.rank[i] != static_cast<std::uint32_t>(rank())) continue;
+            migrate(resident(static_cast<std::uint32_t>(a), i - first[a]), static_cast<int>(wanted[i]));
+        }
+    }
+    run();
+    const topoloom_rebalanced& worth = answer.worth;
+    return {worth.moved,   worth.moved_bytes,      worth.busiest_before, worth.busiest_after,
+            worth.average, worth.hop_bytes_before, worth.hop_bytes_after};
+}
+
+}  // namespace topoloom::objects

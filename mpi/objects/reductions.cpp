@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reductions: values are combined on each rank, and go up a tree of ranks together with how many they are, so that it does
+// not matter where an object was when it contributed.
+#include <utility>
+
+#include "state.hpp"
+
+namespace topoloom::objects {
+
+void State::contribute(const PartialHead& head, const char* value, std::size_t bytes) {
+    Partial& partial = partials[{head.group.number, head.group.turn}];
+    if (partial.head.contributions == 0) {
+        partial.head = head;
+        partial.value.assign(value, value + bytes);
+    } else {
+        const Target& target = head.target;
+        const auto combine = target.kind == Target::callback
+                                 ? callbacks[target.entry].combine
+                                 : arrays[target.array]->type.entries[target.entry].combine;
+        if (combine == nullptr || !combine(head.operation, partial.value, value, bytes))
+            fail("a reduction cannot combine values of this type by this operation");
+        partial.head.contributions += head.contributions;
+    }
+    if (transport->rank() == 0 && partial.head.contributions == partial.head.group.members) {
+        const Partial finished = std::move(partial);
+        partials.erase({head.group.number, head.group.turn});
+        finish(finished);
+    }
+}
+
+/// When this rank has nothing else to do.
+void State::send_partials() {
+    if (transport->rank() == 0) return;
+    for (const auto& [key, partial] : partials) {
+        Header header;
+        header.kind = Kind::partial;
+        header.bytes = static_cast<std::uint32_t>(sizeof partial.head + partial.value.size());
+        std::vector<char> packed(header.bytes);
+        std::memcpy(packed.data(), &partial.head, sizeof partial.head);
+        if (!partial.value.empty())
+            std::memcpy(packed.data() + sizeof partial.head, partial.value.data(), partial.value.size());
+        transport->send(parent_of(transport->rank()), header, packed.data());
+    }
+    partials.clear();
+}
+
+void State::finish(const Partial& partial) {
+    const Target& target = partial.head.target;
+    Message* const message = Message::make(partial.value.size());
+    if (!partial.value.empty()) std::memcpy(message->values(), partial.value.data(), partial.value.size());
+    message->header.entry = target.entry;
+    message->header.array = static_cast<std::uint16_t>(target.array);
+    message->header.index = target.index;
+    Resident* const interrupted = std::exchange(current, nullptr);
+    if (target.kind == Target::everyone) {
+        broadcast(message);
+    } else if (target.kind == Target::element) {
+        send(message);
+    } else {
+        message->header.kind = Kind::result;
+        take_result(message->header, message->values());
+        Message::free(message);
+    }
+    current = interrupted;
+}
+
+void State::take_result(const Header& header, const char* values) {
+    each_child(transport->rank(), transport->ranks(),
+               [&](int child) { transport->send(child, header, values); });
+    queue.push(Message::copy(header, values));
+}
+
+}  // namespace topoloom::objects

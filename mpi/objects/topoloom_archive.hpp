@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Archives: one function `serialize` of a type says its size, packs it, and unpacks it.
+//
+//     struct Particle {
+//         double mass;
+//         std::vector<double> trace;
+//         void serialize(auto& archive) { archive(mass, trace); }
+//     };
+//
+// Trivially copyable types without pointers need no such function.
+#ifndef TOPOLOOM_ARCHIVE_HPP
+#define TOPOLOOM_ARCHIVE_HPP
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace topoloom {
+
+/// An error of objects: which object, which method, and what happened.
+class ObjectsError : public std::runtime_error {
+   public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace objects {
+
+template <typename>
+inline constexpr bool never = false;
+template <typename, template <typename...> class>
+inline constexpr bool is_a = false;
+template <template <typename...> class Template, typename... Parts>
+inline constexpr bool is_a<Template<Parts...>, Template> = true;
+template <typename>
+inline constexpr bool is_array = false;
+template <typename T, std::size_t size>
+inline constexpr bool is_array<std::array<T, size>> = true;
+/// What views refer to is copied into the message, and is there for the call that takes it.
+template <typename>
+inline constexpr bool is_view = false;
+template <typename T>
+inline constexpr bool is_view<std::span<const T>> = std::is_trivially_copyable_v<T>;
+
+template <typename T, typename Archive>
+concept SerializesItself = requires(T& value, Archive& archive) { value.serialize(archive); };
+
+template <typename T>
+concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
+                !is_a<T, std::basic_string_view> && !std::is_empty_v<T>;
+
+template <typename Archive, typename T>
+void serialize_item(Archive& archive, T& value);
+
+template <typename Archive, typename T>
+void serialize_elements(Archive& archive, std::vector<T>& values) {
+    std::uint64_t count = values.size();
+    archive.raw(&count, sizeof count);
+    if constexpr (Archive::reads) {
+        archive.need(count);
+        values.resize(count);
+    }
+    if constexpr (Plain<T> && !std::is_same_v<T, bool> && !SerializesItself<T, Archive>) {
+        if (count > 0) archive.raw(values.data(), count * sizeof(T));
+    } else {
+        for (std::size_t i = 0; i < count; ++i) {
+            if constexpr (std::is_same_v<T, bool>) {
+                bool bit = values[i];
+                archive.raw(&bit, sizeof bit);
+                values[i] = bit;
+            } else {
+                serialize_item(archive, values[i]);
+            }
+        }
+    }
+}
+
+template <typename Archive, typename T>
+void serialize_view(Archive& archive, std::span<const T>& view) {
+    std::uint64_t count = view.size();
+    archive.raw(&count, sizeof count);
+    archive.align(alignof(T));
+    if constexpr (Archive::reads) {
+        view = {reinterpret_cast<const T*>(archive.skip(count, sizeof(T))), static_cast<std::size_t>(count)};
+    } else if (count > 0) {
+        archive.raw(view.data(), count * sizeof(T));
+    }
+}
+
+template <typename Archive, typename Map>
+void serialize_map(Archive& archive, Map& map) {
+    std::uint64_t count = map.size();
+    archive.raw(&count, sizeof count);
+    if constexpr (Archive::reads) {
+        map.clear();
+        for (std::uint64_t i = 0; i < count; ++i) {
+            std::pair<typename Map::key_type, typename Map::mapped_type> entry;
+            archive(entry.first, entry.second);
+            map.insert(std::move(entry));
+        }
+    } else {
+        for (auto& [key, value] : map) archive(const_cast<typename Map::key_type&>(key), value);
+    }
+}
+
+template <typename Archive, typename T>
+void serialize_item(Archive& archive, T& value) {
+    if constexpr (SerializesItself<T, Archive>) {
+        value.serialize(archive);
+    } else if constexpr (is_view<T>) {
+        serialize_view(archive, value);
+    } else if constexpr (Plain<T>) {
+        archive.raw(&value, sizeof value);
+    } else if constexpr (std::is_empty_v<T>) {
+    } else if constexpr (is_a<T, std::vector>) {
+        serialize_elements(archive, value);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        std::uint64_t count = value.size();
+        archive.raw(&count, sizeof count);
+        if constexpr (Archive::reads) {
+            archive.need(count);
+            value.resize(count);
+        }
+        archive.raw(value.data(), count);
+    } else if constexpr (is_a<T, std::pair>) {
+        archive(value.first, value.second);
+    } else if constexpr (is_array<T>) {
+        for (auto& one : value) serialize_item(archive, one);
+    } else if constexpr (is_a<T, std::map>) {
+        serialize_map(archive, value);
+    } else if constexpr (is_a<T, std::optional>) {
+        bool has = value.has_value();
+        archive.raw(&has, sizeof has);
+        if constexpr (Archive::reads) {
+            if (has)
+                value.emplace();
+            else
+                value.reset();
+        }
+        if (has) serialize_item(archive, *value);
+    } else {
+        static_assert(never<T>,
+                      "topoloom: this type cannot be serialised; give it a member function "
+                      "`void serialize(auto& archive) { archive(first, second); }` that names its members");
+    }
+}
+
+/// Says how many bytes a Writer will need.
+class Sizer {
+   public:
+    static constexpr bool reads = false;
+    template <typename... Values>
+    void operator()(Values&... values) {
+        (serialize_item(*this, const_cast<std::remove_const_t<Values>&>(values)), ...);
+    }
+    void raw(const void*, std::size_t bytes) { bytes_ += bytes; }
+    void align(std::size_t to) { bytes_ = (bytes_ + to - 1) / to * to; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+   private:
+    std::size_t bytes_ = 0;
+};
+
+/// Packs to where there is room for it.
+class Writer {
+   public:
+    static constexpr bool reads = false;
+    explicit Writer(char* begin) : begin_(begin), at_(begin) {}
+    template <typename... Values>
+    void operator()(Values&... values) {
+        (serialize_item(*this, const_cast<std::remove_const_t<Values>&>(values)), ...);
+    }
+    void raw(const void* from, std::size_t bytes) {
+        if (bytes > 0) std::memcpy(at_, from, bytes);
+        at_ += bytes;
+    }
+    void align(std::size_t to) {
+        while (static_cast<std::size_t>(at_ - begin_) % to != 0) *at_++ = 0;
+    }
+
+   private:
+    char* begin_;
+    char* at_;
+};
+
+/// Unpacks what a Writer has packed. Throws where there is less.
+class Reader {
+   public:
+    static constexpr bool reads = true;
+    Reader(const char* begin, std::size_t bytes) : begin_(begin), at_(begin), end_(begin + bytes) {}
+    template <typename... Values>
+    void operator()(Values&... values) {
+        (serialize_item(*this, values), ...);
+    }
+    void raw(void* to, std::size_t bytes) {
+        need(bytes);
+        if (bytes > 0) std::memcpy(to, at_, bytes);
+        at_ += bytes;
+    }
+    void align(std::size_t to) {
+        const std::size_t over = static_cast<std::size_t>(at_ - begin_) % to;
+        if (over != 0) skip(to - over, 1);
+    }
+    const char* skip(std::uint64_t count, std::size_t size) {
+        need(count * size);
+        return std::exchange(at_, at_ + count * size);
+    }
+    /// At least that is still to come: an element takes a byte or more.
+    void need(std::uint64_t bytes) const {
+        if (bytes > static_cast<std::uint64_t>(end_ - at_))
+            throw ObjectsError("a message ends early: its `serialize` reads more than it has written");
+    }
+    [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+    [[nodiscard]] const char* at() const { return at_; }
+
+   private:
+    const char* begin_;
+    const char* at_;
+    const char* end_;
+};
+
+template <typename... Values>
+[[nodiscard]] std::size_t packed_size(const Values&... values) {
+    Sizer sizer;
+    sizer(values...);
+    return sizer.bytes();
+}
+
+}  // namespace objects
+}  // namespace topoloom
+
+#endif

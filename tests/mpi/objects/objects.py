@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs with libtopoloom-objects, compiled for an MPI."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from built_libraries import ROOT, build, run
+from recorded import PROGRAMS, Mpi, need
+
+from topoloom import _core
+
+SOURCES = PROGRAMS / "objects"
+OBJECTS = ROOT / "mpi" / "objects"
+CORE = Path(str(_core.__file__)).with_name("libtopoloom.so")
+COMPILER = {"openmpi": "mpicxx.openmpi", "mpich": "mpicxx.mpich", "simgrid": "smpicxx"}
+#: Beside the library that was built for an MPI, by its name.
+_folders: dict[str, Path] = {}
+
+
+def with_objects(mpi: Mpi, source: Path, folder: Path) -> Path:
+    """Compile a program with the library, which is built once for each MPI."""
+    if mpi.name not in _folders:
+        options = [
+            f"-DTOPOLOOM_LIBRARY={CORE}",
+            f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
+            "-DCMAKE_Fortran_COMPILER=OFF",
+        ]
+        build(ROOT / "mpi", folder, mpi, "topoloom-objects", *options)
+        _folders[mpi.name] = folder
+    library = _folders[mpi.name] / "objects"
+    program = folder / source.stem
+    linked = [library / "libtopoloom-objects.so", f"-Wl,-rpath,{library}"]
+    linked.append(f"-Wl,-rpath,{CORE.parent}")
+    run([compiler(mpi), *flags(), source, "-o", program, *linked])
+    return program
+
+
+def flags() -> list[str]:
+    return ["-std=c++20", "-O1", "-w", f"-I{OBJECTS}"]
+
+
+def compiler(mpi: Mpi) -> str:
+    return need(COMPILER[mpi.name], mpi.install)
+
+
+def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
+    """Compile a program together with the library under a sanitizer."""
+    program = folder / f"{source.stem}.{sanitizer}"
+    rooms = OBJECTS.parent / "errors", OBJECTS.parent / "stream"
+    words = ["-g", f"-fsanitize={sanitizer}", *(f"-I{room}" for room in rooms)]
+    words.append(f"-I{ROOT / 'core/topoloom/capi'}")
+    errors = folder / f"errors.{sanitizer}.o"
+    c_compiler = need(mpi.compilers[".c"], mpi.install)
+    run([c_compiler, *words, "-c", rooms[0] / "errors.c", "-o", errors])
+    sources = [source, errors, *sorted(OBJECTS.glob("*.cpp"))]
+    linked = [CORE, f"-Wl,-rpath,{CORE.parent}"]
+    run([compiler(mpi), *flags(), *words, *sources, "-o", program, *linked])
+    return program
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """Give what a program that ended well printed."""
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+    return done.stdout

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays of objects: messages, groups, migration, rebalancing, mistakes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from built_libraries import ROOT
+from objects import SOURCES, compiler, flags, said, sanitized, with_objects
+from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
+from simulated_hosts import hosts_options
+
+from topoloom.graphs.graph_file import load_graph
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Give a folder for each MPI."""
+    return {
+        mpi.name: tmp_path_factory.mktemp(mpi.name)
+        for mpi in (MPICH, OPEN_MPI_4, SIMGRID)
+    }
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_groups_priorities_and_phases(mpi: Mpi, folders: dict[str, Path]) -> None:
+    program = with_objects(mpi, SOURCES / "cases.cpp", folders[mpi.name])
+    for ranks in (1, 3, 6):
+        done = run_to_end(mpi.command(ranks, program))
+        assert said(done) == "objects are right\n"
+
+
+def test_moving_objects_get_every_message_once_and_in_order(
+    folders: dict[str, Path],
+) -> None:
+    program = with_objects(MPICH, SOURCES / "traffic.cpp", folders[MPICH.name])
+    for order in ("ordered", "any"):
+        done = run_to_end(MPICH.command(3, program, 10000, order))
+        assert said(done).startswith("right: ")
+
+
+def test_objects_travel_between_simulated_hosts(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    program = with_objects(SIMGRID, SOURCES / "traffic.cpp", folders[SIMGRID.name])
+    settings = {"smpi/simulate-computation": "no", "smpi/test": "1e-6"}
+    words = hosts_options(tmp_path, 5, settings)
+    done = run_to_end(SIMGRID.command(5, *words, program, 2000))
+    assert said(done).startswith("right: ")
+
+
+def test_sanitizers_find_nothing(tmp_path: Path) -> None:
+    source = SOURCES / "traffic.cpp"
+    program = sanitized(MPICH, source, tmp_path, "address,undefined")
+    done = run_to_end(MPICH.command(3, program, 2000), ASAN_OPTIONS="detect_leaks=0")
+    assert said(done).startswith("right: ")
+    assert "runtime error" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def mistaken(folders: dict[str, Path]) -> Path:
+    return with_objects(MPICH, SOURCES / "mistakes.cpp", folders[MPICH.name])
+
+
+MISTAKES = {
+    "index": "there is no object (1, 9) in the array of 2 x 3",
+    "negative": "there is no object (-1, 0) in the array of 2 x 3",
+    "axis": "there is no object (0, 0, 1) in the array of 2 x 3",
+    "extents": "has one to three extents from 1 on",
+    "home": "has its home on rank 9, and there are 2",
+    "rank": "cannot move to rank 64: there are 2",
+    "throw": "::fail threw seven is too many",
+    "nested": "a method calls run(), which only the main program may",
+    "lengths": "threw a reduction of vectors whose lengths differ",
+    "serialize": "has packed 4 bytes more than it unpacks",
+    "policy": "rebalance: no policy 'gredy' (did you mean 'greedy'?)",
+    "machine": "rebalance: cannot read machine 'torus:4xx4'",
+}
+
+
+@pytest.mark.parametrize(("which", "line"), MISTAKES.items())
+def test_a_mistake_ends_the_program_with_a_line(
+    mistaken: Path, which: str, line: str
+) -> None:
+    done = run_to_end(MPICH.command(2, mistaken, which))
+    assert done.returncode != 0
+    said_of_it = [text for text in done.stderr.splitlines() if line in text]
+    assert said_of_it
+    assert said_of_it[0].startswith("topoloom: topoloom_objects: ")
+
+
+@pytest.mark.parametrize("which", ["index", "throw", "serialize", "policy"])
+def test_a_mistake_may_be_caught_and_the_others_go_on(
+    mistaken: Path, which: str
+) -> None:
+    lines = said(run_to_end(MPICH.command(2, mistaken, which, "return"))).splitlines()
+    assert any(line.startswith("caught: ") for line in lines)
+    assert lines.count("went on") == 2
+
+
+@pytest.mark.parametrize(
+    ("macro", "words"),
+    [
+        ("NOT_SERIALISED", "objects move between ranks: give T a member function"),
+        ("NOT_LISTED", "list the method in T::methods"),
+        ("VALUE", "this type cannot be serialised; give it a member function"),
+    ],
+)
+def test_what_cannot_travel_does_not_compile(macro: str, words: str) -> None:
+    source = SOURCES / "not_serialised.cpp"
+    command = [compiler(MPICH), *flags(), f"-D{macro}", "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert words in done.stderr
+
+
+def test_loads_are_measured_and_objects_moved(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    program = with_objects(MPICH, SOURCES / "uneven.cpp", folders[MPICH.name])
+    file = tmp_path / "measured.npz"
+    assert said(run_to_end(MPICH.command(3, program, file))) == "rebalanced\n"
+    graph = load_graph(file)
+    # A ring of twelve objects, of which the first four are the heaviest.
+    assert graph.rank_count == 12
+    assert graph.peer.tolist() == [*range(1, 12), 0]
+    assert graph.messages.tolist() == [20] * 12
+    load = graph.load
+    assert min(load[:4]) > max(load[4:])
+
+
+def test_the_files_of_the_room_are_all_built() -> None:
+    """A source that CMake does not list would be missed by users alone."""
+    listed = (ROOT / "mpi/objects/CMakeLists.txt").read_text()
+    for source in (ROOT / "mpi/objects").glob("*.cpp"):
+        assert f"  {source.name}\n" in listed
