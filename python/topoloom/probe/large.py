@@ -9,6 +9,7 @@ import numpy as np
 
 from topoloom.model.fit import NOISE
 from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import SIGMA
 from topoloom.probe.inference.landmarks import FEW, Hosts, Pairs, Part, find_parts
 from topoloom.probe.inference.large_groups import large_groups
 from topoloom.probe.inference.latency import errors_of_medians
@@ -34,6 +35,9 @@ ROUNDS = 16
 EXACT = 0.0125
 #: Pairs with landmarks of each host on planted trees of 40 to 100 groups side by side.
 _LANDMARK_PAIRS = 80
+#: How much times deviate from those of their groups, in logarithms, and in errors of a
+#: pair, where something else than groups decides.
+_UNEXPLAINED, _FAR = 0.1, 4.0
 #: Pairs with landmarks after which groups inside of others stay unknown.
 _MOST_PAIRS = 6_000_000
 
@@ -158,8 +162,34 @@ def infer_large(
         filled,
         root,
         find_levels(root, filled),
-        doubts=[*doubts, *_unknown(parts)],
+        doubts=[
+            *doubts,
+            *_unknown(parts),
+            *_unexplained(hosts, host_of, filled, errors),
+        ],
     )
+
+
+def _unexplained(
+    hosts: Sequence[Sequence[int]],
+    host_of: Sequence[int],
+    costs: PairCosts,
+    errors: PairCosts,
+) -> Iterator[str]:
+    """Say where groups leave most of the times of many hosts open, as on a torus."""
+    first, second, seconds = costs.measured
+    of = np.array(host_of)
+    apart = of[first] != of[second]
+    first, second, seconds = first[apart], second[apart], seconds[apart]
+    if len(hosts) <= MOST_HOSTS or not len(seconds):
+        return
+    left = np.log(seconds / costs.usual(first, second))
+    error = float(np.median(errors.measured[2]))
+    if SIGMA * float(np.median(np.abs(left))) > max(_UNEXPLAINED, _FAR * error):
+        yield (
+            f"the groups of {len(hosts):,} hosts do not explain their times; whether "
+            f"they are linked to neighbors is looked at among {MOST_HOSTS:,} at most"
+        )
 
 
 def _unknown(parts: Part | None) -> Iterator[str]:

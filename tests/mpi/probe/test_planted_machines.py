@@ -90,7 +90,12 @@ def test_a_torus_becomes_its_links(topoloom: Command, tmp_path: Path) -> None:
     extents = [4, 3, 3]
     count = int(np.prod(extents))
     hosts = shuffled([f"n{host}" for host in range(count)])
-    probe(topoloom, launcher(tmp_path, torus(extents), hosts))
+    measured = probe(topoloom, launcher(tmp_path, torus(extents), hosts))
+    assert [each["pairs"] for each in measured["hops"]] == [108, 234, 216, 72]
+    assert [each["short_s"] for each in measured["hops"]] == pytest.approx(
+        [3.11e-6, 4.11e-6, 5.11e-6, 6.11e-6], rel=CLOSE
+    )
+    assert "at 4 hops" in topoloom("machine", "m.toml").out
     places = list(product(*map(range, extents[::-1])))  # the first is the fastest
     links = set()
     for place, axis in product(places, range(len(extents))):

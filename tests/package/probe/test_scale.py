@@ -292,6 +292,27 @@ def test_ranks_of_hosts_in_groups_of_landmarks() -> None:
     assert all(test.p < 1e-6 for test in found.root.evidence)
 
 
+@pytest.mark.parametrize("hop", [0.0, 1e-7])
+def test_links_between_very_many_neighbors_are_said_to_be_unknown(hop: float) -> None:
+    """A ring of 1,100 hosts has no groups; nor has a switch, which explains all."""
+    count = 1100
+    rng = np.random.default_rng(1)
+    places = [RankPlace(f"n{host}", "", "MPI") for host in range(count)]
+    samples = ProbeSamples(places, [Order("circle", "echo", [SIZE], 1, "0 1")])
+    first = np.repeat(np.arange(count), 8)
+    second = (first + rng.integers(1, count, len(first))) % count
+    around = np.minimum((first - second) % count, (second - first) % count)
+    noise = 1 + 0.02 * rng.standard_normal((len(first), 3))
+    rows = np.zeros((len(first), 5), np.int64)
+    rows[:, 1], rows[:, 2], rows[:, 3], rows[:, 4] = SIZE, first, second, 3
+    seconds = (2e-6 + hop * around)[:, None] * noise
+    samples.exchanges.extend(rows, seconds.ravel())
+    hosts, host_of = hosts_of(samples)
+    doubts = infer_large(samples, hosts, host_of, [], None).doubts
+    assert len(doubts) == (hop > 0)
+    assert all("whether they are linked to neighbors" in doubt for doubt in doubts)
+
+
 @pytest.mark.parametrize(
     "sizes", [[1] * 10_000, [4] * 2500, [64] * 156], ids=["1", "4", "64"]
 )

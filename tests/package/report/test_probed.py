@@ -30,6 +30,7 @@ from topoloom.report.probed.probed_file import (
     Suspect,
 )
 from topoloom.report.probed.suspects import slow_parts
+from topoloom.report.probed.text import probed_headline
 
 
 def machine(costs: Any, host_of: list[int], groups: Any = (), **more: Any) -> Probed:
@@ -68,6 +69,18 @@ def in_blocks(ranks: int, block: int, near: float, far: float) -> Any:
     costs = np.where(group[:, None] == group, near, far)
     np.fill_diagonal(costs, 0)
     return costs
+
+
+def test_a_headline_names_shared_links_and_suspects() -> None:
+    slow = Suspect("host", ["h3"], "latency", 1.5, 4)
+    links = ["h0, h1 share a link of 9 GB/s to all other hosts", "h2-h3 and h0-h1 ..."]
+    costs = in_blocks(4, 2, 1e-6, 2e-6)
+    probed = machine(costs, [0, 1, 2, 3], shared_links=links, suspects=[slow])
+    said = probed_headline(probed)
+    assert (
+        ". h0, h1 share a link of 9 GB/s to all other hosts, and 1 shared link more. "
+        "The host h3 is slow"
+    ) in said
 
 
 def test_groups_of_hosts_with_a_rank_each_are_read() -> None:

@@ -105,7 +105,10 @@ def facts(probed: Probed, command: Sequence[str]) -> dict[str, Any]:
         "pairs": [
             (name, f"{pairs:,}", *map(_time, times)) for name, pairs, *times in pairs
         ],
-        "levels": [_level_row(level) for level in probed.levels],
+        "levels": [
+            *map(_level_row, probed.levels),
+            *(_hops_row(of) for of in pairs if of.name.startswith("at ")),
+        ],
         "fits": [
             {"chart": chart, "lines": _line_rows(level), "errors": _errors(level)}
             for level in probed.levels
@@ -230,6 +233,13 @@ def _level_row(level: LevelModel) -> LevelRow:
         time_of("receive_cpu_s"),
         "" if longest is None else f"{late[longest]:.2f} x",
         time_of("posted_receive_s"),
+    )
+
+
+def _hops_row(pairs: LevelPairs) -> LevelRow:
+    """Of pairs that a number of links is between: longer messages were not measured."""
+    return LevelRow(
+        pairs.name, _time(pairs.median), *[""] * (len(LevelRow._fields) - 2)
     )
 
 
