@@ -20,6 +20,8 @@ RESULTS = {"--output", "-o"}
 FORMATS = {"--to"}
 #: Of `network` these are the terms of its field; other verbs had the words first.
 OF_SWITCHES = {"--loads", "--traffic"}
+#: Of `axes` it is the number of ranks, as frameworks call it.
+OF_FRAMEWORKS = {"--world"}
 #: What `probe` checks is a machine, and `export` a placement.
 CHECKS = {"--check"}
 
@@ -55,7 +57,8 @@ def test_verbs_share_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", sorted(SHARED.keys() - RESULTS - FORMATS - OF_SWITCHES - CHECKS)
+    "word",
+    sorted(SHARED.keys() - RESULTS - FORMATS - OF_SWITCHES - OF_FRAMEWORKS - CHECKS),
 )
 def test_an_option_means_one_thing_in_every_verb(word: str) -> None:
     meanings = {(kind(option), option.help) for option in SHARED[word].values()}

@@ -10,22 +10,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topoloom._core import CommGraph, Error
-from topoloom.graphs.graph_file import load_graph, save_graph
+from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
 from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
+from topoloom.graphs.profile import Profile, check_collectives
+from topoloom.graphs.traces.registry import FORMATS as TRACES, read_trace, trace_format
 from topoloom.support.nearest import unknown_name
 
 
 class MadePattern(NamedTuple):
-    """A graph, its phases, and what these are called."""
+    """A graph, its phases, and what these are called.
+
+    Of a trace also the profile that the graph was made of, with or without its
+    collectives, and what is missing in it.
+    """
 
     name: str
     graph: CommGraph
     phases: Sequence[CommGraph] = ()
     phase_names: Sequence[str] = ()
+    profile: Profile | None = None
+    collectives: str = "expand"
+    losses: Sequence[str] = ()
 
     def save(self, path: str | Path) -> None:
         """Write it as .npz."""
+        if self.profile is not None:
+            self.profile.save(path, self.collectives)
+            return
         extra: dict[str, Any] = {}
         if self.phases:
             extra["phases"] = phase_array(list(self.phases))
@@ -60,13 +72,47 @@ class MadePattern(NamedTuple):
 
     def document(self, output: str | None = None) -> dict[str, Any]:
         """Make what ``--json`` prints."""
-        return {"pattern": self.name, "output": output, **self.facts()}
+        traced = {} if self.profile is None else {"losses": list(self.losses)}
+        return {"pattern": self.name, "output": output, **self.facts(), **traced}
 
 
-def import_pattern(path: str | Path, kind: str | None = None) -> MadePattern:
-    """Load a graph that another program wrote; `kind` is its format, if known."""
+def import_pattern(
+    path: str | Path,
+    kind: str | None = None,
+    *,
+    collectives: str = "expand",
+    partial: bool = False,
+) -> MadePattern:
+    """Load a graph that another program wrote, or the trace of a job.
+
+    Parameters
+    ----------
+    path
+        A file; of a trace also a directory of the files of all ranks, or a pattern.
+    kind
+        Its format, if known.
+    collectives
+        Of a trace: ``expand`` them to messages, ``keep`` them beside the graph, or
+        ``drop`` them.
+    partial
+        Use what could be read of a trace that lacks something.
+    """
+    check_collectives(collectives)
+    if kind is not None and kind not in (*FORMATS, *TRACES):
+        raise Error(unknown_name("graph format", kind, [*FORMATS, *TRACES]))
+    if is_trace(path, kind):
+        profile, losses = read_trace(path, kind, partial)
+        graph = profile.graph(collectives)
+        return MadePattern("import", graph, (), (), profile, collectives, tuple(losses))
     graph = load_graph(path, kind)
     return MadePattern("import", graph, load_phases(path), load_phase_names(path))
+
+
+def is_trace(path: str | Path, kind: str | None = None) -> bool:
+    """Return whether this is the trace of a job, not a graph."""
+    if kind is not None:
+        return kind in TRACES
+    return Path(path).suffix != ".npz" and trace_format(path) is not None
 
 
 def generate_pattern(

@@ -12,16 +12,21 @@ from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, WritePattern, output_option
 from topoloom.cli.options.frameworks import JobOptions, read_job
 from topoloom.cli.options.groups import with_groups
-from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.searches import Seed, read_search
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from topoloom.frameworks.models import Step
+    from topoloom.graphs.axes import Traffic
+    from topoloom.graphs.traces.mesh import InferredMesh
     from topoloom.tasks.axes import MappedAxes
 
 
 @with_groups
 def command(
-    machine: MachineText,
+    machine: MaybeMachineText = None,
     *,
     mesh: Annotated[
         str | None,
@@ -51,6 +56,14 @@ def command(
             help="In place of --traffic: what a step of this model sends, such as "
             "qwen3-235b-a22b,sequence=32768,batches=16, or layers=, hidden=, heads=, "
             "kv_heads=, head_size=, ffn=, experts=, active=.",
+        ),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-trace",
+            metavar="FILE",
+            help="Take the mesh and what it sends from the imported trace of a job.",
         ),
     ] = None,
     allowed: AllocationOptions,
@@ -89,6 +102,7 @@ def command(
     Examples:
       topoloom axes --framework megatron --tp 2 --cp 4 --pp 4 --ep 8 --world 1024 \\
           --machine dgx-h100-pod --train qwen3-235b-a22b,sequence=32768
+      topoloom axes --from-trace p.npz --machine tpu-v4-cube
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
           --machine tpu-v4-cube --to jax
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
@@ -105,6 +119,8 @@ def command(
     from topoloom.graphs.axes import parse_traffic
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
+    from topoloom.graphs.profile import load_profile
+    from topoloom.graphs.traces.mesh import infer_mesh
     from topoloom.placements.placement_file import save_placement
     from topoloom.support.nearest import unknown_name
     from topoloom.tasks.axes import FORMATS, map_axes
@@ -114,16 +130,36 @@ def command(
         raise Error(unknown_name("order format", to, FORMATS))
     if to is not None and as_json:
         raise Error("--to and --json are mutually exclusive; --json holds all orders")
-    mapped_job = read_job(job, mesh)
+    inferred = None
+    if trace is None:
+        mapped_job = read_job(job, mesh)
+    else:
+        if mesh is not None or any(job) or traffic is not None or model is not None:
+            raise Error("--from-trace has the mesh and its traffic; leave out others")
+        inferred = infer_mesh(load_profile(trace))
+        mapped_job = inferred.mesh
     is_mesh = isinstance(mapped_job, dict)
     if to == "jax" and not is_mesh:
         raise Error("--to jax is for meshes; write --to ranks for a framework's job")
     if to in ("name", "settings") and is_mesh:
         raise Error(f"--to {to} is for jobs of --framework; a mesh takes --to jax")
-    if (traffic is None) == (model is None):
+    if trace is None and (traffic is None) == (model is None):
         raise Error("say what is sent: either --traffic tp=1GB or --train MODEL")
     axes = mapped_job if isinstance(mapped_job, dict) else mapped_job.axes
-    sends = parse_step(model) if model else parse_traffic(traffic or "", axes)
+    if inferred is not None:
+        sends: Sequence[Traffic] | Step = inferred.traffic()
+    else:
+        sends = parse_step(model) if model else parse_traffic(traffic or "", axes)
+    if inferred is not None and not as_json and to is None:
+        _print_inferred(inferred)
+    if machine is None and inferred is None:
+        raise Error("--machine is missing, such as --machine dgx-h100-pod")
+    if machine is None:
+        if output is not None or write_pattern is not None or to is not None:
+            raise Error("an order needs a machine; add --machine")
+        if as_json and inferred is not None:
+            print_json(inferred.document())
+        return
     given, described = load_nodes(machine, Where(*allowed, seed))
     with watching("ordering axes", read_search(seed)) as watch:
         mapped = map_axes(
@@ -147,11 +183,27 @@ def command(
     if to is not None:
         print(mapped.text(to))
     elif as_json:
-        print_json(mapped.document())
+        print_json({**mapped.document(), **(inferred.document() if inferred else {})})
     else:
         _print(mapped, [write_pattern, output])
     if watch.interrupted:
         raise Interrupted("interrupted; this is the best order so far")
+
+
+def _print_inferred(inferred: InferredMesh) -> None:
+    """Print the mesh of a trace, and what operations move along its axes."""
+    from topoloom.cli.console import print_facts
+    from topoloom.support.units import counted, exact_bytes
+
+    mesh = " ".join(f"{name}={size}" for name, size in inferred.mesh.items())
+    rows = [
+        (
+            "+".join(one.axes),
+            f"{one.name} of {exact_bytes(one.bytes)}, {counted(one.calls, 'time')}",
+        )
+        for one in inferred.operations
+    ]
+    print_facts(rows, f"mesh {mesh}, the fastest first")
 
 
 def _print(mapped: MappedAxes, written: list[Path | None]) -> None:

@@ -12,6 +12,7 @@ import typer
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.messages import Bytes, MaybeGrid, MaybeRanks, Root
+from topoloom.cli.options.programs import Collectives
 from topoloom.cli.options.searches import Seed
 
 
@@ -117,14 +118,23 @@ def command(
             "--format", metavar="NAME", help="Format to import; default: detected."
         ),
     ] = None,
+    collectives: Collectives = "expand",
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial", help="Use what could be read of a trace that lacks something."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make a communication graph: who sends how many bytes to whom.
 
     Ranks of a grid are numbered row by row, the last axis fastest, as in MPI_Cart.
     'import' reads Matrix Market, METIS, .npz, dense text matrices and Open MPI
-    monitoring output (a file, a directory, or 'prof/phase_1_*.prof'). A summary is
-    always printed.
+    monitoring output (a file, a directory, or 'prof/phase_1_*.prof'), GOAL, and traces
+    of AI jobs: HLO text of XLA; of all ranks, by a directory or a pattern, dumps of
+    PyTorch's flight recorder, Kineto traces, lines of NCCL's Inspector, Chakra's .et.
+    A summary is always printed.
 
     \b
     Examples:
@@ -137,19 +147,26 @@ def command(
       topoloom pattern molecular-dynamics --cells 7x7x5 -o p.npz
       topoloom pattern import matrix.mtx -o p.npz
       topoloom pattern import p.npz               look at a graph
+      topoloom pattern import step.hlo -o p.npz
+      topoloom pattern import 'dumps/nccl_trace_rank_*' --partial -o p.npz
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import PATTERNS
-    from topoloom.tasks.pattern import generate_pattern, import_pattern
+    from topoloom.graphs.traces.registry import MissingPartsError
+    from topoloom.tasks.pattern import generate_pattern, import_pattern, is_trace
 
     if name == "import":
         if file is None:
             raise Error("nothing to import; write: topoloom pattern import FILE")
         if with_phases:
             raise Error("--phases is for generated patterns; imported ones keep theirs")
-        _refuse_idle(context, name, ["kind"])
-        made = import_pattern(file, kind)
+        traced = ["collectives", "partial"] if is_trace(file, kind) else []
+        _refuse_idle(context, name, ["kind", *traced])
+        try:
+            made = import_pattern(file, kind, collectives=collectives, partial=partial)
+        except MissingPartsError as error:
+            raise Error(f"{error}; --partial uses what could be read") from None
     elif file is not None:
         raise Error(f"'{file}' is unexpected; FILE goes with 'import' only")
     else:
@@ -178,7 +195,7 @@ def command(
     if as_json:
         print_json(made.document(str(output) if output else None))
     else:
-        _print(name if file is None else file, made.facts(), output)
+        _print(name if file is None else file, made.facts(), output, made.losses)
 
 
 def _refuse_idle(context: typer.Context, name: str, reads: Sequence[str]) -> None:
@@ -235,7 +252,9 @@ def _request(
     return Request(**request)
 
 
-def _print(title: str, facts: dict[str, Any], output: Path | None) -> None:
+def _print(
+    title: str, facts: dict[str, Any], output: Path | None, losses: Sequence[str]
+) -> None:
     from topoloom.cli.console import print_facts
     from topoloom.support.units import format_bytes
 
@@ -263,4 +282,5 @@ def _print(title: str, facts: dict[str, Any], output: Path | None) -> None:
                 f"{pair['source']} → {pair['target']}: {format_bytes(pair['bytes'])}",
             )
         )
+    rows += [("missing", loss) for loss in losses]
     print_facts(rows, title, [output])

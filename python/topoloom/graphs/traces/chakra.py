@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Execution traces of Chakra: ``NAME.RANK.et``, and a JSON file of groups beside them.
+
+Sizes are read as ASTRA-sim reads them: of a gather what one rank gives, of a
+reduce-scatter and an all-to-all what one rank has of all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.graphs.traces.files import as_json, content, rank_list
+from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.wire import delimited, fields
+from topoloom.support.files import named
+
+#: By the schema's number of a collective.
+_COLLECTIVES = {
+    0: "allreduce",
+    1: "reduce",
+    2: "allgather",
+    3: "gather",
+    4: "scatter",
+    5: "bcast",
+    6: "alltoall",
+    7: "reduce_scatter",
+    8: "reduce_scatter",
+    9: "barrier",
+}
+
+#: Numbers of the schema: kinds of nodes, fields of nodes and of attributes.
+_SEND, _COLLECTIVE = 5, 7
+_KIND, _ATTRIBUTE = 3, 10
+_NAME, _BOOLEANS, _STRING = 1, 28, 29
+_SIGNED = (15, 17)
+
+
+def read_chakra(files: Sequence[Path]) -> Trace:
+    """Read the traces of a job, one per rank, and the JSON files among them."""
+    groups: dict[str, list[int]] = {}
+    traces: dict[int, Path] = {}
+    for file in files:
+        with named(file):
+            if file.suffix == ".json":
+                groups |= _groups(as_json(content(file)))
+                continue
+            found = re.search(r"([0-9]{1,9})\.et$", file.name)
+            if found is None:
+                raise Error("does not say its rank: the name is NAME.RANK.et")
+            traces[int(found[1])] = file
+    if not traces:
+        raise Error(f"{files[0]}: there is no .et file beside it")
+    ranks = 1 + max([*traces, *(max(members) for members in groups.values())])
+    trace = Trace(ranks)
+    for rank, file in sorted(traces.items()):
+        trace.seen.add(rank)
+        with named(file):
+            for number, message in enumerate(delimited(content(file))):
+                if number:  # the first has the version
+                    _read_node(trace, rank, message, groups)
+    trace.expect_all()
+    return trace
+
+
+def _groups(document: Any) -> dict[str, list[int]]:
+    if not isinstance(document, dict):
+        raise Error("does not map the names of groups to ranks")
+    found = {}
+    for name, value in document.items():
+        members = rank_list(value)
+        if members is None:
+            raise Error(f"group '{name}' is not a list of ranks")
+        found[name] = members
+    return found
+
+
+def _read_node(
+    trace: Trace, rank: int, message: bytes, groups: dict[str, list[int]]
+) -> None:
+    kind: int | bytes = 0
+    attributes: dict[str, Any] = {}
+    for number, value in fields(message):
+        if number == _KIND:
+            kind = value
+        elif number == _ATTRIBUTE and isinstance(value, bytes):
+            name, held = _attribute(value)
+            attributes[name] = held
+    if kind not in (_SEND, _COLLECTIVE) or attributes.get("is_cpu_op") == 1:
+        return
+    size = attributes.get("comm_size")
+    if size is None:
+        trace.lose("a node does not say its comm_size")
+        return
+    if kind == _SEND:
+        if "comm_dst" not in attributes:
+            trace.lose("a send does not say its comm_dst")
+        else:
+            trace.send(rank, attributes["comm_dst"], size)
+        return
+    operation = _COLLECTIVES.get(attributes.get("comm_type", -1))
+    if operation is None:
+        trace.lose("a collective does not say its comm_type")
+        return
+    group = str(attributes.get("pg_name") or attributes.get("comm_group") or "")
+    if group and group not in groups:
+        trace.lose(f"no JSON file says who is in group '{group}'")
+        return
+    if not group and not all(attributes.get("involved_dim", b"")):
+        trace.lose("a collective is along some dimensions of a topology not given")
+        return
+    members = groups[group] if group else list(range(trace.ranks))
+    if operation == "alltoall":
+        if size % len(members):
+            trace.lose("an all-to-all has no split sizes, and is not even")
+            return
+        size //= len(members)
+    root = attributes.get("root_rank")
+    trace.observe(
+        rank, operation, members, size, members.index(root) if root in members else None
+    )
+
+
+def _attribute(message: bytes) -> tuple[str, Any]:
+    """Read a name and a value: an integer, text, or the bytes of a list of truths."""
+    name = ""
+    held: Any = None
+    for number, value in fields(message):
+        if number == _NAME and isinstance(value, bytes):
+            name = value.decode(errors="replace")
+        elif isinstance(value, int):
+            held = (value >> 1) ^ -(value & 1) if number in _SIGNED else value
+        elif number == _STRING:
+            held = value.decode(errors="replace")
+        elif number == _BOOLEANS:
+            packed = [part for _, part in fields(value)]
+            held = b"".join(
+                part if isinstance(part, bytes) else bytes([part]) for part in packed
+            )
+    return name, held

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of collectives and of types of elements, as PyTorch writes them."""
+
+from __future__ import annotations
+
+from topoloom._core import Error
+
+#: PyTorch's words without underscores, and ours.
+_OPERATIONS = {
+    "allreduce": "allreduce",
+    "allreducecoalesced": "allreduce",
+    "allgather": "allgather",
+    "allgatherbase": "allgather",
+    "allgatherintotensorcoalesced": "allgather",
+    "reducescatter": "reduce_scatter",
+    "reducescatterbase": "reduce_scatter",
+    "reducescattertensorcoalesced": "reduce_scatter",
+    "alltoall": "alltoall",
+    "alltoallbase": "alltoall",
+    "alltoallv": "alltoall",
+    "broadcast": "bcast",
+    "reduce": "reduce",
+    "gather": "gather",
+    "scatter": "scatter",
+    "barrier": "barrier",
+    "allreducebarrier": "barrier",
+}
+
+_BYTES = {
+    **dict.fromkeys(("byte", "char", "bool", "uint8", "int8"), 1),
+    **dict.fromkeys(("half", "bfloat16", "short", "float16", "int16", "uint16"), 2),
+    **dict.fromkeys(("float", "int", "float32", "int32", "uint32"), 4),
+    **dict.fromkeys(
+        ("double", "long", "float64", "int64", "uint64", "complexfloat"), 8
+    ),
+    "complexdouble": 16,
+}
+
+
+def operation_of(name: str) -> str | None:
+    """Translate a name such as ``_allgather_base``; None for other things."""
+    return _OPERATIONS.get(name.lower().replace("_", ""))
+
+
+def element_bytes(name: str) -> int:
+    """Return the bytes of an element of a type such as ``BFloat16``.
+
+    Raises
+    ------
+    topoloom.Error
+        For unknown types.
+    """
+    word = name.lower()
+    if word.startswith("float8"):
+        return 1
+    if word not in _BYTES:
+        raise Error(f"has elements of unknown type '{name}'")
+    return _BYTES[word]

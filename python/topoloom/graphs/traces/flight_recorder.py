@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dumps of PyTorch's flight recorder: the last collectives that each rank started.
+
+A dump is a pickle or JSON. It is a ring buffer: the first `record_id` that is not 0
+says how many are gone. Roots and split sizes are not in it.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+from collections.abc import Sequence
+from math import prod
+from pathlib import Path
+from typing import Any, NoReturn
+
+from topoloom._core import Error
+from topoloom.graphs.traces.elements import element_bytes, operation_of
+from topoloom.graphs.traces.files import as_json, content, rank_in_name, rank_list
+from topoloom.graphs.traces.trace import Trace
+from topoloom.support.files import named
+
+_PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Loads lists, dictionaries, numbers and text; refuses what would run code."""
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        raise Error(f"is not a dump: it asks to load {module}.{name}, which is refused")
+
+    def persistent_load(self, _: Any) -> NoReturn:
+        raise Error("is not a dump: it refers to objects outside of it")
+
+
+def load_dump(data: bytes) -> dict[str, Any]:
+    """Load a dump without running anything that is in it."""
+    if data[:1] == b"{":
+        dump = as_json(data)
+    else:
+        try:
+            dump = _PlainUnpickler(io.BytesIO(data)).load()
+        except Error:
+            raise
+        except Exception:  # what damaged pickles raise is not a closed list
+            raise Error("is neither a pickle nor JSON, or cut short") from None
+    if not isinstance(dump, dict) or not isinstance(dump.get("entries"), list):
+        raise Error("is not a dump of the flight recorder: it has no 'entries'")
+    return dump
+
+
+def read_flight_recorder(files: Sequence[Path]) -> Trace:
+    """Read the dumps of a job, one file per rank, whose name ends with the rank."""
+    dumps: dict[int, tuple[Path, dict[str, Any]]] = {}
+    for file in files:
+        with named(file):
+            dump = load_dump(content(file))
+            rank = dump.get("rank", rank_in_name(file))
+            if type(rank) is not int:
+                raise Error("does not say its rank; end the name with it, as _rank_3")
+            if rank in dumps:
+                raise Error(f"is of rank {rank} like {dumps[rank][0]}")
+            dumps[rank] = (file, dump)
+    groups = [
+        members
+        for file, dump in dumps.values()
+        for members in _groups(file, dump).values()
+    ]
+    trace = Trace(1 + max([*dumps, *(max(one) for one in groups)]))
+    for rank, (file, dump) in sorted(dumps.items()):
+        trace.seen.add(rank)
+        with named(file):
+            _read_rank(trace, rank, dump, _groups(file, dump))
+    trace.expect_all()
+    return trace
+
+
+def _groups(file: Path, dump: dict[str, Any]) -> dict[str, list[int]]:
+    config = dump.get("pg_config")
+    if not isinstance(config, dict):
+        raise Error(f"{file}: has no 'pg_config', which says who is in a group")
+    found = {}
+    for name, one in config.items():
+        ranks = rank_list(one.get("ranks") if isinstance(one, dict) else one)
+        if ranks is not None:
+            found[str(name)] = ranks
+    return found
+
+
+def _read_rank(
+    trace: Trace, rank: int, dump: dict[str, Any], groups: dict[str, list[int]]
+) -> None:
+    entries = dump["entries"]
+    found = (one.get("record_id") for one in entries if isinstance(one, dict))
+    numbers = [one for one in found if isinstance(one, int)]
+    if len(numbers) < len(entries):
+        raise Error("has an entry without a record_id")
+    if lost := (max(numbers) + 1 - len(numbers) if numbers else 0):
+        trace.lose(f"rank {rank} lost {lost} entries of its ring buffer")
+    for entry in entries:
+        group = entry.get("process_group") or [None]
+        name = str(group[0] if isinstance(group, list | tuple) else group)
+        members = groups.get(name) or groups.get(str(entry.get("pg_id")))
+        if members is None:
+            trace.lose(f"rank {rank} does not say who is in group '{name}'")
+            continue
+        title = str(entry.get("profiling_name", "")).partition(":")[2]
+        if peers := _PEERS.match(title):
+            _read_message(trace, peers, members, entry)
+            continue
+        operation = operation_of(title)
+        if operation is None:
+            if _amount(entry, "input") and title != "coalesced":
+                trace.lose(f"'{title}' is not a collective that is known")
+            continue
+        _read_collective(trace, rank, operation, members, entry)
+
+
+def _read_message(
+    trace: Trace, peers: re.Match[str], members: list[int], entry: dict[str, Any]
+) -> None:
+    if peers[1] == "recv":
+        return  # counted where it is sent
+    places = int(peers[2]), int(peers[3])
+    if max(places) >= len(members):
+        raise Error(f"'{peers[0]}' is not among the {len(members)} ranks of its group")
+    source, target = (members[place] for place in places)
+    trace.send(source, target, _amount(entry, "input"))
+
+
+def _read_collective(
+    trace: Trace, rank: int, operation: str, members: list[int], entry: dict[str, Any]
+) -> None:
+    amount = 0 if operation == "barrier" else _amount(entry, "input")
+    if operation == "alltoall":
+        # Without split sizes, only what all members have alike is known to be even.
+        if amount != _amount(entry, "output") or amount % len(members):
+            trace.lose("an all-to-all has no split sizes, and is not even")
+            return
+        amount //= len(members)
+    trace.observe(rank, operation, members, amount)
+
+
+def _amount(entry: dict[str, Any], side: str) -> int:
+    sizes, types = entry.get(f"{side}_sizes") or [], entry.get(f"{side}_dtypes") or []
+    if len(sizes) != len(types):
+        raise Error(f"an entry has {len(sizes)} {side}_sizes, but {len(types)} types")
+    return sum(
+        prod(size) * element_bytes(str(kind))
+        for size, kind in zip(sizes, types, strict=True)
+    )

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kineto traces of PyTorch's profiler: `record_param_comms` of every rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.graphs.traces.elements import element_bytes, operation_of
+from topoloom.graphs.traces.files import as_json, content, rank_in_name, rank_list
+from topoloom.graphs.traces.trace import Trace
+from topoloom.support.files import named
+
+
+def read_kineto(files: Sequence[Path]) -> Trace:
+    """Read the traces of a job, one file per rank."""
+    runs: dict[int, tuple[Path, dict[str, Any]]] = {}
+    world = 0
+    for file in files:
+        with named(file):
+            run = as_json(content(file))
+            if not isinstance(run, dict) or not isinstance(
+                run.get("traceEvents"), list
+            ):
+                raise Error("is not a trace of Kineto: it has no 'traceEvents'")
+            about = run.get("distributedInfo") or {}
+            rank = about.get("rank", rank_in_name(file))
+            if type(rank) is not int:
+                raise Error("does not say its rank; end the name with it")
+            if rank in runs:
+                raise Error(f"is of rank {rank} like {runs[rank][0]}")
+            runs[rank] = (file, run)
+            world = max(world, rank + 1, int(about.get("world_size", 0)))
+    trace = Trace(world)
+    for rank, (file, run) in sorted(runs.items()):
+        trace.seen.add(rank)
+        config = (run.get("distributedInfo") or {}).get("pg_config") or []
+        groups = {
+            str(one["pg_name"]): ranks
+            for one in config
+            if "pg_name" in one and (ranks := rank_list(one.get("ranks")))
+        }
+        with named(file):
+            for event in run["traceEvents"]:
+                if event.get("name") == "record_param_comms":
+                    _read_event(trace, rank, event.get("args") or {}, groups)
+    trace.expect_all()
+    return trace
+
+
+def _read_event(
+    trace: Trace, rank: int, args: dict[str, Any], groups: dict[str, list[int]]
+) -> None:
+    name = str(args.get("Collective name", ""))
+    amount = int(args.get("In msg nelems", 0))
+    if name in ("send", "recv"):
+        if name == "send":
+            size = amount * element_bytes(str(args.get("dtype")))
+            peer = args.get("Dst Rank")
+            if peer is None:
+                trace.lose("a send does not say to which rank")
+            else:
+                trace.send(rank, int(peer), size)
+        return
+    operation = operation_of(name)
+    if operation is None:
+        if amount and name != "wait":
+            trace.lose(f"'{name}' is not a collective that is known")
+        return
+    members = _members(args, groups)
+    if members is None:
+        trace.lose(f"rank {rank} does not say who is in group '{_group(args)}'")
+        return
+    size = 0
+    if operation != "barrier":
+        size = amount * element_bytes(str(args.get("dtype")))
+    if operation == "alltoall":
+        _all_to_all(trace, rank, members, size, args)
+        return
+    root = args.get("Root rank", args.get("Rank")) if operation != "barrier" else None
+    trace.observe(rank, operation, members, size, root=_place(root, members))
+
+
+def _all_to_all(
+    trace: Trace, rank: int, members: list[int], size: int, args: dict[str, Any]
+) -> None:
+    text = args.get("In split size", "[]")
+    if text in ("[]", "", []):
+        if size % len(members):
+            trace.lose("an all-to-all has no split sizes, and is not even")
+            return
+        trace.observe(rank, "alltoall", members, size // len(members))
+        return
+    parts = rank_list(text)
+    if parts is None or len(parts) != len(members) or (size and not any(parts)):
+        trace.lose("an all-to-all has split sizes that are cut short")
+        return
+    if len(set(parts)) == 1 and size % len(members) == 0:
+        trace.observe(rank, "alltoall", members, size // len(members))
+        return
+    rows = sum(parts)
+    for peer, part in zip(members, parts, strict=True):
+        if peer != rank and part:
+            trace.send(rank, peer, size * part // rows, kind="direct")
+
+
+def _place(root: Any, members: list[int]) -> int | None:
+    """Take the root's place in the group."""
+    if root is None or not 0 <= int(root) < len(members):
+        return None
+    return int(root)
+
+
+def _group(args: dict[str, Any]) -> str:
+    return str(args.get("Process Group Name", ""))
+
+
+def _members(args: dict[str, Any], groups: dict[str, list[int]]) -> list[int] | None:
+    """Find who is in a group: long lists are cut short in events."""
+    size = int(args.get("Group size", 0))
+    start, stride = args.get("Global rank start"), args.get("Global rank stride")
+    for ranks in (rank_list(args.get("Process Group Ranks")), groups.get(_group(args))):
+        if ranks is not None and len(ranks) == size:
+            return ranks
+    if start is not None and stride is not None and int(stride) > 0 and size:
+        return [int(start) + int(stride) * place for place in range(size)]
+    return None

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mesh behind a recorded job: its axes, and what operations move along each.
+
+Members of a group along an axis of stride s are s apart, so that each group says at
+which strides axes begin and end. Messages between two ranks are along the axis of the
+chain or ring that they are part of. Axes that are never used apart come out as one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+from topoloom.graphs.axes import Traffic
+from topoloom.graphs.mpi_collectives import OPERATIONS
+from topoloom.graphs.profile import KINDS, Profile
+
+#: Operation -> the pattern of `Traffic`, and what a rank sends in a group of n for
+#: each of the bytes that `expand` counts.
+_SENT: dict[str, tuple[str, Callable[[int], float]]] = {
+    "allreduce": ("ring", lambda n: 2 * (n - 1) / n),
+    "allgather": ("ring", lambda n: n - 1),
+    "reduce_scatter": ("ring", lambda n: (n - 1) / n),
+    "alltoall": ("all-to-all", lambda n: n - 1),
+    "bcast": ("ring", lambda n: (n - 1) / n),
+    "reduce": ("ring", lambda n: (n - 1) / n),
+    "gather": ("ring", lambda n: (n - 1) / n),
+    "scatter": ("ring", lambda n: (n - 1) / n),
+}
+
+#: A group's strides and sizes, the smallest stride first.
+Shape = tuple[tuple[int, int], ...]
+
+
+class Operation(NamedTuple):
+    """What one kind of operation moves along axes, in the busiest of their groups."""
+
+    axes: tuple[str, ...]
+    name: str
+    bytes: int
+    calls: int
+
+
+class InferredMesh(NamedTuple):
+    """A mesh, its axes the fastest first, and what is done along them."""
+
+    mesh: dict[str, int]
+    operations: list[Operation]
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "mesh": self.mesh,
+            "operations": [one._asdict() for one in self.operations],
+        }
+
+    def traffic(self) -> list[Traffic]:
+        """Add up what a rank sends along each set of axes, by pattern."""
+        sent: dict[tuple[tuple[str, ...], str], float] = defaultdict(float)
+        for axes, name, bytes, calls in self.operations:
+            ranks = 1
+            for axis in axes:
+                ranks *= self.mesh[axis]
+            if name in ("chain", "ring"):
+                sent[axes, name] += bytes
+            elif name in _SENT:
+                pattern, share = _SENT[name]
+                sent[axes, pattern] += share(ranks) * bytes * calls
+        return [Traffic(*way, round(sum_)) for way, sum_ in sent.items() if sum_ >= 1]
+
+
+def infer_mesh(profile: Profile) -> InferredMesh:
+    """Infer the mesh of a job from the groups that communicate.
+
+    Raises
+    ------
+    topoloom.Error
+        Where groups are not those of one mesh.
+    """
+    shapes = [_shape(members) for members in map(np.sort, profile.communicators)]
+    lines = _lines(profile)
+    cuts = {1, profile.rank_count}
+    for shape in (*shapes, *(shape for shape, _, _ in lines)):
+        for stride, size in shape:
+            cuts |= {stride, stride * size}
+    ordered = sorted(cuts)
+    for smaller, larger in pairwise(ordered):
+        if larger % smaller:
+            raise Error(
+                f"the groups are not those of one mesh: axes would begin at ranks "
+                f"{smaller} and {larger}, which does not divide"
+            )
+    names = {cut: f"axis{number}" for number, cut in enumerate(ordered[:-1], start=1)}
+    mesh = {names[a]: b // a for a, b in pairwise(ordered)}
+    found: dict[tuple[Shape, str, int], dict[int, int]] = {}
+    for _, operation, group, _, size, calls in profile.records.tolist():
+        busy = found.setdefault((shapes[group], OPERATIONS[operation], size), {})
+        busy[group] = busy.get(group, 0) + calls
+    operations = [
+        Operation(_axes(shape, names), name, size, max(calls.values()))
+        for (shape, name, size), calls in found.items()
+    ]
+    operations += [
+        Operation(_axes(shape, names), pattern, bytes, 1)
+        for shape, pattern, bytes in lines
+    ]
+    return InferredMesh(mesh, sorted(operations))
+
+
+def _axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
+    return tuple(
+        name
+        for start, name in names.items()
+        if any(stride <= start < stride * size for stride, size in shape)
+    )
+
+
+def _shape(members: NDArray[np.int64]) -> Shape:
+    """Take a group apart into strides and sizes: ranks 0, 1, 4, 5 are 2 and 2."""
+    offsets = (members - members[0]).tolist()
+    shape: list[tuple[int, int]] = []
+    covered = [0]
+    while len(covered) < len(offsets):
+        stride = offsets[len(covered)]
+        size = 1
+        while (
+            len(covered) * (size + 1) <= len(offsets)
+            and offsets[len(covered) * size] == stride * size
+        ):
+            size += 1
+        grown = [stride * i + one for i in range(size) for one in covered]
+        if size < 2 or grown != offsets[: len(grown)]:
+            raise Error(
+                f"ranks {members[:8].tolist()} of a group are not those along axes of "
+                "a mesh"
+            )
+        if shape and shape[-1][0] * shape[-1][1] == stride:
+            shape[-1] = (shape[-1][0], shape[-1][1] * size)
+        else:
+            shape.append((stride, size))
+        covered = grown
+    return tuple(shape)
+
+
+def _lines(profile: Profile) -> list[tuple[Shape, str, int]]:
+    """Find chains and rings of messages: shape, pattern, bytes of the busiest rank."""
+    traffic = profile.traffic[profile.traffic[:, 1] != KINDS.index("direct")]
+    stepped: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    sent: dict[tuple[int, int], int] = defaultdict(int)
+    for source, target, bytes in traffic[:, [2, 3, 4]].tolist():
+        if source != target:
+            stepped[abs(source - target)].add((source, target))
+            sent[source, target] += bytes
+    found: list[tuple[Shape, str, int]] = []
+    taken: set[int] = set()
+    for step in sorted(stepped):
+        if step in taken:
+            continue
+        pairs = {(min(pair), max(pair)) for pair in stepped[step]}
+        lengths = {low: 1 for low, _ in pairs}
+        for low, _ in sorted(pairs, reverse=True):
+            lengths[low] = 1 + lengths.get(low + step, 1)
+        size = max(lengths.values())
+        back = step * (size - 1)
+        closed = size > 2 and any(
+            (b, a) in sent or (a, b) in sent
+            for a, b in ((low, low + back) for low in lengths)
+        )
+        if closed:
+            taken.add(back)
+        busiest: dict[int, int] = defaultdict(int)
+        for source, target in (*stepped[step], *(stepped[back] if closed else ())):
+            busiest[source] += sent[source, target]
+        pattern = "ring" if closed else "chain"
+        found.append((((step, size),), pattern, max(busiest.values())))
+    return found

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Formats of traces: what they are called, how they are known, and their readers."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.graphs.profile import Profile
+from topoloom.graphs.traces.chakra import read_chakra
+from topoloom.graphs.traces.files import content
+from topoloom.graphs.traces.flight_recorder import read_flight_recorder
+from topoloom.graphs.traces.hlo import read_hlo
+from topoloom.graphs.traces.inspector import read_inspector
+from topoloom.graphs.traces.kineto import read_kineto
+from topoloom.graphs.traces.trace import Trace
+from topoloom.support.files import named
+
+
+def _one_module(files: Sequence[Path]) -> Trace:
+    if len(files) > 1:
+        raise Error(
+            f"{files[1]}: a program is one file of HLO, and {files[0]} is another"
+        )
+    with named(files[0]):
+        return read_hlo(content(files[0]).decode(errors="replace"))
+
+
+#: name -> what it is, and what reads its files
+FORMATS: dict[str, tuple[str, Callable[[Sequence[Path]], Trace]]] = {
+    "hlo": ("HLO text of XLA: a compiled program", _one_module),
+    "flight-recorder": (
+        "dumps of PyTorch's flight recorder, a file per rank",
+        read_flight_recorder,
+    ),
+    "kineto": ("traces of PyTorch's profiler, a file per rank", read_kineto),
+    "nccl-inspector": ("lines of NCCL's or RCCL's Inspector", read_inspector),
+    "chakra": ("Chakra execution traces, NAME.RANK.et, and groups", read_chakra),
+}
+
+
+class MissingPartsError(Error):
+    """Something is missing in a trace; what could be read can be used."""
+
+
+class ReadTrace(NamedTuple):
+    """A profile, and what is missing in it."""
+
+    profile: Profile
+    losses: list[str]
+
+
+def files_of(path: str | Path) -> list[Path]:
+    """List the files that a path, a directory or a pattern such as ``d/*.et`` names."""
+    if Path(path).is_dir():
+        return sorted(one for one in Path(path).iterdir() if one.is_file())
+    if Path(path).exists() or not glob.has_magic(str(path)):
+        return [Path(path)]
+    return [Path(name) for name in sorted(glob.glob(str(path)))]  # noqa: PTH207
+
+
+def trace_format(path: str | Path) -> str | None:
+    """Name the format of a trace by the content of its files; None if it is none."""
+    for file in files_of(path)[:3]:
+        if not file.is_file():
+            continue
+        if file.suffix == ".et":
+            return "chakra"
+        with file.open("rb") as stream:
+            head = stream.read(1 << 16)
+        if head[:2] == b"\x1f\x8b":
+            try:
+                head = content(file)[: 1 << 16]
+            except Error:
+                return None
+        if kind := _format_of(head):
+            return kind
+    return None
+
+
+def read_trace(
+    path: str | Path, kind: str | None = None, partial: bool = False
+) -> ReadTrace:
+    """Read a trace.
+
+    Parameters
+    ----------
+    path
+        A file, a directory of the files of all ranks, or a pattern.
+    kind
+        A name of `FORMATS`; by default the content decides.
+    partial
+        Use what could be read where something is missing.
+
+    Raises
+    ------
+    topoloom.Error
+        For what cannot be read; `MissingPartsError`, unless `partial`, for anything
+        that is missing.
+    OSError
+        If there is no such file.
+    """
+    files = files_of(path)
+    if not files:
+        raise Error(f"{path}: there is no such file")
+    known = kind or trace_format(path)
+    if known is None:
+        raise Error(f"{path}: is none of {', '.join(FORMATS)}")
+    trace = FORMATS[known][1](files)
+    profile = trace.profile()
+    if trace.losses and not partial:
+        what = "; ".join(trace.losses[:3])
+        more = len(trace.losses) - 3
+        rest = f"; and {more} more" if more > 0 else ""
+        raise MissingPartsError(f"{path}: {what}{rest}")
+    return ReadTrace(profile, trace.losses)
+
+
+def _format_of(head: bytes) -> str | None:
+    if head.startswith(b"HloModule"):
+        return "hlo"
+    if head[:1] == b"\x80" and b"entries" in head:
+        return "flight-recorder"
+    if not head.lstrip().startswith(b"{"):
+        return None
+    first = head.lstrip().split(b"\n", 1)[0]
+    if b'"header"' in first and b'"metadata"' in first:
+        return "nccl-inspector"
+    if b'"traceEvents"' in head or b'"distributedInfo"' in head:
+        return "kineto"
+    recorded = b'"entries"' in head or b'"pg_config"' in head
+    return "flight-recorder" if recorded else None

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of devices as XLA writes them: lists, iota, and axes of a mesh.
+
+``{{0,1},{2,3}}``; ``[2,4]<=[4,2]T(1,0)``: the numbers from 0 in the shape [4,2],
+transposed, and read as two rows of four; ``mesh['a'=2,'b'=4] {'b'}``: lines along b, of
+which ``'b':(2)2`` is a part, of size 2 with 2 before it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+
+#: A row for each group; rows of lists may differ in length.
+Groups = list[NDArray[np.int64]]
+
+_LISTS = re.compile(r"\{(?:\{[0-9, ]*\},? ?)*\}")
+_IOTA = re.compile(r"\[([0-9,]+)\]<=\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
+_MESH = re.compile(
+    r"mesh\[([^\]]*)\](?:, ?device_ids=\(([^)]*\)?[^)]*)\))? ?\{([^}]*)\}"
+)
+_AXIS = re.compile(r"'?([^'=:,]+)'?(?:=([0-9]+)|:\(([0-9]+)\)([0-9]+))?")
+_ARRAY = re.compile(r"\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
+
+
+def parse_groups(text: str, devices: int) -> Groups:
+    """Read what follows ``replica_groups=``; nothing in braces is all devices.
+
+    Raises
+    ------
+    topoloom.Error
+        For any other syntax, and shapes that do not multiply.
+    """
+    if found := _MESH.match(text):
+        return list(_along(found[1], found[2], found[3]))
+    if found := _IOTA.match(text):
+        return list(_iota(_numbers(found[1]), _numbers(found[2]), found[3]))
+    if found := _LISTS.match(text):
+        rows = re.findall(r"\{([0-9, ]*)\}", found[0][1:-1])
+        groups = [np.array(_numbers(row), np.int64) for row in rows if row.strip()]
+        return groups or [np.arange(devices, dtype=np.int64)]
+    raise Error(f"cannot read the groups '{text[:40]}'")
+
+
+def _iota(
+    shape: list[int], dims: list[int], transposed: str | None
+) -> NDArray[np.int64]:
+    if prod(shape) != prod(dims):
+        raise Error(f"groups of the shape {shape} do not fit {dims} devices")
+    array = np.arange(prod(dims), dtype=np.int64).reshape(dims)
+    if transposed is not None:
+        order = _numbers(transposed)
+        if sorted(order) != list(range(len(dims))):
+            raise Error(f"T({transposed}) does not order {len(dims)} dimensions")
+        array = array.transpose(order)
+    return array.reshape(shape[0], -1) if len(shape) > 1 else array.reshape(1, -1)
+
+
+def _along(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
+    sizes = {one[0]: int(one[1]) for one in _AXIS.findall(mesh) if one[1]}
+    if not sizes:
+        raise Error(f"cannot read the mesh '{mesh[:40]}'")
+    wanted = [
+        (one[0], int(one[2] or 1), int(one[3]) if one[3] else sizes.get(one[0], 0))
+        for one in _AXIS.findall(axes)
+    ]
+    for name, before, size in wanted:
+        if name not in sizes or size < 1 or sizes[name] % (before * size):
+            raise Error(f"axis '{name}' of {axes} does not fit the mesh '{mesh}'")
+    dims: list[int] = []
+    place: dict[tuple[str, int], int] = {}
+    for name, size in sizes.items():
+        cuts = {1, size}
+        for one, before, part in wanted:
+            if one == name:
+                cuts |= {before, before * part}
+        steps = sorted(cuts)
+        for start, end in pairwise(steps):
+            place[name, start] = len(dims)
+            dims.append(end // start)
+    grouped = [place[name, before] for name, before, size in wanted if size > 1]
+    others = [at for at in range(len(dims)) if at not in grouped]
+    array = _devices(devices, prod(sizes.values())).reshape(dims)
+    count = prod(dims[at] for at in grouped)
+    lines: NDArray[np.int64] = array.transpose(others + grouped).reshape(-1, count)
+    return lines
+
+
+def _devices(text: str | None, count: int) -> NDArray[np.int64]:
+    if text is None:
+        return np.arange(count, dtype=np.int64)
+    if found := _IOTA.match(text):
+        array = _iota(_numbers(found[1]), _numbers(found[2]), found[3])
+    elif found := _ARRAY.match(text):
+        array = _iota([count], _numbers(found[1]), found[2])
+    else:
+        array = np.array(_numbers(text), np.int64)
+    if sorted(array.ravel().tolist()) != list(range(count)):
+        raise Error(f"device_ids=({text[:40]}) does not name {count} devices once")
+    return array.ravel()
+
+
+def _numbers(text: str) -> list[int]:
+    words = [word for word in text.replace(" ", "").split(",") if word]
+    if not all(re.fullmatch("[0-9]{1,10}", word) for word in words):
+        raise Error(f"cannot read the numbers '{text[:40]}'")
+    return [int(word) for word in words]

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives and messages as readers find them, joined to a profile.
+
+Readers of programs know all members of a group at once (`add`); traces of ranks have
+what each member did (`observe`), and members must agree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+from topoloom.graphs.mpi_collectives import OPERATIONS
+from topoloom.graphs.profile import KINDS, Profile
+
+#: Operations that need a root.
+_ROOTED = ("bcast", "reduce", "gather", "scatter")
+
+
+class _Call(NamedTuple):
+    """A collective: `bytes` as `topoloom.graphs.mpi_collectives.expand` has them."""
+
+    operation: str
+    members: tuple[int, ...]
+    bytes: int
+    root: int
+
+
+class Trace:
+    """What a reader has found so far."""
+
+    def __init__(self, ranks: int) -> None:
+        if not 1 <= ranks < 2**31:
+            raise Error(f"the trace says that there are {ranks} ranks")
+        self.ranks = ranks
+        self.losses: list[str] = []
+        self.seen: set[int] = set()
+        self._calls: Counter[_Call] = Counter()
+        self._observed: dict[_Call, Counter[int]] = defaultdict(Counter)
+        self._messages: Counter[tuple[str, int, int, int]] = Counter()
+
+    def add(
+        self,
+        operation: str,
+        members: Sequence[int],
+        bytes: int,
+        calls: int = 1,
+        root: int = 0,
+    ) -> None:
+        """Count a collective of all of its members; `root` is a place among them."""
+        if len(members) > 1:
+            call = _Call(operation, self._checked(members), bytes, root)
+            self._calls[call] += calls
+
+    def observe(
+        self,
+        rank: int,
+        operation: str,
+        members: Sequence[int],
+        bytes: int,
+        root: int | None = None,
+    ) -> None:
+        """Count what one member did."""
+        self.seen.add(rank)
+        if len(members) < 2:
+            return
+        if operation in _ROOTED and root is None:
+            self.lose(f"{operation} without a root")
+            return
+        call = _Call(operation, self._checked(members), bytes, root or 0)
+        self._observed[call][rank] += 1
+
+    def send(
+        self, source: int, target: int, bytes: int, calls: int = 1, kind: str = "send"
+    ) -> None:
+        """Count a message; the part of a collective is of the kind ``direct``."""
+        self._checked((source, target), distinct=False)
+        self._messages[kind, source, target, bytes] += calls
+
+    def lose(self, what: str) -> None:
+        """Note what is missing; the same thing once, however often it happens."""
+        if what not in self.losses:
+            self.losses.append(what)
+
+    def expect_all(self) -> None:
+        """Note ranks of which there is no trace."""
+        if missing := self.missing:
+            some = ", ".join(map(str, missing[:5])) + (", ..." * (len(missing) > 5))
+            self.lose(f"{len(missing)} of {self.ranks} ranks left nothing: {some}")
+
+    @property
+    def missing(self) -> list[int]:
+        """Ranks of which there is no trace."""
+        return [rank for rank in range(self.ranks) if rank not in self.seen]
+
+    def profile(self) -> Profile:
+        """Join all to a profile; members that disagree are noted before."""
+        self._join()
+        numbers: dict[tuple[int, ...], int] = {}
+        records = [
+            (
+                *(0, OPERATIONS.index(call.operation)),
+                numbers.setdefault(call.members, len(numbers)),
+                *(call.root if call.operation in _ROOTED else -1, call.bytes, calls),
+            )
+            for call, calls in self._calls.items()
+        ]
+        traffic = [
+            (0, KINDS.index(kind), source, target, bytes * calls, calls)
+            for (kind, source, target, bytes), calls in self._messages.items()
+        ]
+        return Profile(
+            self.ranks,
+            _table(traffic),
+            _table(records),
+            [np.array(members, np.int64) for members in numbers],
+            missing=self.missing if self.seen else [],
+        )
+
+    def _join(self) -> None:
+        for call, counts in self._observed.items():
+            most = max(counts.values())
+            present = [rank for rank in call.members if rank in self.seen]
+            fewer = [rank for rank in present if counts[rank] != most]
+            if fewer:
+                self.lose(
+                    f"ranks of a group disagree: rank {fewer[0]} has "
+                    f"{counts[fewer[0]]} of {most} calls of {call.operation} with "
+                    f"{call.bytes} bytes"
+                )
+            self._calls[call] += most
+        self._observed.clear()
+
+    def _checked(self, ranks: Sequence[int], distinct: bool = True) -> tuple[int, ...]:
+        members = tuple(ranks)
+        for rank in (min(members), max(members)):
+            if not 0 <= rank < self.ranks:
+                raise Error(f"names rank {rank}, but there are {self.ranks} ranks")
+        if distinct and len(set(members)) < len(members):
+            raise Error(f"a group names a rank twice: {members[:8]}")
+        return members
+
+
+def _table(rows: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
+    return np.array(rows, np.int64).reshape(-1, 6)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what an AI job leaves behind to a graph, a mesh and an order of its axes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+PROGRAM = """HloModule jit_step, num_partitions=8
+
+ENTRY %main (p: f32[1024]) -> f32[1024] {
+  %a = f32[1024]{0} all-reduce(%p), channel_id=1, replica_groups=[4,2]<=[8], \
+use_global_device_ids=true, to_apply=%add
+  ROOT %g = f32[4096]{0} all-gather(%a), channel_id=2, \
+replica_groups=[2,4]<=[4,2]T(1,0), dimensions={0}, use_global_device_ids=true
+}
+"""
+
+
+def test_a_compiled_program_becomes_a_graph_a_mesh_and_an_order(
+    topoloom: Command,
+) -> None:
+    Path("step.hlo").write_text(PROGRAM)
+    made = topoloom("pattern", "import", "step.hlo", "-o", "p.npz", "--json").json
+    assert (made["ranks"], made["losses"]) == (8, [])
+    found = topoloom("axes", "--from-trace", "p.npz", "--json").json
+    assert found["mesh"] == {"axis1": 2, "axis2": 4}
+    assert found["operations"] == [
+        {"axes": ["axis1"], "name": "allreduce", "bytes": 4096, "calls": 1},
+        {"axes": ["axis2"], "name": "allgather", "bytes": 4096, "calls": 1},
+    ]
+    shown = topoloom("axes", "--from-trace", "p.npz", "--machine", "torus:2x4")
+    assert shown.out.startswith("mesh axis1=2 axis2=4, the fastest first\n")
+    assert "8 ranks on 2x4 torus" in shown.out
+    kept = ["--collectives", "keep", "-o", "kept.npz", "--json"]
+    assert topoloom("pattern", "import", "step.hlo", *kept).json["bytes"] == 0
+    assert topoloom("axes", "--from-trace", "kept.npz", "--json").json == found
+
+
+def test_a_dump_that_lacks_something_is_used_only_by_request(topoloom: Command) -> None:
+    entry = {
+        **{"record_id": 4, "pg_id": 0, "process_group": ["0", "default_pg"]},
+        **{"profiling_name": "nccl:all_reduce", "state": "completed"},
+        **{"input_sizes": [[256]], "input_dtypes": ["Float"]},
+        **{"output_sizes": [[256]], "output_dtypes": ["Float"], "is_p2p": False},
+    }
+    Path("dumps").mkdir()
+    for rank in (0, 1):
+        dump = {"pg_config": {"0": {"ranks": "[0, 1]"}}, "entries": [entry]}
+        Path(f"dumps/trace_{rank}.json").write_text(json.dumps(dump))
+    refused = topoloom("pattern", "import", "dumps", "-o", "p.npz")
+    assert refused.status == 2
+    assert refused.err == (
+        "topoloom: dumps: rank 0 lost 4 entries of its ring buffer; rank 1 lost 4 "
+        "entries of its ring buffer; --partial uses what could be read\n"
+    )
+    assert not Path("p.npz").exists()
+    used = topoloom("pattern", "import", "dumps", "--partial", "-o", "p.npz")
+    assert "missing   rank 0 lost 4 entries of its ring buffer" in used.out
+    assert Path("p.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["pattern", "import", "none.hlo"], "none.hlo: No such file or directory"),
+        (
+            ["pattern", "import", "step.hlo", "--format", "kineto"],
+            "step.hlo: is not complete JSON (line 1",
+        ),
+        (
+            ["pattern", "import", "step.hlo", "--format", "hlos"],
+            "no graph format 'hlos' (did you mean 'hlo'?)",
+        ),
+        (
+            ["pattern", "import", "cut.hlo"],
+            "cut.hlo: the program is cut short: a computation does not end",
+        ),
+        (
+            ["pattern", "import", "m.mtx", "--partial"],
+            "--partial makes no difference to import, which takes --format",
+        ),
+        (
+            ["pattern", "stencil2d", "--grid", "2x2", "--partial"],
+            "--partial makes no difference to stencil2d",
+        ),
+        (
+            ["axes", "--from-trace", "step.hlo", "--mesh", "tp=8"],
+            "--from-trace has the mesh and its traffic; leave out others",
+        ),
+        (["axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
+    ],
+)
+def test_bad_input_is_one_line(
+    topoloom: Command, words: list[str], message: str
+) -> None:
+    Path("step.hlo").write_text(PROGRAM)
+    Path("cut.hlo").write_text(PROGRAM[:-3])
+    Path("m.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 0\n")
+    found = topoloom(*words, "-o", "x.npz")
+    assert found.status == 2
+    assert found.err.startswith(f"topoloom: {message}")
+    assert found.err.count("\n") == 1
+    assert not Path("x.npz").exists()

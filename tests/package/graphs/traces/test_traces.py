@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One job, written as every program would leave it behind, gives one graph."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from written_job import (
+    Job,
+    Step,
+    write_chakra,
+    write_flight_recorder,
+    write_goal,
+    write_hlo,
+    write_inspector,
+    write_kineto,
+)
+
+from topoloom.graphs.phases import edge_rows
+from topoloom.graphs.traces.mesh import infer_mesh
+from topoloom.graphs.traces.registry import read_trace
+from topoloom.tasks import import_pattern
+
+WRITERS: dict[str, Callable[[Job, Path], None]] = {
+    "hlo, lists": partial(write_hlo, syntax="lists"),
+    "hlo, iota": partial(write_hlo, syntax="iota"),
+    "hlo, mesh": partial(write_hlo, syntax="mesh"),
+    "flight recorder, pickle": write_flight_recorder,
+    "flight recorder, JSON": partial(write_flight_recorder, as_pickle=False),
+    "kineto": write_kineto,
+    "inspector": write_inspector,
+    "chakra": write_chakra,
+    "goal": write_goal,
+}
+
+#: All ranks do something together, by which the Inspector's lines are joined.
+WORLD = Step("allreduce", (0, 1, 2), 1, 1)
+
+
+@st.composite
+def jobs(draw: st.DrawFn) -> Job:
+    sizes = draw(st.sampled_from([(2, 2, 2), (2, 3, 2), (3, 2, 1), (1, 4, 2)]))
+    wide = [axis for axis, size in enumerate(sizes) if size > 1]
+    drawn = []
+    for _ in range(draw(st.integers(1, 4))):
+        operation = draw(
+            st.sampled_from(
+                ["allreduce", "allgather", "reduce_scatter", "alltoall", "send"]
+            )
+        )
+        most = 1 if operation == "send" else len(wide)
+        axes = draw(st.sets(st.sampled_from(wide), min_size=1, max_size=most))
+        count, times = draw(st.integers(1, 5000)), draw(st.integers(1, 3))
+        drawn.append(Step(operation, tuple(sorted(axes)), count, times))
+    return Job(sizes, (WORLD, *drawn))
+
+
+def rows_of(path: Path) -> list[list[int]]:
+    return edge_rows(import_pattern(path).graph).tolist()
+
+
+@given(jobs())
+@settings(max_examples=15, deadline=None)
+def test_one_job_gives_one_graph_through_every_importer(job: Job) -> None:
+    expected = np.stack(job.messages(), axis=1).tolist()
+    for name, write in WRITERS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            write(job, Path(folder))
+            files = list(Path(folder).iterdir())
+            at = files[0] if len(files) == 1 else Path(folder)
+            assert rows_of(at) == expected, name
+
+
+@given(jobs())
+@settings(max_examples=30, deadline=None)
+def test_the_mesh_is_that_of_the_groups(job: Job) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write_hlo(job, Path(folder), "iota")
+        profile = read_trace(folder).profile
+    found = infer_mesh(profile)
+    assert np.prod(list(found.mesh.values())) == job.ranks
+    # Every axis of the job is one of the mesh, or merged with neighbors that it is
+    # never used without.
+    cuts = np.cumprod([1, *found.mesh.values()]).tolist()
+    assert set(cuts) <= set(np.cumprod([1, *job.sizes[::-1]]).tolist())
+    for step in job.steps:
+        if step.operation not in ("send", "alltoall"):
+            in_all = step.operation in ("allreduce", "reduce_scatter")
+            size = step.count * 4 * (len(job.groups(step.axes)[0]) if in_all else 1)
+            assert any(
+                one.name == step.operation and one.bytes == size
+                for one in found.operations
+            )
+
+
+def test_a_mesh_whose_axes_are_all_used_comes_out_whole(tmp_path: Path) -> None:
+    steps = (
+        Step("allreduce", (2,), 256, 3),
+        Step("allgather", (1,), 64, 1),
+        Step("alltoall", (0,), 32, 2),
+        Step("reduce_scatter", (0, 2), 8, 1),
+    )
+    write_hlo(Job((4, 2, 3), steps), tmp_path, "mesh")
+    found = infer_mesh(read_trace(tmp_path).profile)
+    assert found.mesh == {"axis1": 3, "axis2": 2, "axis3": 4}
+    operations = [tuple(one) for one in found.operations]
+    assert operations == [
+        (("axis1",), "allreduce", 256 * 4 * 3, 3),
+        (("axis1", "axis3"), "reduce_scatter", 8 * 4 * 12, 1),
+        (("axis2",), "allgather", 64 * 4, 1),
+        (("axis3",), "alltoall", 32 * 4, 2),
+    ]
+    sent = {one.name: one.bytes for one in found.traffic()}
+    assert sent["axis1"] == 2 * 2 * 256 * 4 * 3
+    assert sent["axis2"] == 64 * 4
+    assert sent["axis3"] == 3 * 32 * 4 * 2
+
+
+@pytest.mark.parametrize("name", [name for name in WRITERS if name != "goal"])
+def test_collectives_can_be_kept_beside_the_graph(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "job"
+    folder.mkdir()
+    WRITERS[name](Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 2),)), folder)
+    made = import_pattern(folder, collectives="keep")
+    assert made.graph.edge_count == 0
+    made.save(tmp_path / "p.npz")
+    again = import_pattern(tmp_path / "p.npz")
+    assert again.graph.edge_count == 0
