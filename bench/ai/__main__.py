@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ai.groups import RELEASES, Compared, compare
+from ai.imported import Imported, import_large, import_programs
 from peers.tables import paste
 
 MARKS = "<!-- bench-ai: begin -->", "<!-- bench-ai: end -->"
+TRACES = "<!-- bench-ai-traces: begin -->", "<!-- bench-ai-traces: end -->"
+JAX = Path("build/bench-ai/venv/bin/python")
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -21,14 +24,36 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help="put tables there")
     asked = parser.parse_args(given)
+    imported = []
+    for one in (*(import_programs(JAX) if JAX.exists() else ()), import_large()):
+        imported.append(one)
+        print(one, file=sys.stderr, flush=True)
+    print(imported_table(imported))
     rows = []
-    for release in RELEASES:
+    for release in RELEASES if asked.settings else ():
         rows.append(compare(release, asked.settings, asked.seed))
         print(rows[-1], file=sys.stderr, flush=True)
     print(table(rows))
     if asked.docs:
         page = asked.docs / "reference" / "benchmarks" / "axes.md"
-        paste(page, table(rows), *MARKS)
+        paste(page, imported_table(imported), *TRACES)
+        if rows:
+            paste(page, table(rows), *MARKS)
+
+
+def imported_table(rows: Sequence[Imported]) -> str:
+    """Write the imported programs as Markdown."""
+    lines = [
+        "| program | mesh | bytes | bytes that differ | mesh equal | CPU seconds |",
+        "| --- | --- | ---: | ---: | --- | ---: |",
+    ]
+    lines += [
+        f"| {row.name} | {', '.join(f'{a}={n}' for a, n in row.mesh.items())} "
+        f"| {row.bytes:,} | {len(row.bytes_differ)} "
+        f"| {'yes' if row.mesh_equal else 'no'} | {row.seconds:.2f} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def table(rows: Sequence[Compared]) -> str:

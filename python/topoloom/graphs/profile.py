@@ -90,12 +90,16 @@ class Profile:
         """Sum up what an MPI library would send for the recorded collectives."""
         parts: list[Messages] = []
         waiting = 0
+        made: dict[tuple[str, int, int, int], Messages] = {}
         for level, operation, communicator, root, size, calls in self.records.tolist():
             if phase is not None and level != phase:
                 continue
             members = self.communicators[communicator]
             name = OPERATIONS[operation]
-            one = expand(name, len(members), size, max(root, 0))
+            call = (name, len(members), size, max(root, 0))
+            one = made[call] if call in made else expand(*call)
+            if len(one.source) < 1_000_000:  # other groups often do the same
+                made[call] = one
             parts.append(one.times(calls).renamed(members))
             waiting += len(one.source)
             if waiting > 4_000_000:  # keep memory near that of the result

@@ -43,7 +43,11 @@ def parse_groups(text: str, devices: int) -> Groups:
         return list(_iota(_numbers(found[1]), _numbers(found[2]), found[3]))
     if found := _LISTS.match(text):
         rows = re.findall(r"\{([0-9, ]*)\}", found[0][1:-1])
-        groups = [np.array(_numbers(row), np.int64) for row in rows if row.strip()]
+        groups = [
+            np.array([int(one) for one in row.split(",")], np.int64)
+            for row in rows
+            if row.strip()
+        ]
         return groups or [np.arange(devices, dtype=np.int64)]
     raise Error(f"cannot read the groups '{text[:40]}'")
 

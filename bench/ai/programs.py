@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs of JAX, compiled for CPU devices; each says itself what it moves.
+
+Run by a Python that has JAX, with a folder: writes NAME.hlo there, and what each
+program counts as programs.json. Bytes are those of all calls: the buffer of an
+all-reduce and of a reduce-scatter, the part of a rank of an all-gather, what goes to
+one other of an all-to-all, and what the busiest rank sends along chains and rings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+DEVICES = 128
+
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DEVICES}"
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
+
+F = 4  # bytes of an element
+
+
+class Program(NamedTuple):
+    """A mesh, the slowest axis first; a shard's shape; what to do; what that moves."""
+
+    mesh: dict[str, int]
+    shape: tuple[int, ...]
+    body: Callable[[Any], Any]
+    moves: dict[str, int]
+
+
+def _loop(times: int, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: lax.fori_loop(0, times, lambda _, y: step(y), x)
+
+
+def _ring(axis: str, size: int, closed: bool = True) -> Callable[[Any], Any]:
+    pairs = [(i, (i + 1) % size) for i in range(size if closed else size - 1)]
+    return lambda x: lax.ppermute(x, axis, pairs)
+
+
+def _sum(axis: Any) -> Callable[[Any], Any]:
+    return lambda x: lax.psum(x, axis) * 0.5
+
+
+def _gather_scatter(axis: str) -> Callable[[Any], Any]:
+    def step(x: Any) -> Any:
+        whole = lax.all_gather(x, axis, tiled=True)
+        return lax.psum_scatter(jnp.sin(whole), axis, tiled=True)
+
+    return step
+
+
+def _exchange(axis: str) -> Callable[[Any], Any]:
+    return lambda x: jnp.sin(
+        lax.all_to_all(x, axis, split_axis=0, concat_axis=0, tiled=True)
+    )
+
+
+def _after(*steps: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def run(x: Any) -> Any:
+        for step in steps:
+            x = step(x)
+        return x
+
+    return run
+
+
+B = 16 * 8 * F  # a shard of 16 x 8
+
+PROGRAMS = {
+    "gradients": Program({"dp": 8}, (16, 8), _sum("dp"), {"dp allreduce": B}),
+    "layers": Program(
+        {"dp": 4, "tp": 2},
+        (16, 8),
+        _after(_loop(6, _sum("tp")), _sum("dp")),
+        {"tp allreduce": 6 * B, "dp allreduce": B},
+    ),
+    "shards": Program(
+        {"replicate": 2, "shard": 4},
+        (16, 8),
+        _after(_loop(3, _gather_scatter("shard")), _sum("replicate")),
+        {
+            "shard allgather": 3 * B,
+            "shard reduce_scatter": 3 * 4 * B,
+            "replicate allreduce": B,
+        },
+    ),
+    "ring attention": Program(
+        {"dp": 2, "cp": 4},
+        (16, 8),
+        _after(_loop(3, _ring("cp", 4)), _sum("dp")),
+        {"cp ring": 3 * B, "dp allreduce": B},
+    ),
+    "experts": Program(
+        {"dp": 2, "ep": 4},
+        (16, 8),
+        _after(_loop(2, _after(_exchange("ep"), _exchange("ep"))), _sum("dp")),
+        {"ep alltoall": 4 * B // 4, "dp allreduce": B},
+    ),
+    "pipeline": Program(
+        {"pp": 4, "tp": 2},
+        (16, 8),
+        _loop(5, _after(_sum("tp"), _ring("pp", 4, closed=False))),
+        {"tp allreduce": 5 * B, "pp chain": 5 * B},
+    ),
+    "three axes": Program(
+        {"dp": 2, "cp": 2, "tp": 2},
+        (16, 8),
+        _after(_loop(2, _gather_scatter("tp")), _exchange("cp"), _sum("dp")),
+        {
+            "tp allgather": 2 * B,
+            "tp reduce_scatter": 2 * 2 * B,
+            "cp alltoall": B // 2,
+            "dp allreduce": B,
+        },
+    ),
+    "loops in loops": Program(
+        {"dp": 2, "tp": 4},
+        (16, 8),
+        _loop(3, _after(_loop(5, _sum("tp")), _sum("dp"))),
+        {"tp allreduce": 15 * B, "dp allreduce": 3 * B},
+    ),
+    "axes together": Program(
+        {"dp": 2, "fsdp": 2, "tp": 4},
+        (16, 8),
+        _after(_gather_scatter("fsdp"), _sum(("dp", "tp")), _sum("tp")),
+        {
+            "fsdp allgather": B,
+            "fsdp reduce_scatter": 2 * B,
+            "tp+dp allreduce": B,
+            "tp allreduce": B,
+        },
+    ),
+    "four axes": Program(
+        {"pp": 2, "dp": 4, "ep": 4, "tp": 2},
+        (16, 8),
+        _after(
+            _loop(4, _after(_sum("tp"), _exchange("ep"))),
+            _sum("dp"),
+            _ring("pp", 2, closed=False),
+        ),
+        {
+            "tp allreduce": 4 * B,
+            "ep alltoall": 4 * B // 4,
+            "dp allreduce": B,
+            "pp chain": B,
+        },
+    ),
+    "128 devices": Program(
+        {"dp": 8, "tp": 16},
+        (16, 8),
+        _after(_loop(7, _gather_scatter("tp")), _sum("dp")),
+        {
+            "tp allgather": 7 * B,
+            "tp reduce_scatter": 7 * 16 * B,
+            "dp allreduce": B,
+        },
+    ),
+}
+
+
+def compiled(program: Program) -> str:
+    """Compile a program that moves shards by hand."""
+    mesh = _mesh(program.mesh)
+    spec = PartitionSpec(tuple(program.mesh))
+    count = mesh.size
+    shape = (program.shape[0] * count, *program.shape[1:])
+    run = partial(jax.shard_map, mesh=mesh, in_specs=spec, out_specs=spec)
+    step = jax.jit(run(program.body, check_vma=False))
+    x = jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, spec))
+    text: str = step.lower(x).compile().as_text()
+    return text
+
+
+def automatic() -> tuple[str, dict[str, int], dict[str, int]]:
+    """Compile a product whose sums XLA inserts: rows along dp, the inner axis tp."""
+    sizes = {"dp": 4, "tp": 2}
+    mesh = _mesh(sizes)
+
+    def sharded(*axes: str | None) -> NamedSharding:
+        return NamedSharding(mesh, PartitionSpec(*axes))
+
+    x = jax.ShapeDtypeStruct((64, 32), jnp.float32, sharding=sharded("dp", "tp"))
+    w = jax.ShapeDtypeStruct((32, 48), jnp.float32, sharding=sharded("tp", None))
+    product = jax.jit(lambda a, b: a @ b, out_shardings=sharded("dp", None))
+    text: str = product.lower(x, w).compile().as_text()
+    return text, sizes, {"tp allreduce": 64 // 4 * 48 * F}
+
+
+def _mesh(sizes: dict[str, int]) -> Any:
+    count = 1
+    for size in sizes.values():
+        count *= size
+    return jax.make_mesh(
+        tuple(sizes.values()),
+        tuple(sizes),
+        axis_types=(AxisType.Auto,) * len(sizes),
+        devices=jax.devices()[:count],
+    )
+
+
+def main() -> None:
+    """Write all programs to a folder."""
+    folder = Path(sys.argv[1])
+    about = {}
+    for name, program in PROGRAMS.items():
+        (folder / f"{name}.hlo").write_text(compiled(program))
+        about[name] = {"mesh": program.mesh, "moves": program.moves}
+    text, sizes, moves = automatic()
+    (folder / "automatic.hlo").write_text(text)
+    about["automatic"] = {"mesh": sizes, "moves": moves}
+    (folder / "programs.json").write_text(json.dumps(about))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bench of AI jobs: what differs is seen, and tables hold what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ai.__main__ import imported_table, table
+from ai.groups import compare
+from ai.imported import _import, import_large, large_program
+
+
+def test_a_few_settings_have_the_groups_of_a_wheel() -> None:
+    found = compare("0.16.1", 2, seed=3)
+    assert (found.jobs, found.different, found.rejected) == (2, 0, 0)
+    assert found.wrongly_refused == 0
+    assert found.names >= 2
+    assert "| 0.16.1 | 2 |" in table([found])
+
+
+def test_a_program_that_says_otherwise_differs(tmp_path: Path) -> None:
+    path = tmp_path / "p.hlo"
+    path.write_text(large_program(2, 3))
+    mesh = {"z": 2, "y": 2, "x": 2}
+    moves = {"x allreduce": 4096, "y allreduce": 4100, "z allreduce": 1}
+    found = _import("p", path, mesh, moves)
+    assert found.mesh_equal
+    assert found.bytes_differ == ["z allreduce: 4104, not 1"]
+    other = _import("p", path, {"y": 4, "x": 2}, moves)
+    assert not other.mesh_equal
+
+
+def test_a_large_program_is_written_as_it_counts() -> None:
+    found = import_large(side=3, operations=4)
+    assert found.mesh_equal
+    assert found.bytes_differ == []
+    header, rule, row = imported_table([found]).splitlines()
+    assert header.count("|") == rule.count("|") == row.count("|")
