@@ -2,12 +2,14 @@
 // Balancers for Python.
 #include <nanobind/stl/string_view.h>
 
+#include <limits>
 #include <utility>
 
 #include "arrays.hpp"
 #include "option_list.hpp"
 #include "rooms.hpp"
 #include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/weighted.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom::python {
@@ -61,6 +63,18 @@ nb::object rows_of(const Plan& plan) {
     return new_array(std::move(rows), plan.size()).attr("reshape")(-1, 3);
 }
 
+WeightedBalance weighted(const Numbers& loads, const Integers& bytes, const Ids& owners, std::size_t ranks,
+                         std::int64_t memory, double tolerance) {
+    const WeightedTasks tasks{.loads = elements<double>(loads, "loads"),
+                              .bytes = elements<std::int64_t>(bytes, "bytes"),
+                              .owners = elements<Rank>(owners, "owners"),
+                              .ranks = ranks,
+                              .memory = memory,
+                              .tolerance = tolerance};
+    const nb::gil_scoped_release released;
+    return balance_weighted(tasks);
+}
+
 nb::list list_balancers() {
     nb::list list;
     for (const Balancer& entry : balancers()) {
@@ -105,6 +119,23 @@ void bind_balance(nb::module_& m) {
           "`balancers()` lists the methods; some choose near partners, by a placement and its allocation. "
           "Throws Error for no ranks, negative loads, loads that add up to 2**62 or more, and a placement of "
           "another number of ranks.");
+    nb::class_<WeightedBalance>(m, "WeightedBalance", "Where tasks of unequal loads and sizes go.")
+        .def_prop_ro(
+            "owners", [](const WeightedBalance& b) { return view<Rank>(b.owners, nb::find(b)); },
+            nb::sig("def owners(self) -> numpy.typing.NDArray[numpy.uint32]"), "The rank of each task.")
+        .def_ro("load_max", &WeightedBalance::load_max, "Of the busiest rank, once tasks have moved.")
+        .def_ro("load_limit", &WeightedBalance::load_limit,
+                "The mean with the tolerance, or the largest task.")
+        .def_ro("moved_bytes", &WeightedBalance::moved_bytes, "Of all tasks that change ranks.")
+        .def_ro("least_bytes", &WeightedBalance::least_bytes,
+                "What must move until no rank exceeds the limit, or its memory.");
+    m.def("balance_weighted", &weighted, "loads"_a, "bytes"_a, "owners"_a, "ranks"_a, nb::kw_only(),
+          "memory"_a = std::numeric_limits<std::int64_t>::max(), "tolerance"_a = 0.02,
+          "Moves tasks with loads and sizes so that no rank's load exceeds the mean by more than the "
+          "tolerance, nor "
+          "its bytes the memory, and few bytes travel.\n\n"
+          "Throws Error for loads, bytes and owners that cannot be, and where no place is found for the "
+          "bytes.");
     m.def("balancers", &list_balancers, nb::sig("def balancers() -> list[dict[str, object]]"),
           "All balancers with their options.");
 }

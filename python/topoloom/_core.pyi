@@ -1516,6 +1516,36 @@ def balance(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[nu
     `balancers()` lists the methods; some choose near partners, by a placement and its allocation. Throws Error for no ranks, negative loads, loads that add up to 2**62 or more, and a placement of another number of ranks.
     """
 
+class WeightedBalance:
+    """Where tasks of unequal loads and sizes go."""
+
+    @property
+    def owners(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """The rank of each task."""
+
+    @property
+    def load_max(self) -> float:
+        """Of the busiest rank, once tasks have moved."""
+
+    @property
+    def load_limit(self) -> float:
+        """The mean with the tolerance, or the largest task."""
+
+    @property
+    def moved_bytes(self) -> int:
+        """Of all tasks that change ranks."""
+
+    @property
+    def least_bytes(self) -> int:
+        """What must move until no rank exceeds the limit, or its memory."""
+
+def balance_weighted(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], owners: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], ranks: int, *, memory: int = 9223372036854775807, tolerance: float = 0.02) -> WeightedBalance:
+    """
+    Moves tasks with loads and sizes so that no rank's load exceeds the mean by more than the tolerance, nor its bytes the memory, and few bytes travel.
+
+    Throws Error for loads, bytes and owners that cannot be, and where no place is found for the bytes.
+    """
+
 def balancers() -> list[dict[str, object]]:
     """All balancers with their options."""
 

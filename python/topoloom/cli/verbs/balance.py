@@ -12,11 +12,12 @@ from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, PlacementOption
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
-from topoloom.cli.options.messages import MaybeBytes
+from topoloom.cli.options.messages import MaybeBytes, MaybeRanks
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
     from topoloom.tasks.balancing.balance import Balanced, Crossing
+    from topoloom.tasks.balancing.weighted import Resettled
 
 #: How many moves are listed one by one.
 MAX_LISTED = 20
@@ -28,7 +29,8 @@ def command(
         Path,
         typer.Argument(
             metavar="LOADS",
-            help="How many tasks each rank holds: one integer per line.",
+            help="How many tasks each rank holds: one integer per line. Or a table of "
+            "tasks, with the columns task,owner,load,bytes.",
         ),
     ],
     method: Annotated[
@@ -45,6 +47,21 @@ def command(
     *,
     allowed: AllocationOptions,
     amount: MaybeBytes = None,
+    ranks_asked: MaybeRanks = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory", metavar="SIZE", help="What a rank holds of a table's bytes."
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            "--tolerance",
+            metavar="SHARE",
+            help="By which a rank's load may exceed the mean, in a table of tasks.",
+        ),
+    ] = 0.02,
     figure: Figure = None,
     seed: Seed = 1,
     as_json: AsJson = False,
@@ -70,6 +87,9 @@ def command(
     integer-diffusion  the same in entire tasks, until neighbors hardly differ
     laplacian          the flow between neighbors with the least sum of squares
 
+    Tasks of a table go where no rank has more than the mean and --tolerance, nor more
+    bytes than --memory; few bytes move, beside a bound that none can be below.
+
     Measures stand beside what no plan can be below that ends with the same loads. With
     a machine, tasks of --bytes (1 byte unless given) also cost hop-bytes and load its
     links. Without --placement, ranks are on its slots in order.
@@ -80,6 +100,7 @@ def command(
       topoloom balance loads.csv --method qwalk --json
       topoloom balance loads.csv --machine torus:8x8x8 --bytes 2KiB
       topoloom balance loads.csv --machine torus:4x4 --figure plan.svg
+      topoloom balance tasks.csv --memory 16GiB --json
       topoloom balance loads.csv --placement x.json --method 'transport(receives=1)'
     """
     from topoloom._core import Error
@@ -89,8 +110,26 @@ def command(
     from topoloom.tasks.balancing.balance import balance_loads
     from topoloom.tasks.balancing.load_list import read_loads
     from topoloom.tasks.balancing.rank_slots import placed_ranks
+    from topoloom.tasks.balancing.task_list import is_task_list, read_tasks
+    from topoloom.tasks.balancing.weighted import balance_tasks
     from topoloom.tasks.problem import Where
 
+    if is_task_list(loads):
+        plain = method == "auto" and machine is None and placement is None
+        if not plain or amount is not None or figure is not None:
+            raise Error(
+                f"{loads} is a table of tasks, for --ranks, --memory and --tolerance; "
+                "leave out other options"
+            )
+        size = parse_bytes(memory) if memory is not None else None
+        resettled = balance_tasks(read_tasks(loads), ranks_asked, size, tolerance)
+        if as_json:
+            print_json(resettled.document())
+        else:
+            _print_resettled(resettled)
+        return
+    if ranks_asked is not None or memory is not None:
+        raise Error("--ranks and --memory are for a table of tasks")
     given = read_loads(loads)
     where = Where(*allowed, seed)
     ranks = placed_ranks(len(given), machine, placement, where)
@@ -136,6 +175,26 @@ def _print(balanced: Balanced) -> None:
             for key, title in TITLES.items()
         ],
     )
+
+
+def _print_resettled(resettled: Resettled) -> None:
+    from topoloom.cli.console import print_facts, print_table
+
+    found, moves = resettled.balance, resettled.moves
+    count = len(resettled.tasks.names)
+    print_facts([], f"{count:,} tasks on {resettled.ranks:,} ranks")
+    if moves:
+        rows = [[name, f"{old}", f"{new}"] for name, old, new in moves[:MAX_LISTED]]
+        print_table(["task", "from", "to"], rows)
+    facts = [("tasks that move", f"{len(moves):,}")]
+    if len(moves) > MAX_LISTED:
+        facts.append(("not listed", f"{len(moves) - MAX_LISTED:,}; --json has all"))
+    facts += [
+        ("busiest rank", f"{resettled.over_mean:.4f} of the mean"),
+        ("bytes that move", f"{found.moved_bytes:,}"),
+        ("at least", f"{found.least_bytes:,}"),
+    ]
+    print_facts(facts)
 
 
 #: The measures of a plan, as they are shown.

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads tasks with loads, sizes and owners: a table with a line for each."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+from topoloom.support.files import read_text
+from topoloom.support.plain_text import is_number
+
+#: What the first line of the table says.
+HEAD = "task,owner,load,bytes"
+#: Above every rank, and every number of bytes in 63 bits.
+MOST_RANKS, MOST_BYTES = 2**32 - 1, 2**62
+
+
+class TaskList(NamedTuple):
+    """Tasks in the order of the table.
+
+    Attributes
+    ----------
+    names
+        As in the table, each once.
+    owners, loads, bytes
+        The rank that has the task, what it takes, and what moves with it.
+    """
+
+    names: list[str]
+    owners: NDArray[np.uint32]
+    loads: NDArray[np.float64]
+    bytes: NDArray[np.int64]
+
+
+def is_task_list(path: str | Path) -> bool:
+    """Say whether the first line that counts has columns."""
+    lines = (line.partition("#")[0].strip() for line in read_text(path).splitlines())
+    return "," in next(filter(None, lines), "")
+
+
+def read_tasks(path: str | Path) -> TaskList:
+    """Read a table with the columns ``task,owner,load,bytes``.
+
+    Blank lines and ``# ...`` do not count.
+
+    Raises
+    ------
+    Error
+        Where a line has other columns, an owner, load or number of bytes that cannot
+        be, or a task that was there before.
+    """
+    names: dict[str, int] = {}
+    rows = []
+    is_first = True
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        words = [word.strip() for word in line.partition("#")[0].split(",")]
+        if words == [""]:
+            continue
+        where = f"{path}:{number}"
+        if is_first:
+            if ",".join(words) != HEAD:
+                raise Error(f"{where}: expected the columns {HEAD}")
+            is_first = False
+            continue
+        if len(words) != 4:
+            raise Error(f"{where}: expected the 4 columns {HEAD}, not {len(words)}")
+        name = words[0]
+        if name in names:
+            raise Error(f"{where}: task '{name}' is on line {names[name]} already")
+        names[name] = number
+        owner = _integer(words[1], f"{where}: the owner of a task", MOST_RANKS)
+        size = _integer(words[3], f"{where}: the bytes of a task", MOST_BYTES)
+        rows.append((owner, _load(words[2], where), size))
+    if not rows:
+        raise Error(f"{path} has no tasks; give one per line below {HEAD}")
+    owners, loads, sizes = zip(*rows, strict=True)
+    return TaskList(
+        list(names),
+        np.array(owners, np.uint32),
+        np.array(loads, np.float64),
+        np.array(sizes, np.int64),
+    )
+
+
+def _integer(text: str, what: str, limit: int) -> int:
+    if not is_number(text):
+        raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")
+    if len(text.lstrip("0")) > len(str(limit)) or int(text) >= limit:
+        raise Error(f"{what} is below {limit}, not {text[:40]}")
+    return int(text)
+
+
+def _load(text: str, where: str) -> float:
+    try:
+        load = float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        load = math.nan
+    if not math.isfinite(load) or load < 0:
+        raise Error(f"{where}: a load is a number of 0 or more, not '{text[:40]}'")
+    return load

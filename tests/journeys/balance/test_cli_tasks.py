@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom balance` of a table: tasks with loads and sizes change their owners."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from topoloom.tasks.balancing.task_list import read_tasks
+from topoloom.tasks.balancing.weighted import balance_tasks
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+HEAD = "task,owner,load,bytes"
+TASKS = ["a,0,3,100", "b,0,2,10", "c,0,1,40", "d,1,2,10"]
+
+
+def write(lines: list[str], head: str = HEAD) -> None:
+    Path("tasks.csv").write_text("\n".join([head, *lines, ""]))
+
+
+def test_the_task_moves_that_has_few_bytes_for_its_load(topoloom: Command) -> None:
+    write(["# two ranks", *TASKS])
+    found = topoloom("balance", "tasks.csv", "--json").json
+    assert found == {
+        "ranks": 2,
+        "tasks": 4,
+        "moves": [["b", 0, 1]],
+        "load_max_over_mean": 1.0,
+        "moved_bytes": 10,
+        "least_bytes": 10,
+    }
+    said = topoloom("balance", "tasks.csv", "--tolerance", "0.5").out
+    assert "busiest rank" in said
+    assert "bytes that move" in said
+
+
+def test_ranks_that_have_nothing_are_given_some(topoloom: Command) -> None:
+    write(TASKS)
+    found = topoloom("balance", "tasks.csv", "-n", "3", "--json").json
+    assert found["ranks"] == 3
+    assert {to for _, _, to in found["moves"]} == {2}
+
+
+def test_drawn_tasks_move_little_more_than_they_must(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    owners = np.minimum(*rng.integers(0, 50, (2, 5000)))
+    loads, sizes = rng.exponential(1, 5000), rng.integers(1, 10**6, 5000)
+    rows = zip(range(5000), owners, loads, sizes, strict=True)
+    table = tmp_path / "tasks.csv"
+    lines = [f"{i},{owner},{load:.6f},{size}" for i, owner, load, size in rows]
+    table.write_text("\n".join([HEAD, *lines, ""]))
+    found = balance_tasks(read_tasks(table), memory=10**8)
+    assert found.over_mean <= 1.02 + 1e-9
+    assert found.balance.moved_bytes <= 1.2 * found.balance.least_bytes
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["a,0,1"], "tasks.csv:2: expected the 4 columns task,owner,load,bytes, not 3"),
+        (["a,-1,1,1"], "tasks.csv:2: the owner of a task is an integer of 0 or more"),
+        (["a,0,x,1"], "tasks.csv:2: a load is a number of 0 or more, not 'x'"),
+        (["a,0,-1,1"], "tasks.csv:2: a load is a number of 0 or more, not '-1'"),
+        (["a,0,1,2.5"], "tasks.csv:2: the bytes of a task is an integer of 0 or more"),
+        (["a,0,1,1", "a,1,1,1"], "tasks.csv:3: task 'a' is on line 2 already"),
+        ([], "tasks.csv has no tasks; give one per line below task,owner,load,bytes"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(
+    topoloom: Command, lines: list[str], why: str
+) -> None:
+    write(lines)
+    assert why in topoloom("balance", "tasks.csv").err
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--memory", "50"], "task 'a' has 100 bytes, and a rank has memory for 50"),
+        (["-n", "1"], "task 'd' is on rank 1, but there are 1 rank"),
+        (["--method", "alias"], "is a table of tasks, for --ranks, --memory and"),
+        (["--tolerance", "-1"], "a tolerance is 0 or more, not -1"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    topoloom: Command, options: list[str], why: str
+) -> None:
+    write(TASKS)
+    assert why in topoloom("balance", "tasks.csv", *options).err
