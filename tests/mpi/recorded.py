@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from topoloom.graphs.messages import Messages
@@ -26,7 +26,7 @@ class Mpi:
 
     name: str
     mpirun: str
-    compilers: dict[str, str]  # by the suffix of the source
+    compilers: dict[str, str] = field(hash=False)  # by the suffix of the source
     options: tuple[str, ...]
     install: str
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,15 +20,36 @@ from topoloom.graphs import ring
 SETTINGS = ["", "schedule=ring", "schedule=recursive-doubling(fold=even)"]
 
 
+Programs = Callable[[Mpi], Path]
+Answers = Callable[[Mpi], list[str]]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    """Compile the program once for each MPI."""
+    folder = tmp_path_factory.mktemp("replaced")
+    return cache(lambda mpi: built(mpi, REPLACED / "replaced.c", folder))
+
+
+@pytest.fixture(scope="module")
+def theirs(program: Programs) -> Answers:
+    """Run it once with MPI's own."""
+
+    @cache
+    def run_once(mpi: Mpi) -> list[str]:
+        done = run(mpi, None, program(mpi))
+        assert not reports(done)
+        return answers(done)
+
+    return run_once
+
+
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_answers_are_those_of_mpi(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, REPLACED / "replaced.c", tmp_path)
-    theirs = run(mpi, None, program)
-    assert len(answers(theirs)) > RANKS * 60
-    assert not reports(theirs)
+def test_answers_are_those_of_mpi(mpi: Mpi, program: Programs, theirs: Answers) -> None:
+    assert len(theirs(mpi)) > RANKS * 60
     for setting in SETTINGS:
-        ours = run(mpi, setting, program)
-        assert answers(ours) == answers(theirs)
+        ours = run(mpi, setting, program(mpi))
+        assert answers(ours) == theirs(mpi)
         # The world, two halves, and their duplicates: none of one process, or between.
         assert len(reports(ours)) == 5
         assert any(f"{RANKS} ranks" in line for line in reports(ours))
@@ -85,13 +108,23 @@ def test_programs_in_fortran_are_served(mpi: Mpi, source: str, tmp_path: Path) -
     assert len(reports(ours)) == 3
 
 
-@pytest.mark.parametrize("wrong", ["root", "count", "op", "communicator"])
+WRONG = ("root", "count", "op", "communicator")
+
+
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_errors_are_those_of_mpi(mpi: Mpi, wrong: str, tmp_path: Path) -> None:
-    program = built(mpi, REPLACED / "replaced.c", tmp_path)
-    returned = run(mpi, "", program, wrong, "returned")
-    assert answers(returned) == answers(run(mpi, None, program, wrong, "returned"))
-    fatal = run(mpi, "", program, wrong)
+def test_errors_that_are_returned_are_those_of_mpi(mpi: Mpi, program: Programs) -> None:
+    words = (program(mpi), "returned", *WRONG)
+    returned = answers(run(mpi, "", *words))
+    assert len(returned) > RANKS * len(WRONG)
+    assert returned == answers(run(mpi, None, *words))
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_errors_end_the_program_as_those_of_mpi(
+    mpi: Mpi, wrong: str, program: Programs
+) -> None:
+    fatal = run(mpi, "", program(mpi), wrong)
     assert fatal.returncode != 0
     assert not reports(fatal)
 
@@ -100,11 +133,10 @@ def test_errors_are_those_of_mpi(mpi: Mpi, wrong: str, tmp_path: Path) -> None:
     ("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)], ids=["open", "mpich"]
 )
 def test_a_program_of_another_mpi_runs_as_it_is(
-    mpi: Mpi, other: Mpi, tmp_path: Path
+    mpi: Mpi, other: Mpi, program: Programs, theirs: Answers
 ) -> None:
-    program = built(mpi, REPLACED / "replaced.c", tmp_path)
-    done = run(mpi, "", program, of=other)
-    assert answers(done) == answers(run(mpi, None, program))
+    done = run(mpi, "", program(mpi), of=other)
+    assert answers(done) == theirs(mpi)
     assert "collectives are not replaced: the program uses another MPI" in done.stderr
 
 
@@ -118,11 +150,12 @@ def test_run_replaces_the_collectives_of_the_placed_program(
     mpi: Mpi,
     world: list[str],
     placed: str,
+    program: Programs,
+    theirs: Answers,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    program = built(mpi, REPLACED / "replaced.c", tmp_path)
     save_graph("ring.npz", ring(RANKS, 1000))
     where = ["--machine", f"mesh:1+node:{RANKS}", "--hosts", os.uname().nodename]
     done = topoloom(
@@ -132,9 +165,9 @@ def test_run_replaces_the_collectives_of_the_placed_program(
         *("--profile", "ring.npz", "--mapper", "random", "--seed", 3),
         *("--replace-collectives", "schedule=ring;report=1"),
         "--",
-        *mpi.command(RANKS, program),
+        *mpi.command(RANKS, program(mpi)),
     )
-    assert answers(done) == answers(run(mpi, None, program))
+    assert answers(done) == theirs(mpi)
     assert (
         f"topoloom: collectives: 5 ranks on 1 node of mesh:1+node:5{placed}, "
         "schedules by name, ring, else by the machine's routes\n"
@@ -142,10 +175,9 @@ def test_run_replaces_the_collectives_of_the_placed_program(
 
 
 def test_a_users_machine_counts_before_the_one_of_the_job(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    program = built(MPICH, REPLACED / "replaced.c", tmp_path)
     host = os.uname().nodename
     save_graph("ring.npz", ring(RANKS, 1000))
     Path("costs").write_text("message - 1e-6 1e-10\n")
@@ -156,7 +188,7 @@ def test_a_users_machine_counts_before_the_one_of_the_job(
             "run",
             *("--machine", machine, "--hosts", host, "--profile", "ring.npz"),
             *("--replace-collectives", f"{setting};report=1", "--"),
-            *MPICH.command(RANKS, program),
+            *MPICH.command(RANKS, program(MPICH)),
         )
         before, _, words = done.stderr.partition(f" {RANKS} ranks on 1 node")
         assert before.endswith("topoloom: collectives:"), done.stderr

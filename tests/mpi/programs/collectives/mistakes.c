@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes a mistake on a communicator that returns errors, while MPI_COMM_WORLD ends the program, or does what only looks
 // like one. Prints what kind of error each rank got. At most 8 ranks.
-// Usage: mistakes NAME
+// Usage: mistakes NAME...
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,11 +80,7 @@ static const char* name_of(int error_class) {
                                            : "another";
 }
 
-int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const char* name = argv[1];
+static void make_one(const char* name) {
     int error_class = MPI_SUCCESS, wrong = 0, classes[8];
     if (strcmp(name, "freed") == 0) {
         wrong = freed_under_way();
@@ -99,8 +95,16 @@ int main(int argc, char** argv) {
     }
     if (wrong > 0) error_class = MPI_ERR_OTHER;
     MPI_Gather(&error_class, 1, MPI_INT, classes, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    for (int r = 0; r < ranks && rank == 0; ++r)
-        printf("%s%s", name_of(classes[r]), r < ranks - 1 ? " " : "\n");
+    if (rank == 0) printf("%s:", name);
+    for (int r = 0; r < ranks && rank == 0; ++r) printf(" %s", name_of(classes[r]));
+    if (rank == 0) printf("\n");
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 1; i < argc; ++i) make_one(argv[i]);
     MPI_Finalize();
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls blocking collectives on many communicators; each process prints what it got. An argument makes one wrong. */
+/* Calls blocking collectives on many communicators; each process prints what it got. Usage: replaced [root | count | op |
+ * communicator: wrong in a call | returned WHAT...: in one after another, whose errors are returned] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,9 +115,8 @@ int main(int argc, char** argv) {
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     if (argc > 2) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (argc > 1) {
-        go_wrong(argv[1]);
-    } else {
+    for (int i = argc > 2 ? 2 : 1; i < argc; ++i) go_wrong(argv[i]);
+    if (argc < 2) {
         MPI_Comm half, again;
         MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &half);
         MPI_Comm_dup(half, &again);
