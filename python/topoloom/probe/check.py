@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Error
+from topoloom.probe.doubts import doubts_of
 from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
@@ -66,6 +67,10 @@ class CheckedMachine:
         are slow only if they are slower than that.
     unmeasured
         Those that there was no time for.
+    unit
+        What `hosts` are: ``host``, or ``rank`` of a single one.
+    doubts
+        Sentences: what makes the times unreliable.
     latency, bandwidth
         How many times as long short and long messages take in the median of all hosts.
     """
@@ -77,6 +82,8 @@ class CheckedMachine:
     bandwidth: float
     known: list[KnownSlow] = field(default_factory=list)
     unmeasured: list[str] = field(default_factory=list)
+    unit: str = "host"
+    doubts: list[str] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
@@ -98,6 +105,7 @@ class CheckedMachine:
             ],
             "unknown_hosts": self.unknown,
             "unmeasured_hosts": self.unmeasured,
+            "doubts": self.doubts,
             "latency_times_as_long": self.latency,
             "bandwidth_times_as_long": self.bandwidth,
         }
@@ -111,8 +119,9 @@ def check(
     Raises
     ------
     topoloom.Error
-        If fewer than two of the job's hosts are known.
+        If fewer than two of the job's hosts are known, or hosts have different MPIs.
     """
+    doubts = doubts_of(job.samples)
     names = _units(job, reference)
     units = list(names) if len(reference.hosts) == 1 else reference.hosts
     known = {name: n for n, name in enumerate(units)}
@@ -146,6 +155,8 @@ def check(
             if measured.issuperset(s.hosts)
         ],
         [units[host] for host in sorted(set(leader) - measured)],
+        "host" if len(reference.hosts) > 1 else "rank",
+        doubts,
     )
 
 

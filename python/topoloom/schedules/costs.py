@@ -57,7 +57,9 @@ def _probed(path: Path) -> NDArray[np.float64]:
     except _BROKEN as error:
         raise Error(f"{samples}: not samples of a probe ({error})") from None
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not len(costs):
-        raise Error(f"{samples}: costs are no matrix of ranks; probe the machine again")
+        raise Error(
+            f"{samples}: costs must be a matrix of ranks; probe the machine again"
+        )
     if (costs < 0).any():
         raise Error(f"{samples}: a cost below 0; probe the machine again")
     if not np.isfinite(costs).all():

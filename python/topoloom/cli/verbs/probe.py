@@ -165,10 +165,9 @@ class _Watch:
 
 
 def _verdict(checked: CheckedMachine) -> str:
-    from topoloom.support.hostlist import compress_hostlist
     from topoloom.support.units import counted
 
-    hosts = counted(len(checked.hosts), "host")
+    hosts = counted(len(checked.hosts), checked.unit)
     ratios = f"latency {checked.latency:.2f} x, bandwidth {checked.bandwidth:.2f} x"
     if checked.slow:
         slow = ", ".join(f"{s.host} ({s.of} {s.factor:.2f} x)" for s in checked.slow)
@@ -183,8 +182,14 @@ def _verdict(checked: CheckedMachine) -> str:
         )
         said += f"; slow there already: {known}"
     if checked.unmeasured:
-        said += f"; no time for {compress_hostlist(checked.unmeasured)}"
-    return said
+        said += f"; no time for {_named(checked.unmeasured)}"
+    return "; ".join([said, *checked.doubts])
+
+
+def _named(units: list[str]) -> str:
+    from topoloom.support.hostlist import compress_hostlist, is_host
+
+    return compress_hostlist(units) if all(map(is_host, units)) else ", ".join(units)
 
 
 def _print(found: Findings, output: Path) -> None:

@@ -173,7 +173,7 @@ def load_cost_matrix(path: Path) -> NDArray[np.float64]:
     except _BROKEN as error:
         raise Error(f"{path}: not samples of a probe ({error})") from None
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not len(costs):
-        raise Error(f"{path}: costs are no matrix of ranks")
+        raise Error(f"{path}: costs must be a matrix of ranks")
     if (costs < 0).any() or np.isinf(costs).any():
         raise Error(f"{path}: costs must be finite seconds, 0 or more")
     return costs
@@ -189,7 +189,7 @@ def _samples(file: Any) -> ProbeSamples:
     samples = ProbeSamples(list(places), [read_order(str(o)) for o in file["orders"]])
     rows, seconds = file["exchanges"].reshape(-1, 5), file["seconds"].ravel()
     if seconds.dtype.kind != "f" or np.isinf(seconds).any() or (seconds < 0).any():
-        raise ValueError("seconds are no times")
+        raise ValueError("seconds must be finite, and 0 or more")
     order, _, first, second, counts = rows.T
     for numbers, end in ((order, len(samples.orders)), (first, samples.ranks)):
         _check_range(numbers, end)

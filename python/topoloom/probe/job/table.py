@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
+from topoloom.support.plain_text import is_number
 from topoloom.support.toml_values import entry, typed
 
 Check = Callable[[Any, str], None]
@@ -94,8 +95,8 @@ def _nested(value: Any, where: str) -> None:
 
 def _unexpected(value: Any, where: str) -> None:
     for size, times in typed(value, dict, where).items():
-        if not size.isdecimal() or len(size) > 15:
-            raise Error(f"{where}: '{size}' are no bytes of a message")
+        if not is_number(size) or len(size) > 15:
+            raise Error(f"{where}: '{size}' must be the bytes of a message")
         _positive(times, f"{where}.{size}")
 
 
