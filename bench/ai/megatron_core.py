@@ -43,10 +43,10 @@ def initializer(release: str) -> Callable[..., dict[str, Any]]:
         raise FileNotFoundError(text)
     wheel = found[0]
     with zipfile.ZipFile(wheel) as files:
-        text = files.read("megatron/core/parallel_state.py")
+        source = files.read("megatron/core/parallel_state.py")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # escapes in their strings
-        statements = ast.parse(text).body
+        statements = ast.parse(source).body
     kept: list[ast.stmt] = []
     for statement in statements:
         name = getattr(statement, "name", "")
