@@ -19,8 +19,11 @@ static bool allocate(struct stream* stream) {
     const size_t hops = (size_t)stream->hop_count;
     stream->hops = calloc(hops, sizeof *stream->hops);
     stream->flights = calloc(most_in_flight * hops, sizeof *stream->flights);
+    stream->flown = calloc(most_in_flight * hops, sizeof(struct bucket*));
     stream->front.buckets = calloc(hops, sizeof *stream->front.buckets);
-    if (stream->hops == NULL || stream->flights == NULL || stream->front.buckets == NULL) return false;
+    if (stream->hops == NULL || stream->flights == NULL || stream->flown == NULL ||
+        stream->front.buckets == NULL)
+        return false;
     if (stream->axis_count > 1) {
         stream->next_hops = calloc((size_t)stream->ranks, sizeof *stream->next_hops);
         if (stream->next_hops == NULL) return false;
@@ -49,6 +52,7 @@ static void free_stream(struct stream* stream) {
     for (int h = 0; stream->hops != NULL && h < stream->hop_count; ++h) free(stream->hops[h].open);
     free(stream->hops);
     free(stream->flights);
+    free(stream->flown);
     free(stream->front.buckets);
     free(stream->next_hops);
     free(stream);
@@ -190,7 +194,8 @@ int topoloom_stream_free(topoloom_stream* front) {
                            "the phase of the stream has not ended");
     *front = NULL;
     leave_process(stream);
-    const int status = PMPI_Comm_free(&stream->comm);
+    int status = leave_tree(stream);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_free(&stream->comm);
     free_stream(stream);
     return status;
 }

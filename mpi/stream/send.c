@@ -5,14 +5,12 @@
 
 static int start(struct stream* stream, struct bucket* bucket) {
     struct hop* hop = &stream->hops[bucket->hop];
-    struct flight* flight = &stream->flights[stream->flight_count];
     bucket->stamp = count_sent(&stream->quiescence);
     const int bytes = (int)sizeof bucket->stamp + bucket->bytes;
-    const int status =
-        PMPI_Issend(&bucket->stamp, bytes, MPI_BYTE, hop->rank, hop->axis, stream->comm, &flight->request);
+    const int status = PMPI_Issend(&bucket->stamp, bytes, MPI_BYTE, hop->rank, hop->axis, stream->comm,
+                                   &stream->flights[stream->flight_count]);
     if (status != MPI_SUCCESS) return status;
-    flight->bucket = bucket;
-    ++stream->flight_count;
+    stream->flown[stream->flight_count++] = bucket;
     ++hop->in_flight;
     return MPI_SUCCESS;
 }
@@ -60,27 +58,35 @@ int close_late(struct stream* stream) {
     return status;
 }
 
+/// What has waited for it takes its place.
+static int end_flight(struct stream* stream, int number) {
+    struct bucket* bucket = stream->flown[number];
+    struct hop* hop = &stream->hops[bucket->hop];
+    const int last = --stream->flight_count;
+    stream->flights[number] = stream->flights[last];
+    stream->flown[number] = stream->flown[last];
+    --hop->in_flight;
+    drop_bucket(stream, bucket);
+    struct bucket* waiting = take_first(&hop->full);
+    return waiting != NULL ? start(stream, waiting) : MPI_SUCCESS;
+}
+
+/// One call asks for many: each makes MPI look for messages, and takes time.
 int complete_sends(struct stream* stream, bool* moved) {
-    enum { most_tests = 16 };
+    enum { most_asked = 64, most_calls = 16 };
     int status = MPI_SUCCESS;
-    for (int tests = 0; tests < most_tests && tests < stream->flight_count; ++tests) {
+    for (int calls = 0; calls < most_calls && stream->flight_count > 0; ++calls) {
         if (stream->next_flight >= stream->flight_count) stream->next_flight = 0;
-        struct flight* flight = &stream->flights[stream->next_flight];
-        int sent = 0;
-        status = PMPI_Test(&flight->request, &sent, MPI_STATUS_IGNORE);
-        if (status != MPI_SUCCESS) break;
-        if (!sent) {
-            ++stream->next_flight;
-            continue;
+        const int first = stream->next_flight, left = stream->flight_count - first;
+        const int asked = left < most_asked ? left : most_asked;
+        int index = MPI_UNDEFINED, sent = 0;
+        status = PMPI_Testany(asked, &stream->flights[first], &index, &sent, MPI_STATUS_IGNORE);
+        if (status == MPI_SUCCESS && !sent) {
+            stream->next_flight += asked;
+            break;
         }
-        struct bucket* bucket = flight->bucket;
-        struct hop* hop = &stream->hops[bucket->hop];
-        *flight = stream->flights[--stream->flight_count];
-        --hop->in_flight;
-        drop_bucket(stream, bucket);
         *moved = true;
-        struct bucket* waiting = take_first(&hop->full);
-        if (waiting != NULL) status = start(stream, waiting);
+        if (status == MPI_SUCCESS) status = end_flight(stream, first + index);
         if (status != MPI_SUCCESS) break;
     }
     return status;

@@ -78,10 +78,10 @@ void end_handler(struct stream* stream) {
 
 static int test_wave(struct stream* stream, bool* moved) {
     if (!stream->quiescence.in_wave) return MPI_SUCCESS;
-    int flag = 0;
-    const int status = PMPI_Test(&stream->wave, &flag, MPI_STATUS_IGNORE);
-    if (status != MPI_SUCCESS || !flag) return status;
-    stream->has_ended = end_wave(&stream->quiescence, stream->sums);
+    bool has_sums = false;
+    const int status = end_of_wave(stream, &has_sums);
+    if (status != MPI_SUCCESS || !has_sums) return status;
+    stream->has_ended = end_wave(&stream->quiescence, stream->tree.sums);
     *moved = true;
     return MPI_SUCCESS;
 }
@@ -91,9 +91,13 @@ static int be_idle(struct stream* stream) {
     if (has_undelivered(stream)) return MPI_SUCCESS;
     if (has_unsent(stream)) return close_all(stream);
     if (stream->quiescence.in_wave) return MPI_SUCCESS;
-    join_wave(&stream->quiescence, stream->counts);
-    return PMPI_Iallreduce(stream->counts, stream->sums, 2, MPI_INT64_T, MPI_SUM, stream->comm,
-                           &stream->wave);
+    struct quiescence joined = stream->quiescence;
+    int64_t counts[2];
+    join_wave(&joined, counts);
+    bool begun = false;
+    const int status = begin_wave(stream, counts, &begun);
+    if (begun) stream->quiescence = joined;
+    return status;
 }
 
 static int make_step(struct stream* stream, bool* moved) {
@@ -118,11 +122,18 @@ int step(struct stream* stream, bool* moved) {
     return status;
 }
 
+/// Simulated ranks are one process: to yield would let other programs run instead, for milliseconds on a busy machine.
+static void let_others_run(void) {
+#ifndef SMPI_H
+    sched_yield();
+#endif
+}
+
 int step_all(const struct stream* stream) {
     bool moved = false;
     int status = MPI_SUCCESS;
     struct stream* one = stream->process == NULL ? NULL : stream->process->streams;
     for (; one != NULL && status == MPI_SUCCESS; one = one->next) status = step(one, &moved);
-    if (!moved) sched_yield();
+    if (!moved) let_others_run();
     return status;
 }

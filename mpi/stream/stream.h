@@ -46,11 +46,6 @@ struct hop {
     int in_flight;
 };
 
-struct flight {
-    MPI_Request request;
-    struct bucket* bucket;
-};
-
 struct arrival {
     MPI_Request request;
     struct bucket* bucket;
@@ -64,6 +59,17 @@ struct axis {
     int made, most;  // buckets to send
     struct arrival arrivals[most_arrivals];
     int begin, count, most_count;
+};
+
+enum { most_children = 2 };
+enum wave_state { wave_gathers, wave_waits };
+
+/// What the rank does for a wave in the tree of ranks: sums come from children, and go to the parent.
+struct wave {
+    enum wave_state state;
+    int64_t own[2], from_children[most_children][2], sums[2];
+    MPI_Request requests[1 + most_children];
+    int request_count;
 };
 
 struct stream {
@@ -81,12 +87,12 @@ struct stream {
     int hop_count;
     struct axis axes[most_axes];
     int axis_count;
-    struct flight* flights;
+    MPI_Request* flights;   // sends under way, in no order
+    struct bucket** flown;  // by these
     int flight_count, next_flight;
     struct queue own;  // from this rank to itself
     struct quiescence quiescence;
-    MPI_Request wave;
-    int64_t counts[2], sums[2];
+    struct wave tree;
     bool is_done, has_ended, is_busy, in_handler;
     long long bytes, most_bytes;
     struct stream* next;      // of this process
@@ -124,6 +130,14 @@ int deliver_arrivals(struct stream* stream, bool* moved);
 bool has_undelivered(const struct stream* stream);
 /// The next item for the program, which it has until the next call. NULL: there is none now.
 int find_pulled(struct stream* stream, const void** item, int* bytes);
+
+// ---- wave.c ------------------------------------------------------------------------------------------------------
+/// `begun`: not so while sums of the wave before are under way.
+int begin_wave(struct stream* stream, const int64_t numbers[2], bool* begun);
+/// Takes the wave on without waiting.
+int end_of_wave(struct stream* stream, bool* has_sums);
+/// Waits until the last sums have gone to children, who must have had them for the phase to end.
+int leave_tree(struct stream* stream);
 
 // ---- step.c ------------------------------------------------------------------------------------------------------
 /// What can be done without waiting.
