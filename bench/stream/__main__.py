@@ -16,10 +16,12 @@ from typing import Any
 
 from peers.tables import paste
 from smpi import MPI, find, run
+from stream import shapes
 
 HERE = Path(__file__).parent
 MODEL = MPI.parent / "tests" / "mpi" / "programs" / "stream" / "quiescence_model.cpp"
 MARKS = "<!-- bench-stream: begin -->", "<!-- bench-stream: end -->"
+SHAPES = "<!-- bench-shapes: begin -->", "<!-- bench-shapes: end -->"
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
 WAYS = ("stream", "buffers", "messages")
 HEAD = (
@@ -38,6 +40,9 @@ def main(given: Sequence[str] | None = None) -> None:
         "--model", type=int, metavar="RUNS", help="only runs of the model of phases"
     )
     parser.add_argument(
+        "--shapes", action="store_true", help="only all-to-alls that are simulated"
+    )
+    parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
     asked = parser.parse_args(given)
@@ -45,26 +50,34 @@ def main(given: Sequence[str] | None = None) -> None:
         if asked.model:
             try_model(Path(folder) / "model", asked.model)
             return
+        if asked.shapes:
+            renew(asked.docs, shapes.table(Path(folder)), SHAPES)
+            return
         rows = []
         for name, suffix in MPIS.items():
             program = build(suffix, Path(folder))
             read = measure(suffix, program, asked.items, asked.repeats)
             rows.append(row(name, read))
             print(rows[-1], file=sys.stderr, flush=True)
-    text = "\n".join([HEAD, *rows])
+    renew(asked.docs, "\n".join([HEAD, *rows]), MARKS)
+
+
+def renew(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
+    """Print a table, and put it into the documentation where one is named."""
     print(text)
-    if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "streams.md", text, *MARKS)
+    if docs:
+        paste(docs / "reference" / "benchmarks" / "streams.md", text, *marks)
 
 
 def build(suffix: str, folder: Path) -> Path:
     """Compile the program together with the library."""
     program, room = folder / f"rates.{suffix}", MPI / "stream"
+    errors = MPI / "errors"
     objects = []
-    for source in sorted(room.glob("*.c")):
+    for source in sorted([*room.glob("*.c"), *errors.glob("*.c")]):
         objects.append(folder / f"{source.stem}.{suffix}.o")
         compiler = find(f"mpicc.{suffix}", f"lib{suffix}-dev")
-        run(compiler, "-std=c11", "-O2", "-c", source, "-o", objects[-1])
+        run(compiler, "-std=c11", "-O2", f"-I{errors}", "-c", source, "-o", objects[-1])
     compiler = find(f"mpicxx.{suffix}", f"lib{suffix}-dev")
     source = HERE / "rates.cpp"
     flags = ("-std=c++20", "-O2", "-w", f"-I{room}")

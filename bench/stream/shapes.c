@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Seconds per message of single messages, streams and mesh streams: `shapes PATTERN K BUCKET DIMENSIONS...`, with PATTERN
+// ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages. Rank 0 prints JSON.
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <topoloom_stream.h>
+
+typedef struct message {
+    int32_t source, number, target, pad;
+} message;
+
+static int rank, ranks;
+static int targets;  // of each rank: the next, or all others
+static long long taken;
+
+static void check_message(const message* one) {
+    if (one->target != rank || one->number != 7 * one->source + one->target) {
+        fprintf(stderr, "shapes: a message is not what was sent\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    ++taken;
+}
+
+static int take(void* context, const void* items, int count) {
+    (void)context;
+    for (int i = 0; i < count; ++i) check_message((const message*)items + i);
+    return count;
+}
+
+/// Number i of a round, whose ranks begin with different targets.
+static message message_to(int i) {
+    const int target = (rank + 1 + i) % ranks;
+    return (message){rank, 7 * rank + target, target, 0};
+}
+
+static void send_singly(int k) {
+    const int count = k * targets;
+    MPI_Request* requests = malloc(2 * (size_t)count * sizeof *requests);
+    message* sent = malloc(2 * (size_t)count * sizeof *sent);
+    message* received = sent + count;
+    for (int i = 0; i < count; ++i) {
+        const int source = (rank - 1 - i % targets + ranks) % ranks;
+        MPI_Irecv(&received[i], sizeof *received, MPI_BYTE, source, 0, MPI_COMM_WORLD, &requests[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+        sent[i] = message_to(i % targets);
+        MPI_Isend(&sent[i], sizeof *sent, MPI_BYTE, sent[i].target, 0, MPI_COMM_WORLD, &requests[count + i]);
+    }
+    MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < count; ++i) check_message(&received[i]);
+    free(sent);
+    free(requests);
+}
+
+static void stream_them(topoloom_stream stream, int k) {
+    for (int i = 0; i < k * targets; ++i) {
+        const message one = message_to(i % targets);
+        topoloom_stream_push(stream, &one, one.target);
+    }
+    topoloom_stream_wait(stream);
+}
+
+static void measure(const char* pattern, int k, int bucket, int dimensions) {
+    const topoloom_stream_options options = {
+        .bucket_bytes = 8 + bucket * (int)(sizeof(message) + (dimensions > 1 ? 4 : 0)),
+        .dimensions = dimensions};
+    topoloom_stream stream = NULL;
+    if (dimensions > 0)
+        topoloom_stream_create(MPI_COMM_WORLD, sizeof(message), take, NULL, &options, &stream);
+    taken = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    if (dimensions > 0)
+        stream_them(stream, k);
+    else
+        send_singly(k);
+    double spent = MPI_Wtime() - begin, most = 0;
+    MPI_Reduce(&spent, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (taken != (long long)k * targets) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (rank == 0)
+        printf("{\"pattern\": \"%s\", \"k\": %d, \"bucket\": %d, \"dimensions\": %d, \"seconds\": %.9f}\n",
+               pattern, k, bucket, dimensions, most / (k * targets));
+    fflush(stdout);
+    if (dimensions > 0) topoloom_stream_free(&stream);
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc < 5 || ranks < 2) {
+        if (rank == 0) fprintf(stderr, "shapes: PATTERN K BUCKET DIMENSIONS..., on two ranks or more\n");
+        MPI_Finalize();
+        return 2;
+    }
+    targets = strcmp(argv[1], "ring") == 0 ? 1 : ranks - 1;
+    for (int i = 4; i < argc; ++i) measure(argv[1], atoi(argv[2]), atoi(argv[3]), atoi(argv[i]));
+    MPI_Finalize();
+    return 0;
+}
