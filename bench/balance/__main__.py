@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from itertools import product
 
-from balance import decisions, exactness, near, optimality
+from balance import decisions, exactness, near, optimality, simulated
 from topoloom.cli.console import print_table
 
 
@@ -96,11 +96,29 @@ def _decisions(quick: bool) -> None:
     print_table(["", "machine", "ranks", "time"], rows, title=title, left=2)
 
 
+def _simulated(quick: bool) -> None:
+    rows = []
+    for ranks in simulated.DECIDED[: 1 if quick else None]:
+        found = simulated.time_decisions(ranks)
+        rows.append([f"{ranks:,}", f"{found.gathered:.0f}", f"{found.by_messages:.0f}"])
+    title = "Messages of a decision in SimGrid's MPI, us"
+    print_table(["ranks", "all-gather", "by messages"], rows, title=title, left=0)
+    rows = []
+    for ranks, size in simulated.WALKS[: 1 if quick else None]:
+        walk = simulated.time_walks(ranks, size)
+        times = [f"{walk.balancing[method]:.1f}" for method in simulated.METHODS]
+        rows.append([f"{ranks:,}", f"{size:,}", *times])
+    title = "Diffusion Monte Carlo in SimGrid's MPI: balancing per step, us"
+    columns = ["ranks", "bytes of a walker", *simulated.METHODS]
+    print_table(columns, rows, title=title, left=0)
+
+
 PARTS = {
     "exactness": _exactness,
     "optimality": _optimality,
     "near": _near,
     "decisions": _decisions,
+    "simulated": _simulated,
 }
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from itertools import product
 
 import pytest
 
-from balance import exactness, near, optimality
+import topoloom as tl
+from balance import exactness, near, optimality, simulated
 
 
 def slow_fewest(excess: list[int]) -> int:
@@ -61,3 +62,9 @@ def test_near_partners_are_measured_on_whole_and_ragged_nodes(
         assert case.ranks == (100 if ragged else 216)
         assert case.over("auto", "alias") < 1
         assert case.over("transport(receives=0)", "auto") <= 1
+
+
+@pytest.mark.parametrize("ranks", simulated.TORI)
+def test_tori_have_a_core_for_each_simulated_rank(ranks: int) -> None:
+    machine = tl.load_machine(simulated.machine(ranks))
+    assert machine.slot_count == ranks

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decisions and diffusion Monte Carlo in SimGrid's MPI, on tori of 12-core nodes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from smpi import CORE, MPI, QUICK, SETTINGS, find, run
+
+HERE = Path(__file__).parent
+APP = MPI.parent / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
+#: Of nodes with 12 cores, by ranks: links of 10 GB/s and 1 us.
+TORI = {120: "5x2", 1200: "5x5x4", 1020: "17x5", 4092: "31x11"}
+#: How many ranks decide, and how many walk with walkers of how many bytes.
+DECIDED = (120, 1020, 4092)
+WALKS = ((120, 672), (120, 32768), (1200, 672), (1200, 32768))
+#: Methods of the library, and a swap of walkers along a sorted list.
+METHODS = ("sweep", "alias", "qwalk", "curve", "transport", "swap")
+ON_MACHINE = ("curve", "transport")
+
+
+class Decision(NamedTuple):
+    """Microseconds of a decision by either way, in messages alone."""
+
+    ranks: int
+    gathered: float
+    by_messages: float
+
+
+class Walk(NamedTuple):
+    """Microseconds of balancing per step by each method."""
+
+    ranks: int
+    task_bytes: int
+    balancing: dict[str, float]
+
+
+def machine(ranks: int) -> str:
+    """Name a torus of nodes with 12 ranks each."""
+    return f"torus:{TORI[ranks]},bandwidth=10GB/s,latency=1us+node:12"
+
+
+def time_decisions(ranks: int, repeats: int = 3) -> Decision:
+    """Time decisions both ways; computing takes no time here."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = _build(HERE / "decide.c", folder)
+        said = _run(folder, ranks, program, repeats)
+        found = json.loads(said)
+        return Decision(ranks, found["gathered"], found["by_messages"])
+
+
+def time_walks(ranks: int, task_bytes: int, steps: int = 20, walkers: int = 20) -> Walk:
+    """Run the app with each method; energies must be equal. `walkers` per rank."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = _build(APP, folder)
+        energies, times = set(), {}
+        for method in METHODS:
+            words = ["harmonic", walkers * ranks, steps, method, task_bytes]
+            if method in ON_MACHINE:
+                words.append(machine(ranks))
+            energy, balancing = _run(folder, ranks, program, *words).splitlines()[:2]
+            energies.add(energy.partition(": ")[2])
+            times[method] = float(balancing.split()[1])
+        assert len(energies) == 1, energies
+        return Walk(ranks, task_bytes, times)
+
+
+def _build(source: Path, folder: Path) -> Path:
+    """Compile a program together with the library, by SimGrid's compilers."""
+    compiler = find("smpicc", "libsimgrid-dev")
+    rooms = [MPI / "balance", MPI / "errors", MPI.parent / "core/topoloom/capi"]
+    headers = [f"-I{room}" for room in rooms]
+    objects = []
+    for room in rooms[:2]:
+        for file in sorted(room.glob("*.c")):
+            objects.append(folder / f"{file.stem}.o")
+            flags = ("-std=gnu11", "-O2", "-fPIC", "-c")
+            run(compiler, *flags, *headers, file, "-o", objects[-1])
+    program = folder / source.stem
+    if source.suffix == ".cpp":
+        compiler = find("smpicxx", "libsimgrid-dev")
+    standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
+    linked = (CORE, f"-Wl,-rpath,{CORE.parent}")
+    run(compiler, standard, "-O2", *headers, source, *objects, *linked, "-o", program)
+    return program
+
+
+def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
+    """Give what a program prints that is simulated on the torus."""
+    platform, hosts = folder / f"torus{ranks}.xml", folder / f"hosts{ranks}"
+    if not platform.exists():
+        run("topoloom", "machine", machine(ranks), "-o", platform)
+        # Ranks of a node send to each other, too.
+        inside = 'loopback_bw="10000000000Bps" loopback_lat="3e-07s"'
+        text = platform.read_text().replace("topology=", f"{inside} topology=")
+        platform.write_text(text)
+        names = [f"node-{rank // 12}.topoloom\n" for rank in range(ranks)]
+        hosts.write_text("".join(names))
+    settings = [f"--cfg={name}:{value}" for name, value in (SETTINGS | QUICK).items()]
+    command = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
+    command += ["-hostfile", hosts, *settings, "--log=root.thresh:error", program]
+    done = subprocess.run(
+        [*map(str, command), *map(str, words)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    # After a few steps an energy may be said to be wrong: it is not yet exact enough.
+    if done.returncode > 1:
+        raise SystemExit(f"bench: the simulation of {ranks} ranks failed")
+    return done.stdout.strip()
