@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -114,6 +114,10 @@ bench-defaults: build        ## what defaults gain on real machines, simulated; 
 	tools/setup.sh validation
 	pip install -q scipy
 	PYTHONPATH=bench python -m defaults $(ARGS)
+
+bench-objects: build         ## messages between objects, migrations under traffic, overlap in SimGrid; ARGS='--only messages' takes seconds
+	tools/setup.sh test
+	PYTHONPATH=bench python -m objects $(ARGS)
 
 bench-stream: build          ## what an item of a stream costs; ARGS='--model 1000000' tries its phases; ARGS='--docs docs' renews the table
 	tools/setup.sh test

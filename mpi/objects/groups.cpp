@@ -21,7 +21,7 @@ void State::broadcast(Message* message) {
         message->header.kind = Kind::to_root;
         transport->send(0, message->header, message->values());
     }
-    Message::free(message);
+    Message::discard(message);
 }
 
 void State::take_broadcast(const Header& header, const char* values) {
@@ -48,7 +48,7 @@ void State::give_broadcasts(Array& array, Resident& resident) {
 
 void State::forget_broadcasts() {
     for (const auto& array : arrays) {
-        for (Message* const message : array->broadcasts) Message::free(message);
+        for (Message* const message : array->broadcasts) Message::discard(message);
         array->broadcasts.clear();
     }
 }

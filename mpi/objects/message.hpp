@@ -54,7 +54,7 @@ struct alignas(16) Message {
         if (header.bytes > 0) std::memcpy(made->values(), values, header.bytes);
         return made;
     }
-    static void free(Message* message) { ::operator delete(message); }
+    static void discard(Message* message) { ::operator delete(message); }
 };
 
 /// The lowest priority first, and first in, first out within one.
@@ -64,7 +64,7 @@ class Queue {
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
     ~Queue() {
-        while (Message* const message = pop()) Message::free(message);
+        while (Message* const message = pop()) Message::discard(message);
     }
     [[nodiscard]] bool empty() const { return count_ == 0; }
     [[nodiscard]] std::size_t size() const { return count_; }

@@ -52,7 +52,7 @@ void State::send(Message* message) {
                         : Sender::of(Sender::main_program, static_cast<std::uint64_t>(transport->rank()));
     if (array.residents.find(header.index) != nullptr) return queue.push(message);
     transport->send(whereabouts(array, header.index), header, message->values());
-    Message::free(message);
+    Message::discard(message);
 }
 
 /// What fails here must not keep from the others of a message what is theirs.
@@ -119,12 +119,12 @@ void State::deliver(Message* message) {
     if (header.kind == Kind::result) {
         Reader reader(message->values(), header.bytes);
         callbacks[header.entry].invoke(reader);
-        return Message::free(message);
+        return Message::discard(message);
     }
     Resident* const here = resident(header.array, header.index);
     if (here == nullptr) {  // it has left while the message waited
         pass_on(header, message->values());
-        return Message::free(message);
+        return Message::discard(message);
     }
     if (!header.is_sequenced) return call(*here, message);
     std::uint32_t& expected = here->expected[header.sender];

@@ -63,7 +63,7 @@ void State::depart(Resident* resident) {
     message->header.index = resident->index;
     message->header.entry = static_cast<std::uint32_t>(records);
     transport->send(to, message->header, message->values());
-    Message::free(message);
+    Message::discard(message);
     array.residents.erase(resident->index);
     array.locations[resident->index] = {to, resident->moves};
     array.type.destroy(resident->object);
@@ -90,7 +90,7 @@ void State::arrive(const Header& header, const char* values) {
         problem = thrown_text();
     }
     const std::size_t left = object_reader.left();
-    Message::free(packed);
+    Message::discard(packed);
     if (!problem.empty()) fail(name_of(header.array, header.index) + ": serialize threw " + problem);
     if (left != 0)
         fail(name_of(header.array, header.index) + " has packed " + std::to_string(left) +

@@ -59,7 +59,7 @@ void State::finish(const Partial& partial) {
     } else {
         message->header.kind = Kind::result;
         take_result(message->header, message->values());
-        Message::free(message);
+        Message::discard(message);
     }
     current = interrupted;
 }

@@ -44,6 +44,12 @@ namespace {
 constexpr double look_every = 2e-6;
 /// Reading the processor time takes a third of a microsecond.
 constexpr double settle_every = 100e-6;
+/// An answer that is already on its way is cheaper than a wave that it makes vain.
+#ifdef SMPI_H  // where waiting is not polling
+constexpr int polls_before_wave = 0;
+#else
+constexpr int polls_before_wave = 16;
+#endif
 
 }  // namespace
 
@@ -56,8 +62,9 @@ void State::run() {
     transport->open();
     transport->receive();
     raise_trouble();
-    for (;;) {
+    for (int idle = 0;; ++idle) {
         while (Message* const message = queue.pop()) {
+            idle = 0;
             Resident* const before = current;
             deliver(message);
             current = before;
@@ -74,16 +81,13 @@ void State::run() {
         raise_trouble();
         if (has_come || !queue.empty()) continue;
         if (transport->take_end()) break;
-        settle_loads();
-        if (!transport->is_in_wave()) transport->join_wave();
+        if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave();
         if (transport->take_end()) break;
         transport->wait();
         raise_trouble();
-        if (options.measures) {
-            clock_then = clock_now();
-            processor_then = processor_now();
-        }
+        if (options.measures && queue.empty() && clock_now() - clock_then > settle_every) settle_loads();
     }
+    settle_loads();
     forget_broadcasts();
     forget_locations();
 }
@@ -93,7 +97,7 @@ void State::raise_trouble() {
 }
 
 void State::call(Resident& resident, Message* message) {
-    const std::unique_ptr<Message, void (*)(Message*)> held(message, &Message::free);
+    const std::unique_ptr<Message, void (*)(Message*)> held(message, &Message::discard);
     const Header& header = message->header;
     const Entry& entry = arrays[header.array]->type.entries[header.entry];
     const double begin = options.measures ? clock_now() : 0;
@@ -118,7 +122,7 @@ void State::call(Resident& resident, Message* message) {
 
 /// Gives objects the time of their calls, less the share in which the processor was not ours.
 void State::settle_loads() {
-    if (calls.empty()) return;
+    if (!options.measures) return;
     const double clock = clock_now(), processor = processor_now();
     const double passed = clock - clock_then, ours = processor - processor_then;
     const double share = ours < passed && passed > 0 ? ours / passed : 1;

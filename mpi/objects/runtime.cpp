@@ -127,12 +127,12 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
         }
     }
     state_->multicast(message->header, members, message->values());
-    Message::free(message);
+    Message::discard(message);
 }
 
 void Runtime::contribute(const Group& group, int operation, const Target& target, Message* value) {
     state_->contribute({group, target, 1, operation}, value->values(), value->header.bytes);
-    Message::free(value);
+    Message::discard(value);
 }
 
 std::uint32_t Runtime::add_callback(Invoke invoke,

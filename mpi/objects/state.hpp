@@ -61,7 +61,7 @@ struct Resident {
     std::vector<Message*> early;    // those that others go before
     int wanted = -1;                // the rank to move to
     ~Resident() {
-        for (Message* const message : early) Message::free(message);
+        for (Message* const message : early) Message::discard(message);
     }
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the compiler knows of methods: their names, their parameters, their numbers in a list.
+// Indices of objects, operations of reductions, and what the compiler knows of methods: names, parameters, numbers in a list.
 #ifndef TOPOLOOM_NAMES_HPP
 #define TOPOLOOM_NAMES_HPP
 
 #include <algorithm>
+#include <compare>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -15,6 +17,20 @@
 #include "topoloom_archive.hpp"
 
 namespace topoloom {
+
+/// Where an object is in its array; axes that it has not are 0.
+struct Index {
+    std::int64_t x = 0, y = 0, z = 0;
+    constexpr Index() = default;
+    constexpr Index(std::integral auto first) : x(static_cast<std::int64_t>(first)) {}
+    constexpr Index(std::integral auto first, std::integral auto second)
+        : x(static_cast<std::int64_t>(first)), y(static_cast<std::int64_t>(second)) {}
+    constexpr Index(std::integral auto first, std::integral auto second, std::integral auto third)
+        : Index(first, second) {
+        z = static_cast<std::int64_t>(third);
+    }
+    friend constexpr auto operator<=>(const Index&, const Index&) = default;
+};
 
 /// How a reduction joins two values: vectors and arrays element by element.
 struct sum {};

@@ -32,20 +32,6 @@
 
 namespace topoloom {
 
-/// Where an object is in its array; axes that it has not are 0.
-struct Index {
-    std::int64_t x = 0, y = 0, z = 0;
-    constexpr Index() = default;
-    constexpr Index(std::integral auto first) : x(static_cast<std::int64_t>(first)) {}
-    constexpr Index(std::integral auto first, std::integral auto second)
-        : x(static_cast<std::int64_t>(first)), y(static_cast<std::int64_t>(second)) {}
-    constexpr Index(std::integral auto first, std::integral auto second, std::integral auto third)
-        : Index(first, second) {
-        z = static_cast<std::int64_t>(third);
-    }
-    friend constexpr auto operator<=>(const Index&, const Index&) = default;
-};
-
 /// The result of a reduction comes to this function on every rank.
 template <typename T>
 struct Callback {

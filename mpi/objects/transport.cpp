@@ -164,7 +164,7 @@ void Transport::wait() {
         empty_polls_ = 0;
         return;
     }
-    if (++empty_polls_ % 64 != 0) return;
+    if (++empty_polls_ % 512 != 0) return;
     reclaim();
     sched_yield();
 }

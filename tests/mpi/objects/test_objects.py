@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from built_libraries import ROOT
-from objects import SOURCES, compiler, flags, said, sanitized, with_objects
+from object_programs import SOURCES, compiler, flags, said, sanitized, with_objects
 from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
@@ -129,6 +129,16 @@ def test_loads_are_measured_and_objects_moved(
     assert graph.messages.tolist() == [20] * 12
     load = graph.load
     assert min(load[:4]) > max(load[4:])
+
+
+def test_a_stencil_of_objects_is_as_a_serial_run(folders: dict[str, Path]) -> None:
+    source = ROOT / "apps" / "jacobi_objects" / "jacobi_objects.cpp"
+    program = with_objects(MPICH, source, folders[MPICH.name])
+    for words in (
+        (2, 4, 8, 10, "round-robin", "greedy"),
+        (3, 3, 4, 6, "random", "place"),
+    ):
+        assert said(run_to_end(MPICH.command(3, program, *words))).startswith("right: ")
 
 
 def test_the_files_of_the_room_are_all_built() -> None:
