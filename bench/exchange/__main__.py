@@ -48,7 +48,9 @@ def main(given: Sequence[str] | None = None) -> None:
                 cells.append(cell)
                 print(row(cell), file=sys.stderr, flush=True)
                 if asked.docs:
-                    renew(asked.docs / "reference" / "benchmarks" / "collectives.md", cell)
+                    renew(
+                        asked.docs / "reference" / "benchmarks" / "collectives.md", cell
+                    )
     print(table([row(cell) for cell in cells]))
 
 

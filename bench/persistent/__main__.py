@@ -58,7 +58,11 @@ def main(given: Sequence[str] | None = None) -> None:
                     print(one, file=sys.stderr, flush=True)
     print(table(cells))
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "collectives.md", table(cells), *MARKS)
+        paste(
+            asked.docs / "reference" / "benchmarks" / "collectives.md",
+            table(cells),
+            *MARKS,
+        )
 
 
 class Bench:

@@ -55,7 +55,11 @@ def main(given: Sequence[str] | None = None) -> None:
                     print(line, file=sys.stderr, flush=True)
     print(table(found))
     if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "collectives.md", table(found), *MARKS)
+        paste(
+            asked.docs / "reference" / "benchmarks" / "collectives.md",
+            table(found),
+            *MARKS,
+        )
 
 
 def rows(found: dict[Cell, dict[str, Times]]) -> Iterator[str]:
