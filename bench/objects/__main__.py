@@ -102,8 +102,9 @@ def simulate(folder: Path, program: Path, ranks: int, blocks: int) -> float:
     hosts.write_text("".join(f"n{i}\n" for i in range(ranks)))
     words = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     words += ["-hostfile", hosts, "--cfg=smpi/simulate-computation:no"]
-    words += ["--cfg=smpi/test:1e-6", "--log=root.thresh:error", program]
-    words += [3, blocks, CELLS // blocks, 6, "boxes"]
+    words += ["--cfg=smpi/host-speed:1Gf", "--cfg=smpi/test:1e-6"]
+    words += ["--log=root.thresh:error", program]
+    words += [3, blocks, CELLS // blocks, 20, "boxes"]
     done = subprocess.run(
         list(map(str, words)),
         check=True,
