@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 stamps  := build/stamps
 sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
-cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
+code    := $(shell find core bindings mpi apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
 .PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
 
@@ -170,12 +170,12 @@ asan tsan:                   ## the core's tests under a sanitizer
 
 fmt: $(stamps)/test-tools    ## format everything
 	ruff format $(python) && ruff check --fix $(python)
-	clang-format -i $(cpp)
+	clang-format -i $(code)
 
 lint: $(stamps)/test-tools   ## formatting, style, types, spelling
 	ruff format --check $(python)
 	ruff check $(python)
-	@clang-format --dry-run --Werror $(cpp)
+	@clang-format --dry-run --Werror $(code)
 	codespell core bindings mpi apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
 	mypy
 

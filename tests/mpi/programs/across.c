@@ -14,12 +14,12 @@
 
 enum { LINE = 512 };
 
-static const char *own_address(void) {
-    struct ifaddrs *all;
+static const char* own_address(void) {
+    struct ifaddrs* all;
     if (getifaddrs(&all)) return "none";
-    for (struct ifaddrs *each = all; each; each = each->ifa_next)
+    for (struct ifaddrs* each = all; each; each = each->ifa_next)
         if (each->ifa_addr && each->ifa_addr->sa_family == AF_INET && !(each->ifa_flags & IFF_LOOPBACK))
-            return inet_ntoa(((struct sockaddr_in *)each->ifa_addr)->sin_addr);
+            return inet_ntoa(((struct sockaddr_in*)each->ifa_addr)->sin_addr);
     return "none";
 }
 
@@ -33,7 +33,7 @@ static void leave(void) {
 }
 #endif
 
-int main(int count, char **words) {
+int main(int count, char** words) {
     MPI_Init(&count, &words);
     int rank, ranks, bytes = atoi(words[1]);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -45,7 +45,8 @@ int main(int count, char **words) {
         sent[i] = (char)(i * 31 + rank);
         wanted[i] = (char)(i * 31 + before);
     }
-    MPI_Sendrecv(sent, bytes, MPI_BYTE, next, 0, got, bytes, MPI_BYTE, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(sent, bytes, MPI_BYTE, next, 0, got, bytes, MPI_BYTE, before, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     if (memcmp(got, wanted, bytes)) MPI_Abort(MPI_COMM_WORLD, 9);
 
     char host[256], line[LINE] = "";
@@ -55,7 +56,7 @@ int main(int count, char **words) {
     sched_getaffinity(0, sizeof cores, &cores);
     for (int core = 0; core < CPU_SETSIZE && length < LINE - 8; core++)
         if (CPU_ISSET(core, &cores)) length += snprintf(line + length, LINE - length, " %d", core);
-    char *all = malloc((size_t)ranks * LINE);
+    char* all = malloc((size_t)ranks * LINE);
     MPI_Gather(line, LINE, MPI_CHAR, all, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < ranks; i++) puts(all + (size_t)i * LINE);
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000

@@ -229,8 +229,7 @@ int main(int argc, char** argv) {
     int sums[3] = {topologies_moved, moved, between_hosts}, all[3];
     MPI_Reduce(sums, all, 3, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0)
-        printf("topologies moved %d\nmoved %d\nbetween hosts %d\n", all[0], all[1], all[2]);
+    if (rank == 0) printf("topologies moved %d\nmoved %d\nbetween hosts %d\n", all[0], all[1], all[2]);
     MPI_Finalize();
     return 0;
 }

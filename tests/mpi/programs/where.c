@@ -11,7 +11,7 @@
 
 enum { LINE = 512 };
 
-int main(int count, char **words) {
+int main(int count, char** words) {
     MPI_Init(&count, &words);
     int rank, ranks, before;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -28,7 +28,7 @@ int main(int count, char **words) {
     // A ring of messages, so that a recorder sees something.
     MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &before, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    char *all = malloc((size_t)ranks * LINE);
+    char* all = malloc((size_t)ranks * LINE);
     MPI_Gather(line, LINE, MPI_CHAR, all, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < ranks; i++) puts(all + (size_t)i * LINE);
     for (int i = 0; rank == 0 && count > 2 && i < atoi(words[2]); i++) putchar(getchar());

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void collective(const char *name, int bytes, char *in, char *out, int *counts, int *offsets) {
+static void collective(const char* name, int bytes, char* in, char* out, int* counts, int* offsets) {
     const MPI_Comm world = MPI_COMM_WORLD;
     if (!strcmp(name, "allgather")) MPI_Allgather(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, world);
     if (!strcmp(name, "allgatherv"))
@@ -29,7 +29,7 @@ static void collective(const char *name, int bytes, char *in, char *out, int *co
     if (!strcmp(name, "scatter")) MPI_Scatter(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, 0, world);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
         counts[peer] = bytes;
         offsets[peer] = peer * bytes;
     }
-    void (*counted)(long *, long *) = (void (*)(long *, long *))dlsym(RTLD_DEFAULT, "messages_counted");
+    void (*counted)(long*, long*) = (void (*)(long*, long*))dlsym(RTLD_DEFAULT, "messages_counted");
     long before[2] = {0, 0}, after[2] = {0, 0};
     if (counted) counted(&before[0], &before[1]);
     collective(argv[1], bytes, in, out, counts, offsets);

@@ -23,7 +23,8 @@ int MPI_Init(int* argc, char*** argv) {
     return status;
 }
 
-int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+             MPI_Status* status) {
     ++*received;
     return NEXT(MPI_Recv)(buffer, count, type, source, tag, comm, status);
 }
