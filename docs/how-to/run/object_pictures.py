@@ -16,19 +16,20 @@ BLUE, RED, GREEN, GRAY = "#2563a8", "#c2410c", "#15803d", "#888888"
 
 
 def text(x: float, y: float, words: str, color: str = "#222222") -> str:
-    """Write a line of text."""
-    return f'<text x="{x}" y="{y}" fill="{color}">{words}</text>'
+    """Write a line of text, in front of a white edge where lines cross it."""
+    edge = 'stroke="white" stroke-width="5" paint-order="stroke"'
+    return f'<text x="{x}" y="{y}" fill="{color}" {edge}>{words}</text>'
 
 
-def arrow(x: float, lanes: tuple[int, int], words: str, color: str) -> str:
-    """Draw a message from one rank to another, and what it says."""
+def arrow(number: int, x: float, lanes: tuple[int, int], color: str) -> str:
+    """Draw a message from one rank to another, with its number."""
     rows = list(LANES.values())
     start, end = (rows[lane] for lane in lanes)
     line = (
-        f'<line x1="{x}" y1="{start}" x2="{x + 55}" y2="{end}" stroke="{color}" '
+        f'<line x1="{x}" y1="{start}" x2="{x + 60}" y2="{end}" stroke="{color}" '
         f'stroke-width="1.8" marker-end="url(#{color[1:]})"/>'
     )
-    return line + text(x + 34, (start + end) / 2 + 3, words, color)
+    return line + text(x + 26, (start + end) / 2 + 4, str(number), color)
 
 
 def marker(color: str) -> str:
@@ -48,12 +49,12 @@ def picture() -> str:
         line = f'x1="{LEFT}" y1="{y}" x2="{RIGHT}" y2="{y}"'
         parts.append(f'<line {line} stroke="{GRAY}"/>')
     parts += [
-        arrow(170, (2, 3), "1 object moves", GREEN),
-        arrow(250, (3, 1), "2 I have it", GREEN),
-        arrow(370, (0, 2), "3 message", BLUE),
-        arrow(440, (2, 3), "3 forwarded", BLUE),
-        arrow(530, (3, 0), "3 it is here", RED),
-        arrow(640, (0, 3), "4 next message", BLUE),
+        arrow(1, 170, (2, 3), GREEN),
+        arrow(2, 250, (3, 1), GREEN),
+        arrow(3, 370, (0, 2), BLUE),
+        arrow(4, 450, (2, 3), BLUE),
+        arrow(5, 530, (3, 0), RED),
+        arrow(6, 660, (0, 3), BLUE),
     ]
     middle = 800
     parts.append(
@@ -62,16 +63,18 @@ def picture() -> str:
     )
     parts += [
         text(middle - 30, 30, "fence: run()", RED),
-        text(150, 292, "1 the object leaves; rank 2 keeps where it went"),
-        text(150, 310, "2 it arrives, and its home rank learns where it is"),
-        text(500, 292, "3 an old address: forwarded, and the sender learns"),
-        text(500, 310, "4 the next message goes straight"),
+        text(150, 286, "1 the object moves; rank 2 keeps where it went"),
+        text(150, 304, "2 its home rank learns where it is"),
+        text(150, 322, "3 a message comes to where the object was"),
+        text(520, 286, "4 it is forwarded"),
+        text(520, 304, "5 its sender learns where the object is"),
+        text(520, 322, "6 the next message goes straight there"),
     ]
     head = (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 325" '
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 336" '
         'font-family="sans-serif" font-size="12">'
     )
-    back = '<rect width="900" height="325" fill="white"/>'
+    back = '<rect width="900" height="336" fill="white"/>'
     return "\n".join([head, back, *parts, "</svg>"]) + "\n"
 
 
