@@ -313,6 +313,17 @@ def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
         assert listed.get("symmetrical") == "NO"
 
 
+@pytest.mark.parametrize("text", ["torus:4x2", "tree:8", "fattree:4:2"])
+def test_cores_of_a_cluster_reach_each_other(text: str) -> None:
+    inside = "+node:3,memory=50GB/s,memory-startup=200ns"
+    xml = write_simgrid_platform(Machine(f"{text},bandwidth=1GB/s{inside}"))
+    (cluster,) = ElementTree.fromstring(xml).iter("cluster")
+    assert cluster.get("loopback_bw") == "50000000000Bps"
+    assert float((cluster.get("loopback_lat") or "").removesuffix("s")) == 2e-7
+    alone = write_simgrid_platform(Machine(f"{text},bandwidth=1GB/s"))
+    assert "loopback" not in alone
+
+
 @pytest.mark.parametrize(
     "text",
     [

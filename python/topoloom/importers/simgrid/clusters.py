@@ -15,7 +15,7 @@ from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSectio
 from topoloom.importers.described import Described
 from topoloom.importers.networks import NETWORKS
 from topoloom.importers.simgrid.measured import beside_links, inside_host, settings
-from topoloom.importers.simgrid.platform import write_all_routes
+from topoloom.importers.simgrid.platform import NO_LIMIT, write_all_routes
 from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
 from topoloom.importers.simgrid.zone import describe_zone
 from topoloom.importers.torus_places import MAX_ROUTERS
@@ -195,9 +195,10 @@ def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) 
     message takes both ranks become settings of SMPI, which it reads with the platform.
 
     Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
-    cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written.
-    Where it gives no bandwidths, links have 100 Gbit/s, which a comment says.
-    SimGrid routes a cluster's torus by its own rule.
+    cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written but
+    for messages between the cores of one: without it ranks of a node could not send to
+    each other. Where it gives no bandwidths, links have 100 Gbit/s, which a comment
+    says. SimGrid routes a cluster's torus by its own rule.
 
     Raises
     ------
@@ -230,10 +231,19 @@ def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) 
     <cluster id="machine" prefix="node-" suffix=".topoloom" \
 radical="0-{machine.node_count - 1}"
              speed="1Gf" core="{machine.slots_per_node}" \
-bw="{bandwidth}Bps" lat="{latency}s"{topology}/>
+bw="{bandwidth}Bps" lat="{latency}s"{_loopback(machine)}{topology}/>
   </zone>
 </platform>
 """
+
+
+def _loopback(machine: Machine) -> str:
+    """Write what messages inside a node cross: hosts of a cluster have no way else."""
+    if machine.slots_per_node == 1:
+        return ""
+    bandwidth = quantity(min(machine.memory_bandwidth, NO_LIMIT))
+    latency = quantity(machine.memory_startup)
+    return f' loopback_bw="{bandwidth}Bps" loopback_lat="{latency}s"'
 
 
 def unit_rate(machine: Machine) -> float:

@@ -9,13 +9,11 @@ the command line.
 from __future__ import annotations
 
 from topoloom._core import Machine, NetworkModel
-from topoloom.importers.simgrid.platform import InsideHost
+from topoloom.importers.simgrid.platform import NO_LIMIT, InsideHost
 from topoloom.importers.simgrid.units import quantity
 
 #: Bytes that SMPI adds to a message before it looks for its factors.
 _ENVELOPE = 16
-#: Bytes per second of what bytes take no time on.
-_NO_LIMIT = 1e18
 #: Bytes from which SMPI lets senders wait, and leaves out overheads: what was measured
 #: has both in it.
 _DETACHED = str(1 << 30)
@@ -55,7 +53,7 @@ def inside_host(model: NetworkModel) -> InsideHost | None:
     both = model.costs.send_cpu + model.costs.receive_cpu
     _, width, _ = model.link_factors[-1]
     slope = lines[-1][1]
-    bandwidth = 1 / (slope * width) if slope else _NO_LIMIT
+    bandwidth = 1 / (slope * width) if slope else NO_LIMIT
     return InsideHost(bandwidth, max(0.0, lines[0][0] - both))
 
 

@@ -20,7 +20,7 @@ _ZONE = """  <zone id="machine" routing="Full">
 #: The routes between all pairs of them are about 20 MB of text.
 _MAX_NODES = 300
 #: Of a link that is there for its latency only.
-_NO_LIMIT = 1e18
+NO_LIMIT = 1e18
 
 
 class InsideHost(NamedTuple):
@@ -114,12 +114,12 @@ def write_routes(
             lines.append(_link(f"out-{node}", machine.port_bandwidth, latency))
             lines.append(_link(f"in-{node}", machine.port_bandwidth, 0))
         else:
-            lines.append(_link(f"out-{node}", _NO_LIMIT, latency, "FATPIPE"))
+            lines.append(_link(f"out-{node}", NO_LIMIT, latency, "FATPIPE"))
         if has_memory:
             lines.append(_link(f"read-{node}", memory, far))
             lines.append(_link(f"write-{node}", memory, 0))
         else:
-            rate, more = inside or (_NO_LIMIT, 0.0)
+            rate, more = inside or (NO_LIMIT, 0.0)
             lines.append(_link(f"inside-{node}", rate, far + more, "FATPIPE"))
     for (source, target), links in routes.items():
         out_of, into = node_of_host[source], node_of_host[target]
