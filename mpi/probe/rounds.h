@@ -29,7 +29,7 @@ struct probe {
 
 /// Carries out an order: collective. False: there is no such order.
 ///
-///     sampling LEAST MOST WIDTH SECONDS EXACT  of `struct sampling`; without EXACT no samples are the same
+///     sampling LEAST MOST WIDTH SECONDS [EXACT]  of `struct sampling`
 ///     among RANK ... ; RANK ... ; ...       disjoint sets for `circle`
 ///     circle KIND SIZES WINDOW FIRST COUNT  rounds of each set in which every member meets another, all once in size - 1
 ///     pairs KIND SIZES WINDOW A-B ...       each rank in the order of its pairs

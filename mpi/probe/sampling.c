@@ -12,7 +12,7 @@ static const double normal_sigma = 1.4826, median_error = 1.2533;
 static const double small_counts[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
 /// Samples of earlier pairs that count: the last ones, as pairs differ.
 static const double most_weight = 40;
-/// Pairs without noise after which there is none.
+/// Pairs without noise, one after another, after which there is none.
 enum { quiet_pairs = 2 };
 
 void add_sample(struct samples* samples, double seconds) {
@@ -51,8 +51,9 @@ static double deviation_of(double* values, int count) {
     return normal_sigma * small * median_of(values, count) / median;
 }
 
+/// Whether a sample need not be repeated, as the pairs before had no noise.
 static int is_quiet(const struct sampling* sampling) {
-    return sampling->exact > 0 && sampling->agreeing >= quiet_pairs && sampling->least < sampling->most;
+    return sampling->exact > 0 && sampling->quiet >= quiet_pairs;
 }
 
 int first_samples(const struct sampling* sampling) { return is_quiet(sampling) ? 1 : sampling->least; }
@@ -66,37 +67,34 @@ static int are_all_same(const double* values, int count, double exact) {
 }
 
 static int is_known(const struct sampling* sampling, double seconds) {
-    const int room = sizeof sampling->seen / sizeof *sampling->seen;
-    for (int i = 0; i < room && i < sampling->seen_count; ++i)
-        if (are_same(seconds, sampling->seen[i], sampling->exact)) return 1;
+    for (int i = 0; i < known_times && i < sampling->known_count; ++i)
+        if (are_same(seconds, sampling->known[i], sampling->exact)) return 1;
     return 0;
 }
 
 /// Notes what a pair took of which there are enough samples.
 static void note_pair(struct sampling* sampling, const double* values, int count) {
-    const int room = sizeof sampling->seen / sizeof *sampling->seen;
-    const int same = are_all_same(values, count, sampling->exact);
-    if (!same)
-        sampling->agreeing = 0;
-    else if (count >= sampling->least)
-        ++sampling->agreeing;
-    if (same && !is_known(sampling, values[0])) sampling->seen[sampling->seen_count++ % room] = values[0];
+    if (!are_all_same(values, count, sampling->exact)) {
+        sampling->quiet = 0;
+        return;
+    }
+    if (count >= sampling->least) ++sampling->quiet;
+    if (!is_known(sampling, *values)) sampling->known[sampling->known_count++ % known_times] = *values;
 }
 
-int enough(struct sampling* sampling, const struct samples* samples, int first) {
-    const int count = samples->count - first;
-    if (count < 1) return 0;
-    const double* taken = samples->seconds + first;
-    if (is_quiet(sampling) &&
-        (count > 1 ? are_all_same(taken, count, sampling->exact) : is_known(sampling, *taken))) {
-        note_pair(sampling, taken, count);
-        return 1;
-    }
+/// Whether the samples repeat each other, or a single one what another pair took.
+static int are_repeated(const struct sampling* sampling, const double* values, int count) {
+    if (!is_quiet(sampling)) return 0;
+    return count > 1 ? are_all_same(values, count, sampling->exact) : is_known(sampling, *values);
+}
+
+/// Whether the interval of the median is narrow enough, or there is no time to make it so.
+static int are_certain(struct sampling* sampling, const double* taken, int count) {
     if (count < sampling->least) return 0;
     double* values = malloc((size_t)count * sizeof *values);
     if (values == NULL) return 1;
     double sum = 0;
-    for (int i = 0; i < count; ++i) sum += values[i] = samples->seconds[first + i];
+    for (int i = 0; i < count; ++i) sum += values[i] = taken[i];
     const double own = deviation_of(values, count);
     free(values);
     const double before = sampling->weight, weight = before + count - 1;
@@ -111,6 +109,14 @@ int enough(struct sampling* sampling, const struct samples* samples, int first) 
         return 0;
     sampling->deviation = (before * sampling->deviation + (count - 1) * own) / weight;
     sampling->weight = weight < most_weight ? weight : most_weight;
+    return 1;
+}
+
+int enough(struct sampling* sampling, const struct samples* samples, int first) {
+    const double* taken = samples->seconds + first;
+    const int count = samples->count - first;
+    if (count < 1) return 0;
+    if (!are_repeated(sampling, taken, count) && !are_certain(sampling, taken, count)) return 0;
     note_pair(sampling, taken, count);
     return 1;
 }
