@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 
@@ -115,4 +116,4 @@ def trips_of(found: Exchanges) -> int:
 
 def trips_for(shortest: float) -> int:
     """Return how many round trips make a sample long enough, of seconds one way."""
-    return max(1, min(_MOST_TRIPS, round(_SHORTEST / (2 * shortest))))
+    return min(_MOST_TRIPS, math.ceil(_SHORTEST / (2 * shortest)))
