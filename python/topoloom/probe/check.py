@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.probe.doubts import doubts_of
+from topoloom.probe.doubts import check_ranks, crowded_hosts
 from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
@@ -67,10 +67,11 @@ class CheckedMachine:
         are slow only if they are slower than that.
     unmeasured
         Those that there was no time for.
+    crowded
+        Those that were not measured, since their ranks share CPUs: how long such ranks
+        wait for each other says little of the host.
     unit
         What `hosts` are: ``host``, or ``rank`` of a single one.
-    doubts
-        Sentences: what makes the times unreliable.
     latency, bandwidth
         How many times as long short and long messages take in the median of all hosts.
     """
@@ -82,8 +83,8 @@ class CheckedMachine:
     bandwidth: float
     known: list[KnownSlow] = field(default_factory=list)
     unmeasured: list[str] = field(default_factory=list)
+    crowded: list[str] = field(default_factory=list)
     unit: str = "host"
-    doubts: list[str] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
@@ -105,7 +106,7 @@ class CheckedMachine:
             ],
             "unknown_hosts": self.unknown,
             "unmeasured_hosts": self.unmeasured,
-            "doubts": self.doubts,
+            "crowded_hosts": self.crowded,
             "latency_times_as_long": self.latency,
             "bandwidth_times_as_long": self.bandwidth,
         }
@@ -119,15 +120,26 @@ def check(
     Raises
     ------
     topoloom.Error
-        If fewer than two of the job's hosts are known, or hosts have different MPIs.
+        If fewer than two of the job's hosts are known and have a CPU for each rank, or
+        hosts have different MPIs.
     """
-    doubts = doubts_of(job.samples)
+    check_ranks(job.samples)
+    crowded = crowded_hosts(job.samples)
     names = _units(job, reference)
     units = list(names) if len(reference.hosts) == 1 else reference.hosts
     known = {name: n for n, name in enumerate(units)}
     unknown = [name for name in names if name not in known]
-    leader = {known[name]: rank for name, rank in names.items() if name in known}
+    leader = {
+        known[name]: rank
+        for name, rank in names.items()
+        if name in known and job.samples.places[rank].host not in crowded
+    }
     if len(leader) < 2:
+        for name, what in crowded.items():
+            raise Error(
+                f"{name} has {what}, which wait for each other: that says nothing of "
+                "the host; start at most as many ranks as CPUs"
+            )
         raise Error("fewer than two hosts of the job are in the file; probe them anew")
     pairs = _pairs(sorted(leader), reference.groups)
     slow: list[SlowHost] = []
@@ -155,8 +167,8 @@ def check(
             if measured.issuperset(s.hosts)
         ],
         [units[host] for host in sorted(set(leader) - measured)],
+        [*crowded],
         "host" if len(reference.hosts) > 1 else "rank",
-        doubts,
     )
 
 

@@ -14,12 +14,20 @@ _MOST_CPUS = 1 << 16
 
 
 def doubts_of(samples: ProbeSamples) -> list[str]:
-    """Return sentences about where ranks are.
+    """Return sentences about hosts with more ranks than CPUs."""
+    return [
+        f"{host} has {what}: times there are those of a crowded node"
+        for host, what in crowded_hosts(samples).items()
+    ]
+
+
+def check_ranks(samples: ProbeSamples) -> None:
+    """Refuse ranks that cannot be measured.
 
     Raises
     ------
     topoloom.Error
-        If there is one rank, or hosts have different MPI libraries.
+        If there is one, or hosts have different MPI libraries.
     """
     if samples.ranks < 2:
         raise Error("one rank has nobody to measure with; start two or more")
@@ -31,14 +39,15 @@ def doubts_of(samples: ProbeSamples) -> list[str]:
             f"{host} has {one.replace('_', ' ')[:60]}, but {there} has "
             f"{other.replace('_', ' ')[:60]}; measure hosts with the same MPI"
         )
-    doubts = []
+
+
+def crowded_hosts(samples: ProbeSamples) -> dict[str, str]:
+    """Return hosts with more ranks than CPUs, and how many of both."""
+    crowded = {}
     ranks = Counter(place.host for place in samples.places)
     for host, count in ranks.items():
         masks = {p.cpus for p in samples.places if p.host == host and p.cpus}
         cpus = {cpu for mask in masks for cpu in expand_ranges(mask, _MOST_CPUS)}
         if cpus and count > len(cpus):
-            doubts.append(
-                f"{host} has {counted(count, 'rank')} on {counted(len(cpus), 'CPU')}: "
-                "times there are those of a crowded node"
-            )
-    return doubts
+            crowded[host] = f"{counted(count, 'rank')} on {counted(len(cpus), 'CPU')}"
+    return crowded

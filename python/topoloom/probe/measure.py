@@ -10,7 +10,7 @@ import numpy as np
 
 from topoloom.probe.at_once import conclude_at_once, pairs_at_once
 from topoloom.probe.claimed_routes import ClaimedRoutes, circle, disjoint_rounds
-from topoloom.probe.doubts import doubts_of
+from topoloom.probe.doubts import check_ranks, doubts_of
 from topoloom.probe.findings import INTERRUPTED, TERMINATED, Findings
 from topoloom.probe.inference.suspects import Residuals, rate_residuals
 from topoloom.probe.job.running import JobEnded, ProbeJob
@@ -66,6 +66,7 @@ def measure(
         Between hosts, as far as they are known.
     """
     samples = job.samples
+    check_ranks(samples)
     doubts = doubts_of(samples)
     found: Findings | None = None
     try:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.probe.doubts import doubts_of
+from topoloom.probe.doubts import check_ranks, doubts_of
 from topoloom.probe.job.samples import (
     Exchange,
     Order,
@@ -108,4 +108,4 @@ def test_hosts_with_different_libraries_are_refused() -> None:
         [RankPlace("a", "", "MPICH_4.0"), RankPlace("b", "", "Open_MPI_5.0")]
     )
     with pytest.raises(Error, match=r"a has MPICH 4.0, but b has Open MPI 5.0; "):
-        doubts_of(samples)
+        check_ranks(samples)

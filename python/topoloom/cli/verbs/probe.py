@@ -46,7 +46,7 @@ def command(
             "--check",
             metavar="FILE",
             help="Only check whether a host is slower than this file of an earlier "
-            "probe says; exit status 1 if one is.",
+            "probe says; exit status 1 if one is, 2 if none can be judged.",
         ),
     ] = None,
     resume: Annotated[
@@ -183,7 +183,9 @@ def _verdict(checked: CheckedMachine) -> str:
         said += f"; slow there already: {known}"
     if checked.unmeasured:
         said += f"; no time for {_named(checked.unmeasured)}"
-    return "; ".join([said, *checked.doubts])
+    if checked.crowded:
+        said += f"; more ranks than CPUs, so not judged: {_named(checked.crowded)}"
+    return said
 
 
 def _named(units: list[str]) -> str:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of hosts, of which some cannot be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from topoloom._core import Error
+from topoloom.probe.check import check
+from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
+from topoloom.probe.reference import Reference
+from topoloom.probe.stages.effort import EFFORTS, Clock
+
+QUICK = EFFORTS["quick"]
+
+
+class FakeJob:
+    """Ranks of hosts that all are as fast as the file says, but for those of one.
+
+    Parameters
+    ----------
+    cpus
+        Of each rank, by host.
+    """
+
+    def __init__(self, cpus: dict[str, list[str]], slow: str = "") -> None:
+        places = [
+            RankPlace(h, mask, "MPI") for h, masks in cpus.items() for mask in masks
+        ]
+        self.samples = ProbeSamples(places)
+        self.met: set[str] = set()
+        self._slow = slow
+
+    def measure(self, orders: Sequence[Order]) -> Any:
+        """Return what was found."""
+        before = len(self.samples.exchanges)
+        for order in orders:
+            self.samples.orders.append(order)
+            if order.how == "alone":
+                for pair in order.rest.split():
+                    self._meet(order, *map(int, pair.split("-")))
+        return self.samples.exchanges[before:]
+
+    def _meet(self, order: Order, first: int, second: int) -> None:
+        hosts = {self.samples.places[rank].host for rank in (first, second)}
+        self.met |= hosts
+        seconds = np.array([1e-6 if order.kind == "echo" else 1e-3])
+        if self._slow in hosts:
+            seconds *= 5000
+        number = len(self.samples.orders) - 1
+        ends = order.sizes[0], order.window, first, second
+        self.samples.exchanges.append(
+            Exchange(number, order.how, order.kind, *ends, seconds)
+        )
+
+
+def checked(cpus: dict[str, list[str]], names: Sequence[str], slow: str = "") -> Any:
+    times = {"echo": {"near": 1e-6}, "burst": {"near": 1e-3}}
+    job = FakeJob(cpus, slow)
+    groups = [[*range(len(names))]] if len(names) > 1 else []
+    file = Reference([*names], groups, 1 << 18, times)
+    return job, check(job, file, QUICK, Clock(60))  # type: ignore[arg-type]
+
+
+def test_crowded_hosts_are_named_and_others_are_judged() -> None:
+    cpus = {"a": ["0"], "b": ["0-1"] * 3, "c": ["0"], "d": ["0"]}
+    job, found = checked(cpus, ["a", "b", "c", "d"], slow="b")
+    assert job.met == {"a", "c", "d"}
+    assert (found.good, found.hosts, found.crowded) == (True, ["a", "c", "d"], ["b"])
+    assert found.document()["crowded_hosts"] == ["b"]
+    _, found = checked(cpus, ["a", "b", "c", "d"], slow="d")
+    assert [slow.host for slow in found.slow] == ["d", "d"]
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b"]])
+def test_crowded_hosts_alone_cannot_be_judged(names: list[str]) -> None:
+    cpus = {name: ["0-1"] * 4 for name in names}
+    with pytest.raises(Error, match="a has 4 ranks on 2 CPUs, which wait for each "):
+        checked(cpus, names)
+
+
+def test_ranks_of_one_host_are_judged_if_each_has_a_cpu() -> None:
+    _, found = checked({"a": ["0", "1", "2"]}, ["a"])
+    assert (found.good, found.unit, found.crowded) == (True, "rank", [])
+    assert found.hosts == ["rank 0", "rank 1", "rank 2"]
