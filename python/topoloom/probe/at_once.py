@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoloom.model.channels import PairCurve, pair_curve
 from topoloom.probe.findings import Findings
@@ -74,28 +75,42 @@ def _nearest(found: Findings, hosts: Sequence[RankGroup]) -> tuple[RankGroup, ..
 def _between(found: Findings, group: RankGroup) -> list[AtOnce]:
     """Pair the hosts of groups with those of the next group, around in a ring."""
     slow = found.slow_pairs
-    leaders = []
-    for below in group.groups:
-        ranks = _spread(below)
-        usual = [rank for rank in ranks if not slow.is_slow(found.host_of[rank])]
-        leaders.append(usual or ranks)
+
+    def is_usual(rank: int) -> bool:
+        return not slow.is_slow(found.host_of[rank])
+
     level = level_name(group)
+    parts = group.groups
     rings = []
-    for n in range(len(leaders) if len(leaders) > 2 else 1):
-        pairs = list(zip(leaders[n], leaders[(n + 1) % len(leaders)], strict=False))
-        rings.append([pair for pair in pairs if not slow.has(*pair)] or pairs)
-    common = min(min(map(len, rings)), *(len(part.groups) for part in group.groups))
+    for n in range(len(parts) if len(parts) > 2 else 1):
+        others = _spread(parts[(n + 1) % len(parts)], is_usual)
+        ends = np.array(others)
+
+        def is_free(rank: int, ends: NDArray[np.intp] = ends) -> bool:
+            return not slow.among(np.full_like(ends, rank), ends).any()
+
+        own = _spread(parts[n], is_free)
+        rings.append(list(zip(own, others, strict=False)))
+    common = min(min(map(len, rings)), *(len(part.groups) for part in parts))
     rings.sort(key=lambda pairs: -len(pairs))
     return [AtOnce(level, pairs, common, n == 0) for n, pairs in enumerate(rings)]
 
 
-def _spread(group: RankGroup) -> list[int]:
-    """Return a rank of each host, one of each group inside before the next of them."""
+def _spread(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[int]:
+    """Return a rank of each host, one of each group inside before the next of them.
+
+    Hosts that are not wanted are left out of their own group: the first ranks then
+    still are one of each, and share as few links as they can. All come if none is.
+    """
+    return _wanted(group, is_wanted) or _wanted(group, lambda _: True)
+
+
+def _wanted(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[int]:
     if group.kind == HOST:
-        return [group.ranks[0]]
+        return [rank for rank in group.ranks[:1] if is_wanted(rank)]
     return [
         rank
-        for turn in zip_longest(*map(_spread, group.groups))
+        for turn in zip_longest(*(_wanted(part, is_wanted) for part in group.groups))
         for rank in turn
         if rank is not None
     ]

@@ -14,7 +14,7 @@ from topoloom.probe.inference.groups import Evidence, RankGroup
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.inference.network import Network, host_groups
-from topoloom.probe.inference.pair_costs import SomeCosts
+from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts
 from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import SlowPairs, Suspect
 from topoloom.probe.job.samples import Exchanges, ProbeSamples
@@ -125,8 +125,14 @@ class Findings:
         if self.network is None or not self.network.is_graph:
             return []
         hops, first = self.network.hops, np.unique(self.host_of, return_index=True)[1]
-        a, b = np.triu_indices(len(hops), 1)
-        seconds, apart = self.costs[first[a], first[b]], hops[a, b]
+        if isinstance(self.costs, PairCosts):
+            a, b, seconds = self.costs.measured
+            a, b = np.array(self.host_of)[a], np.array(self.host_of)[b]
+            a, b, seconds = a[a != b], b[a != b], seconds[a != b]
+        else:
+            a, b = np.triu_indices(len(hops), 1)
+            seconds = self.costs[first[a], first[b]]
+        apart = hops[a, b]
         return [
             {
                 "hops": count,

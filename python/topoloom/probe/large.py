@@ -9,6 +9,7 @@ import numpy as np
 
 from topoloom.model.fit import NOISE
 from topoloom.probe.findings import Findings
+from topoloom.probe.inference import neighbors
 from topoloom.probe.inference.groups import SIGMA
 from topoloom.probe.inference.landmarks import FEW, Hosts, Pairs, Part, find_parts
 from topoloom.probe.inference.large_groups import large_groups
@@ -38,6 +39,9 @@ _LANDMARK_PAIRS = 80
 #: How much times deviate from those of their groups, in logarithms, and in errors of a
 #: pair, where something else than groups decides.
 _UNEXPLAINED, _FAR = 0.1, 4.0
+#: By how many errors times deviate from those of groups, so that neighbors are looked
+#: for.
+_OPEN = 2.0
 #: Pairs with landmarks after which groups inside of others stay unknown.
 _MOST_PAIRS = 6_000_000
 
@@ -83,8 +87,31 @@ def scan_large(
     asked = _Asked(job, first, clock, watch, few)
     job.measure([samples_for(effort, EXACT)])
     parts = find_parts(len(hosts), asked, few)
+    if len(hosts) <= neighbors.MOST_LINKED and not asked.late:
+        _measure_neighbors(asked, job, hosts, effort, parts)
     job.measure([scanning(effort)])
     return clock.left(SHARE) > 0, parts
+
+
+def _measure_neighbors(
+    asked: _Asked,
+    job: ProbeJob,
+    hosts: Sequence[Sequence[int]],
+    effort: Effort,
+    parts: Part,
+) -> None:
+    """Measure pairs that may be neighbors more exactly, where groups explain little."""
+    costs, errors = large_costs(job.samples)
+    host_of = np.zeros(job.samples.ranks, np.int64)
+    for host, ranks in enumerate(hosts):
+        host_of[list(ranks)] = host
+    filled = costs.filled(large_groups(hosts, costs, errors, parts))
+    left, error = _left_open(host_of.tolist(), filled, errors)
+    if left <= _OPEN * error:
+        return
+    pairs = neighbors.candidates(costs, np.array([min(ranks) for ranks in hosts]))
+    job.measure([samples_for(effort, neighbors.EXACT)])
+    asked.pairs(pairs)
 
 
 class _Asked:
@@ -150,46 +177,46 @@ def infer_large(
     host_of: Sequence[int],
     doubts: Sequence[str],
     parts: Part | None,
-) -> Findings:
-    """Find the groups and levels that the scan shows."""
+) -> tuple[Findings, PairCosts]:
+    """Find the groups and levels that the scan shows, and the errors of costs."""
     costs, errors = large_costs(samples)
     root = large_groups(hosts, costs, errors, parts)
     filled = costs.filled(root)
-    return Findings(
-        samples,
-        [samples.places[ranks[0]].host for ranks in hosts],
-        list(host_of),
-        filled,
-        root,
-        find_levels(root, filled),
-        doubts=[
-            *doubts,
-            *_unknown(parts),
-            *_unexplained(hosts, host_of, filled, errors),
-        ],
-    )
+    names = [samples.places[ranks[0]].host for ranks in hosts]
+    levels = find_levels(root, filled)
+    said = [*doubts, *_unknown(parts)]
+    found = Findings(samples, names, list(host_of), filled, root, levels, doubts=said)
+    return found, errors
 
 
-def _unexplained(
+def unexplained(
     hosts: Sequence[Sequence[int]],
     host_of: Sequence[int],
     costs: PairCosts,
     errors: PairCosts,
 ) -> Iterator[str]:
-    """Say where groups leave most of the times of many hosts open, as on a torus."""
+    """Say where groups leave most of the times of many hosts open."""
+    left, error = _left_open(host_of, costs, errors)
+    if len(hosts) > MOST_HOSTS and left > max(_UNEXPLAINED, _FAR * error):
+        links = "nor do links between neighbors"
+        if len(hosts) > neighbors.MOST_LINKED:
+            links = f"neighbors are looked for among {neighbors.MOST_LINKED:,} at most"
+        yield f"groups of {len(hosts):,} hosts do not explain their times; {links}"
+
+
+def _left_open(
+    host_of: Sequence[int], costs: PairCosts, errors: PairCosts
+) -> tuple[float, float]:
+    """Return how much logarithms of times deviate from groups', and their error."""
     first, second, seconds = costs.measured
     of = np.array(host_of)
     apart = of[first] != of[second]
     first, second, seconds = first[apart], second[apart], seconds[apart]
-    if len(hosts) <= MOST_HOSTS or not len(seconds):
-        return
+    if not len(seconds):
+        return 0.0, 0.0
     left = np.log(seconds / costs.usual(first, second))
     error = float(np.median(errors.measured[2]))
-    if SIGMA * float(np.median(np.abs(left))) > max(_UNEXPLAINED, _FAR * error):
-        yield (
-            f"the groups of {len(hosts):,} hosts do not explain their times; whether "
-            f"they are linked to neighbors is looked at among {MOST_HOSTS:,} at most"
-        )
+    return SIGMA * float(np.median(np.abs(left))), error
 
 
 def _unknown(parts: Part | None) -> Iterator[str]:

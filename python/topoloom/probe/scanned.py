@@ -23,7 +23,7 @@ from topoloom.probe.inference.levels import find_levels, neighbor_level
 from topoloom.probe.inference.network import host_groups
 from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts
 from topoloom.probe.job.samples import Exchange, ProbeSamples
-from topoloom.probe.large import infer_large
+from topoloom.probe.large import infer_large, unexplained
 from topoloom.probe.stages.scan import MOST_RANKS, SIZE
 
 
@@ -63,14 +63,17 @@ def infer(
         Hosts in groups, where landmarks have shown them.
     """
     hosts, host_of = hosts_of(samples)
+    errors = None
     if samples.ranks > MOST_RANKS:
-        found = infer_large(samples, hosts, host_of, doubts, parts)
+        found, errors = infer_large(samples, hosts, host_of, doubts, parts)
     else:
         found = _infer(samples, hosts, host_of, doubts)
     if len(hosts) > 1 and _is_known(found.costs):
-        found.network = network_of(found.root, hosts, host_of, found.costs)
+        found.network = network_of(found.root, hosts, host_of, found.costs, errors)
         if found.network.is_graph:
             _forget_groups(found)
+        elif errors is not None and isinstance(found.costs, PairCosts):
+            found.doubts += unexplained(hosts, host_of, found.costs, errors)
     return found
 
 
@@ -103,6 +106,9 @@ def _forget_groups(found: Findings) -> None:
     assert found.network is not None
     hosts = [group for group in found.root.all_groups() if group.kind == HOST]
     found.root = RankGroup(ALL, found.root.ranks, tuple(hosts))
+    if isinstance(found.costs, PairCosts):
+        predicted = found.network.predicted
+        found.costs = found.costs.of_network(found.root, predicted, found.host_of)
     inside = [level for level in found.levels if level.groups[0].kind in (HOST, PART)]
     links, first = found.network.neighbors, first_ranks(found)
     found.levels = [*inside, neighbor_level(found.root, first, links, found.costs)]

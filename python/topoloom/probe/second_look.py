@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.network import HostCosts
+from topoloom.probe.inference.pair_costs import HostCosts
 from topoloom.probe.inference.suspects import (
     BANDWIDTH,
     BOTH,

@@ -236,6 +236,8 @@ def _search(
             yield from _settle(rows, ball, left, rng)
             margin, _ = rows.margins(ball.landmarks, ball.gap)
             near = left & (margin < 0)
+            if not near.any():  # groups before have all of them, as on a torus
+                continue
             groups.append(np.flatnonzero(near))
             left &= ~near
             balls.append(ball)

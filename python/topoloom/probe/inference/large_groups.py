@@ -20,6 +20,7 @@ from topoloom.probe.inference.groups import (
     rank_groups,
 )
 from topoloom.probe.inference.landmarks import Part
+from topoloom.probe.inference.neighbors import MOST_LINKED, linked_hosts
 from topoloom.probe.inference.network import (
     Network,
     find_network,
@@ -183,6 +184,7 @@ def network_of(
     hosts: Sequence[Sequence[int]],
     host_of: Sequence[int],
     costs: SomeCosts,
+    errors: PairCosts | None = None,
 ) -> Network:
     """Decide what the network is.
 
@@ -192,13 +194,18 @@ def network_of(
         The ranks of each host.
     host_of
         The host of each rank.
+    errors
+        Of the costs of many hosts, as parts of them; without, those have no neighbors.
     """
     if not isinstance(costs, PairCosts):
         return find_network(root, host_of, host_costs(hosts, costs))
     first = np.array([min(ranks) for ranks in hosts])
     if len(hosts) <= _MOST_HOSTS and costs.is_whole(first):
         return find_network(root, host_of, costs[np.ix_(first, first)])
-    return _large_network(root, host_of, costs.filled(root))
+    tree = _large_network(root, host_of, costs.filled(root))
+    if errors is None or len(hosts) > MOST_LINKED:
+        return tree
+    return linked_hosts(costs, errors, first, tree.explained) or tree
 
 
 def _large_network(

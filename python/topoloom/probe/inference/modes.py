@@ -23,11 +23,11 @@ _PROMINENT = 1.5
 _MOST_BINS = 1 << 16
 
 
-def valleys(values: Values, error: float) -> list[float]:
+def valleys(values: Values, error: float, apart: float = APART) -> list[float]:
     """Return where modes of the values meet, ascending; none if there is one mode.
 
     The density is a sum of normal kernels. A mode counts if it rises out of the valleys
-    beside it by more than chance, and if it is `APART` from the next one.
+    beside it by more than chance, and if it is `apart` from the next one.
 
     Parameters
     ----------
@@ -35,6 +35,8 @@ def valleys(values: Values, error: float) -> list[float]:
         Logarithms of seconds.
     error
         Their standard error.
+    apart
+        How many times as long the next mode takes at least.
     """
     width = max(_NARROW, _ERRORS * error)
     low, high = float(values.min()), float(values.max())
@@ -46,10 +48,10 @@ def valleys(values: Values, error: float) -> list[float]:
     kernel: Values = np.exp(-0.5 * (steps * step / width) ** 2)
     density: Values = np.convolve(np.pad(counts, reach), kernel, mode="same")
     at: Values = np.asarray(low + (np.arange(len(density)) - reach + 0.5) * step)
-    return [float(at[valley]) for valley in _between_modes(density, at)]
+    return [float(at[valley]) for valley in _between_modes(density, at, apart)]
 
 
-def _between_modes(density: Values, at: Values) -> list[int]:
+def _between_modes(density: Values, at: Values, apart: float) -> list[int]:
     """Return the lowest places between modes that count."""
     rising = np.diff(density, prepend=0) > 0
     peaks = np.flatnonzero(rising & ~np.append(rising[1:], False)).tolist()
@@ -61,7 +63,7 @@ def _between_modes(density: Values, at: Values) -> list[int]:
             for n, low in enumerate(lows)
         ]
         near = [
-            rise < _PROMINENT or at[peaks[n + 1]] - at[peaks[n]] < math.log(APART)
+            rise < _PROMINENT or at[peaks[n + 1]] - at[peaks[n]] < math.log(apart)
             for n, rise in enumerate(rises)
         ]
         if not any(near):

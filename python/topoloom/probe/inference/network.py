@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,28 +18,19 @@ from topoloom.probe.inference.groups import (
     RankGroup,
     level_name,
 )
-
-Numbers = NDArray[np.int64]
+from topoloom.probe.inference.pair_costs import HostCosts, Numbers
 
 #: A graph of neighbors is taken if it leaves this share of the squares that groups
 #: leave, or less, and explains this share of all.
-_LEFT, _EXPLAINED = 0.5, 0.9
+LEFT, EXPLAINED = 0.5, 0.9
 #: Where neighbors might end: the largest steps in the sorted costs of pairs.
 _STEPS = 24
 #: Most neighbors of a host in the mean; where there are more, there is a switch.
 _NEIGHBORS = 16
-_DIAMETER = 3
+DIAMETER = 3
 #: A group of fewer pairs is taken for as fast as the other groups of its level, if the
 #: logarithms of their times do not differ by more: one of its pairs may be slow.
 _FEW, _LIKE = 4, 0.3
-
-
-class HostCosts(Protocol):
-    """Seconds between hosts: a matrix, or what is looked up like one."""
-
-    def __getitem__(self, at: Any, /) -> Any:
-        """Return those of a host with all, of two hosts, or of pairs of them."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -101,10 +91,7 @@ class Network:
     @property
     def hops(self) -> Numbers:
         """Links between each two hosts of a graph."""
-        near = np.zeros((len(self.order), len(self.order)), dtype=bool)
-        a, b = np.array(self.neighbors, np.int64).reshape(-1, 2).T
-        near[a, b] = near[b, a] = True
-        return _hops(near)
+        return hops_between(self.neighbors, len(self.order))
 
     @property
     def levels(self) -> list[int] | None:
@@ -133,8 +120,8 @@ def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network
     graph = _graph(costs)
     if graph is None:
         return tree
-    better = (1 - graph.explained) <= _LEFT * (1 - tree.explained)
-    return graph if better and graph.explained >= _EXPLAINED else tree
+    better = (1 - graph.explained) <= LEFT * (1 - tree.explained)
+    return graph if better and graph.explained >= EXPLAINED else tree
 
 
 def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
@@ -218,7 +205,7 @@ def _explained(costs: Costs, predicted: Costs) -> float:
 def _graph(costs: Costs) -> Network | None:
     """Try the largest steps between near and far; the best is a line in hops."""
     count = len(costs)
-    if count < _DIAMETER + 1:
+    if count < DIAMETER + 1:
         return None
     above = np.triu_indices(count, 1)
     sorted_costs = np.sort(costs[above])
@@ -238,35 +225,39 @@ def _graph(costs: Costs) -> Network | None:
 
 
 def _fitted(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
-    hops = _hops(near)
+    neighbors = [(int(a), int(b)) for a, b in zip(*np.nonzero(near), strict=True)]
+    links = [(a, b) for a, b in neighbors if a < b]
+    hops = hops_between(links, len(costs))
     above = np.triu_indices(len(costs), 1)
     of_pairs = hops[above]
-    if of_pairs.min() < 0 or of_pairs.max() < _DIAMETER:
+    if of_pairs.min() < 0 or of_pairs.max() < DIAMETER:
         return None
     hop, first = np.polyfit(of_pairs - 1, costs[above], 1)
     if hop <= 0 or first <= 0:
         return None
     predicted = first + hop * np.maximum(hops - 1, 0)
     explained = _explained(costs, predicted)
-    neighbors = [(int(a), int(b)) for a, b in zip(*np.nonzero(near), strict=True)]
-    links = [(a, b) for a, b in neighbors if a < b]
     order = list(range(len(costs)))
     return Network(
         order, None, [], links, float(first), float(hop), predicted, explained
     )
 
 
-def _hops(near: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the links between each two; -1 where there is no route."""
-    count = len(near)
+def hops_between(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
+    """Return the links between each two hosts; -1 where there is no route."""
+    pairs = np.array(neighbors, np.int64).reshape(-1, 2)
+    own = np.repeat(np.arange(count)[:, None], 2, axis=1)  # so that each has one
+    ends = np.concatenate([pairs, pairs[:, ::-1], own])
+    ends = ends[np.argsort(ends[:, 0], kind="stable")]
+    begins = np.searchsorted(ends[:, 0], np.arange(count))
     hops = np.full((count, count), -1)
-    reached = np.eye(count, dtype=bool)
+    fresh = reached = np.eye(count, dtype=bool)
     distance = 0
-    fresh = reached
     while fresh.any():
         hops[fresh] = distance
-        fresh = (fresh.astype(np.float32) @ near.astype(np.float32) > 0) & ~reached
-        reached |= fresh
+        beside = np.logical_or.reduceat(fresh[:, ends[:, 1]], begins, axis=1)
+        fresh = beside & ~reached
+        reached = reached | fresh
         distance += 1
     return hops
 

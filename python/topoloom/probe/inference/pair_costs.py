@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,14 @@ from numpy.typing import NDArray
 from topoloom.probe.inference.groups import Costs, RankGroup
 
 Numbers = NDArray[np.int64]
+
+
+class HostCosts(Protocol):
+    """Seconds between hosts: a matrix, or what is looked up like one."""
+
+    def __getitem__(self, at: Any, /) -> Any:
+        """Return those of a host with all, of two hosts, or of pairs of them."""
+        ...
 
 
 class GroupTree:
@@ -77,6 +86,7 @@ class PairCosts:
         # Of equal keys the last one.
         self._keys, last = np.unique(keys[::-1], return_index=True)
         self._seconds = seconds[::-1][last]
+        self._between: tuple[HostCosts, Numbers] | None = None
         self.tree: GroupTree | None = None
         if root is not None:
             self.tree = GroupTree(root)
@@ -86,6 +96,22 @@ class PairCosts:
         """Return the same, with what stands in for pairs that were not measured."""
         first, second, seconds = self.measured
         return PairCosts(self.shape[0], first, second, seconds, root)
+
+    def of_network(
+        self, root: RankGroup, predicted: HostCosts, host_of: Sequence[int]
+    ) -> PairCosts:
+        """Return the same, with what a network says of hosts in the place of medians.
+
+        Parameters
+        ----------
+        predicted
+            Seconds between hosts.
+        host_of
+            The host of each rank.
+        """
+        found = self.filled(root)
+        found._between = predicted, np.array(host_of)
+        return found
 
     @property
     def measured(self) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
@@ -111,7 +137,7 @@ class PairCosts:
 
     def is_whole(self, ranks: Numbers) -> bool:
         """Whether all pairs of these ranks were measured."""
-        looked_up = self._looked_up(ranks[:, None], ranks[None, :])
+        looked_up = self.known(ranks[:, None], ranks[None, :])
         return not np.isnan(looked_up[~np.eye(len(ranks), dtype=bool)]).any()
 
     def usual(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
@@ -126,19 +152,28 @@ class PairCosts:
             rows = np.atleast_1d(np.arange(self.shape[0])[at])
             return self[rows[:, None], np.arange(self.shape[0])[None, :]]
         first, second = np.asarray(at[0]), np.asarray(at[1])
-        found = self._looked_up(first, second)
+        found = self.known(first, second)
         unknown = np.isnan(found)
         if self.tree is not None and unknown.any():
-            found = np.where(unknown, self.usual(first, second), found)
+            found = np.where(unknown, self._stand_in(first, second), found)
         found = np.where(first == second, 0.0, found)
         return float(found) if found.ndim == 0 else found
 
-    def _looked_up(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+    def known(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+        """Return what was measured of pairs of ranks; NaN of others."""
         keys = np.minimum(first, second) * self.shape[0] + np.maximum(first, second)
         if not len(self._keys):
             return np.full(keys.shape, np.nan)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[at] == keys, self._seconds[at], np.nan)
+
+    def _stand_in(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+        usual = self.usual(first, second)
+        if self._between is None:
+            return usual
+        predicted, host_of = self._between
+        a, b = np.broadcast_arrays(host_of[first], host_of[second])
+        return np.where(a == b, usual, predicted[a, b])
 
     def _join(self, tree: GroupTree) -> None:
         first, second, seconds = self.measured

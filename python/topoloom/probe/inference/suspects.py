@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.groups import RankGroup
-from topoloom.probe.inference.network import HostCosts
-from topoloom.probe.inference.pair_costs import SomeCosts, measured_pairs
+from topoloom.probe.inference.pair_costs import HostCosts, SomeCosts, measured_pairs
 from topoloom.probe.job.samples import Exchange
 
 #: What takes this much longer than its like is worth a second look, and is reported if

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links between neighbors among many hosts, of which not all pairs are measured.
+
+A host is as far from each landmark as its neighbors, but for a link. So those are among
+the hosts whose times with all landmarks are most like its own; only these pairs are
+measured more exactly.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.inference.landmarks import Hosts, Pairs
+from topoloom.probe.inference.modes import Values, valleys
+from topoloom.probe.inference.network import (
+    DIAMETER,
+    EXPLAINED,
+    LEFT,
+    Network,
+    hops_between,
+)
+from topoloom.probe.inference.pair_costs import Numbers, PairCosts
+
+#: Hosts among which neighbors are looked for: their hops are in a matrix.
+MOST_LINKED = 4096
+#: How many times as long hosts take at least that are two links apart, and the error of
+#: the times of candidates.
+LINK, EXACT = 1.03, 0.006
+#: Hosts that are looked at as neighbors of each: those of a torus of three dimensions
+#: are among the next 16 if times are known within 1.25 % and a link takes 5 %.
+CANDIDATES = 20
+#: The share of all hosts that a landmark was measured with, and landmarks that count.
+_ALL, _LANDMARKS = 0.95, 64
+_ROWS = 512
+#: The share of the candidates that were measured at least.
+_MEASURED = 0.8
+
+
+class HopTimes:
+    """Seconds between hosts that follow from hops, looked up as in a matrix."""
+
+    def __init__(self, hops: Numbers, first: float, hop: float) -> None:
+        self._hops, self._first, self._hop = hops, first, hop
+
+    def __getitem__(self, at: int | tuple[Hosts, Hosts]) -> Values:
+        """Return those of a host with all, of two hosts, or of pairs of them."""
+        more = np.maximum(self._hops[at] - 1, 0)
+        return np.asarray(self._first + self._hop * more)
+
+
+def candidates(costs: PairCosts, first: Hosts) -> Pairs:
+    """Return pairs of hosts that may be neighbors, by their times with landmarks.
+
+    Parameters
+    ----------
+    costs
+        Between ranks.
+    first
+        The rank of each host that was measured with others.
+    """
+    landmarks = _landmarks(costs, first)
+    count = len(first)
+    if len(landmarks) < 2:
+        return np.zeros((0, 2), np.int64)
+    times = costs.known(first[:, None], first[landmarks][None, :])
+    times[landmarks, np.arange(len(landmarks))] = np.nan  # what they have alone
+    is_known = ~np.isnan(times)
+    times, weight = np.where(is_known, times, 0), is_known.astype(np.float64)
+    squares = times * times
+    found = []
+    for begin in range(0, count, _ROWS):
+        own = slice(begin, begin + _ROWS)
+        apart = squares[own] @ weight.T + weight[own] @ squares.T
+        apart -= 2 * times[own] @ times.T
+        apart /= np.maximum(weight[own] @ weight.T, 1)
+        hosts = np.arange(count)[own]
+        apart[np.arange(len(hosts)), hosts] = np.inf
+        near = np.argpartition(apart, CANDIDATES, axis=1)[:, :CANDIDATES]
+        found.append(np.stack([np.repeat(hosts, CANDIDATES), near.ravel()], axis=1))
+    pairs: Pairs = np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
+    return np.random.default_rng(1).permutation(pairs)
+
+
+def _landmarks(costs: PairCosts, first: Hosts) -> Hosts:
+    """Return hosts that were measured with nearly all others."""
+    host = _host_numbers(costs, first)
+    a, b, _ = costs.measured
+    between = (host[a] >= 0) & (host[b] >= 0)
+    ends = np.concatenate([host[a[between]], host[b[between]]])
+    met = np.bincount(ends, minlength=len(first))
+    found: Hosts = np.flatnonzero(met >= _ALL * (len(first) - 1))
+    return found[:_LANDMARKS]
+
+
+def _host_numbers(costs: PairCosts, first: Hosts) -> Numbers:
+    host = np.full(costs.shape[0], -1)
+    host[first] = np.arange(len(first))
+    return host
+
+
+def linked_hosts(
+    costs: PairCosts, errors: PairCosts, first: Hosts, by_groups: float
+) -> Network | None:
+    """Return the graph of neighbors, if times follow from hops on it.
+
+    Parameters
+    ----------
+    errors
+        Of the costs, as parts of them.
+    by_groups
+        The share of the squares of the logarithms of costs that groups explain.
+    """
+    count = len(first)
+    pairs = candidates(costs, first)
+    # Some times with landmarks were measured again since: not quite the same pairs.
+    pairs = pairs[~np.isnan(costs.known(*first[pairs].T))]
+    if len(pairs) < _MEASURED * CANDIDATES / 2 * count:
+        return None
+    seconds = costs.known(*first[pairs].T)
+    error = float(np.median(errors.known(*first[pairs].T)))
+    ends = valleys(np.log(seconds), error, LINK)
+    if not ends:
+        return None
+    near = pairs[np.log(seconds) < ends[0]]
+    neighbors = [(int(a), int(b)) for a, b in near[np.lexsort(near.T[::-1])]]
+    hops = hops_between(neighbors, count)
+    if hops.min() < 0 or hops.max() < DIAMETER:
+        return None
+    host = _host_numbers(costs, first)
+    a, b, measured = costs.measured
+    between = (host[a] >= 0) & (host[b] >= 0)
+    apart, measured = hops[host[a[between]], host[b[between]]], measured[between]
+    hop, base = np.polyfit(apart - 1, measured, 1)
+    if hop <= 0 or base <= 0:
+        return None
+    explained = _explained(np.log(measured), np.log(base + hop * (apart - 1)))
+    if explained < EXPLAINED or 1 - explained > LEFT * (1 - by_groups):
+        return None
+    predicted = HopTimes(hops, float(base), float(hop))
+    ends_of = float(base), float(hop), predicted, explained
+    return Network([*range(count)], None, [], neighbors, *ends_of)
+
+
+def _explained(measured: NDArray[np.float64], fitted: NDArray[np.float64]) -> float:
+    total = float(((measured - measured.mean()) ** 2).sum())
+    left = float(((measured - fitted) ** 2).sum())
+    return 1 - left / total if total and math.isfinite(left) else 0.0
