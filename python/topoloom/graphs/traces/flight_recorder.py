@@ -2,7 +2,9 @@
 """Dumps of PyTorch's flight recorder: the last collectives that each rank started.
 
 A dump is a pickle or JSON. It is a ring buffer: the first `record_id` that is not 0
-says how many are gone. Roots and split sizes are not in it.
+says how many are gone. Roots and split sizes are not in it. Dumps of gloo have one
+group without a name, the last that was made: who is in a group are then those who
+recorded calls in it, and collectives that show the size of their group must agree.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any, NoReturn
@@ -62,18 +64,31 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
             if rank in dumps:
                 raise Error(f"is of rank {rank} like {dumps[rank][0]}")
             dumps[rank] = (file, dump)
-    groups = [
-        members
-        for file, dump in dumps.values()
-        for members in _groups(file, dump).values()
-    ]
-    trace = Trace(1 + max([*dumps, *(max(one) for one in groups)]))
+    stated = {rank: _groups(file, dump) for rank, (file, dump) in dumps.items()}
+    members = [one for groups in stated.values() for one in groups.values()]
+    trace = Trace(1 + max([*dumps, *(max(one) for one in members)]))
+    joined = _joined(dumps)
     for rank, (file, dump) in sorted(dumps.items()):
         trace.seen.add(rank)
+        nameless = list(stated[rank]) == [""]
         with named(file):
-            _read_rank(trace, rank, dump, _groups(file, dump))
+            _read_rank(trace, rank, dump, joined if nameless else stated[rank])
     trace.expect_all()
     return trace
+
+
+def _joined(dumps: Mapping[int, tuple[Path, dict[str, Any]]]) -> dict[str, list[int]]:
+    """Put together who recorded calls in a group; members are in order of rank."""
+    found: dict[str, list[int]] = {}
+    for rank, (_, dump) in sorted(dumps.items()):
+        for name in {_group(one) for one in dump["entries"] if isinstance(one, dict)}:
+            found.setdefault(name, []).append(rank)
+    return found
+
+
+def _group(entry: dict[str, Any]) -> str:
+    group = entry.get("process_group") or [None]
+    return str(group[0] if isinstance(group, list | tuple) else group)
 
 
 def _groups(file: Path, dump: dict[str, Any]) -> dict[str, list[int]]:
@@ -99,8 +114,7 @@ def _read_rank(
     if lost := (max(numbers) + 1 - len(numbers) if numbers else 0):
         trace.lose(f"rank {rank} lost {lost} entries of its ring buffer")
     for entry in entries:
-        group = entry.get("process_group") or [None]
-        name = str(group[0] if isinstance(group, list | tuple) else group)
+        name = _group(entry)
         members = groups.get(name) or groups.get(str(entry.get("pg_id")))
         if members is None:
             trace.lose(f"rank {rank} does not say who is in group '{name}'")
@@ -133,9 +147,18 @@ def _read_collective(
     trace: Trace, rank: int, operation: str, members: list[int], entry: dict[str, Any]
 ) -> None:
     amount = 0 if operation == "barrier" else _amount(entry, "input")
+    out = _amount(entry, "output")
+    ends = {"allgather": (out, amount), "reduce_scatter": (amount, out)}
+    whole, part = ends.get(operation, (0, 0))
+    if part and whole != part * len(members):
+        trace.lose(
+            f"rank {rank} has an {operation} of {whole} bytes in parts of {part}, but "
+            f"{len(members)} ranks recorded calls of its group"
+        )
+        return
     if operation == "alltoall":
         # Without split sizes, only what all members have alike is known to be even.
-        if amount != _amount(entry, "output") or amount % len(members):
+        if amount != out or amount % len(members):
             trace.lose("an all-to-all has no split sizes, and is not even")
             return
         amount //= len(members)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kineto traces of PyTorch's profiler: `record_param_comms` of every rank."""
+"""Kineto traces of PyTorch's profiler: `record_param_comms` of every rank.
+
+NCCL and its kin record them; traces of gloo have the names of calls alone.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +49,20 @@ def read_kineto(files: Sequence[Path]) -> Trace:
             for event in run["traceEvents"]:
                 if event.get("name") == "record_param_comms":
                     _read_event(trace, rank, event.get("args") or {}, groups)
+            _find_unsized(trace, run["traceEvents"])
     trace.expect_all()
     return trace
+
+
+def _find_unsized(trace: Trace, events: list[dict[str, Any]]) -> None:
+    """Note calls of backends that say nothing but their names, such as gloo."""
+    names = [str(event.get("name", "")) for event in events]
+    called = any(name.startswith("c10d::") for name in names)
+    if called and "record_param_comms" not in names:
+        trace.lose(
+            "collectives have neither sizes nor groups, since gloo does not record "
+            "them for Kineto; import dumps of the flight recorder"
+        )
 
 
 def _read_event(

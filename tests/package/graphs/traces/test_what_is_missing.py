@@ -50,6 +50,26 @@ def missing(folder: Path, what: str) -> list[str]:
     return read_trace(folder, partial=True).losses
 
 
+def test_groups_of_gloo_are_held_to_the_sizes_of_collectives(folder: Path) -> None:
+    job = Job((4, 1, 1), (Step("allgather", (0,), 8, 1),))
+    write_flight_recorder(job, folder, by_gloo=True)
+    assert read_trace(folder).losses == []
+    (folder / "nccl_trace_rank_2").unlink()
+    losses = missing(folder, "an allgather of 128 bytes in parts of 32, but 3 ranks")
+    assert losses[-1] == "1 of 4 ranks left nothing: 2"
+
+
+def test_calls_that_kineto_only_names_are_reported_once(folder: Path) -> None:
+    for rank in range(2):
+        document = {
+            "distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 2},
+            "traceEvents": [{"name": "gloo:all_reduce"}, {"name": "c10d::allreduce_"}],
+        }
+        (folder / f"trace_{rank}.json").write_text(json.dumps(document))
+    losses = missing(folder, "neither sizes nor groups")
+    assert len(losses) == 1
+
+
 def test_a_pickle_that_would_run_code_is_refused(folder: Path) -> None:
     class Bad:
         def __reduce__(self) -> tuple[object, tuple[str]]:

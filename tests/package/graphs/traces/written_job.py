@@ -123,7 +123,10 @@ class _Names:
         return self.name[tuple(members)]
 
 
-def write_flight_recorder(job: Job, folder: Path, as_pickle: bool = True) -> None:
+def write_flight_recorder(
+    job: Job, folder: Path, as_pickle: bool = True, by_gloo: bool = False
+) -> None:
+    """Write a dump per rank; by gloo it has one group, without a name."""
     names = _Names(job)
     for rank in range(job.ranks):
         entries = []
@@ -131,7 +134,11 @@ def write_flight_recorder(job: Job, folder: Path, as_pickle: bool = True) -> Non
             into, out = elements(step, len(members))
             title = TORCH.get(step.operation)
             if title is None:
-                title = "send 0->1" if members[0] == rank else "recv 1<-0"
+                place = sorted(members).index  # groups are in order of rank
+                source, target = map(place, members)
+                sends = members[0] == rank
+                title = f"{source}->{target}" if sends else f"{target}<-{source}"
+                title = f"{'send' if sends else 'recv'} {title}"
             entries.append(
                 {
                     "record_id": len(entries),
@@ -147,9 +154,12 @@ def write_flight_recorder(job: Job, folder: Path, as_pickle: bool = True) -> Non
                 }
             )
         config = {
-            name: {"name": name, "desc": "", "ranks": str(list(members))}
+            name: {"name": name, "desc": "", "ranks": str(sorted(members))}
             for members, name in names.name.items()
         }
+        if by_gloo:
+            last = {**[*config.values()][-1], "name": ""}
+            config = {"": last}
         dump = {"version": "2.10", "pg_config": config, "entries": entries}
         file = folder / f"nccl_trace_rank_{rank}"
         file.write_bytes(pickle.dumps(dump) if as_pickle else json.dumps(dump).encode())
