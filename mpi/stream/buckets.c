@@ -113,8 +113,8 @@ int find_room(struct stream* stream, int hop_number, int bytes, bool more, char*
     return MPI_SUCCESS;
 }
 
-void write_record(struct stream* stream, int hop, char* room, const void* item, int bytes, int rank) {
-    const uint32_t address = (uint32_t)rank, length = (uint32_t)bytes;
+void write_record(struct stream* stream, int hop, char* room, const void* item, int bytes, uint32_t address) {
+    const uint32_t length = (uint32_t)bytes;
     if (has_address(stream, hop)) {
         memcpy(room, &address, sizeof address);
         room += sizeof address;

@@ -19,7 +19,7 @@ static int check_push(const struct stream* stream, int bytes, int rank) {
     return MPI_SUCCESS;
 }
 
-int topoloom_stream_push_bytes(topoloom_stream front, const void* item, int bytes, int rank) {
+static int push(topoloom_stream front, const void* item, int bytes, int rank, uint32_t urgent) {
     struct stream* stream = behind(front);
     int status = check_push(stream, bytes, rank);
     if (status != MPI_SUCCESS) return status;
@@ -30,7 +30,7 @@ int topoloom_stream_push_bytes(topoloom_stream front, const void* item, int byte
     if (stream->hops[hop].open != NULL && front->buckets[hop].end - front->buckets[hop].at < record) {
         status = close_bucket(stream, hop);
         // Who pushes all the time receives now and then.
-        if (status == MPI_SUCCESS) status = step(stream, &moved);
+        if (status == MPI_SUCCESS) status = step(stream, false, &moved);
     }
     for (bool tried = false; status == MPI_SUCCESS; tried = true) {
         // A handler of another stream may be in its next phase already: what it pushes is for the next one here, too.
@@ -38,10 +38,19 @@ int topoloom_stream_push_bytes(topoloom_stream front, const void* item, int byte
         if (!is_over) status = find_room(stream, hop, record, stream->in_handler, &room);
         if (status != MPI_SUCCESS || room != NULL) break;
         if (stream->handler == NULL && tried) return TOPOLOOM_STREAM_FULL;
-        status = step_all(stream);
+        status = step_all(stream, false);
     }
-    if (status == MPI_SUCCESS) write_record(stream, hop, room, item, bytes, rank);
-    return status;
+    if (status != MPI_SUCCESS) return status;
+    write_record(stream, hop, room, item, bytes, (uint32_t)rank | urgent);
+    return urgent != 0 ? close_bucket(stream, hop) : MPI_SUCCESS;
+}
+
+int topoloom_stream_push_bytes(topoloom_stream front, const void* item, int bytes, int rank) {
+    return push(front, item, bytes, rank, 0);
+}
+
+int topoloom_stream_push_urgent(topoloom_stream front, const void* item, int bytes, int rank) {
+    return push(front, item, bytes, rank, urgent_bit);
 }
 
 static int check_outside(const struct stream* stream, const char* name) {
@@ -55,7 +64,7 @@ int topoloom_stream_pull(topoloom_stream front, const void** item, int* bytes) {
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_pull", "the stream has a handler");
     int status = find_pulled(stream, item, bytes);
     if (status != MPI_SUCCESS || *item != NULL) return status;
-    status = step_all(stream);
+    status = step_all(stream, true);
     return status == MPI_SUCCESS ? find_pulled(stream, item, bytes) : status;
 }
 
@@ -74,7 +83,7 @@ int topoloom_stream_progress(topoloom_stream front, int* ended) {
     struct stream* stream = behind(front);
     *ended = 0;
     int status = check_outside(stream, "stream_progress");
-    if (status == MPI_SUCCESS) status = step_all(stream);
+    if (status == MPI_SUCCESS) status = step_all(stream, true);
     if (status != MPI_SUCCESS || !stream->has_ended) return status;
     *ended = 1;
     stream->has_ended = false;

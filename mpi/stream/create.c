@@ -82,6 +82,8 @@ static const char* find_fault(struct stream* stream, const topoloom_stream_optio
                  item + 2 * (int)sizeof(uint32_t) + (int)sizeof(struct stamp));
     } else if (!(options->timeout > 0)) {
         snprintf(why, size, "a timeout of %g s is not positive", options->timeout);
+    } else if (!(options->patience >= 0)) {
+        snprintf(why, size, "a patience of %g s is negative", options->patience);
     } else {
         const long long bucket = (long long)sizeof(struct bucket) + stream->room;
         const long long least = 2LL * stream->axis_count * bucket;
@@ -143,11 +145,12 @@ static int refuse(const struct stream* stream, enum agreement agreement, const c
     }
 }
 
-/// Not collective but for the agreement; the communicator is there.
+/// The communicator is there.
 static int set_up(struct stream* stream, const topoloom_stream_options* options) {
     char why[160];
     stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
     stream->timeout = options->timeout;
+    stream->silence.patience = options->patience;
     const bool faulty = find_fault(stream, options, why, sizeof why) != NULL;
     bool made = false;
     if (!faulty) {
@@ -168,15 +171,18 @@ static int set_up(struct stream* stream, const topoloom_stream_options* options)
 
 int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handler* handler, void* context,
                            const topoloom_stream_options* given, topoloom_stream* stream) {
-    const topoloom_stream_options options = fill_in(given);
+    topoloom_stream_options options = fill_in(given);
     struct stream* made = calloc(1, sizeof *made);
     if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "there is no memory");
     made->front.item_bytes = item_bytes;
     made->handler = handler;
     made->context = context;
     made->comm = MPI_COMM_NULL;
+    int extents[most_axes], *order = NULL;
     int status = duplicate(comm, made);
+    if (status == MPI_SUCCESS) status = lay_by_node(made, &options, extents, &order);
     if (status == MPI_SUCCESS) status = set_up(made, &options);
+    free(order);
     if (status == MPI_SUCCESS) {
         *stream = &made->front;
         return status;

@@ -94,12 +94,14 @@ static int forward(struct stream* stream, struct bucket* bucket) {
         memcpy(&target, at, sizeof target);
         at += sizeof target;
         const int bytes = size != TOPOLOOM_STREAM_VARIABLE ? size : read_length(&at);
-        const int hop = (int)stream->next_hops[target];
+        const int hop = (int)stream->next_hops[target & ~urgent_bit];
         char* room = NULL;
-        const int status = find_room(stream, hop, record_bytes(stream, hop, bytes), false, &room);
+        int status = find_room(stream, hop, record_bytes(stream, hop, bytes), false, &room);
         if (status != MPI_SUCCESS || room == NULL) return status;
-        write_record(stream, hop, room, at, bytes, (int)target);
+        write_record(stream, hop, room, at, bytes, target);
         bucket->delivered = (int)(at + bytes - bucket->items);
+        if ((target & urgent_bit) != 0) status = close_bucket(stream, hop);
+        if (status != MPI_SUCCESS) return status;
     }
     return MPI_SUCCESS;
 }

@@ -44,6 +44,28 @@ int close_all(struct stream* stream) {
     return status;
 }
 
+int close_idle(struct stream* stream) {
+    enum { looks = 100 };           // in a timeout
+    const double most_lull = 1e-5;  // of a rank that is done: about what a message takes
+    int status = MPI_SUCCESS;
+    // Nobody else adds to what goes along the last axis.
+    const struct axis* last = &stream->axes[stream->axis_count - 1];
+    for (int h = last->first_hop; h < last->first_hop + last->hops; ++h)
+        if (stream->is_done && status == MPI_SUCCESS && is_filled(stream, h))
+            status = close_bucket(stream, h);
+    const double now = PMPI_Wtime();
+    struct lull* lull = &stream->lull;
+    if (status != MPI_SUCCESS || now < lull->look_at) return status;
+    long long filled = 0;
+    for (int h = 0; h < stream->hop_count; ++h)
+        if (is_filled(stream, h)) filled += stream->front.buckets[h].at - stream->hops[h].open->items;
+    const bool is_lull = lull->sent == stream->quiescence.sent && lull->filled == filled;
+    const double wait = stream->timeout / looks;
+    const bool is_short = stream->is_done && wait > most_lull;
+    *lull = (struct lull){now + (is_short ? most_lull : wait), stream->quiescence.sent, filled};
+    return is_lull ? close_all(stream) : MPI_SUCCESS;
+}
+
 int close_late(struct stream* stream) {
     const double now = PMPI_Wtime();
     if (now < stream->look_at) return MPI_SUCCESS;

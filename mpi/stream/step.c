@@ -86,11 +86,11 @@ static int test_wave(struct stream* stream, bool* moved) {
     return MPI_SUCCESS;
 }
 
-/// A rank that is done and has nothing to do sends what it has, and when all that is received joins a wave.
+/// A rank that has nothing to do sends what it has, and when it is done and all that is received joins a wave.
 static int be_idle(struct stream* stream) {
     if (has_undelivered(stream)) return MPI_SUCCESS;
-    if (has_unsent(stream)) return close_all(stream);
-    if (stream->quiescence.in_wave) return MPI_SUCCESS;
+    if (has_unsent(stream)) return close_idle(stream);
+    if (stream->quiescence.in_wave || !stream->is_done) return MPI_SUCCESS;
     struct quiescence joined = stream->quiescence;
     int64_t counts[2];
     join_wave(&joined, counts);
@@ -100,7 +100,7 @@ static int be_idle(struct stream* stream) {
     return status;
 }
 
-static int make_step(struct stream* stream, bool* moved) {
+static int make_step(struct stream* stream, bool polls, bool* moved) {
     bool here = false;
     int status = test_wave(stream, moved);
     if (status == MPI_SUCCESS) status = complete_sends(stream, &here);
@@ -109,15 +109,16 @@ static int make_step(struct stream* stream, bool* moved) {
     if (status == MPI_SUCCESS) status = receive(stream, &here);
     if (status == MPI_SUCCESS) status = deliver_arrivals(stream, &here);
     if (status == MPI_SUCCESS) status = close_late(stream);
-    if (status == MPI_SUCCESS && stream->is_done && !here) status = be_idle(stream);
+    if (status == MPI_SUCCESS && (stream->is_done || polls) && !here) status = be_idle(stream);
+    if (status == MPI_SUCCESS) status = check_silence(stream, here);
     *moved = *moved || here;
     return status;
 }
 
-int step(struct stream* stream, bool* moved) {
+int step(struct stream* stream, bool polls, bool* moved) {
     if (stream->is_busy) return MPI_SUCCESS;
     stream->is_busy = true;
-    const int status = make_step(stream, moved);
+    const int status = make_step(stream, polls, moved);
     stream->is_busy = false;
     return status;
 }
@@ -129,11 +130,12 @@ static void let_others_run(void) {
 #endif
 }
 
-int step_all(const struct stream* stream) {
+int step_all(struct stream* stream, bool polls) {
     bool moved = false;
     int status = MPI_SUCCESS;
     struct stream* one = stream->process == NULL ? NULL : stream->process->streams;
-    for (; one != NULL && status == MPI_SUCCESS; one = one->next) status = step(one, &moved);
+    for (; one != NULL && status == MPI_SUCCESS; one = one->next)
+        status = step(one, polls && one == stream, &moved);
     if (!moved) let_others_run();
     return status;
 }

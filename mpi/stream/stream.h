@@ -13,6 +13,9 @@
 #include "quiescence.h"
 #include "topoloom_stream.h"
 
+/// Of an address: buckets with the item leave at once.
+static const uint32_t urgent_bit = 1U << 31;
+
 enum {
     // To a next hop that receives nothing only that much is under way: MPI's memory there is bounded, too.
     most_in_flight = 4,
@@ -72,6 +75,18 @@ struct wave {
     int request_count;
 };
 
+/// Between two looks at buckets, of an idle rank: whether anything came into them.
+struct lull {
+    double look_at;
+    int64_t sent;
+    long long filled;
+};
+
+/// For how long a rank that is done has waited in vain.
+struct silence {
+    double patience, since;  // 0: for ever; there is none now
+};
+
 struct stream {
     topoloom_stream_front front;
     MPI_Comm comm;
@@ -81,6 +96,8 @@ struct stream {
     void* context;
     int room;  // bytes of items in a bucket
     double timeout, look_at;
+    struct lull lull;
+    struct silence silence;
     struct mesh mesh;
     uint32_t* next_hops;  // what front.hops shows
     struct hop* hops;
@@ -99,6 +116,19 @@ struct stream {
     struct process* process;  // NULL: MPI is finalized
 };
 
+// ---- layout.c ----------------------------------------------------------------------------------------------------
+/// Makes the mesh and its hops, without names. Gives what is wrong with the options, or NULL.
+const char* lay_out(struct stream* stream, const topoloom_stream_options* options, char* why, size_t size);
+/// Of what has to be the same on all ranks.
+int layout_hash(const struct stream* stream, const int* order);
+/// Says by which hop each rank is reached, and where hops go.
+void name_hops(struct stream* stream, const int* order);
+
+// ---- nodes.c -----------------------------------------------------------------------------------------------------
+/// Lays a mesh along the nodes where the options leave that open: fills in the extents and an order, which is allocated, or
+/// NULL. Collective.
+int lay_by_node(const struct stream* stream, topoloom_stream_options* options, int* extents, int** order);
+
 // ---- buckets.c ---------------------------------------------------------------------------------------------------
 static inline struct stream* behind(topoloom_stream stream) { return (struct stream*)stream; }
 /// NULL: there is no memory.
@@ -108,14 +138,16 @@ void append(struct queue* queue, struct bucket* bucket);
 struct bucket* take_first(struct queue* queue);
 /// Makes room for a record to a hop, by sending what is full; `more`: beyond the bound if need be. NULL: there is none now.
 int find_room(struct stream* stream, int hop, int bytes, bool more, char** room);
-/// Writes a record to the room that was found, and counts it as taken.
-void write_record(struct stream* stream, int hop, char* room, const void* item, int bytes, int rank);
+/// Writes a record to the room that was found, and counts it as taken. `address`: the rank, and urgent_bit.
+void write_record(struct stream* stream, int hop, char* room, const void* item, int bytes, uint32_t address);
 int record_bytes(const struct stream* stream, int hop, int bytes);
 
 // ---- send.c ------------------------------------------------------------------------------------------------------
 /// Sends what is in the bucket of a hop, now or after what is under way.
 int close_bucket(struct stream* stream, int hop);
 int close_all(struct stream* stream);
+/// Of an idle rank: sends what nothing has been added to since the last look.
+int close_idle(struct stream* stream);
 /// Sends what has waited for the timeout.
 int close_late(struct stream* stream);
 int complete_sends(struct stream* stream, bool* moved);
@@ -139,11 +171,18 @@ int end_of_wave(struct stream* stream, bool* has_sums);
 /// Waits until the last sums have gone to children, who must have had them for the phase to end.
 int leave_tree(struct stream* stream);
 
+/// Children that have not sent their sums up or taken those of all, or else the parent; gives how many.
+int awaited_ranks(const struct stream* stream, int ranks[most_children]);
+
+// ---- silence.c ---------------------------------------------------------------------------------------------------
+/// An error, if a rank that is done has waited for longer than its patience.
+int check_silence(struct stream* stream, bool moved);
+
 // ---- step.c ------------------------------------------------------------------------------------------------------
 /// What can be done without waiting.
-int step(struct stream* stream, bool* moved);
-/// For all streams of the process; lets others run if there was nothing to do.
-int step_all(const struct stream* stream);
+int step(struct stream* stream, bool polls, bool* moved);
+/// For all streams of the process; lets others run if there was nothing to do. `polls`: the program has nothing to push.
+int step_all(struct stream* stream, bool polls);
 int enter_process(struct stream* stream);
 /// Whether a handler of any of its streams runs.
 bool is_in_handler(const struct stream* stream);

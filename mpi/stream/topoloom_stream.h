@@ -61,7 +61,9 @@ typedef struct topoloom_stream_options { /* NOLINT(readability-identifier-naming
     double timeout;   /* s that an item waits for others on a hop, where ranks call often enough; 0: 0.001 */
     int dimensions;   /* of the mesh, 1 to 4; 0 or 1: direct */
     const int* extents; /* of its axes, which hold at least all ranks; NULL: about equal ones */
-    const int* order;   /* ranks along the mesh, the last axis' lines first; NULL: as numbered */
+    const int* order;   /* ranks along the mesh, the last axis' lines first; NULL: along nodes */
+    double
+        patience; /* s that a rank that is done waits with nothing to do until it is an error; 0: for ever */
 } topoloom_stream_options;
 
 /* Makes a stream over a private duplicate of comm, which it may outlive. Collective; item_bytes, bucket_bytes and the mesh
@@ -78,7 +80,11 @@ TOPOLOOM_STREAM_API int topoloom_stream_free(topoloom_stream* stream);
 TOPOLOOM_STREAM_API int topoloom_stream_push_bytes(topoloom_stream stream, const void* item, int bytes,
                                                    int rank);
 
-/* The same for an item of the stream's fixed size. */
+/* The same for an item that waits nowhere: on each hop its bucket leaves at once, with what was pushed before. */
+TOPOLOOM_STREAM_API int topoloom_stream_push_urgent(topoloom_stream stream, const void* item, int bytes,
+                                                    int rank);
+
+/* For an item of the stream's fixed size. */
 static inline int topoloom_stream_push(topoloom_stream stream, const void* item, int rank) {
     if ((uint32_t)rank < stream->ranks) {
         const uint32_t hop = stream->hops != NULL ? stream->hops[rank] : (uint32_t)rank;
@@ -95,8 +101,8 @@ static inline int topoloom_stream_push(topoloom_stream stream, const void* item,
 /* Gives the next item that has come, until the next call with this stream. NULL: there is none now. */
 TOPOLOOM_STREAM_API int topoloom_stream_pull(topoloom_stream stream, const void** item, int* bytes);
 
-/* Sends what is in buckets. Otherwise they travel when they are full, after the timeout, and when a rank that is done has
- * nothing else to do. */
+/* Sends what is in buckets. Otherwise they travel when they are full, after the timeout, and when the rank has nothing else
+ * to do: it is done, or its program calls progress or pull, and pushes nothing, for a hundredth of the timeout. */
 TOPOLOOM_STREAM_API int topoloom_stream_flush(topoloom_stream stream);
 /* This rank pushes no more in this phase, but its handler may. */
 TOPOLOOM_STREAM_API int topoloom_stream_done(topoloom_stream stream);

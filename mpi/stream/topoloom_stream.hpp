@@ -105,6 +105,13 @@ class Stream {
         detail::check(status);
         return true;
     }
+    /// The same for an item that waits nowhere: on each hop its bucket leaves at once.
+    bool push_urgent(const T& item, int rank) {
+        const int status = topoloom_stream_push_urgent(stream_, &item, sizeof(T), rank);
+        if (status == TOPOLOOM_STREAM_FULL) return false;
+        detail::check(status);
+        return true;
+    }
     /// Nothing: there is none now.
     [[nodiscard]] std::optional<T> pull() {
         const void* item = nullptr;

@@ -81,6 +81,21 @@ int end_of_wave(struct stream* stream, bool* has_sums) {
     return status;
 }
 
+int awaited_ranks(const struct stream* stream, int ranks[most_children]) {
+    const struct wave* wave = &stream->tree;
+    int count = 0;
+    if (stream->quiescence.in_wave && wave->state == wave_waits) {
+        ranks[0] = (stream->rank - 1) / 2;
+        return 1;
+    }
+    for (int c = 0; c < wave->request_count; ++c) {
+        int is_done = 0;
+        PMPI_Request_get_status(wave->requests[c], &is_done, MPI_STATUS_IGNORE);
+        if (!is_done) ranks[count++] = 2 * stream->rank + 1 + c;
+    }
+    return count;
+}
+
 int leave_tree(struct stream* stream) {
     struct wave* wave = &stream->tree;
     return PMPI_Waitall(wave->request_count, wave->requests, MPI_STATUSES_IGNORE);

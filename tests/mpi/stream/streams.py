@@ -13,6 +13,12 @@ from topoloom import _core
 
 SOURCES = PROGRAMS / "stream"
 STREAM = ROOT / "mpi" / "stream"
+#: Of SimGrid: what a call without an answer takes, or the clock would stand still.
+POLLS = {
+    "smpi/simulate-computation": "no",
+    "smpi/test": "1e-6",
+    "smpi/iprobe": "1e-6",
+}
 
 
 def with_streams(mpi: Mpi, source: Path, folder: Path) -> Path:

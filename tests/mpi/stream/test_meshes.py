@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from recorded import MPICH, SIMGRID, run_to_end
 from simulated_hosts import hosts_options
-from streams import SOURCES, STREAM, said, with_streams
+from streams import POLLS, SOURCES, STREAM, said, with_streams
 
 CASES = SOURCES / "mesh_cases.c"
 
@@ -27,14 +27,19 @@ def test_few_buckets_lead_to_all_simulated_ranks(
     dimensions: int, tmp_path: Path
 ) -> None:
     program = with_streams(SIMGRID, CASES, tmp_path)
-    settings = {
-        "smpi/simulate-computation": "no",
-        "smpi/test": "1e-6",
-        "smpi/iprobe": "1e-6",
-    }
-    options = hosts_options(tmp_path, 17, settings)
+    options = hosts_options(tmp_path, 17, POLLS)
     command = SIMGRID.command(17, *options, program, dimensions, dimensions)
     assert said(run_to_end(command)) == "2 to 17 ranks: every item came once\n"
+
+
+@pytest.mark.parametrize(("ranks", "hosts"), [(10, 3), (64, 8)])
+def test_meshes_lie_along_nodes(ranks: int, hosts: int, tmp_path: Path) -> None:
+    program = with_streams(SIMGRID, CASES, tmp_path)
+    options = hosts_options(tmp_path, hosts, POLLS)
+    least, words = (2, ()) if ranks == 10 else (ranks, (ranks,))
+    command = SIMGRID.command(ranks, *options, program, 1, 2, *words)
+    expected = f"{least} to {ranks} ranks: every item came once\n"
+    assert said(run_to_end(command)) == expected
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])

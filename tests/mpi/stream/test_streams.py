@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from recorded import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
-from streams import SOURCES, said, sanitized, with_streams
+from streams import POLLS, SOURCES, said, sanitized, with_streams
 
 CASES = SOURCES / "stream_cases.c"
 MISTAKES = SOURCES / "stream_mistakes.c"
@@ -45,7 +45,7 @@ def test_errors_are_returned_where_the_program_wants_them(
     mpi, folder = job
     program = with_streams(mpi, MISTAKES, folder)
     done = run_to_end(mpi.command(3, program, "returned"))
-    assert said(done) == "18 of 18 mistakes were returned\n"
+    assert said(done) == "19 of 19 mistakes were returned\n"
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +66,7 @@ def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("dimensions", "create: a mesh of 5 dimensions; it has 1 to 4"),
         ("extent", "create: an extent of 0 is not positive"),
         ("timeout", "create: a timeout of -1 s is not positive"),
+        ("patience", "create: a patience of -1 s is negative"),
         ("item", "create: a size of items of -4 B is negative"),
         ("pull", "pull: the stream has a handler"),
         ("wait", "wait: items are pulled"),
@@ -99,13 +100,7 @@ def test_a_mesh_fits_the_ranks(mistaken: Path, which: str, line: str) -> None:
 @pytest.mark.parametrize("dimensions", [1, 3])
 def test_simulated_ranks_have_streams_too(dimensions: int, tmp_path: Path) -> None:
     program = with_streams(SIMGRID, CASES, tmp_path)
-    settings = {
-        "smpi/simulate-computation": "no",
-        # What a call without an answer takes, or the clock would stand still.
-        "smpi/test": "1e-6",
-        "smpi/iprobe": "1e-6",
-    }
-    options = hosts_options(tmp_path, 16, settings)
+    options = hosts_options(tmp_path, 16, POLLS)
     cases = [case for case in ALL if case != "asleep"]
     done = run_to_end(SIMGRID.command(9, *options, program, 3, 2, dimensions, *cases))
     assert said(done) == RIGHT.replace("asleep: every item came once\n", "")

@@ -24,9 +24,9 @@ static int try_mesh(const int* extents, const int* order) {
     return try_options((topoloom_stream_options){.dimensions = 2, .extents = extents, .order = order}, 8);
 }
 
-static const char* const mistakes[] = {"rank",       "negative", "done",    "size",  "bound",    "bucket",
-                                       "timeout",    "item",     "pull",    "wait",  "free",     "handler",
-                                       "dimensions", "extent",   "extents", "twice", "stranger", "unequal"};
+static const char* const mistakes[] = {
+    "rank", "negative", "done",       "size",   "bound",   "bucket", "timeout",  "item",    "pull",    "wait",
+    "free", "handler",  "dimensions", "extent", "extents", "twice",  "stranger", "unequal", "patience"};
 
 static int make(const char* what) {
     long value = 1;
@@ -43,6 +43,7 @@ static int make(const char* what) {
     if (strcmp(what, "bound") == 0) status = try_options((topoloom_stream_options){.memory_bytes = 5000}, 8);
     if (strcmp(what, "bucket") == 0) status = try_options((topoloom_stream_options){.bucket_bytes = 10}, 8);
     if (strcmp(what, "timeout") == 0) status = try_options((topoloom_stream_options){.timeout = -1}, 8);
+    if (strcmp(what, "patience") == 0) status = try_options((topoloom_stream_options){.patience = -1}, 8);
     if (strcmp(what, "item") == 0) status = try_options((topoloom_stream_options){.timeout = 1}, -4);
     if (strcmp(what, "dimensions") == 0) status = try_options((topoloom_stream_options){.dimensions = 5}, 8);
     if (strcmp(what, "extent") == 0) status = try_mesh((const int[]){ranks, 0}, NULL);

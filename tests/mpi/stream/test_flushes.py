@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What leaves before its bucket is full, and what ranks say of one that is silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recorded import MPICH, SIMGRID, run_to_end
+from simulated_hosts import hosts_options
+from streams import POLLS, SOURCES, said, with_streams
+
+
+def test_items_leave_when_they_should(tmp_path: Path) -> None:
+    program = with_streams(SIMGRID, SOURCES / "stream_flushes.c", tmp_path)
+    steady = POLLS | {"smpi/grow-injected-times": "no"}
+    options = hosts_options(tmp_path, 9, steady)
+    done = run_to_end(SIMGRID.command(9, *options, program))
+    cases = ["urgent", "idle", "flush", "done"]
+    assert said(done) == "".join(f"{case}: right\n" for case in cases)
+
+
+@pytest.mark.parametrize(
+    ("pushes", "line"),
+    [
+        (0, "rank 0 has waited for 0.5 s: messages are not taken by rank 2"),
+        (-1, "rank 0 has waited for 0.5 s: no word of the end comes from rank 2"),
+    ],
+)
+def test_a_rank_that_stops_is_named(pushes: int, line: str, tmp_path: Path) -> None:
+    program = with_streams(MPICH, SOURCES / "stream_silence.c", tmp_path)
+    done = run_to_end(MPICH.command(3, program, pushes))
+    assert done.returncode != 0
+    assert f"topoloom: topoloom_stream_progress: {line}" in done.stderr
