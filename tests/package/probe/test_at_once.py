@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which pairs are measured at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, strategies as st
+
+from topoloom.probe.at_once import pairs_at_once
+from topoloom.probe.findings import Findings
+from topoloom.probe.inference.groups import ALL, GROUP, HOST, RankGroup
+from topoloom.probe.inference.suspects import LATENCY, Suspect
+from topoloom.probe.job.samples import ProbeSamples, RankPlace
+
+PARTS, HOSTS = 2, 4  # of a group, and of a part
+
+
+def _joined(kind: str, groups: list[RankGroup]) -> RankGroup:
+    return RankGroup(kind, tuple(r for g in groups for r in g.ranks), tuple(groups))
+
+
+def _machine(groups: int, suspects: list[Suspect]) -> Findings:
+    """Find groups of parts of hosts of a rank each, and what is slow of them."""
+    ranks = iter(range(groups * PARTS * HOSTS))
+    root = _joined(
+        ALL,
+        [
+            _joined(
+                GROUP,
+                [
+                    _joined(
+                        GROUP, [RankGroup(HOST, (next(ranks),)) for _ in range(HOSTS)]
+                    )
+                    for _ in range(PARTS)
+                ],
+            )
+            for _ in range(groups)
+        ],
+    )
+    count = len(root.ranks)
+    names = [f"h{n}" for n in range(count)]
+    samples = ProbeSamples([RankPlace(name, "", "MPI") for name in names])
+    costs = np.ones((count, count))
+    found = Findings(samples, names, list(range(count)), costs, root, [])
+    found.suspects = suspects
+    return found
+
+
+@given(st.integers(2, 4), st.data())
+def test_pairs_that_are_compared_come_from_different_parts(
+    groups: int, data: st.DataObject
+) -> None:
+    host = st.integers(0, groups * PARTS * HOSTS - 1)
+    slow = data.draw(st.sets(host, max_size=2))
+    ends = data.draw(st.tuples(host, host).filter(lambda pair: pair[0] != pair[1]))
+    suspects = [Suspect("host", (n,), LATENCY, 1.2, 8) for n in slow]
+    suspects.append(Suspect("link", ends, LATENCY, 1.2, 8))
+    found = _machine(groups, suspects)
+    for asked in pairs_at_once(found):
+        assert not any(found.slow_pairs.has(*pair) for pair in asked.pairs)
+        first, second = asked.pairs[0]
+        within = HOSTS if first // (PARTS * HOSTS) != second // (PARTS * HOSTS) else 1
+        for side in zip(*asked.pairs[: asked.common], strict=True):
+            assert len({rank // within for rank in side}) == asked.common
