@@ -56,8 +56,7 @@ int find_balancer(struct state* state, const topoloom_balance_options* options, 
 static int decide_gathered(struct state* state, long long count, topoloom_own_plan* own) {
     int64_t* loads = malloc((size_t)state->ranks * sizeof *loads);
     if (loads == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
-    const int64_t load = count;
-    const int status = PMPI_Allgather(&load, 1, MPI_INT64_T, loads, 1, MPI_INT64_T, state->own);
+    const int status = gather_loads(state, count, loads);
     char error[256] = "";
     const int failed =
         status == MPI_SUCCESS && topoloom_balancer_own_plan(state->balancer, (size_t)state->ranks, loads,

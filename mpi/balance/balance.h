@@ -18,12 +18,13 @@ struct state {
     topoloom_balancer* balancer;
     char *method, *machine;  // of the balancer
     int slot;
+    struct nodes* nodes;  // NULL: not yet asked for
     struct process* process;
     struct state* next;
 };
 
 /// Tags: of letters while ranks decide, then of exchanges.
-enum { letter_tags = 16, exchange_tags = 3, exchanges_at_once = 8, plans_at_once = 1024 };
+enum { gather_tag = 15, letter_tags = 16, exchange_tags = 3, exchanges_at_once = 8, plans_at_once = 1024 };
 enum exchange_tag { size_tag, room_tag, task_tag };
 
 struct plan {
@@ -40,6 +41,12 @@ void release_state(struct state* state);
 
 /// The balancer of these options, which is kept for the next call with the same; collective.
 int find_balancer(struct state* state, const topoloom_balance_options* options, const char* method);
+
+/// Of all ranks, by nodes where that is faster.
+int gather_loads(struct state* state, int64_t load, int64_t* loads);
+/// Frees what is known of nodes, but for their communicator.
+void free_nodes(struct nodes* nodes);
+MPI_Comm* comm_of_nodes(struct nodes* nodes);
 
 /// topoloom_decide by messages of MPI.
 int decide_by_messages(struct state* state, long long count, topoloom_own_plan* own);

@@ -12,13 +12,20 @@ struct process {
     int key;  // of communicators
 };
 
+static void free_comms(struct state* state) {
+    if (state->nodes != NULL && *comm_of_nodes(state->nodes) != MPI_COMM_NULL)
+        PMPI_Comm_free(comm_of_nodes(state->nodes));
+    if (state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
+}
+
 static void free_state(struct state* state) {
     if (state->process != NULL) {
         struct state** at = &state->process->states;
         while (*at != state) at = &(*at)->next;
         *at = state->next;
     }
-    if (state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
+    free_comms(state);
+    free_nodes(state->nodes);
     topoloom_balancer_free(state->balancer);
     free(state->method);
     free(state->machine);
@@ -41,7 +48,7 @@ static int forget_process(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct process* process = value;
     for (struct state* state = process->states; state != NULL; state = state->next) {
-        if (state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
+        free_comms(state);
         state->process = NULL;
     }
     free(process);
