@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 import topoloom as tl
+from smpi import CORE, MPI, find
 from topoloom.tasks import block_ranks
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
+METHODS = ("alias", "alias(remainder=exact)", "sweep", "qwalk")
 #: Machines with a slot for each of 10^6 ranks, and with as many nodes or fewer.
 MACHINES = (
     "torus:100x100x100",
@@ -33,16 +38,12 @@ class Decision(NamedTuple):
 
 
 def decide(repetitions: int) -> list[Decision]:
-    """Time balancers without a machine by size, and near partners for 10^6 ranks."""
+    """Time balancers without a machine by size, and near partners for 10^6 ranks.
+
+    The former from C, as ranks call them; the latter from Python.
+    """
+    found = list(_decide_alone(repetitions))
     rng = np.random.default_rng(1)
-    found = []
-    for size in SIZES:
-        loads = rng.integers(20, 29, size)
-        for method in ("alias", "alias(remainder=exact)", "qwalk"):
-            seconds = _least(
-                partial(tl.tasks.balance, loads, method=method), repetitions
-            )
-            found.append(Decision(method, "", size, seconds))
     for text in MACHINES:
         machine = tl.load_machine(text)
         allocation = tl.Allocation.whole(machine)
@@ -56,6 +57,21 @@ def decide(repetitions: int) -> list[Decision]:
             )
             found.append(Decision(method, text, count, seconds))
     return found
+
+
+def _decide_alone(repetitions: int) -> Iterator[Decision]:
+    with tempfile.TemporaryDirectory() as name:
+        program = Path(name) / "decide_alone"
+        source = Path(__file__).with_name("decide_alone.c")
+        headers = f"-I{MPI.parent / 'core' / 'topoloom' / 'capi'}"
+        linked = (CORE, f"-Wl,-rpath,{CORE.parent}")
+        words = (find("cc", "gcc"), "-std=gnu11", "-O2", headers, source, *linked)
+        subprocess.run([*map(str, words), "-o", program], check=True)
+        for size in SIZES:
+            for method in METHODS:
+                command = [program, method, str(size), str(repetitions)]
+                milliseconds = float(subprocess.check_output(command, text=True))
+                yield Decision(method, "", size, milliseconds / 1e3)
 
 
 def _least(run: Callable[[], object], repetitions: int) -> float:
