@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balances drawn loads again and again: `exchange_cases DRAWS [MACHINE]`. Every task must be once where the plan says, and in order.
+// Balances drawn loads of one rank, and again and again those of all: `exchange_cases DRAWS [MACHINE]`. Every task must be once where the plan says, and in order.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@ struct task {
     int origin, index, filling[words];
 };
 
+static MPI_Comm base;  // whose ranks balance
 static int rank, ranks;
 static int wrong;
 
@@ -50,7 +51,7 @@ static int expected(const int* plans, struct task* tasks, const int* before) {
 static void gather_plans(const topoloom_plan* plan, int* plans) {
     int* own = calloc((size_t)ranks, sizeof *own);
     for (int i = 0; i < plan->to_count; ++i) own[plan->to[i]] = (int)plan->tasks_to[i];
-    MPI_Allgather(own, ranks, MPI_INT, plans, ranks, MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgather(own, ranks, MPI_INT, plans, ranks, MPI_INT, base);
     free(own);
     for (int i = 0; i < plan->from_count; ++i)
         expect(plans[plan->from[i] * ranks + rank] == plan->tasks_from[i], "a giver and a receiver differ");
@@ -129,20 +130,19 @@ static void draw_and_move(unsigned* seed, MPI_Comm comm, const topoloom_balance_
     free(before);
 }
 
-int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int draws = atoi(argv[1]);
+static void run_all(MPI_Comm among, int draws, const char* machine) {
+    base = among;
+    MPI_Comm_rank(base, &rank);
+    MPI_Comm_size(base, &ranks);
     const topoloom_balance_options ways[] = {
         {.decide = TOPOLOOM_DECIDE_BY_MESSAGES},
         {.method = "alias"},
         {.method = "qwalk"},
-        {.method = "transport", .machine = argc > 2 ? argv[2] : "ring:64", .slot = ranks - 1 - rank}};
+        {.method = "transport", .machine = machine, .slot = ranks - 1 - rank}};
     int* plans = malloc((size_t)(ranks * ranks) * sizeof *plans);
     unsigned seed = 1;
     MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(base, &comm);
     for (int i = 0; i < draws; ++i)
         for (int w = 0; w < 4; ++w) draw_and_move(&seed, comm, &ways[w], plans);
     // A plan outlives its communicator.
@@ -154,12 +154,20 @@ int main(int argc, char** argv) {
     gather_plans(plan, plans);
     move_equal(plan, plans, before, 1);
     topoloom_plan_free(&plan);
+    free(before);
+    free(plans);
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    const int draws = atoi(argv[1]);
+    const char* machine = argc > 2 ? argv[2] : "ring:64";
+    run_all(MPI_COMM_SELF, 1, machine);
+    run_all(MPI_COMM_WORLD, draws, machine);
     int all = 0;
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && all == 0)
-        printf("%d exchanges: every task is once where it should be\n", 3 * 4 * draws + 1);
-    free(before);
-    free(plans);
+        printf("%d exchanges: every task is once where it should be\n", 3 * 4 * (1 + draws) + 2);
     MPI_Finalize();
     return all != 0;
 }
