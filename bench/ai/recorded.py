@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A job of PyTorch, run and imported: what the traces say beside its own count."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom.graphs.mpi_collectives import OPERATIONS
+from topoloom.graphs.profile import Profile
+from topoloom.graphs.traces.registry import read_trace
+
+JOB = Path(__file__).with_name("torch_job.py")
+
+Counts = Counter[str]
+
+
+class Recorded(NamedTuple):
+    """A trace of the job: calls that it counts, and what became of them."""
+
+    trace: str
+    counted: int
+    equal: int
+    differ: list[str]  # kinds of calls, read with another number or size
+    unread: int  # calls of which the trace says nothing, or too little
+    missing: list[str]  # what our import reports
+
+
+def import_job(python: Path) -> list[Recorded]:
+    """Run the job with a Python that has PyTorch, and import what it leaves."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        command = [python, JOB, folder]
+        subprocess.run(command, check=True, stdout=subprocess.PIPE)
+        return compare_job(folder)
+
+
+def compare_job(folder: Path) -> list[Recorded]:
+    """Hold the traces in a folder to the count beside them."""
+    about = json.loads((folder / "job.json").read_text())
+    said = Counts(about["counts"])
+    release = about["release"].partition("+")[0]
+    found = []
+    for kind in ("flight-recorder", "kineto"):
+        profile, losses = read_trace(folder / kind, partial=True)
+        read = count(profile)
+        equal = sum(calls for key, calls in said.items() if read[key] == calls)
+        differ = sorted(key for key in read if read[key] != said[key])
+        unread = sum(calls for key, calls in said.items() if key not in read)
+        name = f"PyTorch {release}, gloo, {kind}"
+        found.append(Recorded(name, said.total(), equal, differ, unread, losses))
+    return found
+
+
+def count(profile: Profile) -> Counts:
+    """Count the calls of a profile by operation, members and bytes, as the job does."""
+    counts = Counts()
+    for _, operation, number, _, size, calls in profile.records.tolist():
+        members = profile.communicators[number].tolist()
+        counts[json.dumps([OPERATIONS[operation], members, size])] += calls
+    for _, _, source, target, size, calls in profile.traffic.tolist():
+        counts[json.dumps(["send", [source, target], size // calls])] += calls
+    return counts
