@@ -16,18 +16,19 @@ from typing import Any
 
 from peers.tables import paste
 from smpi import MPI, find, run
-from stream import shapes
+from stream import laid, shapes
 
 HERE = Path(__file__).parent
 MODEL = MPI.parent / "tests" / "mpi" / "programs" / "stream" / "quiescence_model.cpp"
 MARKS = "<!-- bench-stream: begin -->", "<!-- bench-stream: end -->"
 SHAPES = "<!-- bench-shapes: begin -->", "<!-- bench-shapes: end -->"
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
-WAYS = ("stream", "buffers", "messages")
+LAID = "<!-- bench-laid: begin -->", "<!-- bench-laid: end -->"
+WAYS = ("stream", "pushed", "delivered", "buffers", "messages")
 HEAD = (
-    "| MPI | stream | all-to-all-v of buffers | single messages "
+    "| MPI | stream | pushed | delivered | all-to-all-v of buffers | single messages "
     "| messages / stream | stream / buffers | buckets, KB |\n"
-    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
 )
 
 
@@ -43,6 +44,9 @@ def main(given: Sequence[str] | None = None) -> None:
         "--shapes", action="store_true", help="only all-to-alls that are simulated"
     )
     parser.add_argument(
+        "--laid", action="store_true", help="only meshes along nodes, simulated"
+    )
+    parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
     asked = parser.parse_args(given)
@@ -52,6 +56,9 @@ def main(given: Sequence[str] | None = None) -> None:
             return
         if asked.shapes:
             renew(asked.docs, shapes.table(Path(folder)), SHAPES)
+            return
+        if asked.laid:
+            renew(asked.docs, laid.table(Path(folder)), LAID)
             return
         rows = []
         for name, suffix in MPIS.items():
@@ -100,10 +107,10 @@ def measure(suffix: str, program: Path, items: int, repeats: int) -> list[Any]:
 
 
 def row(name: str, read: Sequence[Any]) -> str:
-    """Write the medians, and from least to most of those of streams and buffers."""
+    """Write the medians, and from least to most of all but single messages."""
     middle = {way: median(one[way] for one in read) for way in WAYS}
     words = [f"{middle['messages']:.0f}"]
-    for way in ("buffers", "stream"):
+    for way in ("buffers", "delivered", "pushed", "stream"):
         all_of = [one[way] for one in read]
         words.insert(0, f"{middle[way]:.1f} ({min(all_of):.1f} to {max(all_of):.1f})")
     ratios = [f"{middle['messages'] / middle['stream']:.0f}"]

@@ -41,6 +41,29 @@ void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
     stream.wait();
 }
 
+/// Seconds of CPU time: rank 0's of pushing, and the others' in calls that deliver.
+double apart(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
+    double spent = 0;
+    if (rank == 0) {
+        const double begin = cpu_seconds();
+        for (long i = 0; i < items; ++i) {
+            const uint64_t drawn = draw();
+            stream.push(drawn, other_rank(drawn));
+        }
+        spent = cpu_seconds() - begin;
+        stream.wait();
+        return spent;
+    }
+    stream.done();
+    for (bool ended = false; !ended;) {
+        const uint64_t before = sum;
+        const double begin = cpu_seconds();
+        ended = stream.progress();
+        if (sum != before) spent += cpu_seconds() - begin;
+    }
+    return spent;
+}
+
 /// Room for as many items for each rank; when one is full all ranks exchange.
 struct Buffers {
     long room;
@@ -166,6 +189,11 @@ int main(int argc, char** argv) {
             const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
             const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
             const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
+            MPI_Barrier(MPI_COMM_WORLD);
+            const double own = 1e9 * apart(stream, items, draw) / static_cast<double>(items);
+            const double delivering = rank == 0 ? 0 : own;
+            double delivered = 0;
+            MPI_Reduce(&delivering, &delivered, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
             double buffered = 1e9;
             for (Buffers& buffers : all_buffers)
                 buffered = std::min(buffered, nanoseconds([&] { by_buffers(buffers, items, draw); }, items));
@@ -174,9 +202,10 @@ int main(int argc, char** argv) {
             topoloom_stream_memory(stream.c_stream(), &bytes, &most);
             if (rank == 0)
                 std::printf(
-                    "{\"stream\": %.3f, \"buffers\": %.3f, \"messages\": %.3f, \"bytes\": %lld, "
+                    "{\"stream\": %.3f, \"pushed\": %.3f, \"delivered\": %.3f, \"buffers\": %.3f, "
+                    "\"messages\": %.3f, \"bytes\": %lld, "
                     "\"sum\": %llu}\n",
-                    streamed - nothing, buffered - nothing, single - nothing, most,
+                    streamed - nothing, own - nothing, delivered, buffered - nothing, single - nothing, most,
                     static_cast<unsigned long long>(sum));
         }
     }

@@ -30,7 +30,7 @@ static int sort_by_node(int ranks, const int* firsts, int* ends, int* order) {
     return share < 0 ? 0 : share;
 }
 
-/// The last axis takes a whole number of nodes, by which extents become about equal.
+/// The last axis takes one node or several, by which extents become about equal.
 static void fit_extents(int ranks, int dimensions, int share, int* extents) {
     choose_extents(ranks, dimensions, extents);
     if (share < 2 || share == ranks) return;

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Meshes laid along the nodes against meshes numbered by rank, in SimGrid's MPI."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from smpi import QUICK, simulate
+from stream.shapes import build, written
+
+#: A microsecond of CPU per message, and a tenth for a call that finds nothing.
+SETTINGS = QUICK | {
+    "smpi/os": "0:1e-6:0",
+    "smpi/ois": "0:1e-6:0",
+    "smpi/or": "0:0:0",
+    "smpi/iprobe": "1e-7",
+    "smpi/test": "1e-7",
+    "smpi/grow-injected-times": "no",
+    "smpi/simulate-computation": "no",
+}
+#: Of 16 nodes, with links of 10 GB/s.
+MACHINES = {
+    "fat tree": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;4,4;1,2;1,1"',
+    "torus": 'lat="100ns" topology="TORUS" topo_parameters="4,2,2"',
+}
+NODES, SHARE, BUCKET = 16, 16, 1000
+_CLUSTER = """\
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf" bw="10GBps"
+           loopback_bw="100GBps" loopback_lat="100ns" {what}/>
+</platform>
+"""
+HEAD = (
+    "| machine | per pair | by rank | along nodes | by rank / along nodes |\n"
+    "| --- | ---: | ---: | ---: | ---: |"
+)
+
+
+def table(folder: Path) -> str:
+    """Simulate meshes of two dimensions among scattered ranks, as Markdown."""
+    program = build(folder)
+    rows = [row(program, name, k) for name in MACHINES for k in (1, 10)]
+    return "\n".join([HEAD, *rows])
+
+
+def row(program: Path, name: str, per_pair: int) -> str:
+    """Simulate both meshes."""
+    platform = program.with_name("machine.xml")
+    platform.write_text(_CLUSTER.format(last=NODES - 1, what=MACHINES[name]))
+    hosts = [f"n{i % NODES}" for i in range(NODES * SHARE)]
+    random.Random(1).shuffle(hosts)
+    words = ("all-to-all", per_pair, BUCKET, -2, 2)
+    read = simulate(platform, hosts, SETTINGS, program, *words)
+    by_rank, laid = (1e6 * one["seconds"] for one in read)
+    times = f"{by_rank:.3f}", f"{laid:.3f}"
+    return written(name, per_pair, *times, f"{by_rank / laid:.2f}")
