@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathers the loads of all ranks. Where nodes have many ranks, these first gather among themselves, then each exchanges with a share
-// of the other nodes at once, and again they gather what came: one message between nodes follows another, not log2 ranks.
+// Gathers the loads of all ranks. Where nodes have many ranks, these first gather among themselves, then each exchanges with a
+// share of the other nodes at once, and again they gather what came: one message between nodes follows another, not log2 ranks.
 #include <stdlib.h>
 #include <string.h>
 
