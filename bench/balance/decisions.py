@@ -69,7 +69,7 @@ def _decide_alone(repetitions: int) -> Iterator[Decision]:
         subprocess.run([*map(str, words), "-o", program], check=True)
         for size in SIZES:
             for method in METHODS:
-                command = [program, method, str(size), str(repetitions)]
+                command = [str(program), method, str(size), str(repetitions)]
                 milliseconds = float(subprocess.check_output(command, text=True))
                 yield Decision(method, "", size, milliseconds / 1e3)
 
