@@ -10,8 +10,8 @@
 #define DEFINITION(name) NEXT(name, __typeof__(&name))
 
 // ---- served.c: communicators and sizes ---------------------------------------------------------------------------
-/// Whether a call returns when it has ended, or goes on by itself.
-enum form { blocking, nonblocking };
+/// Whether a call returns when it has ended, goes on by itself, or does so whenever it is started.
+enum form { blocking, nonblocking, persistent };
 
 /// What a call moves, in the count of struct plan_key: the same for all processes of its communicator.
 struct moved {
@@ -22,7 +22,7 @@ struct moved {
     bool straight;  // blocks may differ, so that all go straight to where they belong, in every library
 };
 /// Whether a call is ours, as it gains: the same answer for all processes of its communicator, so that none waits.
-/// The first blocking call of a communicator sets it up: collective. Others find what that has left.
+/// The first blocking or persistent call of a communicator sets it up: collective. Others find what that has left.
 bool preload_serves(MPI_Comm comm, const struct moved* moved);
 
 enum { aside_bits = 6 };

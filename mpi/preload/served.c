@@ -68,7 +68,7 @@ static bool all_reserve(MPI_Comm comm, struct state** state) {
     return false;
 }
 
-/// The first blocking call of a communicator learns where its processes are, and whether any call gains there;
+/// The first blocking or persistent call of a communicator learns where its processes are, and whether any call gains there;
 /// NULL: none does, or one of the processes cannot set the communicator up, of which all know.
 static struct state* gaining_state(MPI_Comm comm) {
     struct state* state = NULL;

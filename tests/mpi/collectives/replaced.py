@@ -38,7 +38,9 @@ def run(
         word
         for name, value in variables.items()
         for word in (
-            ["-genv", name, value] if mpi.name == "mpich" else ["-x", f"{name}={value}"]
+            ["-genv", name, value]
+            if mpi.name.startswith("mpich")
+            else ["-x", f"{name}={value}"]
         )
     ]
     return subprocess.run(

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Persistent collectives of unmodified programs, ours where a thread drives them."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from recorded import MPICH, OPEN_MPI_5, Mpi, built
+from replaced import REPLACED, answers, run as run_some
+
+run = partial(run_some, ranks=3)
+#: Each serves what the program of a case starts.
+TREES, DOUBLING = "schedule=binomial", "schedule=recursive-doubling(fold=even)"
+
+
+@pytest.fixture(params=[OPEN_MPI_5], ids=lambda mpi: mpi.name)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    served: Mpi = request.param
+    return served
+
+
+@pytest.fixture
+def persistent(mpi: Mpi, tmp_path: Path) -> Path:
+    return built(mpi, REPLACED / "persistent.c", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        (TREES, ["repeated", 3]),
+        (DOUBLING, ["unseen", 20]),
+        (TREES, ["kept"]),
+        (TREES, ["truncated"]),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else "",
+)
+def test_started_ones_are_as_mpis(
+    mpi: Mpi, persistent: Path, schedule: str, words: list[object]
+) -> None:
+    done = run(mpi, f"{schedule};progress=1", persistent, "multiple", *words)
+    assert answers(done) == ["0 wrong, ours"]
+
+
+def test_without_threads_of_the_program_they_stay_mpis(
+    mpi: Mpi, persistent: Path
+) -> None:
+    done = run(mpi, f"{TREES};progress=1", persistent, "single", "repeated", 2)
+    assert answers(done) == ["0 wrong, theirs"]
+
+
+def test_where_mpi_would_not_notice_their_end_they_stay_mpis(tmp_path: Path) -> None:
+    program = built(MPICH, REPLACED / "persistent.c", tmp_path)
+    done = run(MPICH, f"{DOUBLING};progress=1", program, "multiple", "unseen", 3)
+    assert answers(done) == ["0 wrong, theirs"]
+
+
+def test_errors_are_those_of_mpi(mpi: Mpi, persistent: Path) -> None:
+    done = run(mpi, f"{TREES};progress=1", persistent, "multiple", "wrong")
+    assert answers(done) == answers(run(mpi, None, persistent, "multiple", "wrong"))
