@@ -65,10 +65,10 @@ def picture() -> str:
         text(middle - 30, 30, "fence: run()", RED),
         text(150, 286, "1 the object moves; rank 2 keeps where it went"),
         text(150, 304, "2 its home rank learns where it is"),
-        text(150, 322, "3 a message comes to where the object was"),
-        text(520, 286, "4 it is forwarded"),
-        text(520, 304, "5 its sender learns where the object is"),
-        text(520, 322, "6 the next message goes straight there"),
+        text(150, 322, "3 messages come to where the object was"),
+        text(520, 286, "4 they are forwarded"),
+        text(520, 304, "5 their sender learns where the object is"),
+        text(520, 322, "6 the next ones go straight there"),
     ]
     head = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 336" '
