@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -37,9 +36,10 @@ def main(given: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
         if asked.calls:
-            os.nice(10)
-            program = build(find("mpicc.mpich", "libmpich-dev"), Path(folder))
-            print(call_often(program, find("mpirun.mpich", "mpich"), asked.calls))
+            compiler = find("mpicc.openmpi", "libopenmpi-dev")
+            launcher = find("mpirun.openmpi", "openmpi-bin")
+            program = build(compiler, Path(folder))
+            print(call_often(program, launcher, asked.calls))
             return
         program = build(find("smpicc", "libsimgrid-dev"), Path(folder))
         cells = []
