@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans of ten thousand ranks, and what inference takes of as many samples.
+"""Plans of many ranks, and what inference takes of as many samples.
 
 A planted machine answers the orders of the scan without MPI: every rank is busy as long
 as its pairs take, one after another.
@@ -11,7 +11,7 @@ import math
 import multiprocessing
 import resource
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,8 +34,8 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Large:
-    """A machine of hosts in equal groups.
+class Nested:
+    """Hosts in equal groups.
 
     Attributes
     ----------
@@ -43,21 +43,104 @@ class Large:
         Ranks of a host.
     counts
         Hosts of a group, groups of a group of them, and so on.
-    seconds
-        Of a message inside a host, inside a smallest group, and so on, one way.
+    levels
+        Seconds of a message inside a host, inside a smallest group, and so on, one way.
     noise
         Standard deviation of a sample, as a part of it.
     """
 
     each: int
     counts: tuple[int, ...]
-    seconds: tuple[float, ...]
+    levels: tuple[float, ...]
     noise: float
 
     @property
     def hosts(self) -> int:
         """Their number."""
         return math.prod(self.counts)
+
+    def __str__(self) -> str:
+        return f"groups of {':'.join(map(str, self.counts))}"
+
+    def seconds(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+        """Return what short messages take between hosts, one way."""
+        short = np.full(len(first), self.levels[0])
+        size = 1
+        for seconds, count in zip(self.levels[1:], self.counts, strict=True):
+            short = np.where(first // size != second // size, seconds, short)
+            size *= count
+        return short
+
+    def found(self, found: Findings, place: Numbers) -> str:
+        """Compare the groups of hosts with those that were planted."""
+        planted = {frozenset(range(self.hosts))}
+        size = 1
+        for count in self.counts[:-1]:
+            size *= count
+            begins = range(0, self.hosts, size)
+            planted |= {frozenset(range(begin, begin + size)) for begin in begins}
+        groups = {
+            frozenset(place[list(group.ranks)].tolist())
+            for group in found.root.all_groups()
+            if group.kind in (ALL, GROUP)
+        }
+        return _compared("groups", groups, planted)
+
+
+@dataclass(frozen=True)
+class Torus:
+    """Hosts of a torus, of a rank each.
+
+    Attributes
+    ----------
+    near, hop
+        Seconds of a message between neighbors, and of each link more.
+    """
+
+    extents: tuple[int, ...]
+    near: float
+    hop: float
+    noise: float
+    each: int = 1
+
+    @property
+    def hosts(self) -> int:
+        """Their number."""
+        return math.prod(self.extents)
+
+    def __str__(self) -> str:
+        return f"a torus of {'x'.join(map(str, self.extents))}"
+
+    def _hops(self, first: Numbers, second: Numbers) -> Numbers:
+        apart = np.zeros(len(first), np.int64)
+        ends = (np.unravel_index(hosts, self.extents) for hosts in (first, second))
+        for one, other, extent in zip(*ends, self.extents, strict=True):
+            along = np.abs(one - other)
+            apart += np.minimum(along, extent - along)
+        return apart
+
+    def seconds(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
+        """Return what short messages take between hosts, one way."""
+        further = self._hops(first, second).astype(np.float64) - 1
+        return self.near + self.hop * further
+
+    def found(self, found: Findings, place: Numbers) -> str:
+        """Compare the links between hosts with those that were planted."""
+        first, second = np.triu_indices(self.hosts, 1)
+        near = self._hops(first, second) == 1
+        planted = {*zip(first[near].tolist(), second[near].tolist(), strict=True)}
+        neighbors = found.network.neighbors if found.network else ()
+        names = np.array([int(name[1:]) for name in found.hosts])
+        links = {(min(pair), max(pair)) for pair in names[np.array(neighbors)].tolist()}
+        return _compared("links", links, planted)
+
+
+Large = Nested | Torus
+
+
+def _compared(what: str, found: Set[Any], planted: Set[Any]) -> str:
+    right = len(found & planted)
+    return f"{right:,} of {len(planted):,} {what} and {len(found - planted)} other ones"
 
 
 class PlantedJob:
@@ -119,11 +202,7 @@ class PlantedJob:
     def _meet(self, order: Order, pairs: Numbers) -> None:
         machine = self._machine
         a, b = self.place[pairs[:, 0]], self.place[pairs[:, 1]]
-        short = np.full(len(pairs), machine.seconds[0])
-        size = 1
-        for seconds, count in zip(machine.seconds[1:], machine.counts, strict=True):
-            short = np.where(a // size != b // size, seconds, short)
-            size *= count
+        short = machine.seconds(a, b)
         if order.kind == "burst":
             short = short + order.window * order.sizes[0] / 1e10
         timing = Timing(1.0, machine.noise, 0.0, 1.0)
@@ -147,22 +226,24 @@ class Row(NamedTuple):
     planned: str
     took: str
     samples: str
-    groups: str
+    found: str
     python: str
 
 
 COLUMNS = (
     *("machine", "rounds", "scan, all: planned", "scan: took"),
-    *("pairs, samples", "groups", "Python"),
+    *("pairs, samples", "found", "Python"),
 )
 
 
 _SHORT = (0.5e-6, 2e-6, 2.6e-6, 3.4e-6)
 MACHINES = (
-    Large(1, (100, 10, 10), _SHORT, 0.05),
-    Large(1, (16, 16, 40), _SHORT, 0.05),
-    Large(4, (50, 50), _SHORT[:3], 0.05),
-    Large(64, (13, 12), _SHORT[:3], 0.05),
+    Nested(1, (100, 10, 10), _SHORT, 0.05),
+    Nested(1, (16, 16, 40), _SHORT, 0.05),
+    Nested(4, (50, 50), _SHORT[:3], 0.05),
+    Nested(64, (13, 12), _SHORT[:3], 0.05),
+    Torus((11, 11, 11), 2e-6, 0.1e-6, 0.05),
+    Torus((10, 12, 14), 1.5e-6, 0.15e-6, 0.02),
 )
 #: Seconds of an order among ten thousand ranks, beside what it measures: rank 0 looks
 #: every 2 ms for orders, and the answers of all go there.
@@ -204,18 +285,14 @@ def _row(machine: Large) -> Row:
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     ranks, scanned = len(job.samples.places), _scan_seconds(made)
     return Row(
-        f"{ranks:,} ranks on {machine.hosts:,} hosts, {_words(machine)}",
+        f"{ranks:,} ranks on {machine.hosts:,} hosts, {machine}",
         f"{_rounds(made):,}",
         f"{scanned:.0f} s, {made.seconds:.0f} s",
         f"{took:.1f} s",
         f"{len(job.samples.exchanges):,}, {job.samples.count:,}",
-        _groups(machine, found, job.place),
+        machine.found(found, job.place),
         f"{worked:.0f} s, {most:,.0f} MB",
     )
-
-
-def _words(machine: Large) -> str:
-    return "groups of " + ":".join(map(str, machine.counts))
 
 
 def _rounds(made: Plan) -> int:
@@ -224,20 +301,3 @@ def _rounds(made: Plan) -> int:
 
 def _scan_seconds(made: Plan) -> float:
     return sum(step.seconds for step in made.steps[:-1])
-
-
-def _groups(machine: Large, found: Findings, place: Numbers) -> str:
-    """Compare the groups of hosts with those that were planted."""
-    planted = {frozenset(range(machine.hosts))}
-    size = 1
-    for count in machine.counts[:-1]:
-        size *= count
-        begins = range(0, machine.hosts, size)
-        planted |= {frozenset(range(begin, begin + size)) for begin in begins}
-    groups = {
-        frozenset(place[list(group.ranks)].tolist())
-        for group in found.root.all_groups()
-        if group.kind in (ALL, GROUP)
-    }
-    right = len(groups & planted)
-    return f"{right:,} of {len(planted):,} and {len(groups - planted)} other ones"

@@ -11,10 +11,10 @@ with few hosts.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -358,11 +358,18 @@ def _slow(
     seconds = every[:, left]
     usual = np.nanmedian(seconds, axis=0)
     for place in np.flatnonzero(usual > np.nanmedian(among) + math.log(APART)):
-        longer = np.nanmedian(seconds[:, place] - among, axis=1)
+        # Landmarks that no landmark of another group has met say nothing.
+        longer = [_known(row, np.median, math.nan) for row in seconds[:, place] - among]
+        beyond = seconds[:, place] - longer
         margins = [
-            float(np.nanmean((seconds[:, place] - longer)[number == n])) - ball.gap
+            _known(beyond[number == n], np.mean, math.inf) - ball.gap
             for n, ball in enumerate(balls)
         ]
         nearest = int(np.argmin(margins))
         if margins[nearest] < 0:
             yield int(left[place]), nearest
+
+
+def _known(values: Values, mean: Callable[[Values], Any], otherwise: float) -> float:
+    known = values[~np.isnan(values)]
+    return float(mean(known)) if len(known) else otherwise
