@@ -31,7 +31,7 @@ def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
             job, hosts, effort, Clock(600), _watched, most_hosts=32, few=32
         )
     assert whole
-    found = infer_large(job.samples, hosts, host_of, [], parts)
+    found, _ = infer_large(job.samples, hosts, host_of, [], parts)
     groups = {
         frozenset(int(order[host_of[rank]][1:]) for rank in group.ranks)
         for group in found.root.groups
