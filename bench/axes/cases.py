@@ -9,8 +9,9 @@ from time import perf_counter
 
 import topoloom
 from topoloom._core import AxisOrder
+from topoloom.frameworks import MegatronJob, megatron_job
 from topoloom.frameworks.models import MODELS, step
-from topoloom.graphs import LayoutOrders, MegatronJob, MeshOrders, megatron_job
+from topoloom.graphs import LayoutOrders, MeshOrders
 from topoloom.graphs.axes import parse_mesh
 from topoloom.tasks import map_axes
 

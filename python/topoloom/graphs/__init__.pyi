@@ -15,12 +15,6 @@ from topoloom._core import (
     triangular_levels as triangular_levels,
     triangular_messages as triangular_messages,
 )
-from topoloom.frameworks.deepspeed import DeepSpeedJob as DeepSpeedJob
-from topoloom.frameworks.device_mesh import DeviceMeshJob as DeviceMeshJob
-from topoloom.frameworks.megatron import (
-    MegatronJob as MegatronJob,
-    megatron_job as megatron_job,
-)
 from topoloom.graphs.axes import (
     MeshOrders as MeshOrders,
     Traffic as Traffic,

@@ -15,13 +15,12 @@ from ai.megatron_core import (
     megatron_groups,
 )
 from topoloom import Allocation, Error, Placement, load_machine
+from topoloom.frameworks import MegatronJob, megatron_job
 from topoloom.frameworks.megatron import AXES
 from topoloom.frameworks.registry import parse_framework
 from topoloom.graphs import (
     Layout,
-    MegatronJob,
     layout_graph,
-    megatron_job,
     order_layouts,
     parse_traffic,
 )

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from topoloom import Allocation, Error, load_machine
+from topoloom.frameworks import DeepSpeedJob, DeviceMeshJob, MegatronJob
 from topoloom.frameworks.models import MODELS, parse_step
 from topoloom.frameworks.registry import make_job, parse_framework
-from topoloom.graphs import DeepSpeedJob, DeviceMeshJob, MegatronJob
 from topoloom.tasks import map_axes
 
 

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from topoloom.frameworks.deepspeed import DeepSpeedJob as DeepSpeedJob
+from topoloom.frameworks.device_mesh import DeviceMeshJob as DeviceMeshJob
+from topoloom.frameworks.megatron import (
+    MegatronJob as MegatronJob,
+    megatron_job as megatron_job,
+)
