@@ -378,7 +378,7 @@ def test_a_probe_that_was_edited_is_refused_by_what_it_lacks(
     path.write_text(path.read_text().replace("\nsuspects = ", "\nsuspect = "))
     refused = topoloom("report", "m.toml", "-o", "m.html")
     assert refused.status == 2
-    assert "[probe] is not as 'topoloom probe' writes it ('suspects')" in refused.err
+    assert "m.toml: probe.suspects is missing; measure the machine again" in refused.err
 
 
 def test_no_input_is_overwritten(topoloom: Command, tmp_path: Path) -> None:
