@@ -15,6 +15,8 @@ from topoloom import _core
 ROOT = Path(__file__).parents[2]
 #: Where they have been installed, by MPI and C compiler options.
 _prefixes: dict[tuple[str, str], Path] = {}
+#: Where single ones have been built, by MPI and library.
+_built: dict[tuple[str, str], Path] = {}
 
 
 def run(words: Sequence[object], **variables: str) -> str:
@@ -76,6 +78,28 @@ def with_reordering(mpi: Mpi, source: Path, folder: Path) -> Path:
     return program
 
 
+def with_library(
+    mpi: Mpi, name: str, source: Path, folder: Path, *options: object
+) -> Path:
+    """Compile a program with one library, such as ``stream``, in its build folder.
+
+    It is built once, below the folder that is the first to be asked for.
+    """
+    if (mpi.name, name) not in _built:
+        made = folder / f"lib{name}"
+        fortran = "-DCMAKE_Fortran_COMPILER=OFF"
+        build(ROOT / "mpi", made, mpi, f"topoloom-{name}", *_options(), fortran)
+        _built[mpi.name, name] = made / name
+    library, program = _built[mpi.name, name], folder / source.stem
+    linked = [library / f"libtopoloom-{name}.so"]
+    linked += [f"-Wl,-rpath,{at}" for at in (library, core_library().parent)]
+    compiler = need(mpi.compilers[source.suffix], mpi.install)
+    standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
+    words = [standard, "-O1", "-w", f"-I{ROOT / 'mpi' / name}", *options]
+    run([compiler, *words, source, "-o", program, *linked])
+    return program
+
+
 def installed(mpi: Mpi, folder: Path, c_options: str = "") -> Path:
     """Install the libraries for an MPI, with the libtopoloom of this Python.
 
@@ -96,9 +120,13 @@ def _install(mpi: Mpi, folder: Path, c_options: str) -> Path:
     return prefix
 
 
+def core_library() -> Path:
+    """Return the libtopoloom of this Python."""
+    return Path(str(_core.__file__)).with_name("libtopoloom.so")
+
+
 def _options() -> list[str]:
-    assert _core.__file__ is not None
     return [
-        f"-DTOPOLOOM_LIBRARY={Path(_core.__file__).with_name('libtopoloom.so')}",
+        f"-DTOPOLOOM_LIBRARY={core_library()}",
         f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
     ]

@@ -63,7 +63,11 @@ MPICH_5 = Mpi(
 )
 MPIS = [OPEN_MPI_4, MPICH, OPEN_MPI_5]
 SIMGRID = Mpi(
-    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
+    "simgrid",
+    "smpirun",
+    {".c": "smpicc", ".cpp": "smpicxx"},
+    (),
+    "apt-get install libsimgrid-dev",
 )
 
 

@@ -6,35 +6,16 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from built_libraries import ROOT, build, run
+from built_libraries import ROOT, core_library, run, with_library
 from recorded import PROGRAMS, Mpi, need
-
-from topoloom import _core
 
 SOURCES = PROGRAMS / "objects"
 OBJECTS = ROOT / "mpi" / "objects"
-CORE = Path(str(_core.__file__)).with_name("libtopoloom.so")
-COMPILER = {"openmpi": "mpicxx.openmpi", "mpich": "mpicxx.mpich", "simgrid": "smpicxx"}
-#: Beside the library that was built for an MPI, by its name.
-_folders: dict[str, Path] = {}
 
 
 def with_objects(mpi: Mpi, source: Path, folder: Path) -> Path:
-    """Compile a program with the library, which is built once for each MPI."""
-    if mpi.name not in _folders:
-        options = [
-            f"-DTOPOLOOM_LIBRARY={CORE}",
-            f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
-            "-DCMAKE_Fortran_COMPILER=OFF",
-        ]
-        build(ROOT / "mpi", folder, mpi, "topoloom-objects", *options)
-        _folders[mpi.name] = folder
-    library = _folders[mpi.name] / "objects"
-    program = folder / source.stem
-    linked = [library / "libtopoloom-objects.so", f"-Wl,-rpath,{library}"]
-    linked.append(f"-Wl,-rpath,{CORE.parent}")
-    run([compiler(mpi), *flags(), source, "-o", program, *linked])
-    return program
+    """Compile a program with the library."""
+    return with_library(mpi, "objects", source, folder)
 
 
 def flags() -> list[str]:
@@ -42,7 +23,7 @@ def flags() -> list[str]:
 
 
 def compiler(mpi: Mpi) -> str:
-    return need(COMPILER[mpi.name], mpi.install)
+    return need(mpi.compilers[".cpp"], mpi.install)
 
 
 def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
@@ -58,7 +39,8 @@ def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
     names = sorted(OBJECTS.glob("*.cpp"))
     library.write_text("".join(f'#include "{name}"\n' for name in names))
     sources = [source, errors, library]
-    linked = [CORE, f"-Wl,-rpath,{CORE.parent}"]
+    core = core_library()
+    linked = [core, f"-Wl,-rpath,{core.parent}"]
     run([compiler(mpi), *flags(), *words, *sources, "-o", program, *linked])
     return program
 

@@ -6,10 +6,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from built_libraries import ROOT, build, run
+from built_libraries import ROOT, run, with_library
 from recorded import PROGRAMS, Mpi, need
-
-from topoloom import _core
 
 SOURCES = PROGRAMS / "stream"
 STREAM = ROOT / "mpi" / "stream"
@@ -22,23 +20,8 @@ POLLS = {
 
 
 def with_streams(mpi: Mpi, source: Path, folder: Path) -> Path:
-    """Compile a program with the library, which CMake builds in the folder."""
-    assert _core.__file__ is not None
-    options = [
-        f"-DTOPOLOOM_LIBRARY={Path(_core.__file__).with_name('libtopoloom.so')}",
-        f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
-        "-DCMAKE_Fortran_COMPILER=OFF",
-    ]
-    library = folder / "stream"
-    if not library.exists():
-        build(ROOT / "mpi", folder, mpi, "topoloom-stream", *options)
-    program = folder / source.stem
-    linked = [library / "libtopoloom-stream.so", f"-Wl,-rpath,{library}"]
-    compiler = need(mpi.compilers[source.suffix], mpi.install)
-    standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
-    flags = [standard, "-O1", "-w", f"-I{STREAM}", f"-I{SOURCES}"]
-    run([compiler, *flags, source, "-o", program, *linked])
-    return program
+    """Compile a program with the library."""
+    return with_library(mpi, "stream", source, folder, f"-I{SOURCES}")
 
 
 def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
