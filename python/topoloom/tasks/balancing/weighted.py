@@ -18,7 +18,7 @@ class Resettled(NamedTuple):
     tasks
         As they were.
     ranks
-        How many there are.
+        The number of ranks.
     balance
         New owners, and what moves.
     """
