@@ -9,7 +9,7 @@
 #include "option_list.hpp"
 #include "rooms.hpp"
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/weighted.hpp"
+#include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom::python {
@@ -63,16 +63,35 @@ nb::object rows_of(const Plan& plan) {
     return new_array(std::move(rows), plan.size()).attr("reshape")(-1, 3);
 }
 
+/// New owners beside what they cost.
+struct WeightedBalance {
+    std::vector<Rank> owners;
+    TaskMeasures measures;
+};
+
 WeightedBalance weighted(const Numbers& loads, const Integers& bytes, const Ids& owners, std::size_t ranks,
-                         std::int64_t memory, double tolerance) {
-    const WeightedTasks tasks{.loads = elements<double>(loads, "loads"),
-                              .bytes = elements<std::int64_t>(bytes, "bytes"),
-                              .owners = elements<Rank>(owners, "owners"),
-                              .ranks = ranks,
-                              .memory = memory,
-                              .tolerance = tolerance};
+                         std::int64_t memory, double tolerance, const CommGraph* graph, double periods,
+                         const Allocation* allocation, const Placement* placement) {
+    if ((allocation == nullptr) != (placement == nullptr))
+        throw nb::type_error("allocation and placement belong together; give both or none");
+    Tasks tasks{.loads = elements<double>(loads, "loads"),
+                .owners = elements<Rank>(owners, "owners"),
+                .ranks = ranks,
+                .bytes = elements<std::int64_t>(bytes, "bytes"),
+                .memory = memory,
+                .tolerance = tolerance,
+                .graph = graph,
+                .periods = periods};
     const nb::gil_scoped_release released;
-    return balance_weighted(tasks);
+    if (placement != nullptr) {
+        placement->require_on(*allocation);
+        tasks.machine = &allocation->machine();
+        tasks.slots = placement->slots();
+    }
+    const bool alone = graph == nullptr && placement == nullptr;
+    std::vector<Rank> found = alone ? balance_with_few_bytes(tasks) : repartition(tasks);
+    const TaskMeasures measures = measure_tasks(tasks, found);
+    return {std::move(found), measures};
 }
 
 nb::list list_balancers() {
@@ -123,19 +142,37 @@ void bind_balance(nb::module_& m) {
         .def_prop_ro(
             "owners", [](const WeightedBalance& b) { return view<Rank>(b.owners, nb::find(b)); },
             nb::sig("def owners(self) -> numpy.typing.NDArray[numpy.uint32]"), "The rank of each task.")
-        .def_ro("load_max", &WeightedBalance::load_max, "Of the busiest rank, once tasks have moved.")
-        .def_ro("load_limit", &WeightedBalance::load_limit,
-                "The mean with the tolerance, or the largest task.")
-        .def_ro("moved_bytes", &WeightedBalance::moved_bytes, "Of all tasks that change ranks.")
-        .def_ro("least_bytes", &WeightedBalance::least_bytes,
-                "What must move until no rank exceeds the limit, or its memory.");
+        .def_prop_ro(
+            "load_max", [](const WeightedBalance& b) { return b.measures.load_max; },
+            "Of the busiest rank, once tasks have moved.")
+        .def_prop_ro(
+            "load_limit", [](const WeightedBalance& b) { return b.measures.load_limit; },
+            "The mean with the tolerance, or the largest task.")
+        .def_prop_ro(
+            "moved_bytes", [](const WeightedBalance& b) { return b.measures.moved_bytes; },
+            "Of all tasks that change ranks.")
+        .def_prop_ro(
+            "least_bytes", [](const WeightedBalance& b) { return b.measures.least_bytes; },
+            "What must move until no rank exceeds the limit, or its memory.")
+        .def_prop_ro(
+            "cut_bytes", [](const WeightedBalance& b) { return b.measures.cut_bytes; },
+            "That tasks of different ranks send to each other in a period.")
+        .def_prop_ro(
+            "hop_bytes", [](const WeightedBalance& b) { return b.measures.hop_bytes; },
+            "The same, times the distance on the machine; 0 without one.")
+        .def_prop_ro(
+            "moved_hop_bytes", [](const WeightedBalance& b) { return b.measures.moved_hop_bytes; },
+            "Of all tasks that change ranks, times the distance.");
     m.def("balance_weighted", &weighted, "loads"_a, "bytes"_a, "owners"_a, "ranks"_a, nb::kw_only(),
-          "memory"_a = std::numeric_limits<std::int64_t>::max(), "tolerance"_a = 0.02,
+          "memory"_a = std::numeric_limits<std::int64_t>::max(), "tolerance"_a = 0.02, "graph"_a = nb::none(),
+          "periods"_a = 1.0, "allocation"_a = nb::none(), "placement"_a = nb::none(),
           "Moves tasks with loads and sizes so that no rank's load exceeds the mean by more than the "
           "tolerance, nor "
           "its bytes the memory, and few bytes travel.\n\n"
-          "Throws Error for loads, bytes and owners that cannot be, and where no place is found for the "
-          "bytes.");
+          "With a graph of what tasks send to each other in a period, few of these bytes pass between ranks, "
+          "either; with a placement of the ranks, both count times the distance, and inside a node a "
+          "sixteenth of a hop. Throws Error for loads, bytes and owners that cannot be, and where no place "
+          "is found for the bytes.");
     m.def("balancers", &list_balancers, nb::sig("def balancers() -> list[dict[str, object]]"),
           "All balancers with their options.");
 }

@@ -1539,11 +1539,23 @@ class WeightedBalance:
     def least_bytes(self) -> int:
         """What must move until no rank exceeds the limit, or its memory."""
 
-def balance_weighted(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], owners: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], ranks: int, *, memory: int = 9223372036854775807, tolerance: float = 0.02) -> WeightedBalance:
+    @property
+    def cut_bytes(self) -> int:
+        """That tasks of different ranks send to each other in a period."""
+
+    @property
+    def hop_bytes(self) -> float:
+        """The same, times the distance on the machine; 0 without one."""
+
+    @property
+    def moved_hop_bytes(self) -> float:
+        """Of all tasks that change ranks, times the distance."""
+
+def balance_weighted(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], owners: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], ranks: int, *, memory: int = 9223372036854775807, tolerance: float = 0.02, graph: CommGraph | None = None, periods: float = 1.0, allocation: Allocation | None = None, placement: Placement | None = None) -> WeightedBalance:
     """
     Moves tasks with loads and sizes so that no rank's load exceeds the mean by more than the tolerance, nor its bytes the memory, and few bytes travel.
 
-    Throws Error for loads, bytes and owners that cannot be, and where no place is found for the bytes.
+    With a graph of what tasks send to each other in a period, few of these bytes pass between ranks, either; with a placement of the ranks, both count times the distance, and inside a node a sixteenth of a hop. Throws Error for loads, bytes and owners that cannot be, and where no place is found for the bytes.
     """
 
 def balancers() -> list[dict[str, object]]:

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/unequal.hpp"
+#include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/capi/guarded.hpp"
 #include "topoloom/capi/seats.hpp"
@@ -22,12 +22,20 @@ using namespace topoloom;
 namespace {
 
 struct Program {
-    Program(const topoloom_seats& seats, const topoloom_objects& given)
+    Program(const topoloom_seats& seats, const topoloom_objects& given, const topoloom_moving& moving)
         : at(seats.allocation),
           graph(graph_of(given)),
           rank_of(reinterpret_cast<const Rank*>(given.process),
                   reinterpret_cast<const Rank*>(given.process) + given.pattern.ranks),
-          tasks{graph.all_loads(), rank_of, at.slot_count(), &graph, &seats.machine, at.slots()} {
+          tasks{.loads = graph.all_loads(),
+                .owners = rank_of,
+                .ranks = at.slot_count(),
+                .bytes = {given.moved_bytes, rank_of.size()},
+                .tolerance = moving.tolerance,
+                .graph = &graph,
+                .periods = std::max(moving.periods, 1.0),
+                .machine = &seats.machine,
+                .slots = at.slots()} {
         for (std::size_t i = 0; i < rank_of.size(); ++i) {
             if (rank_of[i].value >= at.slot_count())
                 fail("object ", i, " is on process ", rank_of[i].value, ", and there are ", at.slot_count());
@@ -68,7 +76,7 @@ struct Program {
     const Allocation& at;
     CommGraph graph;
     std::vector<Rank> rank_of;
-    UnequalTasks tasks;
+    Tasks tasks;
 };
 
 bool is_balancer(std::string_view policy) {
@@ -104,10 +112,10 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
                          const topoloom_moving& moving) {
     if (policy == "none" || program.rank_of.empty()) return program.rank_of;
     const double before = program.busiest(program.rank_of);
-    const bool is_greedy = policy == "greedy";
-    if (is_greedy || is_balancer(policy)) {
-        std::vector<Rank> found = is_greedy ? balance_greedily(program.tasks, moving.tolerance)
-                                            : balance_by_plan(program.tasks, policy);
+    if (policy == "greedy" || policy == "few-bytes" || is_balancer(policy)) {
+        std::vector<Rank> found = policy == "greedy"      ? balance_greedily(program.tasks)
+                                  : policy == "few-bytes" ? balance_with_few_bytes(program.tasks)
+                                                          : balance_by_plan(program.tasks, policy);
         std::vector<std::int64_t> leaving(program.tasks.ranks), coming(program.tasks.ranks);
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i] == program.rank_of[i]) continue;
@@ -118,17 +126,21 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
         const double gain = (before - program.busiest(found)) * moving.periods;
         return gain > 0 && gain > most * moving.seconds_per_byte ? found : program.rank_of;
     }
+    const bool by_mapper = policy != "repartition";
     const std::string chain = policy == "place" ? auto_chain(Effort::fast) : policy;
     const std::string name = policy.substr(0, policy.find_first_of("(+,"));
-    if (name != "place" && std::ranges::find(mappers(), name, &MapperEntry::name) == mappers().end()) {
-        const std::vector<std::string> usual{"none", "greedy", "diffusion", "alias", "place", "bricks"};
+    if (by_mapper && name != "place" &&
+        std::ranges::find(mappers(), name, &MapperEntry::name) == mappers().end()) {
+        const std::vector<std::string> usual{"none",      "greedy", "few-bytes", "repartition",
+                                             "diffusion", "alias",  "place",     "bricks"};
         throw Error(unknown_name("policy", name, usual) + ", other balancers, and other mappers");
     }
     const std::int64_t all_bytes =
         std::accumulate(objects.moved_bytes, objects.moved_bytes + program.rank_of.size(), std::int64_t{0});
     const auto per_object = static_cast<double>(all_bytes) / static_cast<double>(program.rank_of.size());
     std::vector<Rank> found =
-        place_objects(program, chain, moving, std::llround(per_object / std::max(moving.periods, 1.0)));
+        by_mapper ? place_objects(program, chain, moving, std::llround(per_object / program.tasks.periods))
+                  : repartition(program.tasks);
     const double after = program.busiest(found);
     const bool is_even = after <= (1 + moving.tolerance) * program.average() || after <= before;
     const bool gains = program.hop_bytes(found) < program.hop_bytes(program.rank_of) || after < before;
@@ -141,7 +153,7 @@ int topoloom_rebalance(const topoloom_seats* seats, const topoloom_objects* obje
                        const topoloom_moving* moving, uint32_t* process_of_object, topoloom_rebalanced* worth,
                        char* error, size_t error_size) {
     return guarded(error, error_size, [&] {
-        const Program program(*seats, *objects);
+        const Program program(*seats, *objects, *moving);
         const std::vector<Rank> found = choose(program, policy, *objects, *moving);
         *worth = {};
         for (std::size_t i = 0; i < found.size(); ++i) {

@@ -43,11 +43,13 @@ typedef struct {
 /* Chooses process[i] for each object. `policy` is
  *   none                  all stay
  *   greedy                the heaviest first, to the least loaded process where its own has too much
+ *   few-bytes             from processes above the tolerance, those with few bytes for their seconds
+ *   repartition           few bytes between processes in all periods, and few that move, both times the distance
  *   diffusion, alias, ... a balancer as for `topoloom balance`, carried out by objects whose neighbors are there
  *   place                 the mapper auto: few hop-bytes, those of moving included, and loads within the tolerance
  *   bricks, ...           another mapper as for `topoloom map` that lets ranks share slots
  * All stay where the busiest process would have no less to do, or would gain less in all periods than moving takes; with
- * mappers, where there would be more hop-bytes instead, or more load beyond the tolerance. */
+ * repartition and mappers, where there would be more hop-bytes instead, or more load beyond the tolerance. */
 TOPOLOOM_API int topoloom_rebalance(const topoloom_seats* seats, const topoloom_objects* objects,
                                     const char* policy, const topoloom_moving* moving,
                                     uint32_t* process_of_object, topoloom_rebalanced* worth, char* error,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tasks of unequal load and size: no rank has too much to do or to hold, and few bytes move, beside exact search.
-#include "topoloom/balance/weighted.hpp"
-
 #include <doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
+#include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 
@@ -22,7 +22,7 @@ struct Case {
     std::int64_t memory = std::numeric_limits<std::int64_t>::max();
     double tolerance = 0.02;
 
-    [[nodiscard]] WeightedTasks tasks() const { return {loads, bytes, owners, ranks, memory, tolerance}; }
+    [[nodiscard]] Tasks tasks() const { return {loads, owners, ranks, bytes, memory, tolerance}; }
 };
 
 /// Ranks differ: the first ones have more tasks than the last.
@@ -78,7 +78,7 @@ std::int64_t fewest(const Case& one, double limit) {
 
 std::string refusal(const Case& one) {
     try {
-        static_cast<void>(balance_weighted(one.tasks()));
+        static_cast<void>(balance_with_few_bytes(one.tasks()));
     } catch (const Error& error) {
         return error.what();
     }
@@ -91,8 +91,9 @@ TEST_CASE("no rank exceeds the mean by more than the tolerance, and few bytes mo
     Rng rng(1);
     for (int draw = 0; draw < 30; ++draw) {
         const Case one = drawn(4000, 40, rng);
-        const WeightedBalance found = balance_weighted(one.tasks());
-        const Ends ends = ends_of(one, found.owners);
+        const std::vector<Rank> owners = balance_with_few_bytes(one.tasks());
+        const TaskMeasures found = measure_tasks(one.tasks(), owners);
+        const Ends ends = ends_of(one, owners);
         CHECK(ends.load_max <= found.load_limit);
         CHECK(found.load_max == doctest::Approx(ends.load_max));
         CHECK(found.moved_bytes == ends.moved);
@@ -107,8 +108,9 @@ TEST_CASE("the bound is below what exact search finds, and that is not above our
         Case one = drawn(8, 2 + rng.below(2), rng);
         one.tolerance = 0.3;
         one.memory = draw % 2 == 0 ? one.memory : 3500;
-        const WeightedBalance found = balance_weighted(one.tasks());
-        const Ends ends = ends_of(one, found.owners);
+        const std::vector<Rank> owners = balance_with_few_bytes(one.tasks());
+        const TaskMeasures found = measure_tasks(one.tasks(), owners);
+        const Ends ends = ends_of(one, owners);
         CHECK(ends.bytes_max <= one.memory);
         const std::int64_t best = fewest(one, found.load_limit);
         if (best < 0 || ends.load_max > found.load_limit) continue;
@@ -123,13 +125,13 @@ TEST_CASE("memory is respected where it is scarce, and nothing moves where all i
     std::int64_t all = 0;
     for (const std::int64_t bytes : one.bytes) all += bytes;
     one.memory = all / 20 * 105 / 100;
-    CHECK(ends_of(one, balance_weighted(one.tasks()).owners).bytes_max <= one.memory);
+    CHECK(ends_of(one, balance_with_few_bytes(one.tasks())).bytes_max <= one.memory);
     Case level = drawn(400, 4, rng);
     for (std::size_t i = 0; i < 400; ++i) {
         level.owners[i] = Rank{static_cast<std::uint32_t>(i % 4)};
         level.loads[i] = 1;
     }
-    CHECK(balance_weighted(level.tasks()).moved_bytes == 0);
+    CHECK(balance_with_few_bytes(level.tasks()) == level.owners);
 }
 
 TEST_CASE("what cannot be is refused") {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/unequal.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
-#include <queue>
 #include <utility>
+
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/tasks/tasks.hpp"
 
 namespace topoloom {
 
@@ -29,10 +28,10 @@ std::int64_t pull(const CommGraph& symmetric, std::span<const Rank> rank_of, std
 /// Tasks by rank, which change ranks.
 class Holders {
    public:
-    Holders(const UnequalTasks& tasks, const CommGraph* symmetric)
+    Holders(const Tasks& tasks, const CommGraph* symmetric)
         : tasks_(tasks),
           symmetric_(symmetric),
-          rank_of_(tasks.rank_of.begin(), tasks.rank_of.end()),
+          rank_of_(tasks.owners.begin(), tasks.owners.end()),
           held_(tasks.ranks) {
         for (std::size_t task = 0; task < rank_of_.size(); ++task)
             held_[rank_of_[task].value].push_back(task);
@@ -71,7 +70,7 @@ class Holders {
     [[nodiscard]] std::vector<Rank> take() { return std::move(rank_of_); }
 
    private:
-    const UnequalTasks& tasks_;
+    const Tasks& tasks_;
     const CommGraph* symmetric_;
     std::vector<Rank> rank_of_;
     std::vector<std::vector<std::size_t>> held_;
@@ -79,39 +78,9 @@ class Holders {
 
 }  // namespace
 
-std::vector<double> loads_of_ranks(const UnequalTasks& tasks, std::span<const Rank> rank_of) {
-    std::vector<double> loads(tasks.ranks);
-    for (std::size_t task = 0; task < rank_of.size(); ++task) loads[rank_of[task].value] += tasks.loads[task];
-    return loads;
-}
-
-std::vector<Rank> balance_greedily(const UnequalTasks& tasks, double tolerance) {
-    std::vector<std::size_t> order(tasks.loads.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t task) { return tasks.loads[task]; });
-    const double average =
-        std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0) / static_cast<double>(tasks.ranks);
-    const double most = (1 + tolerance) * average;
-    std::vector<Rank> rank_of(tasks.rank_of.begin(), tasks.rank_of.end());
-    std::vector<double> load(tasks.ranks, 0.0);
-    using Entry = std::pair<double, std::uint32_t>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;  // some of them out of date
-    for (std::uint32_t rank = 0; rank < tasks.ranks; ++rank) least.emplace(0.0, rank);
-    for (const std::size_t task : order) {
-        std::uint32_t to = rank_of[task].value;
-        if (load[to] + tasks.loads[task] > most) {
-            while (least.top().first != load[least.top().second]) least.pop();
-            to = least.top().second;
-        }
-        rank_of[task] = Rank{to};
-        load[to] += tasks.loads[task];
-        least.emplace(load[to], to);
-    }
-    return rank_of;
-}
-
-std::vector<Rank> balance_by_plan(const UnequalTasks& tasks, std::string_view method) {
-    const std::vector<double> loads = loads_of_ranks(tasks, tasks.rank_of);
+std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method) {
+    check_tasks(tasks);
+    const std::vector<double> loads = loads_of_ranks(tasks, tasks.owners);
     const double average =
         std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(tasks.ranks);
     const double part = average > 0 ? average / parts_of_average : 1;

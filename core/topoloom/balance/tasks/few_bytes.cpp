@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <set>
+#include <utility>
+
+#include "topoloom/balance/tasks/tasks.hpp"
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+class Resettlement {
+   public:
+    explicit Resettlement(const Tasks& tasks)
+        : tasks_(tasks),
+          owners_(tasks.owners.begin(), tasks.owners.end()),
+          held_(tasks.ranks),
+          load_(tasks.ranks, 0),
+          bytes_(tasks.ranks, 0),
+          limit_(load_limit(tasks)) {
+        for (std::uint32_t i = 0; i < owners_.size(); ++i) {
+            const std::uint32_t rank = owners_[i].value;
+            held_[rank].push_back(i);
+            load_[rank] += tasks.loads[i];
+            bytes_[rank] += size(i);
+        }
+    }
+
+    std::vector<Rank> run() {
+        for (std::uint32_t rank = 0; rank < held_.size(); ++rank) give(rank);
+        for (std::uint32_t rank = 0; rank < held_.size(); ++rank) by_load_.emplace(load_[rank], rank);
+        settle();
+        return std::move(owners_);
+    }
+
+   private:
+    using Waiting = std::pair<double, std::uint32_t>;  // load and task, the heaviest first
+
+    [[nodiscard]] std::int64_t size(std::uint32_t task) const {
+        return tasks_.bytes.empty() ? 0 : tasks_.bytes[task];
+    }
+    /// Few bytes for their load first, those without a load last; of equal ones the lowest.
+    void sort_by_price(std::vector<std::uint32_t>& list) const {
+        std::ranges::sort(list, [&](std::uint32_t a, std::uint32_t b) {
+            const bool weighs = tasks_.loads[a] > 0;
+            if (weighs != (tasks_.loads[b] > 0)) return weighs;
+            const double left = static_cast<double>(size(a)) * tasks_.loads[b];
+            const double right = static_cast<double>(size(b)) * tasks_.loads[a];
+            return left != right ? left < right : a < b;
+        });
+    }
+    [[nodiscard]] bool exceeds(std::uint32_t rank) const {
+        return load_[rank] > limit_ || bytes_[rank] > tasks_.memory;
+    }
+    void take_away(std::uint32_t rank, std::uint32_t task) {
+        load_[rank] -= tasks_.loads[task];
+        bytes_[rank] -= size(task);
+    }
+    [[nodiscard]] bool has_room(std::uint32_t rank, std::uint32_t task) const {
+        return load_[rank] + tasks_.loads[task] <= limit_ && has_memory(rank, task);
+    }
+    [[nodiscard]] bool has_memory(std::uint32_t rank, std::uint32_t task) const {
+        return size(task) <= tasks_.memory - bytes_[rank];
+    }
+
+    /// Takes away what a rank has too much.
+    void give(std::uint32_t rank) {
+        if (!exceeds(rank)) return;
+        std::vector<std::uint32_t>& list = held_[rank];
+        sort_by_price(list);
+        std::vector<std::uint32_t> given;
+        for (const std::uint32_t task : list) {
+            if (!exceeds(rank)) break;
+            if (load_[rank] > limit_ && tasks_.loads[task] == 0) continue;
+            take_away(rank, task);
+            given.push_back(task);
+        }
+        // The dearest ones first: what fits again stays.
+        std::ranges::stable_sort(given, std::greater(), [&](std::uint32_t task) { return size(task); });
+        std::erase_if(given, [&](std::uint32_t task) {
+            if (!has_room(rank, task)) return false;
+            load_[rank] += tasks_.loads[task];
+            bytes_[rank] += size(task);
+            return true;
+        });
+        for (const std::uint32_t task : given) waiting_.emplace(tasks_.loads[task], task);
+        const std::set<std::uint32_t> gone(given.begin(), given.end());
+        std::erase_if(list, [&](std::uint32_t task) { return gone.contains(task); });
+    }
+
+    void put(std::uint32_t rank, std::uint32_t task) {
+        by_load_.erase({load_[rank], rank});
+        load_[rank] += tasks_.loads[task];
+        bytes_[rank] += size(task);
+        by_load_.emplace(load_[rank], rank);
+        held_[rank].push_back(task);
+        owners_[task] = Rank{rank};
+    }
+
+    /// Home again if it fits, else to the fullest rank in which it does.
+    bool find_place(std::uint32_t task) {
+        const std::uint32_t home = tasks_.owners[task].value;
+        if (has_room(home, task)) return put(home, task), true;
+        auto at =
+            by_load_.upper_bound({limit_ - tasks_.loads[task], std::numeric_limits<std::uint32_t>::max()});
+        while (at != by_load_.begin()) {
+            --at;
+            if (!has_room(at->second, task)) continue;
+            put(at->second, task);
+            return true;
+        }
+        return false;
+    }
+
+    /// On the least loaded rank that has memory, from which lighter tasks go.
+    void make_room(std::uint32_t task) {
+        const auto at =
+            std::ranges::find_if(by_load_, [&](const auto& one) { return has_memory(one.second, task); });
+        if (at == by_load_.end())
+            fail("no rank has memory left for task ", task, " of ", size(task), " bytes");
+        const std::uint32_t rank = at->second;
+        put(rank, task);
+        std::vector<std::uint32_t> list = held_[rank];
+        sort_by_price(list);
+        for (const std::uint32_t other : list) {
+            if (load_[rank] <= limit_) break;
+            if (tasks_.loads[other] >= tasks_.loads[task] || tasks_.loads[other] == 0) continue;
+            by_load_.erase({load_[rank], rank});
+            take_away(rank, other);
+            by_load_.emplace(load_[rank], rank);
+            std::erase(held_[rank], other);
+            waiting_.emplace(tasks_.loads[other], other);
+        }
+    }
+
+    void settle() {
+        while (!waiting_.empty()) {
+            const std::uint32_t task = waiting_.top().second;
+            waiting_.pop();
+            if (!find_place(task)) make_room(task);
+        }
+    }
+
+    const Tasks& tasks_;
+    std::vector<Rank> owners_;
+    std::vector<std::vector<std::uint32_t>> held_;
+    std::vector<double> load_;
+    std::vector<std::int64_t> bytes_;
+    double limit_;
+    std::set<std::pair<double, std::uint32_t>> by_load_;
+    std::priority_queue<Waiting> waiting_;
+};
+
+}  // namespace
+
+std::vector<Rank> balance_with_few_bytes(const Tasks& tasks) {
+    check_tasks(tasks);
+    return Resettlement(tasks).run();
+}
+
+}  // namespace topoloom

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which rank has which vertex of a level, what that costs, and what a move would gain.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "topoloom/balance/tasks/task_levels.hpp"
+
+namespace topoloom {
+
+/// Between ranks: the distance of their slots and a sixteenth, which is what a byte costs inside a node; without a machine 1.
+class RankDistance {
+   public:
+    explicit RankDistance(const Tasks& tasks);
+
+    [[nodiscard]] bool flat() const { return tasks_.machine == nullptr; }
+    [[nodiscard]] double operator()(Part a, Part b) const {
+        if (a == b) return 0;
+        if (flat()) return 1;
+        return table_.empty() ? between(a, b) : static_cast<double>(table_[a.value * tasks_.ranks + b.value]);
+    }
+
+   private:
+    [[nodiscard]] double between(Part a, Part b) const {
+        return tasks_.machine->distance(tasks_.slots[a.value], tasks_.slots[b.value]) + 0.0625;
+    }
+    const Tasks& tasks_;
+    std::vector<float> table_;  // where it is small
+};
+
+struct VertexMove {
+    Part to;
+    double gain;
+};
+
+class TaskParts {
+   public:
+    /// Refers to all but the last.
+    TaskParts(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
+              std::vector<Part> part);
+
+    [[nodiscard]] const TaskLevel& level() const { return level_; }
+    [[nodiscard]] const RankDistance& distance() const { return distance_; }
+    [[nodiscard]] std::size_t ranks() const { return load_.size(); }
+    [[nodiscard]] Part operator[](Vertex v) const { return part_[v.value]; }
+    [[nodiscard]] const std::vector<Part>& part() const { return part_; }
+    [[nodiscard]] double load(Part rank) const { return load_[rank.value]; }
+    [[nodiscard]] double limit() const { return limit_; }
+
+    /// What a rank has too much: load, or bytes where those are in the way, in parts of what it may have.
+    [[nodiscard]] double excess(Part rank) const;
+    [[nodiscard]] bool exceeds(Part rank) const {
+        return load_[rank.value] > limit_ || bytes_[rank.value] > memory_;
+    }
+    [[nodiscard]] bool any_exceeds() const;
+    [[nodiscard]] bool has_room(Part rank, Vertex v) const {
+        return load_[rank.value] + level_.load[v.value] <= limit_ &&
+               level_.bytes[v.value] <= memory_ - bytes_[rank.value];
+    }
+
+    /// What messages and moves cost: bytes times distance. O(edges).
+    [[nodiscard]] double cost() const;
+    [[nodiscard]] double gain(Vertex v, Part to);
+    /// To a rank that has room and one of its neighbors or tasks, or one of `more`; none: there is none.
+    [[nodiscard]] std::optional<VertexMove> best_move(Vertex v, std::span<const Part> more = {});
+    void move(Vertex v, Part to);
+
+    /// Whether a neighbor, or the rank that has a part of it now, is elsewhere.
+    [[nodiscard]] bool is_pulled(Vertex v) const;
+
+   private:
+    void gather(Vertex v);
+    [[nodiscard]] double gain_of_gathered(Part from, Part to) const;
+
+    const RankDistance& distance_;
+    const TaskLevel& level_;
+    double periods_;
+    double limit_;
+    std::int64_t memory_;
+    std::vector<Part> part_;
+    std::vector<double> load_;
+    std::vector<std::int64_t> bytes_;
+    std::vector<double> pull_;   // by rank: bytes of the vertex that is looked at
+    std::vector<Part> pulling_;  // those with any, ascending by when they were met
+};
+
+}  // namespace topoloom

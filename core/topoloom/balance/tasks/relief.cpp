@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/tasks/relief.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t nearest = 4;
+/// Paths along which hardly anything goes are left to others.
+constexpr int max_idle_paths = 3;
+
+struct Offer {
+    double price;
+    Vertex vertex;
+    Part to;
+    friend bool operator<(const Offer& a, const Offer& b) {
+        return a.price != b.price ? a.price > b.price : a.vertex > b.vertex;
+    }
+};
+
+/// Of a vertex: what it takes off its rank, in the unit of excess().
+double weight_of(const TaskParts& parts, Vertex v) {
+    const double load = parts.level().load[v.value];
+    return load > 0 ? load / parts.limit() : 0;
+}
+
+std::vector<Vertex> vertices_of(const TaskParts& parts, Part rank) {
+    std::vector<Vertex> list;
+    for (const Vertex v : parts.level().graph.vertices())
+        if (parts[v] == rank) list.push_back(v);
+    return list;
+}
+
+/// The ranks below the limit that are nearest to this one, the emptiest first where they are equally far.
+std::vector<Part> near_room(const TaskParts& parts, Part rank) {
+    std::vector<std::pair<std::pair<double, double>, Part>> all;
+    for (const Part other : ids<Part>(parts.ranks())) {
+        if (other != rank && !parts.exceeds(other))
+            all.push_back({{parts.distance()(rank, other), parts.load(other)}, other});
+    }
+    const std::size_t count = std::min(nearest, all.size());
+    std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<Part> found;
+    for (std::size_t i = 0; i < count; ++i) found.push_back(all[i].second);
+    return found;
+}
+
+/// What costs least for what it takes off comes first.
+double price(const TaskParts& parts, Vertex v, double gain, double excess) {
+    const double taken = std::min(weight_of(parts, v), excess);
+    return gain >= 0 ? -gain : -gain / std::max(taken, 1e-9);
+}
+
+}  // namespace
+
+void relieve_directly(TaskParts& parts) {
+    std::vector<Part> full;
+    for (const Part rank : ids<Part>(parts.ranks()))
+        if (parts.exceeds(rank)) full.push_back(rank);
+    std::ranges::stable_sort(full, [&](Part a, Part b) { return parts.excess(a) > parts.excess(b); });
+    for (const Part rank : full) {
+        std::vector<Part> more = near_room(parts, rank);
+        std::priority_queue<Offer> offers;
+        const auto offer = [&](Vertex v) {
+            const std::optional<VertexMove> move = parts.best_move(v, more);
+            if (move) offers.push({price(parts, v, move->gain, parts.excess(rank)), v, move->to});
+        };
+        const std::vector<Vertex> held = vertices_of(parts, rank);
+        for (int round = 0; round < 2 && parts.exceeds(rank); ++round) {
+            if (round > 0) more = near_room(parts, rank);
+            for (const Vertex v : held)
+                if (parts[v] == rank) offer(v);
+            while (!offers.empty() && parts.exceeds(rank)) {
+                const Offer next = offers.top();
+                offers.pop();
+                if (parts[next.vertex] != rank) continue;
+                std::optional<VertexMove> move = parts.best_move(next.vertex, more);
+                if (!move) {
+                    more = near_room(parts, rank);
+                    move = parts.best_move(next.vertex, more);
+                    if (!move) continue;
+                }
+                if (price(parts, next.vertex, move->gain, parts.excess(rank)) > next.price) {
+                    offer(next.vertex);
+                    continue;
+                }
+                parts.move(next.vertex, move->to);
+                for (const Vertex u : parts.level().graph.peers(next.vertex))
+                    if (parts[u] == rank) offer(u);
+            }
+            offers = {};
+        }
+    }
+}
+
+namespace {
+
+/// Which ranks have vertices that are neighbors.
+std::vector<std::vector<Part>> neighbor_ranks(const TaskParts& parts) {
+    std::vector<std::vector<Part>> found(parts.ranks());
+    for (const Vertex v : parts.level().graph.vertices()) {
+        for (const Vertex u : parts.level().graph.peers(v))
+            if (parts[u] != parts[v]) found[parts[v].value].push_back(parts[u]);
+    }
+    for (std::vector<Part>& list : found) {
+        std::ranges::sort(list);
+        list.erase(std::ranges::unique(list).begin(), list.end());
+    }
+    return found;
+}
+
+/// From this rank to the next one below the mean; empty where neighbors lead to none.
+std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
+    const std::vector<std::vector<Part>> neighbors = neighbor_ranks(parts);
+    std::vector<Part> before(parts.ranks(), Part::none);
+    std::vector<Part> queue{from};
+    before[from.value] = from;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        if (parts.load(queue[i]) < mean && !parts.exceeds(queue[i])) {
+            std::vector<Part> path{queue[i]};
+            while (path.back() != from) path.push_back(before[path.back().value]);
+            std::ranges::reverse(path);
+            return path;
+        }
+        for (const Part next : neighbors[queue[i].value]) {
+            if (before[next.value] != Part::none) continue;
+            before[next.value] = queue[i];
+            queue.push_back(next);
+        }
+    }
+    return {};
+}
+
+/// Gives about this load, or what comes next to it; returns it.
+double hand_on(TaskParts& parts, Part from, Part to, double load) {
+    std::priority_queue<Offer> offers;
+    const auto offer = [&](Vertex v) {
+        if (parts[v] == from && parts.level().load[v.value] > 0)
+            offers.push({-parts.gain(v, to) / parts.level().load[v.value], v, to});
+    };
+    for (const Vertex v : vertices_of(parts, from)) offer(v);
+    double given = 0;
+    while (!offers.empty() && given < load) {
+        const Offer next = offers.top();
+        offers.pop();
+        const double weight = parts.level().load[next.vertex.value];
+        if (parts[next.vertex] != from || weight >= 2 * (load - given)) continue;
+        const double now = -parts.gain(next.vertex, to) / weight;
+        if (now > next.price) {
+            offers.push({now, next.vertex, to});
+            continue;
+        }
+        parts.move(next.vertex, to);
+        given += weight;
+        for (const Vertex u : parts.level().graph.peers(next.vertex)) offer(u);
+    }
+    return given;
+}
+
+}  // namespace
+
+void relieve_along_paths(TaskParts& parts) {
+    double sum = 0;
+    for (const Part rank : ids<Part>(parts.ranks())) sum += parts.load(rank);
+    const double mean = sum / static_cast<double>(parts.ranks());
+    for (const Part rank : ids<Part>(parts.ranks())) {
+        for (int idle = 0; parts.load(rank) > parts.limit() && idle < max_idle_paths;) {
+            const std::vector<Part> path = path_to_room(parts, rank, mean);
+            if (path.empty()) break;
+            const double wanted =
+                std::min(parts.load(rank) - parts.limit(), parts.limit() - parts.load(path.back()));
+            double given = 0;
+            for (std::size_t i = path.size() - 1; i-- > 0;)
+                given = hand_on(parts, path[i], path[i + 1], wanted);
+            if (given < 0.1 * wanted) ++idle;
+        }
+    }
+    relieve_directly(parts);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "topoloom/balance/tasks/parts.hpp"
+#include "topoloom/balance/tasks/refine.hpp"
+#include "topoloom/balance/tasks/relief.hpp"
+#include "topoloom/balance/tasks/task_levels.hpp"
+#include "topoloom/balance/tasks/tasks.hpp"
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr int cycles = 3;
+
+std::vector<Part> parts_of(std::span<const Rank> ranks) {
+    std::vector<Part> parts;
+    for (const Rank rank : ranks) parts.emplace_back(rank.value);
+    return parts;
+}
+std::vector<Rank> ranks_of(std::span<const Part> parts) {
+    std::vector<Rank> ranks;
+    for (const Part part : parts) ranks.emplace_back(part.value);
+    return ranks;
+}
+
+struct Found {
+    std::vector<Part> part;
+    double excess;  // of the fullest rank
+    double cost;
+
+    [[nodiscard]] bool is_better_than(const Found& other) const {
+        return excess != other.excess ? excess < other.excess : cost < other.cost;
+    }
+};
+
+class Repartitioning {
+   public:
+    explicit Repartitioning(const Tasks& tasks) : tasks_(tasks), distance_(tasks) {}
+
+    std::vector<Rank> run() {
+        const std::vector<Part> homes = parts_of(tasks_.owners);
+        const std::vector<TaskLevel> at_home = task_levels(tasks_, homes, Rng(1));
+        best_ = refined(at_home.front(), parts_of(balance_with_few_bytes(tasks_)));
+        const std::vector<Part> start = lifted_parts(at_home, homes);
+        keep_better(descend(at_home, start, relieve_directly));
+        keep_better(descend(at_home, start, relieve_along_paths));
+        const std::vector<TaskLevel> anywhere = task_levels(tasks_, {}, Rng(2));
+        const std::vector<Part> anew = split_anew(anywhere.back(), tasks_.ranks, Rng(3));
+        keep_better(descend(anywhere, anew, relieve_along_paths));
+        for (int cycle = 0; cycle < cycles; ++cycle) {
+            const std::vector<TaskLevel> levels =
+                task_levels(tasks_, best_.part, Rng(4, static_cast<std::uint64_t>(cycle)));
+            keep_better(descend(levels, lifted_parts(levels, best_.part), relieve_directly));
+        }
+        return ranks_of(best_.part);
+    }
+
+   private:
+    void keep_better(const std::optional<Found>& found) {
+        if (found && found->is_better_than(best_)) best_ = *found;
+    }
+
+    /// Refines parts of the coarsest level, then of ever finer ones; none: no place was found for the bytes.
+    std::optional<Found> descend(std::span<const TaskLevel> levels, std::vector<Part> part,
+                                 void (*relieve)(TaskParts&)) {
+        for (std::size_t i = levels.size() - 1; i > 0; --i) {
+            TaskParts parts(tasks_, distance_, levels[i], std::move(part));
+            relieve(parts);
+            refine_parts(parts);
+            const TaskLevel& finer = levels[i - 1];
+            part.assign(finer.graph.size(), Part{0});
+            for (const Vertex v : finer.graph.vertices()) part[v.value] = parts[finer.coarse_of[v.value]];
+        }
+        TaskParts parts(tasks_, distance_, levels.front(), std::move(part));
+        relieve(parts);
+        return fitted(levels.front(), parts);
+    }
+
+    /// Where ranks are still above their limits, as few bytes as can be move on.
+    std::optional<Found> fitted(const TaskLevel& level, const TaskParts& parts) {
+        if (!parts.any_exceeds()) return refined(level, parts.part());
+        const std::vector<Rank> present = ranks_of(parts.part());
+        Tasks rest = tasks_;
+        rest.owners = present;
+        try {
+            return refined(level, parts_of(balance_with_few_bytes(rest)));
+        } catch (const Error&) {
+            return std::nullopt;
+        }
+    }
+
+    Found refined(const TaskLevel& level, std::vector<Part> part) {
+        TaskParts parts(tasks_, distance_, level, std::move(part));
+        refine_parts(parts);
+        double excess = 0;
+        for (const Part rank : ids<Part>(tasks_.ranks)) excess = std::max(excess, parts.excess(rank));
+        return {parts.part(), excess, parts.cost()};
+    }
+
+    const Tasks& tasks_;
+    RankDistance distance_;
+    Found best_{{}, 0, 0};
+};
+
+}  // namespace
+
+std::vector<Rank> repartition(const Tasks& tasks) {
+    check_tasks(tasks);
+    return Repartitioning(tasks).run();
+}
+
+}  // namespace topoloom

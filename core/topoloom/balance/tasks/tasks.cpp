@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/tasks/tasks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// For loads that are summed in another order.
+constexpr double rounding = 1e-12;
+
+void check_graph(const Tasks& tasks) {
+    if (tasks.graph != nullptr && tasks.graph->rank_count() != tasks.loads.size())
+        fail("there are loads of ", tasks.loads.size(), " tasks, but messages of ",
+             tasks.graph->rank_count());
+    if (!(tasks.periods > 0) || !std::isfinite(tasks.periods))
+        fail("tasks stay for more than 0 periods, not ", tasks.periods);
+    if (tasks.machine != nullptr && tasks.slots.size() != tasks.ranks)
+        fail("there are ", tasks.ranks, " ranks, but slots of ", tasks.slots.size());
+}
+
+/// What a rank must give if it can give parts of tasks: those with few bytes for their load.
+std::int64_t least_given(const Tasks& tasks, std::vector<std::uint32_t>& held, double limit) {
+    double open = -limit;
+    double bytes = 0;
+    for (const std::uint32_t task : held) {
+        open += tasks.loads[task];
+        bytes += static_cast<double>(tasks.bytes[task]);
+    }
+    double least = std::max(0.0, bytes - static_cast<double>(tasks.memory));
+    if (open > 0) {
+        std::erase_if(held, [&](std::uint32_t task) { return tasks.loads[task] == 0; });
+        std::ranges::sort(held, [&](std::uint32_t a, std::uint32_t b) {
+            return static_cast<double>(tasks.bytes[a]) * tasks.loads[b] <
+                   static_cast<double>(tasks.bytes[b]) * tasks.loads[a];
+        });
+        double bought = 0;
+        for (auto task = held.begin(); open > 0 && task != held.end(); ++task) {
+            bought += static_cast<double>(tasks.bytes[*task]) * std::min(1.0, open / tasks.loads[*task]);
+            open -= tasks.loads[*task];
+        }
+        least = std::max(least, bought);
+    }
+    return static_cast<std::int64_t>(std::ceil(least * (1 - rounding)));
+}
+
+}  // namespace
+
+void check_tasks(const Tasks& tasks) {
+    if (tasks.ranks == 0) fail("there are no ranks");
+    const bool sized = !tasks.bytes.empty();
+    if ((sized && tasks.bytes.size() != tasks.loads.size()) || tasks.owners.size() != tasks.loads.size())
+        fail("there are loads of ", tasks.loads.size(), " tasks, but bytes of ", tasks.bytes.size(),
+             " and owners of ", tasks.owners.size());
+    if (!(tasks.tolerance >= 0) || !std::isfinite(tasks.tolerance))
+        fail("a tolerance is 0 or more, not ", tasks.tolerance);
+    double all_bytes = 0;
+    for (std::size_t i = 0; i < tasks.loads.size(); ++i) {
+        if (!(tasks.loads[i] >= 0) || !std::isfinite(tasks.loads[i]))
+            fail("task ", i, " has a load of ", tasks.loads[i], "; loads are finite and at least 0");
+        if (tasks.owners[i].value >= tasks.ranks)
+            fail("task ", i, " is on rank ", tasks.owners[i].value, ", which is none of the ranks 0 to ",
+                 tasks.ranks - 1);
+        if (!sized) continue;
+        if (tasks.bytes[i] < 0) fail("task ", i, " has ", tasks.bytes[i], " bytes; it has at least 0");
+        if (tasks.bytes[i] > tasks.memory)
+            fail("task ", i, " has ", tasks.bytes[i], " bytes, and a rank has memory for ", tasks.memory);
+        all_bytes += static_cast<double>(tasks.bytes[i]);
+    }
+    if (all_bytes >= 0x1p62) fail("the bytes of all tasks add up to 2^62 or more");
+    if (all_bytes > static_cast<double>(tasks.memory) * static_cast<double>(tasks.ranks))
+        fail("tasks have ", static_cast<std::int64_t>(all_bytes), " bytes, and ", tasks.ranks,
+             " ranks have memory for ", tasks.memory, " each");
+    check_graph(tasks);
+}
+
+std::vector<double> loads_of_ranks(const Tasks& tasks, std::span<const Rank> owners) {
+    std::vector<double> loads(tasks.ranks);
+    for (std::size_t task = 0; task < owners.size(); ++task) loads[owners[task].value] += tasks.loads[task];
+    return loads;
+}
+
+double load_limit(const Tasks& tasks) {
+    const double sum = std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0);
+    const double mean = sum / static_cast<double>(tasks.ranks);
+    const double largest = tasks.loads.empty() ? 0 : *std::ranges::max_element(tasks.loads);
+    return std::max(mean * (1 + tasks.tolerance), largest) * (1 + rounding);
+}
+
+TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
+    const auto distance = [&](Rank a, Rank b) {
+        return tasks.machine == nullptr ? 0.0
+                                        : tasks.machine->distance(tasks.slots[a.value], tasks.slots[b.value]);
+    };
+    TaskMeasures found;
+    found.load_max = std::ranges::max(loads_of_ranks(tasks, owners));
+    found.load_limit = load_limit(tasks);
+    for (const Rank task : ids<Rank>(tasks.graph == nullptr ? 0 : owners.size())) {
+        for (const Edge edge : tasks.graph->sends(task)) {
+            const Rank from = owners[task.value], to = owners[edge.peer.value];
+            if (from == to) continue;
+            found.cut_bytes += edge.bytes.value;
+            found.hop_bytes += static_cast<double>(edge.bytes.value) * distance(from, to);
+        }
+    }
+    if (tasks.bytes.empty()) return found;
+    std::vector<std::vector<std::uint32_t>> held(tasks.ranks);
+    for (std::uint32_t i = 0; i < owners.size(); ++i) {
+        held[tasks.owners[i].value].push_back(i);
+        if (owners[i] == tasks.owners[i]) continue;
+        found.moved_bytes += tasks.bytes[i];
+        found.moved_hop_bytes += static_cast<double>(tasks.bytes[i]) * distance(tasks.owners[i], owners[i]);
+    }
+    for (std::vector<std::uint32_t>& list : held)
+        found.least_bytes += least_given(tasks, list, found.load_limit);
+    return found;
+}
+
+}  // namespace topoloom

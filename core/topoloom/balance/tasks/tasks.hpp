@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tasks of unequal loads and sizes, such as objects: which of them move, by one of four policies.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+struct Tasks {
+    std::span<const double> loads;  // finite and at least 0
+    std::span<const Rank> owners;
+    std::size_t ranks = 0;
+    std::span<const std::int64_t> bytes = {};  // that move with a task, and take memory; empty: none
+    std::int64_t memory = std::numeric_limits<std::int64_t>::max();  // of each rank
+    double tolerance = 0.02;           // by which the load of a rank may exceed the mean
+    const CommGraph* graph = nullptr;  // what tasks send to each other in a period; null: unknown
+    double periods = 1;                // until tasks move again
+    const Machine* machine = nullptr;  // null: all ranks are equally far from each other
+    std::span<const Slot> slots = {};  // of the ranks
+};
+
+/// Throws Error for tasks that cannot be, for one that is larger than the memory, and for more bytes than all ranks hold.
+void check_tasks(const Tasks& tasks);
+
+[[nodiscard]] std::vector<double> loads_of_ranks(const Tasks& tasks, std::span<const Rank> owners);
+
+/// The mean with the tolerance, or the largest task. No rank should have more.
+[[nodiscard]] double load_limit(const Tasks& tasks);
+
+struct TaskMeasures {
+    double load_max = 0;
+    double load_limit = 0;
+    std::int64_t moved_bytes = 0;
+    std::int64_t least_bytes =
+        0;  // that must move until no rank exceeds the limit or its memory, even in parts of tasks
+    std::int64_t cut_bytes = 0;  // that tasks of different ranks exchange in a period
+    double hop_bytes = 0;        // the same, times the distance on the machine
+    double moved_hop_bytes = 0;
+};
+
+[[nodiscard]] TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners);
+
+/// The heaviest task first: it stays where that keeps its rank within (1 + tolerance) times the mean, and else goes to the least
+/// loaded rank. O(tasks log tasks).
+[[nodiscard]] std::vector<Rank> balance_greedily(const Tasks& tasks);
+
+/// Follows a balancer's plan for the loads of ranks in parts of 1 / 10,000 of the mean. A rank gives the tasks that come next
+/// to what the plan says, the ones first whose neighbors are there. Throws Error as balance() does.
+[[nodiscard]] std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method);
+
+/// Ranks above the limit give tasks with few bytes for their load, and take back what need not go; the heaviest go first, each
+/// to the rank that they fill best. Where a task fits nowhere, lighter ones make room for it. Throws Error where no place is found
+/// for the bytes. O(tasks log tasks) unless memory is scarce.
+[[nodiscard]] std::vector<Rank> balance_with_few_bytes(const Tasks& tasks);
+
+/// Few bytes between ranks, in all periods, and few that move, both times the distance; inside a node a byte costs a sixteenth of
+/// a hop. Tasks of a rank that are close are joined, level by level; at each, ranks above the limit give to the next ranks that have
+/// room, and single vertices move while that pays (Schloegel, Karypis, Kumar: A Unified Algorithm for Load-Balancing Adaptive
+/// Scientific Simulations. SC 2000). Never costs more than balance_with_few_bytes(), and throws Error where that does.
+[[nodiscard]] std::vector<Rank> repartition(const Tasks& tasks);
+
+}  // namespace topoloom

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tasks that exchange messages: few bytes between ranks and few that move, on a machine, beside exact search.
+#include <doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "topoloom/balance/tasks/tasks.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+struct Case {
+    std::vector<double> loads;
+    std::vector<std::int64_t> bytes;
+    std::vector<Rank> owners;
+    CommGraph graph;
+
+    [[nodiscard]] Tasks tasks(std::size_t ranks) const {
+        return {.loads = loads, .owners = owners, .ranks = ranks, .bytes = bytes, .graph = &graph};
+    }
+};
+
+/// A square mesh of tasks in strips of rows, of which the first have more to do.
+Case mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
+    Case one;
+    std::vector<Rank> from, to;
+    std::vector<Bytes> bytes;
+    for (std::uint32_t i = 0; i < side * side; ++i) {
+        one.loads.push_back(1 + (i < side * side / 4 ? 3 : 0) + rng.below(100) / 200.0);
+        one.bytes.push_back(50 + rng.below(100));
+        one.owners.emplace_back(i / side * ranks / side);
+        const auto edge = [&](std::uint32_t other) {
+            from.emplace_back(i);
+            to.emplace_back(other);
+            bytes.emplace_back(100);
+        };
+        if ((i + 1) % side != 0) edge(i + 1);
+        if (i + side < side * side) edge(i + side);
+    }
+    one.graph = CommGraph::from_edges(side * side, from, to, bytes);
+    return one;
+}
+
+Case drawn(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
+    Case one;
+    std::vector<Rank> from, to;
+    std::vector<Bytes> bytes;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        one.loads.push_back(1 + rng.below(30) / 10.0);
+        one.bytes.push_back(1 + rng.below(100));
+        one.owners.emplace_back(std::min(rng.below(ranks), rng.below(ranks)));
+        for (std::uint32_t j = 0; j < i; ++j) {
+            if (rng.below(3) != 0) continue;
+            from.emplace_back(i);
+            to.emplace_back(j);
+            bytes.emplace_back(static_cast<std::int64_t>(1 + rng.below(100)));
+        }
+    }
+    one.graph = CommGraph::from_edges(count, from, to, bytes);
+    return one;
+}
+
+double cost(const Tasks& tasks, const std::vector<Rank>& owners) {
+    const TaskMeasures found = measure_tasks(tasks, owners);
+    if (tasks.machine == nullptr)
+        return tasks.periods * static_cast<double>(found.cut_bytes) + static_cast<double>(found.moved_bytes);
+    return tasks.periods * (found.hop_bytes + static_cast<double>(found.cut_bytes) / 16) +
+           found.moved_hop_bytes + static_cast<double>(found.moved_bytes) / 16;
+}
+
+/// The least cost of all assignments within the limit; -1: there is none.
+double least_cost(const Tasks& tasks) {
+    double best = -1;
+    const double limit = load_limit(tasks);
+    std::vector<Rank> owners(tasks.loads.size(), Rank{0});
+    for (bool more = true; more;) {
+        if (std::ranges::max(loads_of_ranks(tasks, owners)) <= limit) {
+            const double now = cost(tasks, owners);
+            if (best < 0 || now < best) best = now;
+        }
+        more = false;
+        for (Rank& owner : owners) {
+            owner.value = (owner.value + 1) % static_cast<std::uint32_t>(tasks.ranks);
+            if (owner.value != 0) {
+                more = true;
+                break;
+            }
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+TEST_CASE("costs are near those of exact search, with and without a machine") {
+    Rng rng(1);
+    const Machine line = make_machine("mesh:3");
+    const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
+    double ours = 0, exact = 0;
+    for (int draw = 0; draw < 60; ++draw) {
+        const Case one = drawn(8, 3, rng);
+        Tasks tasks = one.tasks(3);
+        tasks.tolerance = 0.3;
+        tasks.periods = 1 + draw % 3;
+        if (draw % 2 == 0) {
+            tasks.machine = &line;
+            tasks.slots = slots;
+        }
+        const double best = least_cost(tasks);
+        const std::vector<Rank> owners = repartition(tasks);
+        if (best < 0 || std::ranges::max(loads_of_ranks(tasks, owners)) > load_limit(tasks)) continue;
+        CHECK(cost(tasks, owners) >= best * (1 - 1e-9));
+        ours += cost(tasks, owners);
+        exact += best;
+    }
+    CHECK(exact > 0);
+    CHECK(ours <= 1.05 * exact);
+}
+
+TEST_CASE("ranks keep to the tolerance, and cost less than those that know no neighbors") {
+    Rng rng(2);
+    for (const std::uint32_t ranks : {2, 7, 16}) {
+        const Case one = mesh(32, ranks, rng);
+        const Tasks tasks = one.tasks(ranks);
+        const std::vector<Rank> owners = repartition(tasks);
+        const TaskMeasures found = measure_tasks(tasks, owners);
+        CHECK(found.load_max <= found.load_limit);
+        CHECK(found.least_bytes <= found.moved_bytes);
+        CHECK(cost(tasks, owners) < 0.8 * cost(tasks, balance_with_few_bytes(tasks)));
+        CHECK(repartition(tasks) == owners);
+    }
+}
+
+TEST_CASE("tasks that stay for long pay for moves that cut less") {
+    Rng rng(3);
+    const Case one = mesh(32, 16, rng);
+    Tasks tasks = one.tasks(16);
+    const TaskMeasures once = measure_tasks(tasks, repartition(tasks));
+    tasks.periods = 100;
+    const TaskMeasures for_long = measure_tasks(tasks, repartition(tasks));
+    CHECK(for_long.cut_bytes < once.cut_bytes);
+    CHECK(for_long.moved_bytes > once.moved_bytes);
+}
+
+TEST_CASE("nodes that are even as a whole are evened out inside") {
+    const Machine machine = make_machine("mesh:3+node:4");
+    std::vector<Slot> slots;
+    for (std::uint32_t i = 0; i < 12; ++i) slots.emplace_back(i);
+    // On each node one rank has all that there is to do.
+    Case one{std::vector<double>(360, 1), std::vector<std::int64_t>(360, 10), {}, {}};
+    for (std::uint32_t i = 0; i < 360; ++i) one.owners.emplace_back(i / 120 * 4);
+    one.graph = CommGraph::from_edges(360, {}, {}, {});
+    Tasks tasks = one.tasks(12);
+    tasks.machine = &machine;
+    tasks.slots = slots;
+    const std::vector<Rank> owners = repartition(tasks);
+    CHECK(std::ranges::max(loads_of_ranks(tasks, owners)) <= load_limit(tasks));
+    CHECK(measure_tasks(tasks, owners).moved_hop_bytes == 0);
+}
+
+TEST_CASE("memory is respected beside neighbors") {
+    Rng rng(4);
+    const Case one = mesh(24, 6, rng);
+    Tasks tasks = one.tasks(6);
+    std::int64_t all = 0;
+    for (const std::int64_t bytes : one.bytes) all += bytes;
+    tasks.memory = all / 6 * 120 / 100;
+    const std::vector<Rank> owners = repartition(tasks);
+    std::vector<std::int64_t> held(6, 0);
+    for (std::size_t i = 0; i < owners.size(); ++i) held[owners[i].value] += one.bytes[i];
+    CHECK(std::ranges::max(held) <= tasks.memory);
+}
+
+TEST_CASE("messages, periods and slots that cannot be are refused") {
+    Rng rng(5);
+    const Case one = mesh(4, 2, rng);
+    const auto refusal = [](const Tasks& tasks) -> std::string {
+        try {
+            static_cast<void>(repartition(tasks));
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(refusal(one.tasks(2)).empty());
+    Tasks tasks = one.tasks(2);
+    const CommGraph small = CommGraph::from_edges(3, {}, {}, {});
+    tasks.graph = &small;
+    CHECK(refusal(tasks) == "there are loads of 16 tasks, but messages of 3");
+    tasks = one.tasks(2);
+    tasks.periods = 0;
+    CHECK(refusal(tasks) == "tasks stay for more than 0 periods, not 0");
+    const Machine machine = make_machine("mesh:2");
+    tasks.periods = 1;
+    tasks.machine = &machine;
+    CHECK(refusal(tasks) == "there are 2 ranks, but slots of 0");
+}
