@@ -12,7 +12,12 @@ from topoloom.probe.at_once import conclude_at_once, pairs_at_once
 from topoloom.probe.claimed_routes import ClaimedRoutes, circle, disjoint_rounds
 from topoloom.probe.doubts import check_ranks, doubts_of
 from topoloom.probe.findings import INTERRUPTED, TERMINATED, Findings
-from topoloom.probe.inference.suspects import Residuals, rate_residuals
+from topoloom.probe.inference.suspects import (
+    FEWEST_ALIKE,
+    Residuals,
+    as_fast_across,
+    rate_residuals,
+)
 from topoloom.probe.job.running import JobEnded, ProbeJob
 from topoloom.probe.large import scan_large
 from topoloom.probe.plan import first_round, plan
@@ -164,6 +169,7 @@ def _measure_long(
     host_of, first = found.host_of, first_ranks(found)
     partners: dict[int, list[int]] = {host: [] for host in range(len(found.hosts))}
     network = found.network
+    latencies = np.zeros((1, 1)) if network is None else network.predicted
     if network is not None and network.is_graph:
         links = [(first[a], first[b]) for a, b in network.neighbors]
         bursts = measure_links(job, links, typical, size)
@@ -173,10 +179,17 @@ def _measure_long(
             partners[b].append(a)
     else:
         bursts, whole = measure_rates(job, sets, typical, size, effort, clock)
+        few = [ranks for ranks in sets if len(ranks) < FEWEST_ALIKE]
+        joined = sorted(rank for ranks in few for rank in ranks)
+        if whole and len(few) > 1 and len(joined) >= FEWEST_ALIKE:
+            across, whole = measure_rates(job, [joined], [], size, effort, clock)
+            if as_fast_across(few, host_of, [*bursts, *across], latencies):
+                sets = [ranks for ranks in sets if ranks not in few] + [joined]
+                bursts = [*bursts, *across]
         for ranks in sets:
             mine = [host_of[rank] for rank in ranks]
             partners |= dict.fromkeys(mine, mine)
-    return rate_residuals(sets, host_of, bursts), partners, whole
+    return rate_residuals(sets, host_of, bursts, latencies), partners, whole
 
 
 def _long_bytes(found: Findings) -> int:

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.probe.inference.suspects import BANDWIDTH, BOTH, LATENCY, Suspect
+from topoloom.probe.inference.suspects import (
+    BANDWIDTH,
+    BOTH,
+    LATENCY,
+    Suspect,
+    bytes_alone,
+)
 from topoloom.probe.job.table import probe_table
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
@@ -50,11 +56,12 @@ class Reference:
         """
         short, long = self._usual("echo", a, b), self._usual("burst", a, b)
         later = self._longer(LATENCY, a, b) * short
-        per_byte = long / (WINDOW * self.long_bytes)
+        of_bytes = bytes_alone(long, short)
+        per_byte = of_bytes / (WINDOW * self.long_bytes)
         there, back = (self._longer(BANDWIDTH, *ends) for ends in ((a, b), (b, a)))
         if kind == "echo":
             return short + max(later, (there + back) / 2 * per_byte * SCAN_SIZE)
-        return long + max(there * long, 2 * later)
+        return long + max(there * of_bytes, 2 * later)
 
     def _usual(self, kind: str, a: int, b: int) -> float:
         is_near = any(a in group and b in group for group in self.groups)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom.probe.findings import Findings
+from topoloom.probe.inference.network import host_groups
 from topoloom.probe.inference.pair_costs import HostCosts
 from topoloom.probe.inference.suspects import (
     BANDWIDTH,
@@ -20,11 +21,12 @@ from topoloom.probe.inference.suspects import (
     Residuals,
     Suspect,
     latency_residuals,
+    seconds_of_bytes,
     slow_hosts,
     slow_links,
 )
 from topoloom.probe.job.running import ProbeJob
-from topoloom.probe.job.samples import Order
+from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.stages.effort import listed
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE
@@ -64,8 +66,7 @@ class _Look:
     Attributes
     ----------
     again
-        Measures pairs of hosts one after another; returns how many times as long each
-        took as expected.
+        Measures pairs of hosts one after another; returns what is compared of each.
     partners
         By host, those whose pairs with it are alike.
     """
@@ -94,23 +95,31 @@ def look_again(
     predicted = found.network.predicted
 
     def again(
-        kind: str, size: int, window: int, expected: Callable[[int, int], float]
+        kind: str, size: int, window: int, ratio: Callable[[Exchange], float]
     ) -> Callable[[Sequence[tuple[int, int]]], list[float]]:
         def measured(pairs: Sequence[tuple[int, int]]) -> list[float]:
             ranks = listed([(first[a], first[b]) for a, b in pairs])
             exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
             # They come back by the ranks that asked, in another order than the pairs.
-            return [
-                e.median / expected(found.host_of[e.first], found.host_of[e.second])
-                for e in exchanges
-            ]
+            return [ratio(exchange) for exchange in exchanges]
 
         return measured
 
-    latencies = latency_residuals(found.root, found.host_of, found.costs, predicted)
-    short = again("echo", SIZE, 1, lambda a, b: float(predicted[a, b]))
-    long = again("burst", found.long_bytes, WINDOW, lambda _a, _b: 1.0)
+    host_of = found.host_of
+
+    def beside_predicted(e: Exchange) -> float:
+        return e.median / float(predicted[host_of[e.first], host_of[e.second]])
+
+    def of_bytes(e: Exchange) -> float:
+        return seconds_of_bytes(e, host_of, predicted)
+
+    latencies = latency_residuals(found.root, host_of, found.costs, predicted)
+    short = again("echo", SIZE, 1, beside_predicted)
+    long = again("burst", found.long_bytes, WINDOW, of_bytes)
     nearest = _Nearest(predicted, len(found.hosts))
+    groups = [
+        {host_of[rank] for rank in group.ranks} for group in host_groups(found.root)
+    ]
     suspects: list[Suspect] = []
     for look in (
         _Look(LATENCY, latencies, short, nearest),
@@ -119,11 +128,21 @@ def look_again(
         ways = (BOTH, OUT, IN) if look.of == BANDWIDTH else (BOTH,)
         each = [slow_hosts(look.residuals, len(found.hosts), way) for way in ways]
         seeming = list(dict.fromkeys(host for of_way in each for host in of_way))
-        suspects += [s for host in seeming if (s := _host(look, host, set(seeming)))]
-        known = {host for s in suspects for host in s.hosts}
+        slow = [s for host in seeming if (s := _host(look, host, set(seeming)))]
+        known = {host for s in [*suspects, *slow] for host in s.hosts}
+        suspects += _without_slow_groups(slow, groups)
         links = [pair for pair, _ in slow_links(look.residuals, known)]
         suspects += [s for pair in links if (s := _link(look, pair, set(links)))]
     return suspects
+
+
+def _without_slow_groups(
+    slow: Sequence[Suspect], groups: Sequence[set[int]]
+) -> list[Suspect]:
+    """Leave out hosts of groups all of which are slow: what leads to those is."""
+    hosts = {host for suspect in slow for host in suspect.hosts}
+    whole = [group for group in groups if len(group) > 1 and group <= hosts]
+    return [s for s in slow if not any(s.hosts[0] in group for group in whole)]
 
 
 def _host(look: _Look, host: int, seeming: set[int]) -> Suspect | None:

@@ -128,6 +128,28 @@ def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
     assert suspect["times_as_long"] == pytest.approx(1.25, rel=0.05)
 
 
+@pytest.mark.parametrize("sizes", [[2, 2, 2, 2], [3, 3, 2]])
+def test_a_slow_host_of_a_group_of_few_is_named(
+    topoloom: Command, tmp_path: Path, sizes: list[int]
+) -> None:
+    """Those of other groups are its like: their links are as fast."""
+    xml = tree(sizes, bandwidths={"h1": 5e9})
+    found = probe(topoloom, launcher(tmp_path, xml, [f"h{host}" for host in range(8)]))
+    assert host_groups(found) == planted(sizes)
+    (suspect,) = found["suspects"]
+    assert (suspect["hosts"], suspect["of"]) == (["h1"], "bandwidth")
+    assert suspect["times_as_long"] == pytest.approx(2, rel=0.05)
+
+
+def test_a_group_all_of_whose_hosts_are_slow_has_a_slow_link(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    xml = tree([2, 2, 2, 2], bandwidths={"h0": 5e9, "h1": 5e9})
+    words = launcher(tmp_path, xml, [f"h{host}" for host in range(8)])
+    (suspect,) = probe(topoloom, words)["suspects"]
+    assert (suspect["kind"], suspect["hosts"]) == ("uplink", ["h0", "h1"])
+
+
 def test_one_slow_host_of_four_does_not_speak_for_all(
     topoloom: Command, tmp_path: Path
 ) -> None:
@@ -147,7 +169,7 @@ def test_one_slow_host_of_four_does_not_speak_for_all(
     good = topoloom("probe", "--check", "m.toml", "--", *words)
     assert good.status == 0, good.out
     assert good.out.startswith("good: 4 hosts: latency 1.00 x, bandwidth 1.00 x")
-    assert "; slow there already: h0 (bandwidth 9.4" in good.out
+    assert "; slow there already: h0 (bandwidth 10.1" in good.out
 
 
 def test_pairs_at_once_leave_out_a_slow_host(topoloom: Command, tmp_path: Path) -> None:

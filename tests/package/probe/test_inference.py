@@ -212,7 +212,9 @@ def bursts(hosts: int, slow: int, factor: float) -> list[Exchange]:
 
 @pytest.mark.parametrize("hosts", [5, 16, 40])
 def test_a_slow_host_is_worth_a_second_look_and_no_other(hosts: int) -> None:
-    found = rate_residuals([range(hosts)], range(hosts), bursts(hosts, 3, 1.25))
+    found = rate_residuals(
+        [range(hosts)], range(hosts), bursts(hosts, 3, 1.25), np.zeros((hosts, hosts))
+    )
     assert slow_hosts(found, hosts) == [3]
     assert slow_links(found, [3]) == []
 

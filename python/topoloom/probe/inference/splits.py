@@ -230,7 +230,8 @@ def _gained(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
     together = of[:, None] == of[None]
     inside, across = _Mean(blocks, together), _Mean(blocks, ~together)
     apart = across.mean - inside.mean
-    if apart < least:
+    # Of groups most pairs across are farther: not a few, whose times came by chance.
+    if apart < least or across.middle - inside.middle < apart / 2:
         return -math.inf
     return apart**2 / (inside.square_error + across.square_error) / 2 - _log_ways(sizes)
 
@@ -267,4 +268,13 @@ class _Mean:
         weights = blocks.weights[chosen]
         total = float(weights.sum())
         self.mean = float(weights @ blocks.means[chosen]) / total
+        self._values = blocks.means[chosen], weights
         self.square_error = 2 / total
+
+    @property
+    def middle(self) -> float:
+        """The weighted median."""
+        values, weights = self._values
+        order = np.argsort(values)
+        upto = np.cumsum(weights[order])
+        return float(values[order[np.searchsorted(upto, upto[-1] / 2)]])

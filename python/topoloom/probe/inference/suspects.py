@@ -26,6 +26,8 @@ _FAR, _FAR_LINK = 4.0, 3.0
 _SIGMA, _MEDIAN = 1.4826, 1.2533
 #: Where there are more, the slowest are looked at.
 MOST = 32
+#: Fewer do not say which of them is slow; the share of pairs that are not, at least.
+FEWEST_ALIKE, _USUAL = 4, 0.25
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 LATENCY, BANDWIDTH = "latency", "bandwidth"
@@ -226,9 +228,18 @@ def latency_residuals(
 
 
 def rate_residuals(
-    sets: Iterable[Sequence[int]], host_of: Sequence[int], bursts: Iterable[Exchange]
+    sets: Iterable[Sequence[int]],
+    host_of: Sequence[int],
+    bursts: Iterable[Exchange],
+    latencies: HostCosts,
 ) -> Residuals:
-    """Compare bursts with others of the same set, that were at once or alone, too."""
+    """Compare bursts with others of the same set, that were at once or alone, too.
+
+    Parameters
+    ----------
+    latencies
+        Seconds of a short message between hosts.
+    """
     found = Residuals()
     number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
     by_set: dict[tuple[str, int], list[Exchange]] = {}
@@ -236,13 +247,48 @@ def rate_residuals(
         if burst.first in number and number[burst.first] == number.get(burst.second):
             by_set.setdefault((burst.how, number[burst.first]), []).append(burst)
     for of_set in by_set.values():
-        middle = float(np.median([burst.median for burst in of_set]))
-        for burst in of_set:
+        took = [seconds_of_bytes(burst, host_of, latencies) for burst in of_set]
+        middle = float(np.median(took))
+        for burst, seconds in zip(of_set, took, strict=True):
             hosts = host_of[burst.first], host_of[burst.second]
             apart = np.abs(burst.seconds - burst.median)
             error = _SIGMA * float(np.median(apart)) / math.sqrt(len(apart))
-            found.add(*hosts, burst.median / middle, _MEDIAN * error / burst.median)
+            found.add(*hosts, seconds / middle, _MEDIAN * error / seconds)
     return found
+
+
+def seconds_of_bytes(
+    burst: Exchange, host_of: Sequence[int], latencies: HostCosts
+) -> float:
+    """Return what the bytes of a burst take between hosts."""
+    latency = float(latencies[host_of[burst.first], host_of[burst.second]])
+    return bytes_alone(burst.median, latency)
+
+
+def bytes_alone(long: float, short: float) -> float:
+    """Take latency out of the seconds of a burst: one way, and that of a grant."""
+    return max(long - 2 * short, long / 2)
+
+
+def as_fast_across(
+    sets: Sequence[Sequence[int]],
+    host_of: Sequence[int],
+    bursts: Iterable[Exchange],
+    latencies: HostCosts,
+) -> bool:
+    """Whether bytes take no longer between sets of ranks than inside them."""
+    number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
+    inside: list[float] = []
+    across: list[float] = []
+    for burst in bursts:
+        if burst.first in number and burst.second in number:
+            same = number[burst.first] == number[burst.second]
+            took = seconds_of_bytes(burst, host_of, latencies)
+            (inside if same else across).append(took)
+    if not inside or not across:
+        return False
+    far, near = (float(np.quantile(of, _USUAL)) for of in (across, inside))
+    return far <= LOOK * near
 
 
 def slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
