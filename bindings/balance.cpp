@@ -67,6 +67,7 @@ nb::object rows_of(const Plan& plan) {
 struct WeightedBalance {
     std::vector<Rank> owners;
     TaskMeasures measures;
+    TaskMeasures before;
 };
 
 WeightedBalance weighted(const Numbers& loads, const Integers& bytes, const Ids& owners, std::size_t ranks,
@@ -91,7 +92,7 @@ WeightedBalance weighted(const Numbers& loads, const Integers& bytes, const Ids&
     const bool alone = graph == nullptr && placement == nullptr;
     std::vector<Rank> found = alone ? balance_with_few_bytes(tasks) : repartition(tasks);
     const TaskMeasures measures = measure_tasks(tasks, found);
-    return {std::move(found), measures};
+    return {std::move(found), measures, measure_tasks(tasks, tasks.owners)};
 }
 
 nb::list list_balancers() {
@@ -160,6 +161,12 @@ void bind_balance(nb::module_& m) {
         .def_prop_ro(
             "hop_bytes", [](const WeightedBalance& b) { return b.measures.hop_bytes; },
             "The same, times the distance on the machine; 0 without one.")
+        .def_prop_ro(
+            "cut_bytes_before", [](const WeightedBalance& b) { return b.before.cut_bytes; },
+            "That they sent before tasks moved.")
+        .def_prop_ro(
+            "hop_bytes_before", [](const WeightedBalance& b) { return b.before.hop_bytes; },
+            "The same, times the distance.")
         .def_prop_ro(
             "moved_hop_bytes", [](const WeightedBalance& b) { return b.measures.moved_hop_bytes; },
             "Of all tasks that change ranks, times the distance.");

@@ -1548,6 +1548,14 @@ class WeightedBalance:
         """The same, times the distance on the machine; 0 without one."""
 
     @property
+    def cut_bytes_before(self) -> int:
+        """That they sent before tasks moved."""
+
+    @property
+    def hop_bytes_before(self) -> float:
+        """The same, times the distance."""
+
+    @property
     def moved_hop_bytes(self) -> float:
         """Of all tasks that change ranks, times the distance."""
 
@@ -1791,6 +1799,20 @@ def slot_capacities(graph: CommGraph, allocation: Allocation, sharing: Sharing |
     """
     What fits, in integers: the load of every rank, and how much each slot of the allocation may hold.
     All 1 where ranks do not share slots.
+    """
+
+def place_experts(loads: numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], nodes: numpy.typing.NDArray[numpy.integer] | Sequence[int], slots: int, choices: numpy.typing.NDArray[numpy.integer] | None = None, *, nearest: bool = False, slack: float = 0.01, seed: int = 1, threads: int = 0) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32]]:
+    """
+    Places the experts of layers on GPUs: by loads alone, and for few visits of nodes.
+
+    loads: of a layer in each row; nodes: of each GPU; slots: experts on a GPU; choices: experts of a token in each row, -1 for none, layer after layer, as many tokens for each. Both results have a row for each layer: the experts slot by slot, GPU by GPU. The second keeps within `slack` of the first's busiest GPU, and was found from every second token, the first included. Throws Error for what cannot be.
+    """
+
+def measure_experts(loads: numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], nodes: numpy.typing.NDArray[numpy.integer] | Sequence[int], held: numpy.typing.NDArray[numpy.integer], choices: numpy.typing.NDArray[numpy.integer] | None = None, *, nearest: bool = False) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Rows of a layer each: nodes beside its own that a token visits, or where there are no choices the share of tokens that leave their node; the load of the busiest GPU; the mean load of GPUs.
+
+    held: experts slot by slot, a layer in each row; the rest as for `place_experts`.
     """
 
 def call_mapper(address: int, graph: CommGraph, allocation: Allocation, *, objective: Objective | str, phases: Sequence[CommGraph], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], capacity: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool, seed: int, seconds: float | None, work: int | None, progress: Callable[[int], object] | None) -> list[int]:

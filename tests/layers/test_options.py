@@ -24,6 +24,8 @@ OF_SWITCHES = {"--loads", "--traffic"}
 OF_FRAMEWORKS = {"--world"}
 #: What `probe` checks is a machine, and `export` a placement.
 CHECKS = {"--check"}
+#: Of `trees` it names what is simulated; `balance` has but one thing.
+SIMULATES = {"--simulate"}
 
 
 def options(verb: str) -> dict[str, Any]:
@@ -58,7 +60,15 @@ def test_verbs_share_options() -> None:
 
 @pytest.mark.parametrize(
     "word",
-    sorted(SHARED.keys() - RESULTS - FORMATS - OF_SWITCHES - OF_FRAMEWORKS - CHECKS),
+    sorted(
+        SHARED.keys()
+        - RESULTS
+        - FORMATS
+        - OF_SWITCHES
+        - OF_FRAMEWORKS
+        - CHECKS
+        - SIMULATES
+    ),
 )
 def test_an_option_means_one_thing_in_every_verb(word: str) -> None:
     meanings = {(kind(option), option.help) for option in SHARED[word].values()}

@@ -12,6 +12,20 @@ from topoloom.tasks.balancing.balance import (
 )
 from topoloom.tasks.balancing.load_list import read_loads as read_loads
 from topoloom.tasks.balancing.rank_slots import placed_ranks as placed_ranks
+from topoloom.tasks.balancing.task_edges import with_edges as with_edges
+from topoloom.tasks.balancing.task_graph import read_task_graph as read_task_graph
+from topoloom.tasks.balancing.task_list import (
+    TaskList as TaskList,
+    read_tasks as read_tasks,
+)
+from topoloom.tasks.balancing.timed import (
+    plan_rounds as plan_rounds,
+    time_moves as time_moves,
+)
+from topoloom.tasks.balancing.weighted import (
+    balance_tasks as balance_tasks,
+    rank_count as rank_count,
+)
 from topoloom.tasks.bound import prove_bounds as prove_bounds
 from topoloom.tasks.bus.affinity import (
     BusTiming as BusTiming,

@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoloom.cli import complete
+from topoloom.cli.balanced_output import (
+    MAX_LISTED,
+    TaskOptions,
+    balance_file,
+    simulated_times,
+    time_facts,
+)
 from topoloom.cli.options.files import AsJson, Figure, PlacementOption
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
@@ -17,10 +24,6 @@ from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
     from topoloom.tasks.balancing.balance import Balanced, Crossing
-    from topoloom.tasks.balancing.weighted import Resettled
-
-#: How many moves are listed one by one.
-MAX_LISTED = 20
 
 
 @with_groups
@@ -29,8 +32,9 @@ def command(
         Path,
         typer.Argument(
             metavar="LOADS",
-            help="How many tasks each rank holds: one integer per line. Or a table of "
-            "tasks, with the columns task,owner,load,bytes.",
+            help="How many tasks each rank holds: one integer per line. Or tasks that "
+            "differ: a table with the columns task,owner,load,bytes, a METIS or Chaco "
+            "graph, or a hypergraph of Zoltan or PaToH.",
         ),
     ],
     method: Annotated[
@@ -48,6 +52,32 @@ def command(
     allowed: AllocationOptions,
     amount: MaybeBytes = None,
     ranks_asked: MaybeRanks = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(
+            "--edges",
+            metavar="FILE",
+            help="What tasks of a table send to each other in a period: columns "
+            "task,task,bytes, or a communication graph.",
+        ),
+    ] = None,
+    owners: Annotated[
+        Path | None,
+        typer.Option(
+            "--owners",
+            metavar="FILE",
+            help="The rank that has each vertex of a graph of tasks, one per line.",
+            show_default="GRAPH.assign",
+        ),
+    ] = None,
+    periods: Annotated[
+        float,
+        typer.Option(
+            "--periods",
+            metavar="N",
+            help="How often tasks send what --edges says until they move again.",
+        ),
+    ] = 1,
     memory: Annotated[
         str | None,
         typer.Option(
@@ -62,6 +92,14 @@ def command(
             help="By which a rank's load may exceed the mean, in a table of tasks.",
         ),
     ] = 0.02,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate",
+            help="Simulate how long tasks take to move: in our switches, and in SMPI "
+            "where SimGrid is installed.",
+        ),
+    ] = False,
     figure: Figure = None,
     seed: Seed = 1,
     as_json: AsJson = False,
@@ -87,8 +125,10 @@ def command(
     integer-diffusion  the same in entire tasks, until neighbors hardly differ
     laplacian          the flow between neighbors with the least sum of squares
 
-    Tasks of a table go where no rank has more than the mean and --tolerance, nor more
-    bytes than --memory; few bytes move, beside a bound that none can be below.
+    Tasks that differ go where no rank has more than the mean and --tolerance, nor more
+    bytes than --memory; few bytes move, beside a bound that none can be below. With
+    --edges, few bytes are sent between ranks, too: in all --periods as many count as
+    move. With a machine both count times the distance; inside a node little.
 
     Measures stand beside what no plan can be below that ends with the same loads. With
     a machine, tasks of --bytes (1 byte unless given) also cost hop-bytes and load its
@@ -100,7 +140,10 @@ def command(
       topoloom balance loads.csv --method qwalk --json
       topoloom balance loads.csv --machine torus:8x8x8 --bytes 2KiB
       topoloom balance loads.csv --machine torus:4x4 --figure plan.svg
+      topoloom balance loads.csv -m torus:4x4,bandwidth=10GB/s,latency=1us --simulate
       topoloom balance tasks.csv --memory 16GiB --json
+      topoloom balance tasks.csv --edges edges.csv --machine torus:4x4 --periods 100
+      topoloom balance mesh.graph --owners mesh.part.16 --tolerance 0.05
       topoloom balance loads.csv --placement x.json --method 'transport(receives=1)'
     """
     from topoloom._core import Error
@@ -110,43 +153,48 @@ def command(
     from topoloom.tasks.balancing.balance import balance_loads
     from topoloom.tasks.balancing.load_list import read_loads
     from topoloom.tasks.balancing.rank_slots import placed_ranks
-    from topoloom.tasks.balancing.task_list import is_task_list, read_tasks
-    from topoloom.tasks.balancing.weighted import balance_tasks
+    from topoloom.tasks.balancing.task_graph import is_task_graph
+    from topoloom.tasks.balancing.task_list import is_task_list
+    from topoloom.tasks.balancing.timed import plan_rounds, time_moves
     from topoloom.tasks.problem import Where
 
-    if is_task_list(loads):
-        plain = method == "auto" and machine is None and placement is None
-        if not plain or amount is not None or figure is not None:
-            raise Error(
-                f"{loads} is a table of tasks, for --ranks, --memory and --tolerance; "
-                "leave out other options"
-            )
-        size = parse_bytes(memory) if memory is not None else None
-        resettled = balance_tasks(read_tasks(loads), ranks_asked, size, tolerance)
-        if as_json:
-            print_json(resettled.document())
-        else:
-            _print_resettled(resettled)
-        return
-    if ranks_asked is not None or memory is not None:
-        raise Error("--ranks and --memory are for a table of tasks")
-    given = read_loads(loads)
     where = Where(*allowed, seed)
+    asked = TaskOptions(edges, owners, periods, ranks_asked, memory, tolerance)
+    kind = "graph" if is_task_graph(loads) else "table" if is_task_list(loads) else ""
+    if kind:
+        if method != "auto" or amount is not None or figure is not None:
+            raise Error(
+                f"{loads} is a {kind} of tasks, for --ranks, --memory and --tolerance; "
+                "leave out --method, --bytes and --figure"
+            )
+        balance_file(loads, asked, machine, placement, where, simulate, as_json)
+        return
+    if asked != TaskOptions(tolerance=tolerance):
+        raise Error(
+            "--edges, --owners, --periods, --ranks and --memory are for tasks that "
+            f"differ; {loads} has the numbers of equal ones"
+        )
+    given = read_loads(loads)
     ranks = placed_ranks(len(given), machine, placement, where)
-    if amount is not None and ranks is None:
-        raise Error("--bytes is the size of tasks that cross a --machine; name one")
+    if ranks is None and (amount is not None or simulate):
+        what = "--simulate is for" if simulate else "--bytes is the size of"
+        raise Error(f"{what} tasks that cross a --machine; name one")
     size = parse_bytes(amount) if amount is not None else 1
     balanced = balance_loads(given, method, ranks, size)
+    times = {}
+    if simulate and ranks is not None:
+        rounds = plan_rounds(given, balanced.balance, size)
+        times = time_moves(ranks, rounds, machine)
     if figure is not None:
         draw_plan(figure, given, {method: balanced.balance}, ranks)
     if as_json:
-        print_json(balanced.document())
+        print_json({**balanced.document(), **simulated_times(times)})
     else:
-        _print(balanced)
+        _print(balanced, times)
         print_facts([], written=[figure])
 
 
-def _print(balanced: Balanced) -> None:
+def _print(balanced: Balanced, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
 
     found = balanced.balance
@@ -167,7 +215,7 @@ def _print(balanced: Balanced) -> None:
     ]
     if balanced.crossing is not None:
         facts += _costs(balanced.crossing)
-    print_facts(facts)
+    print_facts(facts + time_facts(times))
     print_table(
         ["", "plan", "at least"],
         [
@@ -175,26 +223,6 @@ def _print(balanced: Balanced) -> None:
             for key, title in TITLES.items()
         ],
     )
-
-
-def _print_resettled(resettled: Resettled) -> None:
-    from topoloom.cli.console import print_facts, print_table
-
-    found, moves = resettled.balance, resettled.moves
-    count = len(resettled.tasks.names)
-    print_facts([], f"{count:,} tasks on {resettled.ranks:,} ranks")
-    if moves:
-        rows = [[name, f"{old}", f"{new}"] for name, old, new in moves[:MAX_LISTED]]
-        print_table(["task", "from", "to"], rows)
-    facts = [("tasks that move", f"{len(moves):,}")]
-    if len(moves) > MAX_LISTED:
-        facts.append(("not listed", f"{len(moves) - MAX_LISTED:,}; --json has all"))
-    facts += [
-        ("busiest rank", f"{resettled.over_mean:.4f} of the mean"),
-        ("bytes that move", f"{found.moved_bytes:,}"),
-        ("at least", f"{found.least_bytes:,}"),
-    ]
-    print_facts(facts)
 
 
 #: The measures of a plan, as they are shown.

@@ -136,10 +136,20 @@ def block_ranks(allocation: Allocation, count: int) -> Ranks:
     return Ranks(allocation, Placement(allocation, allocation.slots[:count]))
 
 
-def _crossing(found: Balance, ranks: Ranks, task_bytes: int) -> Crossing:
-    count = len(ranks.placement.slots)
-    source, target, tasks = found.plan.T
+def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGraph:
+    """Say what `count` ranks send by rows of from, to and tasks, in one message each.
+
+    Raises
+    ------
+    Error
+        Where a message has more bytes than can be counted.
+    """
+    source, target, tasks = plan.T
     if tasks.size and int(tasks.max()) * task_bytes >= 2**63:
         raise Error("the bytes of a message add up to 2^63 or more")
-    sent = CommGraph.from_edges(count, source, target, tasks * task_bytes)
+    return CommGraph.from_edges(count, source, target, tasks * task_bytes)
+
+
+def _crossing(found: Balance, ranks: Ranks, task_bytes: int) -> Crossing:
+    sent = sent_tasks(len(ranks.placement.slots), found.plan, task_bytes)
     return Crossing(ranks, task_bytes, judge(sent, *ranks))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom._core import Error
+from topoloom._core import CommGraph, Error
 from topoloom.support.files import read_text
 from topoloom.support.plain_text import is_number
 
@@ -29,12 +29,15 @@ class TaskList(NamedTuple):
         As in the table, each once.
     owners, loads, bytes
         The rank that has the task, what it takes, and what moves with it.
+    graph
+        What tasks send to each other in a period; None: unknown.
     """
 
     names: list[str]
     owners: NDArray[np.uint32]
     loads: NDArray[np.float64]
     bytes: NDArray[np.int64]
+    graph: CommGraph | None = None
 
 
 def is_task_list(path: str | Path) -> bool:
@@ -73,8 +76,8 @@ def read_tasks(path: str | Path) -> TaskList:
         if name in names:
             raise Error(f"{where}: task '{name}' is on line {names[name]} already")
         names[name] = number
-        owner = _integer(words[1], f"{where}: the owner of a task", MOST_RANKS)
-        size = _integer(words[3], f"{where}: the bytes of a task", MOST_BYTES)
+        owner = integer(words[1], f"{where}: the owner of a task", MOST_RANKS)
+        size = integer(words[3], f"{where}: the bytes of a task", MOST_BYTES)
         rows.append((owner, _load(words[2], where), size))
     if not rows:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
@@ -87,7 +90,8 @@ def read_tasks(path: str | Path) -> TaskList:
     )
 
 
-def _integer(text: str, what: str, limit: int) -> int:
+def integer(text: str, what: str, limit: int) -> int:
+    """Read an integer from 0 to below a limit; `what` is for messages."""
     if not is_number(text):
         raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")
     if len(text.lstrip("0")) > len(str(limit)) or int(text) >= limit:

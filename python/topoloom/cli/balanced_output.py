@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `topoloom balance` prints of tasks that differ, and of simulated times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from topoloom.tasks.balancing.weighted import Resettled
+    from topoloom.tasks.problem import Where
+
+#: How many moves are listed one by one.
+MAX_LISTED = 20
+
+
+class TaskOptions(NamedTuple):
+    """Options for tasks that differ, as they were given."""
+
+    edges: Path | None = None
+    owners: Path | None = None
+    periods: float = 1
+    ranks: int | None = None
+    memory: str | None = None
+    tolerance: float = 0.02
+
+
+def balance_file(
+    file: Path,
+    asked: TaskOptions,
+    machine: str | None,
+    placement: Path | None,
+    where: Where,
+    simulate: bool,
+    as_json: bool,
+) -> None:
+    """Balance the tasks of a table or of a graph, and print where they go."""
+    from topoloom._core import Error
+    from topoloom.cli.console import print_json
+    from topoloom.support.units import parse_bytes
+    from topoloom.tasks.balancing.rank_slots import placed_ranks
+    from topoloom.tasks.balancing.task_edges import with_edges
+    from topoloom.tasks.balancing.task_graph import is_task_graph, read_task_graph
+    from topoloom.tasks.balancing.task_list import read_tasks
+    from topoloom.tasks.balancing.timed import time_moves
+    from topoloom.tasks.balancing.weighted import balance_tasks, rank_count
+
+    if is_task_graph(file):
+        if asked.edges is not None:
+            raise Error(f"{file} is a graph and has edges; leave out --edges")
+        tasks = read_task_graph(file, asked.owners)
+    else:
+        if asked.owners is not None:
+            raise Error(f"{file} has a column of owners; leave out --owners")
+        tasks = read_tasks(file)
+        if asked.edges is not None:
+            tasks = with_edges(tasks, asked.edges)
+    if asked.periods != 1 and tasks.graph is None:
+        raise Error("--periods says how often --edges are sent; name them, too")
+    count = rank_count(tasks, asked.ranks)
+    ranks = placed_ranks(count, machine, placement, where)
+    if simulate and ranks is None:
+        raise Error("--simulate is for tasks that cross a --machine; name one")
+    size = parse_bytes(asked.memory) if asked.memory is not None else None
+    found = balance_tasks(tasks, count, size, asked.tolerance, asked.periods, ranks)
+    times = {}
+    if simulate and ranks is not None:
+        times = time_moves(ranks, [found.sent()], machine)
+    if as_json:
+        print_json({**found.document(), **simulated_times(times)})
+    else:
+        _print(found, times)
+
+
+def simulated_times(times: dict[str, float]) -> dict[str, dict[str, float]]:
+    """Make what ``--json`` prints of seconds by simulator."""
+    return {"simulated_seconds": times} if times else {}
+
+
+def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
+    """Write seconds by simulator for people."""
+    from topoloom.support.units import format_seconds
+
+    titles = {"switches": "in our switches", "simgrid": "in SMPI"}
+    return [
+        (f"simulated {titles[name]}", format_seconds(seconds))
+        for name, seconds in times.items()
+    ]
+
+
+def _print(resettled: Resettled, times: dict[str, float]) -> None:
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.support.units import format_count
+
+    found, moves = resettled.balance, resettled.moves
+    count = len(resettled.tasks.names)
+    print_facts([], f"{count:,} tasks on {resettled.ranks:,} ranks")
+    if moves:
+        rows = [[name, f"{old}", f"{new}"] for name, old, new in moves[:MAX_LISTED]]
+        print_table(["task", "from", "to"], rows)
+    facts = [("tasks that move", f"{len(moves):,}")]
+    if len(moves) > MAX_LISTED:
+        facts.append(("not listed", f"{len(moves) - MAX_LISTED:,}; --json has all"))
+    facts += [
+        ("busiest rank", f"{resettled.over_mean:.4f} of the mean"),
+        ("bytes that move", f"{found.moved_bytes:,}"),
+        ("at least", f"{found.least_bytes:,}"),
+    ]
+    if resettled.tasks.graph is not None:
+        before, after = found.cut_bytes_before, found.cut_bytes
+        facts.append(("bytes between ranks", f"{before:,}, then {after:,}"))
+    if resettled.where is not None:
+        facts.append(("machine", resettled.where.allocation.machine.name))
+        if resettled.tasks.graph is not None:
+            hops = [format_count(n) for n in (found.hop_bytes_before, found.hop_bytes)]
+            facts.append(("hop-bytes", ", then ".join(hops)))
+        facts.append(("hop-bytes of moves", format_count(found.moved_hop_bytes)))
+    print_facts(facts + time_facts(times))

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what tasks send to each other: a table of pairs, or a communication graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from topoloom._core import CommGraph, Error
+from topoloom.graphs.graph_file import load_graph
+from topoloom.support.files import read_text
+from topoloom.support.nearest import unknown_name
+from topoloom.support.units import counted
+from topoloom.tasks.balancing.task_list import MOST_BYTES, TaskList, integer
+
+#: What the first line of the table may say.
+HEAD = "task,task,bytes"
+
+
+def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
+    """Add what tasks send to each other in a period.
+
+    Parameters
+    ----------
+    path
+        A table with the columns ``task,task,bytes``, in which pairs that stand there
+        twice are summed; or a file that `topoloom.load_graph` reads, whose rank i is
+        the task on line i of its table.
+
+    Raises
+    ------
+    Error
+        Where a line has other columns, a task that there is none of, or bytes that
+        cannot be.
+    """
+    if Path(path).suffix not in (".csv", ".txt"):
+        graph = load_graph(path)
+        if graph.rank_count != len(tasks.names):
+            raise Error(
+                f"{path} has messages of {counted(graph.rank_count, 'task')}, but "
+                f"there are {len(tasks.names):,}"
+            )
+        return tasks._replace(graph=graph)
+    number = {name: i for i, name in enumerate(tasks.names)}
+    rows: list[tuple[int, int, int]] = []
+    for line, text in enumerate(read_text(path).splitlines(), start=1):
+        words = [word.strip() for word in text.partition("#")[0].split(",")]
+        if words == [""] or (not rows and ",".join(words) == HEAD):
+            continue
+        where = f"{path}:{line}"
+        if len(words) != 3:
+            raise Error(f"{where}: expected the 3 columns {HEAD}, not {len(words)}")
+        for name in words[:2]:
+            if name not in number:
+                raise Error(f"{where}: {unknown_name('task', name, number)}")
+        size = integer(words[2], f"{where}: the bytes of a pair", MOST_BYTES)
+        rows.append((number[words[0]], number[words[1]], size))
+    ends = np.array(rows, np.int64).reshape(-1, 3)
+    if ends[:, 2].sum(dtype=float) >= MOST_BYTES:
+        raise Error(f"{path}: the bytes of all pairs add up to 2^62 or more")
+    graph = CommGraph.from_edges(len(number), ends[:, 0], ends[:, 1], ends[:, 2])
+    return tasks._replace(graph=graph)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads tasks from the files of partitioners: graphs, hypergraphs, and who has what.
+
+A METIS graph, which ParMETIS reads too, says how much every vertex has to do and how
+much moves with it. Zoltan's driver reads Chaco's graphs, which are alike, and
+hypergraphs. Neither says where vertices are now: that is one rank per line in a file
+of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error, read_metis
+from topoloom.support.files import named, read_text
+from topoloom.support.units import counted
+from topoloom.tasks.balancing.task_hypergraph import read_hypergraph
+from topoloom.tasks.balancing.task_list import MOST_BYTES, MOST_RANKS, TaskList, integer
+
+#: How names of graphs end; others are known by a first line of several integers.
+ENDINGS = (".graph", ".metis", ".chaco")
+HYPERGRAPH_ENDINGS = (".hg",)
+#: How Zoltan's driver names the file of ranks, beside the graph.
+ASSIGN = ".assign"
+
+
+def is_task_graph(path: str | Path) -> bool:
+    """Say whether a file is a graph or hypergraph, by its name, then its content."""
+    if Path(path).suffix in (*ENDINGS, *HYPERGRAPH_ENDINGS):
+        return True
+    lines = (line.strip() for line in read_text(path).splitlines())
+    first = next((line for line in lines if line and line[0] not in "%#"), "")
+    return re.fullmatch(r"[0-9]+(\s+[0-9]+)+", first) is not None
+
+
+def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskList:
+    """Read tasks, which are vertices 0, 1, ..., with what they send to each other.
+
+    Parameters
+    ----------
+    path
+        A METIS or Chaco graph: weights of vertices are loads, sizes bytes (each 1
+        without them), and the weight of an edge is sent in both directions. Or a
+        hypergraph ``.hg`` as Zoltan and PaToH read it.
+    owners
+        The rank that has each vertex, one per line; None: the file beside with the
+        ending ``.assign``.
+
+    Raises
+    ------
+    Error
+        ``file:line: what`` is wrong, and where there are no ranks for the vertices.
+    """
+    beside = Path(path).with_suffix(ASSIGN)
+    if owners is None and not beside.is_file():
+        raise Error(
+            f"{path} does not say which rank has which task; name a file of owners "
+            f"with one rank per line, or call it {beside}"
+        )
+    ranks = _read_owners(owners or beside)
+    if Path(path).suffix in HYPERGRAPH_ENDINGS:
+        graph, sizes = read_hypergraph(path, len(ranks)), None
+    else:
+        text = re.sub(r"^#", "%", read_text(path), flags=re.MULTILINE)
+        with named(path):
+            graph = read_metis(text.encode())
+        sizes = _vertex_sizes(text, path)
+    count = graph.rank_count
+    if len(ranks) != count:
+        raise Error(
+            f"{owners or beside} has ranks of {counted(len(ranks), 'task')}, but "
+            f"{path} has {count:,}"
+        )
+    if sizes is None:
+        sizes = np.ones(count, np.int64)
+    names = [str(vertex) for vertex in range(count)]
+    return TaskList(names, ranks, np.asarray(graph.load, float), sizes, graph)
+
+
+def _vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
+    """Find the sizes in a METIS graph that has been read without a complaint."""
+    lines = [line for line in text.splitlines() if not line.startswith("%")]
+    head = lines[0].split()
+    count = int(head[0])
+    if len(head) < 3 or len(head[2]) < 3 or head[2][-3] != "1":
+        return None
+    first = [int(line.split()[0]) for line in lines[1 : count + 1]]
+    if first == list(range(1, count + 1)):
+        return None  # Chaco numbers vertices where METIS has sizes
+    if sum(first) >= MOST_BYTES:
+        raise Error(f"{path}: the sizes of all vertices add up to 2^62 or more")
+    return np.array(first, np.int64)
+
+
+def _read_owners(path: str | Path) -> NDArray[np.uint32]:
+    found = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        text = line.partition("#")[0].partition("%")[0].strip()
+        if text:
+            where = f"{path}:{number}: the rank of a task"
+            found.append(integer(text, where, MOST_RANKS))
+    return np.array(found, np.uint32)

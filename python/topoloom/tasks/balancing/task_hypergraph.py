@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads hypergraphs as Zoltan's driver does: its own format, and PaToH's.
+
+The header is ``vertices hyperedges pins NM``, with N weights per vertex and M per
+hyperedge, or PaToH's ``base vertices hyperedges pins [weights]`` with weights 0 (none),
+1 (vertices), 2 (hyperedges) or 3. A line per hyperedge follows, its weight first, then
+the weights of vertices.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from topoloom._core import CommGraph, Error
+from topoloom.support.files import read_text
+from topoloom.tasks.balancing.task_list import MOST_BYTES, MOST_RANKS, integer
+
+#: A larger hyperedge is a star, not all pairs.
+MOST_PAIRED = 32
+
+
+def read_hypergraph(path: str | Path, count: int) -> CommGraph:
+    """Read a hypergraph of `count` vertices as pairs of tasks with loads.
+
+    A hyperedge of weight w and k pins becomes all pairs of its pins with w / (k - 1),
+    rounded up: one task away from the others then cuts w, as in the hypergraph.
+
+    Raises
+    ------
+    Error
+        ``file:line: what`` is wrong.
+    """
+    lines = _Lines(path)
+    head = _header(lines)
+    if head.vertices != count:
+        lines.complain(f"there are {head.vertices} vertices, but ranks of {count}")
+    rows: list[tuple[int, int, int]] = []
+    seen = 0
+    for number in range(head.edges):
+        words = lines.next(f"hyperedge {number + 1} of {head.edges}")
+        weight = 1
+        if head.edge_weights:
+            weight = lines.number(words, 0, "the weight of a hyperedge", MOST_BYTES)
+            words = words[1:]
+        pins = [
+            lines.number(words, i, "a pin", MOST_RANKS) - head.base
+            for i in range(len(words))
+        ]
+        if any(not 0 <= pin < count for pin in pins):
+            lines.complain(f"pins are {head.base} to {head.base + count - 1}")
+        seen += len(pins)
+        rows += _pairs(list(dict.fromkeys(pins)), weight)
+    if seen != head.pins:
+        raise Error(
+            f"{path}: the header announces {head.pins} pins, but there are {seen}"
+        )
+    loads = np.ones(count)
+    if head.vertex_weights:
+        for vertex in range(count):
+            words = lines.next(f"the weight of vertex {vertex + head.base}")
+            loads[vertex] = lines.number(words, 0, "the weight of a vertex", MOST_BYTES)
+    lines.finish()
+    source, target, weights = np.array(rows, np.int64).reshape(-1, 3).T
+    return CommGraph.from_edges(count, source, target, weights, load=loads)
+
+
+def _pairs(pins: list[int], weight: int) -> list[tuple[int, int, int]]:
+    if len(pins) > MOST_PAIRED:
+        return [(pins[0], pin, weight) for pin in pins[1:]]
+    return [(u, v, -(-weight // (len(pins) - 1))) for u, v in combinations(pins, 2)]
+
+
+class _Header(NamedTuple):
+    base: int
+    vertices: int
+    edges: int
+    pins: int
+    vertex_weights: bool
+    edge_weights: bool
+
+
+class _Lines:
+    """The lines that are not comments, one after the other."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        self._lines = enumerate(read_text(path).splitlines(), start=1)
+        self._at = 0
+
+    def complain(self, what: str) -> NoReturn:
+        raise Error(f"{self._path}:{self._at}: {what}")
+
+    def next(self, what: str) -> list[str]:
+        for number, line in self._lines:
+            self._at = number
+            if not line.startswith("%"):
+                return line.split()
+        raise Error(f"{self._path}: the file ends where {what} is expected")
+
+    def number(self, words: list[str], place: int, what: str, limit: int) -> int:
+        if place >= len(words):
+            self.complain(f"{what} is missing")
+        return integer(words[place], f"{self._path}:{self._at}: {what}", limit)
+
+    def finish(self) -> None:
+        for number, line in self._lines:
+            if line.strip() and not line.startswith("%"):
+                self._at = number
+                self.complain("nothing more is expected")
+
+
+def _header(lines: _Lines) -> _Header:
+    words = lines.next("the header")
+    a, b, c, d = (
+        lines.number(words, i, "a number of the header", MOST_RANKS) for i in range(4)
+    )
+    if a > 1:
+        code = words[3].zfill(2)
+        if len(words) != 4 or code not in ("00", "01", "10", "11"):
+            lines.complain(
+                "the header is 'vertices hyperedges pins NM', with N weights per "
+                f"vertex and M per hyperedge, each 0 or 1, not '{' '.join(words)[:40]}'"
+            )
+        return _Header(1, a, b, c, code[0] == "1", code[1] == "1")
+    weights = words[4] if len(words) > 4 else "0"
+    if weights not in ("0", "1", "2", "3") or words[5:] not in ([], ["1"]):
+        lines.complain("PaToH's weights are 0, 1, 2 or 3, one of each kind")
+    return _Header(a, b, c, d, weights in ("1", "3"), weights in ("2", "3"))

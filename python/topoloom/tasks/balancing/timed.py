@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long tasks take to move on a machine, in network simulators."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+
+import numpy as np
+
+from topoloom._core import Balance, CommGraph
+from topoloom.graphs.phases import Ints
+from topoloom.simulate import load_simulator, with_switch
+from topoloom.tasks.balancing.balance import Ranks, sent_tasks
+
+
+def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]:
+    """Split a plan in rounds, in each of which ranks give what they hold by then."""
+    held = loads.copy()
+    source, target, left = found.plan.T.copy()
+    rounds = []
+    while left.any():
+        given = np.zeros_like(left)
+        for i in left.nonzero()[0]:
+            given[i] = min(left[i], held[source[i]])
+            held[source[i]] -= given[i]
+        np.add.at(held, target, given)
+        left -= given
+        goes = given > 0
+        moved = np.column_stack([source[goes], target[goes], given[goes]])
+        rounds.append(sent_tasks(len(loads), moved, task_bytes))
+    return rounds
+
+
+def time_moves(
+    ranks: Ranks, rounds: Sequence[CommGraph], machine: str | None = None
+) -> dict[str, float]:
+    """Simulate rounds, one after the other; return seconds by simulator.
+
+    Parameters
+    ----------
+    ranks
+        Where they are.
+    rounds
+        What is sent in each.
+    machine
+        Its name or file, whose ``[switch]`` counts.
+
+    Returns
+    -------
+    dict
+        Of our own switches, and of SimGrid where that is installed.
+
+    Raises
+    ------
+    Error
+        If the machine has no links with bandwidths, or a simulator fails.
+    """
+    names = ["switches"] + (["simgrid"] if shutil.which("smpirun") else [])
+    the_machine = ranks.allocation.machine
+    nodes = (ranks.placement.slots // the_machine.slots_per_node).tolist()
+    found = {}
+    for name in names:
+        own = machine if name == "switches" else None
+        simulate = with_switch(load_simulator(name), name, None, own)
+        found[name] = sum(simulate(the_machine, nodes, rounds).seconds)
+    return found

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom balance` of tasks with neighbors: from tables and partitioners' files."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import topoloom as tl
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+SIDE = 12
+#: A mesh of tasks in strips of 3 rows; rank 0 has more to do, and sizes differ.
+OWNERS = [i // (3 * SIDE) for i in range(SIDE * SIDE)]
+LOADS = [3 if owner == 0 else 1 for owner in OWNERS]
+SIZES = [50 + i % 7 for i in range(SIDE * SIDE)]
+PAIRS = [(i, i + 1) for i in range(SIDE * SIDE) if (i + 1) % SIDE] + [
+    (i, i + SIDE) for i in range(SIDE * (SIDE - 1))
+]
+MACHINE = "mesh:2,bandwidth=10GB/s,latency=1us+node:2"
+
+
+def write(path: str, lines: list[str]) -> None:
+    Path(path).write_text("\n".join([*lines, ""]))
+
+
+def write_tables() -> None:
+    rows = zip(itertools.count(), OWNERS, LOADS, SIZES)
+    head = "task,owner,load,bytes"
+    write("tasks.csv", [head, *(f"t{i},{o},{w},{s}" for i, o, w, s in rows)])
+    # METIS sends the weight of an edge in both directions.
+    write("edges.csv", ["task,task,bytes", *(f"t{u},t{v},40" for u, v in PAIRS)])
+
+
+def write_metis(fmt: str, first: list[int]) -> None:
+    """Write the mesh with edges of 20 bytes; `first` stands before the loads."""
+    neighbors: list[list[int]] = [[] for _ in OWNERS]
+    for u, v in PAIRS:
+        neighbors[u].append(v)
+        neighbors[v].append(u)
+    lines = [
+        " ".join(map(str, [*size, load, *(f"{v + 1} 20" for v in row)]))
+        for size, load, row in zip(
+            [[one] for one in first] or itertools.repeat([]),
+            LOADS,
+            neighbors,
+            strict=False,
+        )
+    ]
+    write("mesh.graph", [f"{len(OWNERS)} {len(PAIRS)} {fmt}", *lines])
+    write("mesh.assign", [str(owner) for owner in OWNERS])
+
+
+def moved(found: dict[str, Any]) -> list[tuple[int, int, int]]:
+    return [(int(name.strip("t")), old, new) for name, old, new in found["moves"]]
+
+
+def test_neighbors_stay_together(topoloom: Command) -> None:
+    write_tables()
+    alone = topoloom("balance", "tasks.csv", "--json").json
+    found = topoloom("balance", "tasks.csv", "--edges", "edges.csv", "--json").json
+    owners = np.array(OWNERS)
+    for task, old, new in moved(alone):
+        assert owners[task] == old
+        owners[task] = new
+    cut_alone = sum(40 for u, v in PAIRS if owners[u] != owners[v])
+    assert found["cut_bytes_before"] == 40 * 3 * SIDE
+    assert found["load_max_over_mean"] <= 1.02
+    ours = found["cut_bytes"] + found["moved_bytes"]
+    assert ours < 0.9 * (cut_alone + alone["moved_bytes"])
+
+
+def test_tasks_that_stay_for_long_move_more_and_cut_less(topoloom: Command) -> None:
+    write_tables()
+    words = ["balance", "tasks.csv", "--edges", "edges.csv", "--json"]
+    once = topoloom(*words).json
+    long = topoloom(*words, "--periods", "1000").json
+    assert long["cut_bytes"] < once["cut_bytes"]
+    assert long["moved_bytes"] > once["moved_bytes"]
+
+
+def test_on_a_machine_bytes_count_times_the_distance(topoloom: Command) -> None:
+    write_tables()
+    words = ["balance", "tasks.csv", "--edges", "edges.csv", "--machine", MACHINE]
+    found = topoloom(*words, "--simulate", "--json").json
+    owners = np.array(OWNERS)
+    for task, _, new in moved(found):
+        owners[task] = new
+    node = owners // 2
+    hops = sum(40 for u, v in PAIRS if node[u] != node[v])
+    assert found["hop_bytes"] == hops
+    across = node != np.array(OWNERS) // 2
+    assert found["moved_hop_bytes"] == np.array(SIZES)[across].sum()
+    assert found["simulated_seconds"]["switches"] > 1e-6
+    shown = topoloom(*words, "--simulate").out
+    assert "bytes between ranks" in shown
+    assert "simulated in our switches" in shown
+
+
+def test_memory_is_kept_beside_neighbors(topoloom: Command) -> None:
+    write_tables()
+    most = sum(SIZES) // 4 * 11 // 10
+    words = ["balance", "tasks.csv", "--edges", "edges.csv", "--memory", str(most)]
+    owners = np.array(OWNERS)
+    for task, _, new in moved(topoloom(*words, "--json").json):
+        owners[task] = new
+    assert max(np.bincount(owners, SIZES)) <= most
+
+
+@pytest.mark.parametrize("fmt", ["011", "111"])
+def test_files_of_partitioners_say_the_same_as_tables(
+    topoloom: Command, fmt: str
+) -> None:
+    """Chaco numbers vertices where METIS has sizes; both do not count as bytes."""
+    sizes = SIZES if fmt == "111" else []
+    write_tables()
+    write_metis(fmt, sizes)
+    words = ["balance", "mesh.graph", "--json"]
+    by_graph = topoloom(*words).json
+    if sizes:
+        table = topoloom("balance", "tasks.csv", "--edges", "edges.csv", "--json").json
+        assert moved(by_graph) == moved(table)
+        assert by_graph["moved_bytes"] == table["moved_bytes"]
+    else:
+        assert by_graph["moved_bytes"] == len(by_graph["moves"])
+        write_metis("111", list(range(1, len(OWNERS) + 1)))
+        assert topoloom(*words).json == by_graph
+    Path("mesh.assign").rename("parts")
+    assert topoloom(*words, "--owners", "parts").json == by_graph
+
+
+def test_edges_may_be_a_communication_graph(topoloom: Command) -> None:
+    write_tables()
+    ends = np.array(PAIRS).T
+    graph = tl.CommGraph.from_edges(len(OWNERS), *ends, np.full(len(PAIRS), 40))
+    tl.save_graph("edges.npz", graph)
+    words = ["balance", "tasks.csv", "--json", "--edges"]
+    assert topoloom(*words, "edges.npz").json == topoloom(*words, "edges.csv").json
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["% Zoltan's", "5 2 5 11", "6 1 2 3", "4 4 5", "3", "1", "1", "1", "1"],
+        ["1 5 2 5 3", "6 1 2 3", "4 4 5", "3", "1", "1", "1", "1"],
+        ["0 5 2 5 3", "6 0 1 2", "4 3 4", "3", "1", "1", "1", "1"],
+    ],
+)
+def test_hypergraphs_cut_what_one_task_away_from_the_others_does(
+    topoloom: Command, lines: list[str]
+) -> None:
+    write("h.hg", lines)
+    write("h.assign", ["0", "0", "0", "0", "1"])
+    found = topoloom("balance", "h.hg", "--tolerance", "10", "--json").json
+    # The loads may stay, and the pair of weight 4 costs more than the move of a byte.
+    assert found["cut_bytes_before"] == 4
+    assert found["cut_bytes"] == 0
+    found = topoloom("balance", "h.hg", "-n", "2", "--tolerance", "0.2", "--json").json
+    assert found["load_max_over_mean"] <= 1.2
+    assert found["cut_bytes"] == 6
+
+
+EDGES = "task,task,bytes"
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([EDGES, "a,b"], "edges.csv:2: expected the 3 columns task,task,bytes, not 2"),
+        ([EDGES, "a,bb,1"], "edges.csv:2: no task 'bb' (did you mean 'b'?)"),
+        (["a,b,x"], "edges.csv:1: the bytes of a pair is an integer of 0 or more"),
+        (["a,b,-3"], "edges.csv:1: the bytes of a pair is an integer of 0 or more"),
+        (["a,b,4611686018427387903"] * 2, "the bytes of all pairs add up to 2^62 or"),
+    ],
+)
+def test_edges_that_cannot_be_are_refused(
+    topoloom: Command, lines: list[str], why: str
+) -> None:
+    write("tasks.csv", ["task,owner,load,bytes", "a,0,1,1", "b,1,1,1"])
+    write("edges.csv", lines)
+    refused = topoloom("balance", "tasks.csv", "--edges", "edges.csv")
+    assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert why in refused.err
+
+
+@pytest.mark.parametrize(
+    ("file", "lines", "ranks", "why"),
+    [
+        ("m.graph", ["2 1", "2", "1"], None, "m.graph does not say which rank has"),
+        ("m.graph", ["2 1", "2", "1"], ["0"], "m.assign has ranks of 1 task, but m.gr"),
+        ("m.graph", ["2 1", "2", "1"], ["0", "x"], "m.assign:2: the rank of a task is"),
+        ("m.graph", ["2 1", "2", "3"], ["0", "0"], "m.graph:3: vertex 2 has neighbor"),
+        ("m.hg", ["2 1 2"], ["0", "0"], "m.hg:1: a number of the header is missing"),
+        ("m.hg", ["2 1 2 21"], ["0", "0"], "m.hg:1: the header is 'vertices hyper"),
+        ("m.hg", ["2 1 2 00", "1 3"], ["0", "0"], "m.hg:2: pins are 1 to 2"),
+        ("m.hg", ["2 1 2 00"], ["0", "0"], "m.hg: the file ends where hyperedge 1 of"),
+        ("m.hg", ["2 1 3 00", "1 2"], ["0", "0"], "announces 3 pins, but there are 2"),
+        ("m.hg", ["9 1 2 00", "1 2"], ["0", "0"], "there are 9 vertices, but ranks of"),
+        ("m.hg", ["2 1 2 00", "1 2", "3"], ["0", "0"], "m.hg:3: nothing more is expec"),
+    ],
+)
+def test_files_of_partitioners_that_cannot_be_are_refused(
+    topoloom: Command, file: str, lines: list[str], ranks: list[str] | None, why: str
+) -> None:
+    write(file, lines)
+    if ranks is not None:
+        write("m.assign", ranks)
+    refused = topoloom("balance", file)
+    assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert why in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["loads.csv", "--edges", "edges.csv"], "loads.csv has the numbers of equal"),
+        (["loads.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
+        (["loads.csv", "-m", "mesh:4", "--simulate"], "has no links with bandwidths"),
+        (["tasks.csv", "--periods", "2"], "--periods says how often --edges are sent"),
+        (
+            ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],
+            "more than 0 periods",
+        ),
+        (["tasks.csv", "--owners", "edges.csv"], "tasks.csv has a column of owners"),
+        (["tasks.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
+        (["mesh.graph", "--edges", "edges.csv"], "mesh.graph is a graph and has edges"),
+        (["tasks.csv", "-m", "mesh:3"], "there are 4 ranks, but the allocation has"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    topoloom: Command, words: list[str], why: str
+) -> None:
+    write_tables()
+    write_metis("111", SIZES)
+    write("loads.csv", ["4", "2", "5", "5"])
+    refused = topoloom("balance", *words)
+    assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert why in refused.err
+
+
+def test_the_rounds_of_a_plan_are_simulated_one_after_the_other(
+    topoloom: Command,
+) -> None:
+    write("loads.csv", ["64", "0", "0", "0"])
+    machine = "mesh:4,bandwidth=1GB/s,latency=1us"
+    words = ["balance", "loads.csv", "--machine", machine, "--bytes", "1MiB"]
+    words += ["--simulate", "--json", "--method"]
+    at_once = topoloom(*words, "qwalk").json
+    ring = topoloom(*words, "diffusion(neighbors=ring)").json
+    assert (at_once["rounds"], ring["rounds"]) == (1, 2)
+    # All 48 tasks leave by one link, of 1 GB/s.
+    least = 48 * 2**20 / 1e9
+    seconds = at_once["simulated_seconds"]
+    assert least < seconds["switches"] < 1.1 * least
+    for simulator, one in seconds.items():
+        assert ring["simulated_seconds"][simulator] > 1.1 * least, simulator
+        assert one < ring["simulated_seconds"][simulator]
