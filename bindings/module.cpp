@@ -45,6 +45,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);
     topoloom::python::bind_evaluator(m);
+    topoloom::python::bind_experts(m);
     topoloom::python::bind_c_mapper(m);
     topoloom::python::bind_axes(m);
     topoloom::python::bind_fat_trees(m);

@@ -11,6 +11,7 @@ void bind_balance(nanobind::module_& m);
 void bind_bound(nanobind::module_& m);
 void bind_c_mapper(nanobind::module_& m);
 void bind_evaluator(nanobind::module_& m);
+void bind_experts(nanobind::module_& m);
 void bind_fat_trees(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_machine_text(nanobind::module_& m);

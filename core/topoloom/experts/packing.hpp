@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Replicas onto GPUs, so that the busiest GPU has little more than the mean.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/experts/replicas.hpp"
+
+namespace topoloom {
+
+/// Packs replicas into `bins` of `slots` each, which they fill: the heaviest first into the emptiest that does not hold
+/// the expert yet, then by swaps with the fullest until none helps. Returns the bin of each.
+[[nodiscard]] std::vector<std::uint32_t> pack_evenly(std::span<const ExpertReplica> replicas,
+                                                     std::size_t bins, std::size_t slots);
+
+/// Of each bin.
+[[nodiscard]] std::vector<double> bin_loads(std::span<const ExpertReplica> replicas,
+                                            std::span<const std::uint32_t> bin_of, std::size_t bins);
+
+}  // namespace topoloom

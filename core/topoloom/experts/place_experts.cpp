@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/experts/place_experts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/experts/measure.hpp"
+#include "topoloom/experts/node_search.hpp"
+#include "topoloom/experts/packing.hpp"
+#include "topoloom/experts/replicas.hpp"
+
+namespace topoloom {
+
+namespace {
+
+using Counts = std::vector<std::uint32_t>;
+
+/// Where the replicas of each expert begin in their list.
+Counts firsts(const Counts& counts) {
+    Counts first(counts.size(), 0);
+    std::exclusive_scan(counts.begin(), counts.end(), first.begin(), 0U);
+    return first;
+}
+
+std::vector<std::uint32_t> slots_of(const ExpertGpus& gpus, std::span<const ExpertReplica> replicas,
+                                    std::span<const std::uint32_t> gpu_of) {
+    std::vector<std::uint32_t> order(replicas.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return gpu_of[a] < gpu_of[b]; });
+    std::vector<std::uint32_t> held(gpus.places());
+    for (std::size_t slot = 0; slot < held.size(); ++slot) held[slot] = replicas[order[slot]].expert;
+    return held;
+}
+
+class Search {
+   public:
+    Search(const ExpertLayer& layer, const ExpertGpus& gpus, ExpertDispatch dispatch, double slack, Rng rng)
+        : layer_(layer), gpus_(gpus), dispatch_(dispatch), slack_(slack), rng_(rng) {}
+
+    PlacedExperts run() {
+        const Counts by_load = replicas_by_load(layer_.loads, gpus_);
+        const auto replicas = list_replicas(layer_.loads, by_load);
+        const auto gpu_of = pack_evenly(replicas, gpus_.count(), gpus_.slots());
+        placed_.even = slots_of(gpus_, replicas, gpu_of);
+        placed_.best = placed_.even;
+        const std::vector<double> loads = bin_loads(replicas, gpu_of, gpus_.count());
+        most_ = *std::max_element(loads.begin(), loads.end()) * (1 + slack_);
+        // Dispatch to the nearest may load a GPU more than an equal share of each expert does.
+        const ExpertMeasures even = measure(placed_.even);
+        visits_ = is_within(even) ? even.visits : std::numeric_limits<double>::infinity();
+        if (gpus_.nodes() == 1 || most_ == 0) return placed_;
+        if (dispatch_ == ExpertDispatch::spread || !try_more_nodes()) try_counts(by_load);
+        return placed_;
+    }
+
+   private:
+    [[nodiscard]] ExpertMeasures measure(std::span<const std::uint32_t> held) const {
+        return measure_experts(layer_, gpus_, dispatch_, held, layer_.tokens() > 1 ? 1 : 0, 2);
+    }
+
+    [[nodiscard]] bool is_within(const ExpertMeasures& found) const {
+        return found.load_max <= most_ * (1 + 1e-9);
+    }
+
+    /// Of the counts that leave most replicas to the busiest experts, the first that keep to the load.
+    bool try_more_nodes() {
+        Counts last;
+        for (const double part : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4}) {
+            Counts counts = replicas_by_node(layer_.loads, gpus_, part * most_);
+            if (counts.empty() || counts == last) continue;
+            if (try_counts(counts)) return true;
+            last = std::move(counts);
+        }
+        return false;
+    }
+
+    /// Nodes for replicas: those of experts held several times on different ones, the others by load.
+    [[nodiscard]] std::vector<std::uint32_t> first_nodes(const Counts& counts,
+                                                         std::span<const ExpertReplica> replicas,
+                                                         const Counts& at_most) const {
+        std::vector<std::uint32_t> order(replicas.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const auto key = [&](std::uint32_t i) {
+                return std::pair(-static_cast<double>(counts[replicas[i].expert]), -replicas[i].load);
+            };
+            return key(a) < key(b);
+        });
+        std::vector<double> load(gpus_.nodes(), 0);
+        std::vector<std::size_t> taken(gpus_.nodes(), 0);
+        std::vector<std::uint32_t> held(counts.size() * gpus_.nodes(), 0);
+        std::vector<std::uint32_t> node_of(replicas.size());
+        for (const std::uint32_t i : order) {
+            const std::uint32_t expert = replicas[i].expert;
+            std::size_t best = gpus_.nodes();
+            std::pair<bool, double> least;
+            for (std::size_t node = 0; node < gpus_.nodes(); ++node) {
+                const std::size_t count = gpus_.on(node).size();
+                if (taken[node] == count * gpus_.slots()) continue;
+                const std::pair<bool, double> value{held[expert * gpus_.nodes() + node] >= at_most[expert],
+                                                    load[node] / static_cast<double>(count)};
+                if (best < gpus_.nodes() && value >= least) continue;
+                best = node;
+                least = value;
+            }
+            node_of[i] = static_cast<std::uint32_t>(best);
+            load[best] += replicas[i].load;
+            ++taken[best];
+            ++held[expert * gpus_.nodes() + best];
+        }
+        return node_of;
+    }
+
+    /// The replicas that every second token goes to. Of an expert that is held on several nodes, it is drawn; tokens
+    /// that find one on their own node need none.
+    [[nodiscard]] TokenPins draw_pins(const Counts& counts, std::span<const std::uint32_t> node_of) {
+        TokenPins tokens;
+        const Counts first = firsts(counts);
+        for (std::size_t token = 0; token < layer_.tokens(); token += 2) {
+            const std::uint32_t from = gpus_.node(rng_.below(static_cast<std::uint32_t>(gpus_.count())));
+            for (const std::int64_t choice :
+                 layer_.choices.subspan(token * layer_.per_token, layer_.per_token)) {
+                if (choice < 0) continue;
+                const auto expert = static_cast<std::size_t>(choice);
+                const auto at = node_of.subspan(first[expert], counts[expert]);
+                const bool is_nearest = dispatch_ == ExpertDispatch::nearest && counts[expert] > 1;
+                if (is_nearest && std::find(at.begin(), at.end(), from) != at.end()) continue;
+                tokens.pins.push_back(first[expert] + rng_.below(counts[expert]));
+            }
+            tokens.begin.push_back(static_cast<std::uint32_t>(tokens.pins.size()));
+        }
+        return tokens;
+    }
+
+    /// Searches with these counts; true if what it finds keeps to the load.
+    bool try_counts(const Counts& counts) {
+        const auto replicas = list_replicas(layer_.loads, counts);
+        Counts at_most(counts.size());
+        std::vector<bool> fixed(replicas.size(), false);
+        const bool is_nearest = dispatch_ == ExpertDispatch::nearest;
+        const auto nodes = static_cast<std::uint32_t>(gpus_.nodes());
+        for (std::size_t expert = 0; expert < counts.size(); ++expert)
+            at_most[expert] = is_nearest ? (counts[expert] + nodes - 1) / nodes : counts[expert];
+        for (std::size_t i = 0; is_nearest && i < replicas.size(); ++i)
+            fixed[i] = counts[replicas[i].expert] > 1;
+        const auto node_of = first_nodes(counts, replicas, at_most);
+        const TokenPins none;
+        const bool is_good =
+            take(replicas, NodeSearch(gpus_, replicas, none, node_of, fixed, at_most).settle(most_));
+        if (layer_.tokens() == 0 || !is_good) return is_good;
+        const TokenPins tokens = draw_pins(counts, node_of);
+        for (const double part : {0.9, 0.3}) {  // of the slack, for nodes: GPUs need the rest
+            NodeSearch search(gpus_, replicas, tokens, node_of, fixed, at_most);
+            constexpr std::size_t swaps = 400'000;
+            search.anneal(swaps, slack_ * part, rng_);
+            if (take(replicas, search.settle(most_))) return true;
+        }
+        return false;
+    }
+
+    /// Keeps a placement if it is the best so far; true if it is one and keeps to the load.
+    bool take(std::span<const ExpertReplica> replicas, std::span<const std::uint32_t> gpu_of) {
+        if (gpu_of.empty()) return false;
+        std::vector<std::uint32_t> held = slots_of(gpus_, replicas, gpu_of);
+        const ExpertMeasures found = measure(held);
+        if (!is_within(found)) return false;
+        if (found.visits < visits_) {
+            visits_ = found.visits;
+            placed_.best = std::move(held);
+        }
+        return true;
+    }
+
+    const ExpertLayer& layer_;
+    const ExpertGpus& gpus_;
+    ExpertDispatch dispatch_;
+    double slack_;
+    Rng rng_;
+    double most_ = 0;    // load of a GPU
+    double visits_ = 0;  // of the best
+    PlacedExperts placed_;
+};
+
+}  // namespace
+
+PlacedExperts place_experts(const ExpertLayer& layer, const ExpertGpus& gpus, ExpertDispatch dispatch,
+                            double slack, Rng rng) {
+    layer.check();
+    const std::size_t experts = layer.loads.size();
+    if (gpus.places() < experts)
+        fail(gpus.count(), " GPUs with ", gpus.slots(), " slots hold ", gpus.places(), " experts, not ",
+             experts);
+    if (gpus.slots() > experts) fail("a GPU has ", gpus.slots(), " slots for ", experts, " experts");
+    if (!(slack >= 0 && slack <= 1)) fail("the slack is ", slack, "; it is 0 to 1, such as 0.01");
+    return Search(layer, gpus, dispatch, slack, rng).run();
+}
+
+std::vector<PlacedExperts> place_layers(std::span<const ExpertLayer> layers, const ExpertGpus& gpus,
+                                        ExpertDispatch dispatch, double slack, std::uint64_t seed,
+                                        int threads) {
+    std::vector<PlacedExperts> placed(layers.size());
+    parallel_for(layers.size(), threads, [&](std::size_t i, int) {
+        placed[i] = place_experts(layers[i], gpus, dispatch, slack, Rng(seed, i));
+    });
+    return placed;
+}
+
+}  // namespace topoloom
