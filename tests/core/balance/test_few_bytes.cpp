@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "topoloom/balance/tasks/cover.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
@@ -117,6 +118,43 @@ TEST_CASE("the bound is below what exact search finds, and that is not above our
         CHECK(found.least_bytes <= best);
         CHECK(best <= found.moved_bytes);
     }
+}
+
+TEST_CASE("no tasks with fewer bytes make up a load") {
+    Rng rng(4);
+    for (int draw = 0; draw < 200; ++draw) {
+        const Case one = drawn(1 + rng.below(10), 1, rng);
+        const std::size_t count = one.loads.size();
+        std::vector<std::uint32_t> held;
+        double all = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            held.push_back(i);
+            all += one.loads[i];
+        }
+        const double load = all * rng.uniform();
+        double best = std::numeric_limits<double>::infinity();
+        for (std::uint32_t chosen = 0; chosen < 1U << count; ++chosen) {
+            double has = 0, bytes = 0;
+            for (std::uint32_t i = 0; i < count; ++i) {
+                if ((chosen >> i & 1) == 0) continue;
+                has += one.loads[i];
+                bytes += static_cast<double>(one.bytes[i]);
+            }
+            if (has >= load) best = std::min(best, bytes);
+        }
+        const Cover found = cheapest_cover(one.tasks(), held, load);
+        double bytes = 0;
+        for (const std::uint32_t task : found.tasks) bytes += static_cast<double>(one.bytes[task]);
+        CHECK(bytes == best);
+        CHECK(found.least_bytes == best);
+    }
+    // Of very many tasks parts are taken for the bound.
+    const Case many{std::vector<double>(5000, 1), std::vector<std::int64_t>(5000, 2), {}, 1};
+    std::vector<std::uint32_t> held;
+    for (std::uint32_t i = 0; i < 5000; ++i) held.push_back(i);
+    const Cover found = cheapest_cover(many.tasks(), held, 2000.5);
+    CHECK(found.tasks.size() == 2001);
+    CHECK(found.least_bytes == 4001);
 }
 
 TEST_CASE("memory is respected where it is scarce, and nothing moves where all is well") {

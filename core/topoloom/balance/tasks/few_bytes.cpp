@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "topoloom/balance/tasks/cover.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 
@@ -73,11 +74,17 @@ class Resettlement {
         std::vector<std::uint32_t>& list = held_[rank];
         sort_by_price(list);
         std::vector<std::uint32_t> given;
-        for (const std::uint32_t task : list) {
-            if (!exceeds(rank)) break;
-            if (load_[rank] > limit_ && tasks_.loads[task] == 0) continue;
+        const auto hand_over = [&](std::uint32_t task) {
             take_away(rank, task);
             given.push_back(task);
+        };
+        if (load_[rank] > limit_)
+            std::ranges::for_each(cheapest_cover(tasks_, list, load_[rank] - limit_).tasks, hand_over);
+        const std::set<std::uint32_t> first(given.begin(), given.end());
+        for (const std::uint32_t task : list) {
+            if (!exceeds(rank)) break;
+            if (first.contains(task) || (load_[rank] > limit_ && tasks_.loads[task] == 0)) continue;
+            hand_over(task);
         }
         // The dearest ones first: what fits again stays.
         std::ranges::stable_sort(given, std::greater(), [&](std::uint32_t task) { return size(task); });

@@ -14,7 +14,10 @@ namespace topoloom {
 
 namespace {
 
-constexpr int cycles = 3;
+/// Splits that begin anew, and cycles without a gain after which no more is expected.
+constexpr std::uint64_t splits = 4;
+constexpr std::uint64_t max_cycles = 12;
+constexpr int patience = 4;
 
 std::vector<Part> parts_of(std::span<const Rank> ranks) {
     std::vector<Part> parts;
@@ -45,23 +48,30 @@ class Repartitioning {
         const std::vector<Part> homes = parts_of(tasks_.owners);
         const std::vector<TaskLevel> at_home = task_levels(tasks_, homes, Rng(1));
         best_ = refined(at_home.front(), parts_of(balance_with_few_bytes(tasks_)));
+        if (tasks_.graph == nullptr && distance_.flat()) return ranks_of(best_.part);
         const std::vector<Part> start = lifted_parts(at_home, homes);
         keep_better(descend(at_home, start, relieve_directly));
         keep_better(descend(at_home, start, relieve_along_paths));
-        const std::vector<TaskLevel> anywhere = task_levels(tasks_, {}, Rng(2));
-        const std::vector<Part> anew = split_anew(anywhere.back(), tasks_.ranks, Rng(3));
-        keep_better(descend(anywhere, anew, relieve_along_paths));
-        for (int cycle = 0; cycle < cycles; ++cycle) {
-            const std::vector<TaskLevel> levels =
-                task_levels(tasks_, best_.part, Rng(4, static_cast<std::uint64_t>(cycle)));
-            keep_better(descend(levels, lifted_parts(levels, best_.part), relieve_directly));
+        for (std::uint64_t number = 0; number < splits; ++number) {
+            const std::vector<TaskLevel> levels = task_levels(tasks_, {}, Rng(2, number));
+            const std::vector<Part> anew = split_anew(levels.back(), tasks_.ranks, Rng(3, number));
+            keep_better(descend(levels, anew, relieve_along_paths));
+        }
+        int idle = 0;
+        for (std::uint64_t cycle = 0; cycle < max_cycles && idle < patience; ++cycle) {
+            const std::vector<TaskLevel> levels = task_levels(tasks_, best_.part, Rng(4, cycle));
+            const bool gains =
+                keep_better(descend(levels, lifted_parts(levels, best_.part), relieve_directly));
+            idle = gains ? 0 : idle + 1;
         }
         return ranks_of(best_.part);
     }
 
    private:
-    void keep_better(const std::optional<Found>& found) {
-        if (found && found->is_better_than(best_)) best_ = *found;
+    bool keep_better(const std::optional<Found>& found) {
+        if (!found || !found->is_better_than(best_)) return false;
+        best_ = *found;
+        return true;
     }
 
     /// Refines parts of the coarsest level, then of ever finer ones; none: no place was found for the bytes.

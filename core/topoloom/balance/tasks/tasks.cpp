@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "topoloom/balance/tasks/cover.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace topoloom {
@@ -24,28 +25,15 @@ void check_graph(const Tasks& tasks) {
         fail("there are ", tasks.ranks, " ranks, but slots of ", tasks.slots.size());
 }
 
-/// What a rank must give if it can give parts of tasks: those with few bytes for their load.
-std::int64_t least_given(const Tasks& tasks, std::vector<std::uint32_t>& held, double limit) {
-    double open = -limit;
-    double bytes = 0;
+/// What a rank must give, wherever there is room for it.
+std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held, double limit) {
+    double load = 0, bytes = 0;
     for (const std::uint32_t task : held) {
-        open += tasks.loads[task];
+        load += tasks.loads[task];
         bytes += static_cast<double>(tasks.bytes[task]);
     }
     double least = std::max(0.0, bytes - static_cast<double>(tasks.memory));
-    if (open > 0) {
-        std::erase_if(held, [&](std::uint32_t task) { return tasks.loads[task] == 0; });
-        std::ranges::sort(held, [&](std::uint32_t a, std::uint32_t b) {
-            return static_cast<double>(tasks.bytes[a]) * tasks.loads[b] <
-                   static_cast<double>(tasks.bytes[b]) * tasks.loads[a];
-        });
-        double bought = 0;
-        for (auto task = held.begin(); open > 0 && task != held.end(); ++task) {
-            bought += static_cast<double>(tasks.bytes[*task]) * std::min(1.0, open / tasks.loads[*task]);
-            open -= tasks.loads[*task];
-        }
-        least = std::max(least, bought);
-    }
+    if (load > limit) least = std::max(least, cheapest_cover(tasks, held, load - limit).least_bytes);
     return static_cast<std::int64_t>(std::ceil(least * (1 - rounding)));
 }
 
@@ -116,7 +104,7 @@ TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
         found.moved_bytes += tasks.bytes[i];
         found.moved_hop_bytes += static_cast<double>(tasks.bytes[i]) * distance(tasks.owners[i], owners[i]);
     }
-    for (std::vector<std::uint32_t>& list : held)
+    for (const std::vector<std::uint32_t>& list : held)
         found.least_bytes += least_given(tasks, list, found.load_limit);
     return found;
 }

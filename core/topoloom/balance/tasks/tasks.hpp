@@ -39,10 +39,9 @@ struct TaskMeasures {
     double load_max = 0;
     double load_limit = 0;
     std::int64_t moved_bytes = 0;
-    std::int64_t least_bytes =
-        0;  // that must move until no rank exceeds the limit or its memory, even in parts of tasks
-    std::int64_t cut_bytes = 0;  // that tasks of different ranks exchange in a period
-    double hop_bytes = 0;        // the same, times the distance on the machine
+    std::int64_t least_bytes = 0;  // that must move until no rank exceeds the limit or its memory
+    std::int64_t cut_bytes = 0;    // that tasks of different ranks exchange in a period
+    double hop_bytes = 0;          // the same, times the distance on the machine
     double moved_hop_bytes = 0;
 };
 
@@ -56,8 +55,8 @@ struct TaskMeasures {
 /// to what the plan says, the ones first whose neighbors are there. Throws Error as balance() does.
 [[nodiscard]] std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method);
 
-/// Ranks above the limit give tasks with few bytes for their load, and take back what need not go; the heaviest go first, each
-/// to the rank that they fill best. Where a task fits nowhere, lighter ones make room for it. Throws Error where no place is found
+/// Ranks above the limit give the tasks with the fewest bytes that make up for it, and take back what need not go; the heaviest go
+/// first, each to the rank that they fill best. Where a task fits nowhere, lighter ones make room for it. Throws Error where no place is found
 /// for the bytes. O(tasks log tasks) unless memory is scarce.
 [[nodiscard]] std::vector<Rank> balance_with_few_bytes(const Tasks& tasks);
 
