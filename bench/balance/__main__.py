@@ -6,7 +6,9 @@ from __future__ import annotations
 import argparse
 from itertools import product
 
-from balance import decisions, exactness, near, optimality, simulated
+import numpy as np
+
+from balance import decisions, exactness, near, optimality, repartitions, simulated
 from topoloom.cli.console import print_table
 
 
@@ -113,12 +115,38 @@ def _simulated(quick: bool) -> None:
     print_table(columns, rows, title=title, left=0)
 
 
+def _repartitions(quick: bool) -> None:
+    found = repartitions.compare(1 if quick else repartitions.SEEDS)
+    names = list(found[0][1])
+    peers = names[2:]
+    rows, times = [], []
+    for kind in dict.fromkeys(tasks.kind for tasks, _ in found):
+        runs = [by_name for tasks, by_name in found if tasks.kind == kind]
+        row = [kind, str(len(runs))]
+        for peer in peers:
+            over = [one["ours"].cost / one[peer].cost for one in runs]
+            row += [f"{np.mean(over):.3f}", f"{max(over):.3f}"]
+        row += [f"{max(one[name].imbalance for one in runs):.4f}" for name in names[1:]]
+        row += [f"{max(one[name].moved for one in runs):.2f}" for name in names]
+        rows.append(row)
+        mean = [np.mean([one[name].seconds for one in runs]) for name in names]
+        times.append([kind, *(f"{one / repartitions.STEPS:.3f}" for one in mean)])
+    columns = ["", "sequences"]
+    for peer in peers:
+        columns += [f"cost / {peer}'s", "most"]
+    columns += [f"max / mean, {name}" for name in names[1:]]
+    columns += [f"moved / bound, {name}" for name in names]
+    print_table(columns, rows, title="Tasks with neighbors: cut and moved bytes")
+    print_table(["", *names], times, title="Seconds per step, with the measuring")
+
+
 PARTS = {
     "exactness": _exactness,
     "optimality": _optimality,
     "near": _near,
     "decisions": _decisions,
     "simulated": _simulated,
+    "repartitions": _repartitions,
 }
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 import topoloom as tl
-from balance import exactness, near, optimality, simulated
+from balance import exactness, near, optimality, repartitions, simulated
 
 
 def slow_fewest(excess: list[int]) -> int:
@@ -68,3 +68,17 @@ def test_near_partners_are_measured_on_whole_and_ragged_nodes(
 def test_tori_have_a_core_for_each_simulated_rank(ranks: int) -> None:
     machine = tl.load_machine(simulated.machine(ranks))
     assert machine.slot_count == ranks
+
+
+def test_sequences_of_tasks_are_measured_alike_for_all() -> None:
+    tasks = next(repartitions.sequences(1))
+    assert len(tasks.loads) == repartitions.STEPS
+    assert set(tasks.start.tolist()) == set(range(tasks.ranks))
+    stay = repartitions.measure(tasks, lambda _tasks, _loads, owners: owners)
+    alone = repartitions.measure(tasks, repartitions.few_bytes)
+    ours = repartitions.measure(tasks, repartitions.ours)
+    assert stay.moved == 0
+    assert stay.imbalance > 1.5
+    assert max(alone.imbalance, ours.imbalance) <= 1.02 + 1e-9
+    assert 1 <= alone.moved <= 1.2
+    assert ours.cost < 0.8 * alone.cost
