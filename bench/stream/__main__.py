@@ -107,14 +107,16 @@ def measure(suffix: str, program: Path, items: int, repeats: int) -> list[Any]:
 
 
 def row(name: str, read: Sequence[Any]) -> str:
-    """Write the medians, and from least to most of all but single messages."""
+    """Write the medians, also of ratios, and from least to most of most of them."""
     middle = {way: median(one[way] for one in read) for way in WAYS}
     words = [f"{middle['messages']:.0f}"]
     for way in ("buffers", "delivered", "pushed", "stream"):
         all_of = [one[way] for one in read]
         words.insert(0, f"{middle[way]:.1f} ({min(all_of):.1f} to {max(all_of):.1f})")
-    ratios = [f"{middle['messages'] / middle['stream']:.0f}"]
-    ratios.append(f"{middle['stream'] / middle['buffers']:.2f}")
+    ratios = [
+        f"{median(one['messages'] / one['stream'] for one in read):.0f}",
+        f"{median(one['stream'] / one['buffers'] for one in read):.2f}",
+    ]
     kilobytes = f"{max(one['bytes'] for one in read) / 1e3:.0f}"
     return f"| {' | '.join([name, *words, *ratios, kilobytes])} |"
 

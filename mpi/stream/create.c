@@ -5,21 +5,27 @@
 
 #include "stream.h"
 
-static const topoloom_stream_options standard = {.bucket_bytes = 8192, .timeout = 1e-3};
-
 static topoloom_stream_options fill_in(const topoloom_stream_options* given) {
-    topoloom_stream_options options = given != NULL ? *given : standard;
-    if (options.bucket_bytes == 0) options.bucket_bytes = standard.bucket_bytes;
-    if (options.timeout == 0) options.timeout = standard.timeout;
+    topoloom_stream_options options = given != NULL ? *given : (topoloom_stream_options){0};
+    if (options.timeout == 0) options.timeout = 1e-3;
     return options;
+}
+
+/// The large ones of few hops take the least time per item, and those of many together no more memory.
+static int standard_bucket(int hops, bool has_bound) {
+    enum { least = 8192, most = 65536, together = 1 << 20 };
+    const int share = together / hops / least * least;
+    return has_bound || share < least ? least : share > most ? most : share;
 }
 
 /// Allocates all but buckets to send.
 static bool allocate(struct stream* stream) {
     const size_t hops = (size_t)stream->hop_count;
+    stream->most_in_flight = stream->room < large_bytes ? most_in_flight : most_large_in_flight;
+    const size_t flights = (size_t)stream->most_in_flight * hops;
     stream->hops = calloc(hops, sizeof *stream->hops);
-    stream->flights = calloc(most_in_flight * hops, sizeof *stream->flights);
-    stream->flown = calloc(most_in_flight * hops, sizeof(struct bucket*));
+    stream->flights = calloc(flights, sizeof *stream->flights);
+    stream->flown = calloc(flights, sizeof(struct bucket*));
     stream->front.buckets = calloc(hops, sizeof *stream->front.buckets);
     if (stream->hops == NULL || stream->flights == NULL || stream->flown == NULL ||
         stream->front.buckets == NULL)
@@ -62,7 +68,8 @@ static void free_stream(struct stream* stream) {
 static void share_memory(struct stream* stream, long long buckets) {
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];
-        const long long share = buckets / stream->axis_count, useful = 2LL * axis->hops + 8;
+        const long long share = buckets / stream->axis_count,
+                        useful = 2LL * (axis->hops + most_large_in_flight);
         axis->most_count = buckets == 0 || share / 3 > most_arrivals ? most_arrivals : (int)(share / 3);
         if (axis->most_count == 0) axis->most_count = 1;
         const long long left = share - axis->most_count;
@@ -71,10 +78,13 @@ static void share_memory(struct stream* stream, long long buckets) {
 }
 
 /// Why there can't be a stream with these arguments; NULL: there can.
-static const char* find_fault(struct stream* stream, const topoloom_stream_options* options, char* why,
+static const char* find_fault(struct stream* stream, topoloom_stream_options* options, char* why,
                               size_t size) {
     const int item = stream->front.item_bytes;
     if (lay_out(stream, options, why, size) != NULL) return why;
+    if (options->bucket_bytes == 0)
+        options->bucket_bytes = standard_bucket(stream->hop_count, options->memory_bytes != 0);
+    stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
     if (item < 0) {
         snprintf(why, size, "a size of items of %d B is negative", item);
     } else if (options->bucket_bytes - (int)sizeof(struct stamp) < item + 2 * (int)sizeof(uint32_t)) {
@@ -146,9 +156,8 @@ static int refuse(const struct stream* stream, enum agreement agreement, const c
 }
 
 /// The communicator is there.
-static int set_up(struct stream* stream, const topoloom_stream_options* options) {
+static int set_up(struct stream* stream, topoloom_stream_options* options) {
     char why[160];
-    stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
     stream->timeout = options->timeout;
     stream->silence.patience = options->patience;
     const bool faulty = find_fault(stream, options, why, sizeof why) != NULL;

@@ -27,7 +27,7 @@ int close_bucket(struct stream* stream, int number) {
         append(&stream->own, bucket);
         return MPI_SUCCESS;
     }
-    if (hop->in_flight < most_in_flight && hop->full.first == NULL) return start(stream, bucket);
+    if (hop->in_flight < stream->most_in_flight && hop->full.first == NULL) return start(stream, bucket);
     append(&hop->full, bucket);
     return MPI_SUCCESS;
 }

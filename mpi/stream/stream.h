@@ -17,8 +17,11 @@
 static const uint32_t urgent_bit = 1U << 31;
 
 enum {
-    // To a next hop that receives nothing only that much is under way: MPI's memory there is bounded, too.
+    // To a next hop that receives nothing only that much is under way: MPI's memory there is bounded, too. Of a large message
+    // MPI has the head only, and more of them keep a sender from waiting for each.
     most_in_flight = 4,
+    most_large_in_flight = 16,
+    large_bytes = 32768,
     most_arrivals = 4,
 };
 
@@ -107,7 +110,8 @@ struct stream {
     MPI_Request* flights;   // sends under way, in no order
     struct bucket** flown;  // by these
     int flight_count, next_flight;
-    struct queue own;  // from this rank to itself
+    int most_in_flight;  // to a hop
+    struct queue own;    // from this rank to itself
     struct quiescence quiescence;
     struct wave tree;
     bool is_done, has_ended, is_busy, in_handler;

@@ -100,10 +100,7 @@ class Stream {
                 return true;
             }
         }
-        const int status = topoloom_stream_push_bytes(stream_, &item, sizeof(T), rank);
-        if (status == TOPOLOOM_STREAM_FULL) return false;
-        detail::check(status);
-        return true;
+        return push_slowly(item, rank);
     }
     /// The same for an item that waits nowhere: on each hop its bucket leaves at once.
     bool push_urgent(const T& item, int rank) {
@@ -143,6 +140,14 @@ class Stream {
         explicit Kept(Handler&& given) : handler(std::move(given)) {}
         Handler handler;
     };
+
+    /// By value and out of line, so that items and what counts them stay in registers where they are pushed.
+    [[gnu::noinline, gnu::cold]] bool push_slowly(T item, int rank) {
+        const int status = topoloom_stream_push_bytes(stream_, &item, sizeof(T), rank);
+        if (status == TOPOLOOM_STREAM_FULL) return false;
+        detail::check(status);
+        return true;
+    }
 
     void create(MPI_Comm comm, topoloom_stream_handler* handler, void* context,
                 const topoloom_stream_options& options) {
