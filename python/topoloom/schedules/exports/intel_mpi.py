@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel MPI's variables: numbers of algorithms, by bytes and ranks, for a shell.
+"""Intel MPI's variables: numbers of algorithms, by bytes, for a shell.
+
+Conditions may also name numbers of ranks, but where one does, Intel MPI forgets the
+sizes: of all rules for the same ranks it keeps the last (2021.12 and 2021.18, by their
+messages). So the rules are those of the ranks that are asked for, whoever calls.
 
 Source: Intel MPI Library 2021 Developer Reference for Linux, "I_MPI_ADJUST Family
-Environment Variables": the algorithms, and what counts as the size of a message.
+Environment Variables".
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ _ALL_GATHER = (
 TABLE = {
     "all-gather": (
         Function("ALLGATHER", False, _ALL_GATHER),
-        Function("ALLGATHERV", True, _ALL_GATHER),
+        Function("ALLGATHERV", False, _ALL_GATHER),
     ),
     "all-reduce": (
         Function(
@@ -95,9 +99,14 @@ TABLE = {
 
 def write(*asked: Asked) -> str:
     """Write a variable for every function that does what is asked."""
+    return write_choices(choose_for(asked, TABLE, NAME))
+
+
+def write_choices(functions: list[tuple[Function, list[Span]]]) -> str:
+    """Write the variable of every function, by its last span."""
     lines = []
-    for function, spans in choose_for(asked, TABLE, NAME):
-        rules = ";".join(rule for span in spans for rule in _rules(span))
+    for function, spans in functions:
+        rules = ";".join(_rules(spans[-1]))
         lines.append(f'export I_MPI_ADJUST_{function.name}="{rules}"')
     return "\n".join(lines) + "\n"
 
@@ -106,4 +115,4 @@ def _rules(span: Span) -> Iterator[str]:
     choices = [choice for choice in span.choices if choice.bytes <= _MOST]
     ends = [choice.bytes - 1 for choice in choices[1:]] + [_MOST]
     for choice, end in zip(choices, ends, strict=True):
-        yield f"{choice.algorithm}:{choice.bytes}-{end}@{span.first}-{span.last}"
+        yield f"{choice.algorithm}:{choice.bytes}-{end}"

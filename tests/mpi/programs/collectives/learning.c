@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes calls that are the same on all ranks, and asks now and then whether all would take the same schedules, while the
-// clock of each rank says what it likes: the library's PMPI_Wtime is ours.
-// Usage: learning CALLS SEED
+// Makes calls that are the same on all ranks, looks at what they give, and asks now and then whether all would take the same
+// schedules. Meanwhile communicators are freed and made again with calls under way, each rank waits for these in its own
+// order, and its clock says what it likes: the library's PMPI_Wtime is ours.
+//
+// Usage: learning CALLS SEED [poor]. Poor: from when a call is timed until its end, rank 1 has no memory for the library.
+#define _GNU_SOURCE
 #include <math.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <topoloom_collective.h>
 
 #include "chance.h"
+#include "library_memory.h"
 
-enum { most_bytes = 4096, most_ranks = 64, asked_every = 50 };
+enum { most_bytes = 8192, most_ranks = 16, asked_every = 10, comm_count = 2, late_count = 3 };
 
+static int rank, ranks;
+static bool is_poor, lacks_memory;
 static unsigned noise = 1;
 static long asked_clock = 0;
+
+static bool may_allocate(void) { return !lacks_memory; }
 
 static unsigned differs(unsigned below) {  // on each rank
     noise = noise * 1664525 + 1013904223;
@@ -26,6 +35,7 @@ double PMPI_Wtime(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     ++asked_clock;
+    lacks_memory = is_poor && rank == 1;
     const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     switch (differs(40)) {
         case 0:
@@ -43,53 +53,233 @@ double PMPI_Wtime(void) {
     }
 }
 
+enum operation { alltoall, allgather, allreduce, bcast, barrier, scan, operation_count };
 static const char* const operations[] = {"alltoall", "allgather", "allreduce", "bcast", "barrier", "scan"};
-static char in[most_ranks * most_bytes], out[most_ranks * most_bytes];
 
-static void block(int operation, int bytes, int root) {
-    const MPI_Comm world = MPI_COMM_WORLD;
-    if (operation == 0) topoloom_alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, world);
-    if (operation == 1) topoloom_allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, world);
-    if (operation == 2) topoloom_allreduce(in, out, bytes, MPI_CHAR, MPI_BOR, world);
-    if (operation == 3) topoloom_bcast(in, bytes, MPI_BYTE, root, world);
-    if (operation == 4) topoloom_barrier(world);
-    if (operation == 5) topoloom_scan(in, out, bytes, MPI_CHAR, MPI_BOR, world);
+/// A call, and what it gets.
+struct drawn {
+    enum operation operation;
+    int bytes, root;
+    topoloom_request request;
+    char in[most_ranks * most_bytes], out[most_ranks * most_bytes];
+};
+
+static MPI_Comm comms[comm_count];
+static struct drawn blocking, late[late_count];
+static long calls_made, wrong, renewed;
+
+static char of_rank(int r) { return (char)(1 << r % 8); }
+
+static void set_call(struct drawn* call, enum operation operation, int bytes) {
+    call->operation = operation;
+    call->bytes = bytes;
+    call->root = (int)draw((uint64_t)ranks);
+    memset(call->in, of_rank(rank), (size_t)bytes * (size_t)ranks);
+    memset(call->out, 0, (size_t)bytes * (size_t)ranks);
+    if (operation == bcast && rank == call->root) memset(call->out, of_rank(rank), (size_t)bytes);
+}
+
+static void draw_call(struct drawn* call) {
+    const enum operation operation = (enum operation)draw(operation_count);
+    set_call(call, operation, (int)(16 + draw(16)) << draw(9));  // the steps between powers of two
+}
+
+static void make_call(struct drawn* call, MPI_Comm comm) {
+    const int bytes = call->bytes;
+    char *in = call->in, *out = call->out;
+    switch (call->operation) {
+        case alltoall:
+            topoloom_alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, comm);
+            return;
+        case allgather:
+            topoloom_allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, comm);
+            return;
+        case allreduce:
+            topoloom_allreduce(in, out, bytes, MPI_BYTE, MPI_BOR, comm);
+            return;
+        case bcast:
+            topoloom_bcast(out, bytes, MPI_BYTE, call->root, comm);
+            return;
+        case barrier:
+            topoloom_barrier(comm);
+            return;
+        default:
+            topoloom_scan(in, out, bytes, MPI_BYTE, MPI_BOR, comm);
+    }
+}
+
+static void start_call(struct drawn* call, MPI_Comm comm) {
+    const int bytes = call->bytes;
+    char *in = call->in, *out = call->out;
+    topoloom_request* request = &call->request;
+    switch (call->operation) {
+        case alltoall:
+            topoloom_ialltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, comm, request);
+            return;
+        case allgather:
+            topoloom_iallgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, comm, request);
+            return;
+        case allreduce:
+            topoloom_iallreduce(in, out, bytes, MPI_BYTE, MPI_BOR, comm, request);
+            return;
+        case bcast:
+            topoloom_ibcast(out, bytes, MPI_BYTE, call->root, comm, request);
+            return;
+        case barrier:
+            topoloom_ibarrier(comm, request);
+            return;
+        default:
+            topoloom_iscan(in, out, bytes, MPI_BYTE, MPI_BOR, comm, request);
+    }
+}
+
+static void check(const struct drawn* call) {
+    char all = 0, up_to_here = 0;
+    for (int r = 0; r < ranks; ++r) {
+        all |= of_rank(r);
+        if (r == rank) up_to_here = all;
+    }
+    const int blocks = call->operation <= allgather ? ranks : call->operation == barrier ? 0 : 1;
+    for (int i = 0; i < blocks * call->bytes; ++i) {
+        const char right = call->operation == bcast       ? of_rank(call->root)
+                           : call->operation == allreduce ? all
+                           : call->operation == scan      ? up_to_here
+                                                          : of_rank(i / call->bytes);
+        if (call->out[i] != right) {
+            ++wrong;
+            return;
+        }
+    }
+}
+
+static void end_late(struct drawn* call) {
+    if (call->request == TOPOLOOM_REQUEST_NULL) return;
+    topoloom_wait(&call->request, MPI_STATUS_IGNORE);
+    check(call);
+}
+
+/// One that is set, or was drawn.
+static void begin_late(struct drawn* call, MPI_Comm comm) {
+    start_call(call, comm);
+    ++calls_made;
+}
+
+static void make_blocking(MPI_Comm comm) {
+    make_call(&blocking, comm);
+    ++calls_made;
+    lacks_memory = false;
+    check(&blocking);
+}
+
+/// Calls go on that were started on the old one.
+static void renew(MPI_Comm* comm) {
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, comm);
+    const char* schedule;
+    if (is_poor) topoloom_schedule_of(*comm, "barrier", 0, &schedule);  // memory to set it up is there
+    ++renewed;
+}
+
+/// Calls from one power of two to the next, from which together is learned, though the smallest and the largest take other
+/// schedules at first.
+static struct {
+    enum operation operation;
+    int smallest;
+} splits[operation_count * 9];
+static int split_count;
+
+static void find_splits(MPI_Comm comm) {
+    for (int operation = 0; operation < operation_count; ++operation) {
+        for (int bytes = 16; bytes < most_bytes; bytes *= 2) {
+            const char *small, *large;
+            topoloom_schedule_of(comm, operations[operation], bytes, &small);
+            topoloom_schedule_of(comm, operations[operation], bytes / 16 * 31, &large);
+            if (strcmp(small, large) == 0) continue;
+            splits[split_count].operation = (enum operation)operation;
+            splits[split_count++].smallest = bytes;
+        }
+    }
+}
+
+/// A communicator that lives for few calls. A rank that waits for the first finds it set up when it starts the second, another does
+/// not; and one waits for another call before it frees it, one afterwards.
+static void begin_on_short_lived(struct drawn* first, struct drawn* second, struct drawn* other) {
+    const int split = (int)draw((uint64_t)split_count), smallest = splits[split].smallest;
+    MPI_Comm comm = MPI_COMM_NULL;
+    renew(&comm);
+    draw_call(first);
+    begin_late(first, comm);
+    if (differs(2) == 0) end_late(first);
+    set_call(second, splits[split].operation, smallest);
+    begin_late(second, comm);
+    set_call(&blocking, splits[split].operation, smallest / 16 * 31);
+    if (draw(4) != 0) make_blocking(comm);
+    if (differs(2) == 0) end_late(other);
+    MPI_Comm_free(&comm);
+    end_late(first);
+    end_late(other);
 }
 
 /// Of the schedules of all calls that are made.
-static long hash_of_schedules(void) {
+static long hash_of_schedules(MPI_Comm comm) {
     unsigned long hash = 0xcbf29ce484222325;
-    for (int operation = 0; operation < 6; ++operation) {
+    for (int operation = 0; operation < operation_count; ++operation) {
         for (int bytes = 1; bytes <= most_bytes; bytes *= 2) {
             const char* schedule = "";
-            topoloom_schedule_of(MPI_COMM_WORLD, operations[operation], bytes, &schedule);
+            topoloom_schedule_of(comm, operations[operation], bytes, &schedule);
             for (; *schedule != '\0'; ++schedule) hash = (hash ^ (unsigned char)*schedule) * 0x100000001b3;
         }
     }
     return (long)(hash >> 1);
 }
 
+/// The other call is waited for before, meanwhile or afterwards, as each rank likes.
+static void take_turn(struct drawn* other) {
+    MPI_Comm* comm = &comms[draw(comm_count)];
+    if (draw(200) == 0) renew(comm);
+    const bool begins = other->request == TOPOLOOM_REQUEST_NULL;
+    if (begins && draw(2) == 0) {
+        draw_call(other);
+        begin_late(other, *comm);
+    }
+    if (!begins && differs(2) == 0) end_late(other);
+    if (differs(50) == 0)
+        for (int i = 0; i < 20; ++i) sched_yield();
+    draw_call(&blocking);
+    make_blocking(*comm);
+    if (!begins) end_late(other);
+    lacks_memory = is_poor && rank == 1;
+    if (draw(100) == 0) topoloom_collective_fence(*comm);
+    lacks_memory = false;
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const long calls = atol(argv[1]);
     chance = strtoul(argv[2], NULL, 10);
-    int rank, ranks;
+    is_poor = argc > 3;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     noise = (unsigned)rank + 1;
+    watch_libraries();
+    for (int c = 0; c < comm_count; ++c) {
+        comms[c] = MPI_COMM_NULL;
+        renew(&comms[c]);
+    }
+    find_splits(comms[0]);
+    for (int i = 0; i < late_count; ++i) late[i].request = TOPOLOOM_REQUEST_NULL;
     long disagreements = 0, changes = 0, last = 0;
-    static char late[most_bytes];
-    for (long call = 1; call <= calls; ++call) {
-        const int operation = (int)draw(6), bytes = 1 << draw(13), root = (int)draw((uint64_t)ranks);
-        topoloom_request request = TOPOLOOM_REQUEST_NULL;
-        if (draw(8) == 0) topoloom_ibcast(late, bytes, MPI_BYTE, root, MPI_COMM_WORLD, &request);
-        if (differs(50) == 0)
-            for (int i = 0; i < 20; ++i) sched_yield();
-        block(operation, bytes, root);
-        topoloom_wait(&request, MPI_STATUS_IGNORE);
-        if (draw(100) == 0) topoloom_collective_fence(MPI_COMM_WORLD);
-        if (call % asked_every != 0) continue;
-        const long hash = hash_of_schedules();
+    for (long turn = 1; calls_made < calls; ++turn) {
+        const int which = (int)draw(late_count);
+        take_turn(&late[which]);
+        if (draw(10) == 0 && split_count > 0) {
+            struct drawn *first = &late[(which + 1) % late_count], *second = &late[(which + 2) % late_count];
+            end_late(first);
+            end_late(second);
+            begin_on_short_lived(first, second, &late[which]);
+        }
+        if (turn % asked_every != 0) continue;
+        const long hash = hash_of_schedules(comms[0]);
         long least, most;
         MPI_Allreduce(&hash, &least, 1, MPI_LONG, MPI_MIN, MPI_COMM_WORLD);
         MPI_Allreduce(&hash, &most, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
@@ -97,9 +287,15 @@ int main(int argc, char** argv) {
         changes += hash != last;
         last = hash;
     }
+    for (int i = 0; i < late_count; ++i) end_late(&late[i]);
+    for (int c = 0; c < comm_count; ++c) MPI_Comm_free(&comms[c]);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%ld calls, %ld disagreements, %s changes, %s clock\n", calls, disagreements,
-               changes > 1 ? "some" : "no", asked_clock > 0 ? "our" : "another");
+        printf(
+            "%ld calls on %ld communicators, %d classes of two schedules, %ld wrong, %ld disagreements, %s "
+            "changes, %s clock\n",
+            calls, renewed, split_count, wrong, disagreements, changes > 1 ? "some" : "no",
+            asked_clock > 0 ? "our" : "another");
     MPI_Finalize();
     return 0;
 }

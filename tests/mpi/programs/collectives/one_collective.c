@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does one collective. With count_ucx.c preloaded each rank prints how many messages it has sent and received in it.
-// Usage: one_collective OPERATION BYTES
+// Does one collective, or several. With count_ucx.c or count_ofi.c preloaded each rank prints how many messages it has
+// sent and received in each.
+// Usage: one_collective OPERATION... BYTES
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -43,11 +44,15 @@ int main(int argc, char** argv) {
     }
     void (*counted)(long*, long*) = (void (*)(long*, long*))dlsym(RTLD_DEFAULT, "messages_counted");
     long before[2] = {0, 0}, after[2] = {0, 0};
-    if (counted) counted(&before[0], &before[1]);
-    collective(argv[1], bytes, in, out, counts, offsets);
-    if (counted) {
+    for (int i = 1; i < argc - 1; ++i) {
+        if (counted) counted(&before[0], &before[1]);
+        collective(argv[i], bytes, in, out, counts, offsets);
+        if (!counted) continue;
         counted(&after[0], &after[1]);
-        printf("rank %d sent %ld received %ld\n", rank, after[0] - before[0], after[1] - before[1]);
+        char line[80];
+        snprintf(line, sizeof line, "%s: rank %d sent %ld received %ld\n", argv[i], rank,
+                 after[0] - before[0], after[1] - before[1]);
+        fputs(line, stdout);
     }
     free(in);
     free(out);

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Intel MPI reads the variables that are exported for it: messages are counted."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from recorded import PROGRAMS, Mpi, need
+from test_collective_exports import BYTES, RANKS, Traffic, force, traffic
+
+from topoloom.schedules.exports import intel_mpi
+from topoloom.schedules.exports.counterparts import (
+    Choice,
+    Counterpart,
+    Function,
+    Span,
+)
+
+HOME = Path(sys.prefix) / "intel-mpi"
+INTEL_MPI = Mpi(
+    "intel-mpi",
+    str(HOME / "bin/mpirun"),
+    {},
+    (),
+    "pip install --prefix .venv/intel-mpi impi-rt impi-devel",
+)
+#: By operation: functions, and their algorithms for a number of ranks.
+Algorithms = list[tuple[str, Function, list[Counterpart]]]
+
+
+def algorithms(ranks: int) -> Algorithms:
+    """List what the variables can choose among."""
+    return [
+        (operation, function, [x for x in function.algorithms if x.is_for(ranks)])
+        for operation, functions in intel_mpi.TABLE.items()
+        for function in functions
+    ]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compile the program, and what counts its messages, to lie beside it."""
+    folder = tmp_path_factory.mktemp("programs")
+    compiler = need("gcc", "apt-get install gcc")
+    need(INTEL_MPI.mpirun, INTEL_MPI.install)
+    made = folder / "one_collective"
+    source = PROGRAMS / "collectives/one_collective.c"
+    library = HOME / "lib"
+    words = ["-I", HOME / "include", source, "-o", made, library / "libmpi.so.12"]
+    subprocess.run([compiler, *words, f"-Wl,-rpath,{library}", "-ldl"], check=True)
+    counter, versions = (
+        PROGRAMS / f"collectives/count_ofi.{kind}" for kind in ("c", "map")
+    )
+    words = ["-shared", "-fPIC", counter, "-o", folder / "count_ofi.so"]
+    options = ["--no-as-needed", "-lfabric", f"--version-script={versions}"]
+    linked = [word if word[:2] == "-l" else f"-Wl,{word}" for word in options]
+    subprocess.run([compiler, *words, *linked], check=True)
+    return made
+
+
+def counted(
+    program: Path, rules: str, ranks: int, size: int, functions: list[str]
+) -> dict[str, Traffic]:
+    """Do collectives under rules, as a user would; count their messages."""
+    counter = program.with_name("count_ofi.so")
+    file = program.with_name("adjust.sh")
+    file.write_text(rules)
+    environment = {
+        "I_MPI_ROOT": str(HOME),
+        "I_MPI_FABRICS": "ofi",
+        "I_MPI_OFI_LIBRARY": str(counter),
+        "FI_PROVIDER": "tcp",
+        "FI_TCP_IFACE": "lo",
+    }
+    words = ["-genv", "LD_PRELOAD", counter, "-n", ranks, program, *functions, size]
+    done = subprocess.run(
+        ["sh", "-c", '. "$0" && exec "$@"', file, INTEL_MPI.mpirun, *map(str, words)],
+        env=os.environ | environment,
+        timeout=60,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = re.findall(r"(\w+): rank \d+ sent (\d+) received (\d+)", done.stdout)
+    assert len(lines) == ranks * len(functions)
+    return {
+        name: Counter((int(a), int(b)) for each, a, b in lines if each == name)
+        for name in functions
+    }
+
+
+def expected(operation: str, each: Counterpart, ranks: int) -> Traffic:
+    """Count messages of the schedule that an algorithm stands for."""
+    found = traffic(operation, each.schedule, ranks)
+    if each.schedule == "at-once":  # it sends to itself, too
+        found = Counter({(s + 1, r + 1): n for (s, r), n in found.items()})
+    return found
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("index", range(3))
+def test_numbers_of_intel_mpi_are_the_schedules(
+    program: Path, ranks: int, index: int
+) -> None:
+    chosen = [
+        (operation, function, known[index])
+        for operation, function, known in algorithms(ranks)
+        if index < len(known)
+    ]
+    rules = "".join(
+        intel_mpi.write_choices(force(function, each)) for _, function, each in chosen
+    )
+    names = [function.name.lower() for _, function, _ in chosen]
+    assert counted(program, rules, ranks, BYTES, names) == {
+        function.name.lower(): expected(operation, each, ranks)
+        for operation, function, each in chosen
+    }
+
+
+def test_intel_mpi_changes_its_algorithm_where_the_variable_says(
+    program: Path,
+) -> None:
+    ranks, change = 8, 4000  # bytes that ranks divide
+    rules = ""
+    before, after = dict[str, Traffic](), dict[str, Traffic]()
+    for operation, function, known in algorithms(ranks):
+        first, *others = ((each, expected(operation, each, ranks)) for each in known)
+        others = [other for other in others if other[1] != first[1]]
+        if not others:
+            continue
+        at = change * ranks if function.whole else change
+        choices = [Choice(0, first[0].algorithm, 0)]
+        choices.append(Choice(at, others[0][0].algorithm, 0))
+        rules += intel_mpi.write_choices([(function, [Span(2, ranks, choices)])])
+        name = function.name.lower()
+        before[name], after[name] = first[1], others[0][1]
+    assert len(before) == 7
+    names = list(before)
+    assert counted(program, rules, ranks, change - 1, names) == before
+    assert counted(program, rules, ranks, change, names) == after
