@@ -99,11 +99,11 @@ static int check_types(struct call* call) {
     return fail(call, status, NULL);
 }
 
-static void take_tag(struct call* call) {
-    struct state* state = call->state;
-    int* next = call->persistent ? &state->next_persistent : &state->next_tag;
-    call->tag = *next + (call->persistent ? state->tag_half : 0);
+int next_tag(struct state* state, bool persistent) {
+    int* next = persistent ? &state->next_persistent : &state->next_tag;
+    const int tag = *next + (persistent ? state->tag_half : 0);
     *next = (*next + 1) % state->tag_half;
+    return tag;
 }
 
 int begin_call(struct call* call) {
@@ -125,7 +125,8 @@ int begin_call(struct call* call) {
             status = fail(call, begin_state(asked->comm, state), NULL);
     }
     if (status == MPI_SUCCESS)
-        take_tag(call);  // not before, as this rank may call again what was wrong here alone
+        // Not before, as this rank may call again what was wrong here alone.
+        call->tag = next_tag(state, call->persistent);
     else
         end_call(call);
     return status;
@@ -374,10 +375,13 @@ int ready_call(struct call* call, bool wait, bool* done) {
     int status = advance_setup(call->state, wait, done);
     if (status != MPI_SUCCESS) return fail(call, status, NULL);
     if (!*done) return MPI_SUCCESS;
+    before_trying(call);
     char why[512];
     why[0] = '\0';
     status = prepare(call, why, sizeof why);
     call->ready = status == MPI_SUCCESS;
+    if (!call->ready && call->blocking && call->state->learner != NULL)
+        stop_learning(call->state, MPI_ERR_NO_MEM);  // mostly, and else the same on all ranks
     return fail(call, status, why[0] == '\0' ? NULL : why);
 }
 

@@ -128,7 +128,7 @@ void unlock_process(struct process* process);
 int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget);
 
 // ---- state.c: what a communicator carries ------------------------------------------------------------------------
-enum { plan_count = 32, exchange_tags = 4, operation_count = TOPOLOOM_EXSCAN + 1 };
+enum { plan_count = 32, exchange_tags = 4, sum_count = 3, operation_count = TOPOLOOM_EXSCAN + 1 };
 struct setup;
 /// What the strategy has said of the last call of an operation.
 struct gain {
@@ -150,9 +150,10 @@ struct state {
     struct setup* setup;  // while it is being set up
     int failed;           // the error that this has ended with, and every call since
     topoloom_strategy* strategy;
-    topoloom_learner* learner;  // NULL: nothing is to be learned
-    struct trace* trace;        // of blocking calls; NULL: none
-    int tag_half;               // tags below are of calls, those above of persistent ones
+    topoloom_learner* learner;    // NULL: nothing is to be learned
+    struct run* sums[sum_count];  // for its fences
+    struct trace* trace;          // of blocking calls; NULL: none
+    int tag_half;                 // tags below are of calls, those above of persistent ones
     int next_tag, next_persistent;
     enum exchange_algorithm exchange;
     int odd_exchange;       // 0 or 1: which tags the next sparse exchange takes, above all others
@@ -261,6 +262,8 @@ struct call {
 };
 /// Finds the state, takes a place among its calls, and checks the arguments.
 int begin_call(struct call* call);
+/// The tag of another call, the same on all ranks.
+int next_tag(struct state* state, bool persistent);
 /// Keeps what the program may free while the call is under way.
 int keep_types(struct call* call);
 /// Makes the run. Until then `done` is false.
@@ -280,7 +283,9 @@ struct topoloom_request_state {
 };
 /// Takes all active calls a step on. False: there are none.
 bool drive_active(struct process* process);
-/// Runs a call that has begun, and ends it.
+/// Runs a call that has begun, and is not among the active ones.
+int finish_call(struct call* call);
+/// The same, and ends it.
 int finish_blocking(struct call* call);
 int run_blocking(const struct asked* asked);
 int start_nonblocking(const struct asked* asked, topoloom_request* request);

@@ -76,8 +76,7 @@ static bool is_alone(struct process* process, const struct call* call) {
     return alone;
 }
 
-/// Until a call that is not among the active ones is done.
-static int finish(struct call* call) {
+int finish_call(struct call* call) {
     struct process* process = call->state->process;
     bool done = false;
     int status = MPI_SUCCESS;
@@ -102,7 +101,7 @@ static int trace_call(const struct call* call) {
 }
 
 int finish_blocking(struct call* call) {
-    const int ended = finish(call);
+    const int ended = finish_call(call);
     int status = MPI_SUCCESS;
     // Whatever error this rank has seen: others may have seen none.
     if (call->ready && call->is_timed) status = learn_from(call);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learning.h"
 #include "machine_file.h"
 #include "progress.h"
 #include "settings.h"
@@ -199,8 +200,7 @@ static bool make_others(struct state* state, const char* const parts[setting_cou
         state->trace = make_trace(parts[of_trace]);
         if (state->trace == NULL) return false;
     }
-    if (parts[of_learn][0] == '1' &&
-        topoloom_learner_make(state->strategy, &state->learner, why, sizeof why) != 0) {
+    if (parts[of_learn][0] == '1' && !make_learning(state, why, sizeof why)) {
         say(state, why);
         return false;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a communicator carries as an attribute: nothing is global but the keys under which things are found.
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -9,9 +10,9 @@
 #include "setup.h"
 
 static void free_state(struct state* state) {
+    free_learning(state);
     for (int i = 0; i < plan_count; ++i)
         if (state->plans[i] != NULL) release_plan(state->plans[i]);
-    if (state->learner != NULL) topoloom_learner_free(state->learner);
     if (state->strategy != NULL) topoloom_strategy_free(state->strategy);
     free_trace(state->trace);
     pthread_mutex_destroy(&state->guard);
@@ -64,8 +65,12 @@ static int forget_state(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct state* state = value;
 #ifdef OPEN_MPI  // which needs a communicator until its duplicate is made; all ranks of a right call have begun it
-    bool done = false;
-    if (state->process != NULL) advance_setup(state, true, &done);
+    bool done = state->process == NULL;
+    while (!done && advance_setup(state, false, &done) == MPI_SUCCESS && !done) {
+        // Another rank may wait for one of these before it frees the communicator, too.
+        drive_active(state->process);
+        sched_yield();
+    }
 #endif
     __atomic_store_n(&state->is_freed, true, __ATOMIC_RELAXED);
     release_state(state);

@@ -87,8 +87,9 @@ static int receive_into(struct exchange* exchange, char* bytes) {
         status = wait_one(exchange, &part->request);
         if (part->data != NULL && part->bytes > 0) memcpy(at, part->data, (size_t)part->bytes);
     }
-    if (status != MPI_SUCCESS) return status;
-    return wait_all(exchange, exchange->send_count, exchange->sends);
+    if (status == MPI_SUCCESS) status = wait_all(exchange, exchange->send_count, exchange->sends);
+    exchange->is_over = status == MPI_SUCCESS;
+    return status;
 }
 
 int deliver(struct exchange* exchange, const struct elements* elements, struct delivery* delivery, char* why,
@@ -107,6 +108,6 @@ int deliver(struct exchange* exchange, const struct elements* elements, struct d
     if (status == MPI_SUCCESS && !in_place)
         status = unpack_elements(elements, bytes, totals.bytes / (elements->size > 0 ? elements->size : 1),
                                  delivery->buffer);
-    if (status != MPI_SUCCESS) free(delivery->sources);
+    if (status != MPI_SUCCESS && exchange->is_over) free(delivery->sources);
     return status;
 }

@@ -37,6 +37,7 @@ struct exchange {
     int announced_above;  // parts longer than this are still to be sent when all arrivals are known
     struct arrival* arrivals;
     size_t arrival_count, arrival_room;
+    bool is_over;  // all is sent and received, right or wrong
     struct memory* memory;
 };
 

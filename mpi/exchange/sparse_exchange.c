@@ -98,7 +98,12 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
     if (status == MPI_SUCCESS) status = keep_own(&exchange);
     if (status == MPI_SUCCESS) status = find_arrivals(&exchange);
     if (status == MPI_SUCCESS) status = deliver(&exchange, &elements, &delivery, why, sizeof why);
-    free_memory(&exchange);
+    if (exchange.is_over) {
+        free_memory(&exchange);
+    } else {
+        // MPI may still write to the memory, and the next exchange but one would take messages of this one for its own.
+        state->failed = status;
+    }
     if (status != MPI_SUCCESS) return fail(comm, status, why);
     *receive_count = delivery.count;
     *sources = delivery.sources;

@@ -21,7 +21,8 @@ extern "C" {
  * Messages arrive sorted by source, those of one source in the order in which it names them, whatever the timing.
  * recvbuf is the address of a pointer, as in MPI_Win_allocate; there they lie one after another, in extents of
  * recvtype. sources, recvcounts and recvbuf are allocated here and freed by topoloom_sparse_free. The type signature
- * that is sent is the one that is received: a message that does not end with an element of recvtype is an error.
+ * that is sent is the one that is received: a message that does not end with an element of recvtype is an error, which
+ * is found when all is received. After any other, such as too little memory, the rank fails all calls on the communicator.
  *
  * Time, with messages that cost a and bytes that cost b: messages of up to 1 KiB travel combined through a virtual
  * mesh, O((a + b bytes) log P) whatever the degree; longer ones are announced there and go straight. Other ways to find

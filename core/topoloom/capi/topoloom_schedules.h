@@ -170,10 +170,12 @@ TOPOLOOM_API int topoloom_learner_choose(topoloom_learner* learner, enum topoloo
  * ranks add up what they have seen, and learn from the sums. There may be more fences at any time. */
 TOPOLOOM_API int topoloom_learner_saw(topoloom_learner* learner, double seconds);
 
-/* Since the last fence: how many numbers they are, the same on every rank. */
+/* Since the last fence: how many numbers they are, the same on every rank. Like topoloom_learner_saw and _learn it needs no
+ * memory: a rank that has none left still learns what the others do. */
 enum { TOPOLOOM_MOST_SEEN = 1024 };
 TOPOLOOM_API size_t topoloom_learner_seen(const topoloom_learner* learner, int64_t* numbers);
 
+/* Fails only for another number of sums. */
 TOPOLOOM_API int topoloom_learner_learn(topoloom_learner* learner, const int64_t* sums, size_t count,
                                         char* error, size_t error_size);
 

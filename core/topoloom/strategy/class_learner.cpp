@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "topoloom/strategy/median.hpp"
-
 namespace topoloom {
 
 namespace {
 
-constexpr std::size_t most_times = 5;
 constexpr std::uint64_t most_explored = 19;  // calls
 constexpr std::uint64_t most_between = 512;  // calls between fences
 constexpr std::size_t enough_times = 3;
@@ -29,7 +26,9 @@ ClassLearner::ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, st
       factors_(before_),
       trust_(factors != nullptr ? 2 : 0.5),
       leader_(first),
-      next_(first) {}
+      next_(first) {
+    for_fit_.reserve(schedules_.size());
+}
 
 double ClassLearner::scale(std::size_t schedule, Bytes bytes) const {
     if (bytes == bytes_) return 1;
@@ -42,12 +41,11 @@ double ClassLearner::scale(std::size_t schedule, Bytes bytes) const {
 
 bool ClassLearner::count_call() { return ++calls_ >= due_; }
 
-void ClassLearner::learn(std::size_t schedule, double seconds) {
+void ClassLearner::learn(std::size_t schedule, double seconds) noexcept {
     Known& known = known_[schedule];
     if (known.times.empty()) ++measured_;
-    if (known.times.size() == most_times) known.times.erase(known.times.begin());
-    known.times.push_back(seconds);
-    known.time = median(known.times);
+    known.times.add(seconds);
+    known.time = known.times.median();
     known.tried = calls_;
 }
 
@@ -58,11 +56,11 @@ void ClassLearner::find_leader() {
     }
 }
 
-TimeFit ClassLearner::fit() const {
-    std::vector<Measured> measured;
+TimeFit ClassLearner::fit() {
+    for_fit_.clear();
     for (std::size_t i = 0; i < known_.size(); ++i)
-        if (known_[i].time > 0) measured.push_back({schedules_[i].parts, known_[i].time});
-    return TimeFit(before_, trust_, measured);
+        if (known_[i].time > 0) for_fit_.push_back({schedules_[i].parts, known_[i].time});
+    return TimeFit(before_, trust_, for_fit_);
 }
 
 /// Of those that were never tried; the leader if none could be faster by so much that it is worth it.
@@ -76,7 +74,7 @@ std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
 /// Of those that could be as fast if calls differ by chance as the leader's do, the one with the fewest times; the leader
 /// if all have enough.
 std::size_t ClassLearner::to_repeat() const {
-    const std::vector<double>& times = known_[leader_].times;
+    const LastTimes<5>& times = known_[leader_].times;
     if (times.size() < 2) return leader_;
     const auto [least, most] = std::ranges::minmax(times);
     const double close = known_[leader_].time + 2 * (most - least);
@@ -110,7 +108,7 @@ std::size_t ClassLearner::runner_up() const {
     return best.second;
 }
 
-void ClassLearner::decide() {
+void ClassLearner::decide() noexcept {
     if (std::exchange(decided_, calls_) == calls_) return;
     find_leader();
     const TimeFit fitted = fit();

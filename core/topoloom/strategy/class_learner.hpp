@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "topoloom/strategy/last_times.hpp"
 #include "topoloom/strategy/strategy.hpp"
 #include "topoloom/strategy/time_fit.hpp"
 
 namespace topoloom {
 
 /// First it tries what could still be the fastest by the times so far, the most promising first, and repeats what comes close,
-/// one call each; then ever more rarely one of the runners-up. No clock and no chance: equal times lead to equal choices.
+/// one call each; then ever more rarely one of the runners-up. No clock and no chance: equal times lead to equal choices. All
+/// memory is taken at the start: what one rank can learn, all can.
 class ClassLearner {
    public:
     /// Schedules are timed at these bytes, and it begins with the one of index `first`; factors are those of another class,
@@ -38,20 +40,20 @@ class ClassLearner {
     /// One more call; true: all ranks must now tell each other what they have seen.
     [[nodiscard]] bool count_call();
     /// What all agree on. Without a time, which no clock could tell, it counts as tried.
-    void learn(std::size_t schedule, double seconds);
-    void learn_nothing(std::size_t schedule) { known_[schedule].tried = calls_; }
+    void learn(std::size_t schedule, double seconds) noexcept;
+    void learn_nothing(std::size_t schedule) noexcept { known_[schedule].tried = calls_; }
     /// To be called after all of a fence has been learned.
-    void decide();
+    void decide() noexcept;
 
    private:
     struct Known {
-        std::vector<double> times;  // the last ones
-        double time = 0;            // their median; 0: there are none
-        std::uint64_t tried = 0;    // the call after which it was last; 0: never
+        LastTimes<5> times;
+        double time = 0;          // their median; 0: there are none
+        std::uint64_t tried = 0;  // the call after which it was last; 0: never
     };
 
     void find_leader();
-    [[nodiscard]] TimeFit fit() const;
+    [[nodiscard]] TimeFit fit();
     [[nodiscard]] std::size_t most_promising(const TimeFit& fit) const;
     [[nodiscard]] std::size_t to_repeat() const;
     [[nodiscard]] std::size_t closest(const TimeFit& fit) const;
@@ -60,6 +62,7 @@ class ClassLearner {
     std::vector<TimedSchedule> schedules_;
     Bytes bytes_;
     std::vector<Known> known_;
+    std::vector<Measured> for_fit_;  // with room for all
     TimeFactors before_, factors_;
     double trust_;
     std::size_t leader_, next_;

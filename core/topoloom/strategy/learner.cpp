@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/strategy/median.hpp"
 
 namespace topoloom {
 
@@ -21,8 +20,7 @@ constexpr double most_seconds = 3600;
 /// take all that is farther off.
 constexpr std::size_t bins = 16;
 constexpr double most_surprise = 256;
-constexpr std::size_t most_between_fences = 15;  // of a schedule between fences
-constexpr std::size_t numbers_each = 2 * bins;   // sums of times, counts of ranks
+constexpr std::size_t numbers_each = 2 * bins;  // sums of times, counts of ranks
 
 std::size_t bin_of(double ratio) {
     std::size_t bin = 0;
@@ -46,6 +44,10 @@ double agreed_time(std::span<const std::int64_t> times, std::span<const std::int
 }
 
 }  // namespace
+
+Learner::Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {
+    seen_.reserve(most_seen / numbers_each);
+}
 
 Learner::Key Learner::key_of(Operation operation, Bytes size, bool in_rank_order) {
     return {operation, in_rank_order, std::bit_width(static_cast<std::uint64_t>(size.value))};
@@ -98,22 +100,22 @@ const std::string& Learner::try_one(Operation operation, Bytes bytes, bool in_ra
     return known->text(schedule);
 }
 
-void Learner::saw(double seconds) {
+void Learner::saw(double seconds) noexcept {
     if (!open_) return;
     Seen& seen = seen_[*open_];
     open_.reset();
     if (!(seconds > 0 && seconds < most_seconds)) return;
-    if (seen.times.size() == most_between_fences) seen.times.erase(seen.times.begin());
-    seen.times.push_back(seconds * scale_);
+    seen.times.add(seconds * scale_);
 }
 
-std::size_t Learner::seen(std::span<std::int64_t, most_seen> numbers) const {
+std::size_t Learner::seen(std::span<std::int64_t, most_seen> numbers) const noexcept {
     std::ranges::fill(numbers, 0);
     for (std::size_t i = 0; i < seen_.size(); ++i) {
         const Seen& one = seen_[i];
         if (one.times.empty()) continue;
         const double expected = one.of->expected(one.schedule);
-        const double time = std::clamp(median(one.times), expected / most_surprise, expected * most_surprise);
+        const double time =
+            std::clamp(one.times.median(), expected / most_surprise, expected * most_surprise);
         const std::size_t bin = numbers_each * i + bin_of(time / expected);
         // So short that the sum over a million ranks is a number, too.
         numbers[bin] = std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1);

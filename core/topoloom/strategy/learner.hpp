@@ -14,20 +14,22 @@
 #include <vector>
 
 #include "topoloom/strategy/class_learner.hpp"
+#include "topoloom/strategy/last_times.hpp"
 #include "topoloom/strategy/strategy.hpp"
 
 namespace topoloom {
 
 /// Each rank has one. Ranks agree as all of them make the same timed calls in the same order, and what they learn from is the sum
 /// over ranks of what they have seen: integers, so that it is the same in whatever order it is added up. What a rank's
-/// own clock says leads to nothing before that. Sizes from one power of two to the next are one class. As in S. Kumar,
-/// Optimizing Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, sec. 6.4 (adaptive switching at fences).
-/// Not for several threads at once.
+/// own clock says leads to nothing before that. From when a call has been tried until the end of the next fence nothing needs
+/// memory, so that no rank lacks what the others have learned. Sizes from one power of two to the next are one class. As in
+/// S. Kumar, Optimizing Communication for Massively Parallel Processing, PhD thesis, UIUC, 2005, sec. 6.4 (adaptive switching
+/// at fences). Not for several threads at once.
 class Learner {
    public:
     static constexpr std::size_t most_seen = 1024;  // numbers
 
-    explicit Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
+    explicit Learner(std::shared_ptr<Strategy> strategy);
 
     /// The fastest that is known, for a call whose time will not be; as Strategy::choose() gives it. Changes nothing, so that
     /// ranks need not all ask.
@@ -35,13 +37,13 @@ class Learner {
     /// For a call that saw() will follow before the next one: may be one that has to be tried.
     [[nodiscard]] const std::string& try_one(Operation operation, Bytes bytes, bool in_rank_order);
     /// How long that call took; NaN and whatever else cannot be a time is left out.
-    void saw(double seconds);
+    void saw(double seconds) noexcept;
 
     /// Whether there has to be a fence before the next call.
     [[nodiscard]] bool is_due() const { return is_due_; }
     /// Writes what this rank has seen since the last fence; returns how many numbers it is, the same on every rank.
-    std::size_t seen(std::span<std::int64_t, most_seen> numbers) const;
-    /// A fence: the sums of seen() over ranks. Throws Error for another number of them.
+    std::size_t seen(std::span<std::int64_t, most_seen> numbers) const noexcept;
+    /// A fence: the sums of seen() over ranks. Throws Error for another number of them, and nothing else.
     void learn(std::span<const std::int64_t> sums);
 
    private:
@@ -50,7 +52,7 @@ class Learner {
     struct Seen {
         ClassLearner* of;
         std::size_t schedule;
-        std::vector<double> times;  // of the size of the class
+        LastTimes<15> times;  // of the size of the class
     };
 
     /// Null where nothing can be learned.
@@ -60,7 +62,7 @@ class Learner {
 
     std::shared_ptr<Strategy> strategy_;
     std::map<Key, ClassLearner> classes_;
-    std::vector<Seen> seen_;
+    std::vector<Seen> seen_;           // with room for the most
     std::optional<std::size_t> open_;  // of seen_: the call whose time comes next
     double scale_ = 1;                 // of that time
     bool is_due_ = false;

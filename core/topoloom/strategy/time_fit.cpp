@@ -5,9 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <utility>
-#include <vector>
-
-#include "topoloom/strategy/median.hpp"
 
 namespace topoloom {
 
@@ -37,11 +34,21 @@ Matrix inverse(const Matrix& m) {
     return result;
 }
 
-/// The factor that makes half of the predictions too long.
+/// The factor that makes half of the predictions too long: each is compared with all others, as a list of them needs memory.
 double level(const TimeFactors& factors, std::span<const Measured> measured) {
-    std::vector<double> ratios;
-    for (const Measured& one : measured) ratios.push_back(one.seconds / predicted_time(one.parts, factors));
-    return ratios.empty() ? 1 : median(std::move(ratios));
+    const auto ratio_of = [&](const Measured& one) {
+        return one.seconds / predicted_time(one.parts, factors);
+    };
+    for (const Measured& one : measured) {
+        const double ratio = ratio_of(one);
+        std::size_t below = 0, equal = 0;
+        for (const Measured& other : measured) {
+            below += ratio_of(other) < ratio;
+            equal += ratio_of(other) == ratio;
+        }
+        if (below <= measured.size() / 2 && measured.size() / 2 < below + equal) return ratio;
+    }
+    return 1;
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A strategy that has run out of memory in the middle of an answer gives the right one when it is asked again: it has kept no
-// half of it, by which one rank would choose what no other does.
+// half of it, by which one rank would choose what no other does. And what a rank learns from the times of all needs none.
 #include <doctest.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "topoloom/strategy/learner.hpp"
 #include "topoloom/strategy/strategy.hpp"
 
 namespace {
@@ -81,5 +85,28 @@ TEST_CASE("what fails for want of memory leaves nothing behind") {
             CHECK(answers_at_last(strategy, operation, step, failures) == expected);
             CHECK(failures > 0);
         }
+    }
+}
+
+TEST_CASE("a rank without memory learns what others do") {
+    const auto strategy = std::make_shared<Strategy>(lines_of_torus());
+    Learner rich(strategy), poor(strategy);
+    for (int call = 0; call < 400; ++call) {
+        const Operation operation = call % 3 == 0 ? Operation::all_reduce : Operation::all_to_all;
+        const Bytes bytes{100 << call % 5};
+        REQUIRE(rich.try_one(operation, bytes, false) == poor.try_one(operation, bytes, false));
+        std::array<std::int64_t, Learner::most_seen> sums{}, seen{};
+        left = 0;
+        poor.saw(1e-6 * (1 + call % 7));
+        const std::size_t count = poor.seen(seen);
+        left = -1;
+        rich.saw(1e-6 * (1 + call % 5));
+        if (!rich.is_due()) continue;
+        rich.seen(sums);
+        for (std::size_t i = 0; i < count; ++i) sums[i] += seen[i];
+        rich.learn({sums.data(), count});
+        left = 0;
+        poor.learn({sums.data(), count});
+        left = -1;
     }
 }

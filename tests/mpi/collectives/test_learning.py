@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choices that are learned at run time: all ranks agree, and they end at the best."""
+"""Choices learned at run time: all ranks agree, and they end at the best."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from built_libraries import run, with_collectives
-from recorded import MPIS, PROGRAMS, Mpi
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 from simulated_hosts import hosts_options
 
 from smpi import QUICK, SETTINGS
@@ -18,26 +18,54 @@ HERE = PROGRAMS / "collectives"
 SIMGRID = Mpi(
     "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
 )
-
-
 #: Some MPIs spin where ranks are more than cores; `make bench-learning` makes more.
 CALLS = 200
 
 
-@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_ranks_agree_whatever_their_clocks_say(mpi: Mpi, tmp_path: Path) -> None:
-    program = with_collectives(mpi, HERE / "learning.c", tmp_path)
-    settings = {"TOPOLOOM_COLLECTIVES": "learn=1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+def learn(mpi: Mpi, ranks: int, *words: object) -> str:
+    """Run a program that learns, and give what it prints."""
     done = subprocess.run(
-        mpi.command(4, program, CALLS, 1),
+        mpi.command(ranks, *words),
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
-        env={**os.environ, **settings},
+        env={
+            **os.environ,
+            "TOPOLOOM_COLLECTIVES": "learn=1",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+        },
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout == f"{CALLS} calls, 0 disagreements, some changes, our clock\n"
+    return done.stdout
+
+
+def agree(mpi: Mpi, folder: Path, *words: object) -> None:
+    """Make calls, and compare what ranks choose."""
+    program = with_collectives(mpi, HERE / "learning.c", folder)
+    told = learn(mpi, 4, program, CALLS, *words)
+    calls, classes, *others = told.strip().split(", ")
+    assert calls.startswith(f"{CALLS} calls on ")
+    assert int(classes.split()[0]) > 0
+    assert others == ["0 wrong", "0 disagreements", "some changes", "our clock"]
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_ranks_agree_whatever_their_clocks_say(mpi: Mpi, tmp_path: Path) -> None:
+    agree(mpi, tmp_path, 1)
+
+
+def test_a_rank_without_memory_learns_what_others_do(tmp_path: Path) -> None:
+    agree(OPEN_MPI_4, tmp_path, 2, "poor")
+
+
+@pytest.mark.parametrize("which", ["learn", "exchange"])
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_a_rank_that_missed_a_step_fails_rather_than_take_another(
+    mpi: Mpi, which: str, tmp_path: Path
+) -> None:
+    program = with_collectives(mpi, HERE / "after_failure.c", tmp_path)
+    assert "3 of 3 calls fail" in learn(mpi, 2, program, which).splitlines()
 
 
 RANKS = 32

@@ -201,8 +201,8 @@ static void find_splits(MPI_Comm comm) {
     }
 }
 
-/// A communicator that lives for few calls. A rank that waits for the first finds it set up when it starts the second, another does
-/// not; and one waits for another call before it frees it, one afterwards.
+/// A communicator that lives for few calls. A rank that waits for the first finds it set up when it starts the second, another
+/// does not; and one waits for another call before it frees it, one afterwards.
 static void begin_on_short_lived(struct drawn* first, struct drawn* second, struct drawn* other) {
     const int split = (int)draw((uint64_t)split_count), smallest = splits[split].smallest;
     MPI_Comm comm = MPI_COMM_NULL;
