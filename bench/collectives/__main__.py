@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 import smpi
-from collectives import fitted, orders, tables
+from collectives import fitted, loggopsim, orders, tables
 from collectives.platforms import PLACEMENTS, PLATFORMS
 from collectives.simulated import (
     AUTO,
@@ -63,13 +63,18 @@ def main(given: Sequence[str] | None = None) -> None:
         "--fitted", action="store_true", help="only schedules that fit a machine"
     )
     parser.add_argument(
+        "--loggopsim", type=Path, metavar="FOLDER", help="only beside this simulator"
+    )
+    parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
     asked = parser.parse_args(given)
     page = asked.docs and asked.docs / "reference" / "benchmarks" / "collectives.md"
     platforms = [name for name in PLATFORMS if name.startswith(asked.only)]
     some = asked.ranks or asked.order or asked.operation or asked.bytes
-    if asked.fitted:
+    if asked.loggopsim:
+        _hold_against_loggopsim(asked.loggopsim, page)
+    elif asked.fitted:
         _fit(page)
     elif asked.overlap:
         _overlap(platforms, page)
@@ -82,6 +87,14 @@ def main(given: Sequence[str] | None = None) -> None:
             _simulate(platforms, asked, page)
             if not some:
                 _overlap(platforms, page)
+
+
+def _hold_against_loggopsim(sources: Path, page: Path | None) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        programs = loggopsim.build(sources, Path(folder))
+        messages = loggopsim.predict(programs, loggopsim.model())
+        work = loggopsim.predict(programs, loggopsim.model(gamma=1e-10, reduce=2e-10))
+        _show(page, "-loggopsim", loggopsim.table(messages, work))
 
 
 def _fit(page: Path | None) -> None:

@@ -75,6 +75,7 @@ def counted(
         "I_MPI_ROOT": str(HOME),
         "I_MPI_FABRICS": "ofi",
         "I_MPI_OFI_LIBRARY": str(counter),
+        "I_MPI_THREAD_YIELD": "3",  # ranks that wait let others run
         "FI_PROVIDER": "tcp",
         "FI_TCP_IFACE": "lo",
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from collectives import fitted, simulated
+from collectives import fitted, loggopsim, simulated
 from collectives.__main__ import marks
 from collectives.orders import MACHINES, RANKS, Result, network_model, table
 from collectives.platforms import PLATFORMS, SMALL, Seated, seat, seat_on
@@ -82,6 +82,19 @@ def test_a_fitted_schedule_is_held_against_the_better_of_all_others() -> None:
         "| tree | all-to-all | 8 | impi | 6.0 | `mesh` | 4.0 | `cyclic(seats=0:2-4)` "
         "| 3.0 | 3.5 | 5.0 | 2.0 | 2.00 |"
     )
+
+
+def test_predictions_are_held_against_loggopsim_schedule_by_schedule() -> None:
+    printed = "Times:\nMaximum finishing time at host 3: 4000 (4e-06 s)\n"
+    theirs = loggopsim.read_end(printed)
+    assert theirs == pytest.approx(4e-6)
+    with pytest.raises(SystemExit, match="did not end well:\nreceive queue"):
+        loggopsim.read_end("receive queue on host 0 contains 1 elements!")
+    ring = ("all-gather", "ring")
+    messages = [loggopsim.Predicted(ring, us * 1e-6, 4e-6, theirs) for us in (4, 5)]
+    work = [loggopsim.Predicted(ring, 0.0, 3e-6, theirs)]
+    line = loggopsim.table(messages, work).splitlines()[-1]
+    assert line == "| all-gather | `ring` | 1.00-1.25 | 1.00 | 0.75 |"
 
 
 def _cells(ours: float, *others: float) -> list[Cell]:

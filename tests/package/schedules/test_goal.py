@@ -10,7 +10,7 @@ from goal_text import read, run
 from hypothesis import given, settings, strategies as st
 
 from topoloom import Error
-from topoloom.model import load_model
+from topoloom.model import MessageCosts, NetworkModel, load_model
 from topoloom.schedules.choose import Call, operations, schedule_names
 from topoloom.schedules.exports import goal
 from topoloom.schedules.exports.asked import Asked
@@ -69,13 +69,20 @@ def test_the_next_round_waits_for_all_of_the_one_before() -> None:
     assert rank["l4"].requires == rank["l5"].requires == ["l3"]
 
 
-def test_work_takes_what_the_model_says_of_copied_bytes() -> None:
-    """HDR copies a byte in 0.1 ns."""
-    assert MODEL.costs.gamma == pytest.approx(1e-10)
-    text = goal_of(Call("all-reduce", 2, 1_000_000), "recursive-doubling")
-    assert max(one.size for one in read(text)[0].values() if one.kind == "calc") == (
-        100_000
-    )
+@pytest.mark.parametrize(
+    ("operation", "name", "nanoseconds"),
+    [("all-reduce", "recursive-doubling", 300), ("all-gather", "ring", 100)],
+)
+def test_work_takes_what_the_model_says_of_combined_and_of_copied_bytes(
+    operation: str, name: str, nanoseconds: int
+) -> None:
+    """Among two ranks one block of a thousand bytes is combined, or copied."""
+    costs = MessageCosts()
+    costs.gamma, costs.reduce = 1e-10, 3e-10
+    model = NetworkModel.regimes([(1e-6, 1e-9, None)], costs)
+    text = goal.write(Asked(Call(operation, 2, 1000), name, model))
+    work = [one.size for one in read(text)[0].values() if one.kind == "calc"]
+    assert max(work) == nanoseconds
 
 
 def test_too_many_messages_are_refused() -> None:

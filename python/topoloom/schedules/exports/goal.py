@@ -9,8 +9,15 @@ text form that LogGOPSim reads.
 
 from __future__ import annotations
 
+from topoloom._core import NetworkModel
 from topoloom.schedules.exports.asked import Asked, only
-from topoloom.schedules.exports.rank_rounds import RankRounds, Round, Work, rounds_of
+from topoloom.schedules.exports.rank_rounds import (
+    FREE,
+    RankRounds,
+    Round,
+    Work,
+    rounds_of,
+)
 
 NAME = "goal"
 SUMMARY = "one schedule as GOAL text, for LogGOPSim"
@@ -20,19 +27,18 @@ USE = "txt2bin -i FILE -o schedule.bin && LogGOPSim -f schedule.bin"
 def write(*several: Asked) -> str:
     """Write what every rank does in the best schedule; work takes nanoseconds."""
     asked = only(several, NAME)
-    costs = asked.model.costs if asked.model is not None else None
-    per_byte = costs.gamma if costs is not None else 0.0
+    model = asked.model or FREE
     lines = [f"num_ranks {asked.call.ranks}", ""]
     for rank, program in enumerate(rounds_of(asked.schedule)):
-        lines += [f"rank {rank} {{", *_Rank(per_byte).operations(program), "}", ""]
+        lines += [f"rank {rank} {{", *_Rank(model).operations(program), "}", ""]
     return "\n".join(lines)
 
 
 class _Rank:
     """Writes the operations of one rank."""
 
-    def __init__(self, seconds_per_byte: float) -> None:
-        self._seconds_per_byte = seconds_per_byte
+    def __init__(self, model: NetworkModel) -> None:
+        self._model = model
         self._lines: list[str] = []
         self._count = 0
 
@@ -61,8 +67,12 @@ class _Rank:
         return done or waits
 
     def _work(self, works: list[Work], waits: list[str]) -> str:
-        seconds = sum(work.bytes for work in works) * self._seconds_per_byte
+        seconds = sum(self._seconds(work) for work in works)
         return self._add(f"calc {round(seconds * 1e9)}", waits)
+
+    def _seconds(self, work: Work) -> float:
+        takes = self._model.reduce if work.combines else self._model.copy
+        return takes(work.bytes)
 
     def _add(self, operation: str, waits: list[str]) -> str:
         self._count += 1

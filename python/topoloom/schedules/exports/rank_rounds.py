@@ -10,7 +10,8 @@ from topoloom._core import Error, NetworkModel, Schedule, rank_program
 #: Messages of a schedule that is written out: a file of a gigabyte or so.
 MAX_MESSAGES = 1 << 22
 
-_FREE = NetworkModel.regimes([(0.0, 0.0, None)])
+#: Neither messages nor work take time.
+FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
 
 class Place(NamedTuple):
@@ -66,7 +67,7 @@ def rounds_of(schedule: Schedule) -> list[RankRounds]:
     topoloom.Error
         If there are more than `MAX_MESSAGES` messages.
     """
-    if schedule.cost(_FREE).messages * schedule.ranks > MAX_MESSAGES:
+    if schedule.cost(FREE).messages * schedule.ranks > MAX_MESSAGES:
         raise Error(
             f"{schedule.operation} among {schedule.ranks} ranks has more than "
             f"{MAX_MESSAGES:,} messages, too many to write out; take fewer ranks, or "

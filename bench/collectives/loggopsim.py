@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our predictions beside LogGOPSim's, of the same schedules and parameters.
+
+T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications
+in the LogGOPS Model", HPDC 2010; github.com/spcl/LogGOPSim, built from the user's copy.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import smpi
+from topoloom import Allocation, Machine, Placement
+from topoloom.model import MessageCosts, NetworkModel
+from topoloom.schedules.choose import Call
+from topoloom.schedules.exports import goal
+from topoloom.schedules.exports.asked import Asked
+
+RANKS = (8, 13, 64)
+SIZES = (8, 1024, 65536)
+SCHEDULES = {
+    "broadcast": (
+        *("binomial", "linear", "scatter-all-gather"),
+        *("chain(segment=8192)", "two-trees(segment=8192)"),
+    ),
+    "all-gather": ("ring", "recursive-doubling", "bruck", "at-once"),
+    "all-reduce": ("recursive-doubling", "halving", "ring"),
+    "all-to-all": ("at-once", "cyclic", "pairwise", "bruck", "mesh"),
+}
+#: Nanoseconds, as LogGOPSim takes them; all messages are sent at once, however large.
+NANOSECONDS = {"L": 2000, "o": 1000, "g": 1500, "G": 1, "S": 2**31 - 1}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Seconds of a call.
+
+    Attributes
+    ----------
+    schedule
+        Its operation and name.
+    alone
+        By its messages alone: the sum over its rounds.
+    run
+        Of all ranks, of which none waits for a round: on a machine whose links are
+        always free.
+    theirs
+        LogGOPSim's.
+    """
+
+    schedule: tuple[str, str]
+    alone: float
+    run: float
+    theirs: float
+
+
+def build(sources: Path, folder: Path) -> Path:
+    """Build a copy of LogGOPSim; returns the folder of its programs."""
+    for program, package in (("re2c", "re2c"), ("gengetopt", "gengetopt")):
+        smpi.find(program, package)
+    if not Path("/usr/include/graphviz/cgraph.h").exists():
+        header = "bench: graphviz/cgraph.h is missing"
+        raise SystemExit(f"{header}: apt-get install libgraphviz-dev")
+    copy = folder / "loggopsim"
+    shutil.copytree(sources / "src" / "LogGOPSim", copy)
+    smpi.run("make", "-s", "-C", copy)
+    return copy
+
+
+def model(gamma: float = 0, reduce: float = 0) -> NetworkModel:
+    """Make the model; bytes may take seconds to copy and to combine."""
+    costs = MessageCosts()
+    costs.gamma, costs.reduce = gamma, reduce
+    L, o, g, G = (1e-9 * NANOSECONDS[name] for name in "LogG")
+    return NetworkModel.loggp(L, o, g, G, costs)
+
+
+def predict(programs: Path, costs: NetworkModel) -> Iterator[Predicted]:
+    """Predict all calls twice."""
+    for operation, names in SCHEDULES.items():
+        for ranks in RANKS:
+            allocation = Allocation.whole(Machine(f"tree:{ranks},bandwidth=1e9GB/s"))
+            placement = Placement(allocation, list(range(ranks)))
+            for size in SIZES:
+                for name in names:
+                    call = Call(operation, ranks, size)
+                    schedule = call.schedule(name)
+                    yield Predicted(
+                        (operation, name),
+                        schedule.cost(costs).time,
+                        schedule.cost_on(allocation, placement, costs).time,
+                        simulate(programs, goal.write(Asked(call, name, costs))),
+                    )
+
+
+def simulate(programs: Path, text: str) -> float:
+    """Let LogGOPSim play GOAL; returns seconds."""
+    written, binary = programs / "schedule.goal", programs / "schedule.bin"
+    written.write_text(text)
+    smpi.run(programs / "txt2bin", "-i", written, "-o", binary)
+    options = [f"-{name}{value}" for name, value in NANOSECONDS.items()]
+    command = [str(programs / "LogGOPSim"), "--batchmode", "-f", str(binary), *options]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return read_end(done.stdout)
+
+
+def read_end(printed: str) -> float:
+    """Read when the last rank ends, in seconds."""
+    found = re.search(r"Maximum finishing time at host \d+: (\d+)", printed)
+    if found is None:
+        raise SystemExit(f"bench: LogGOPSim did not end well:\n{printed}")
+    return 1e-9 * int(found[1])
+
+
+def table(messages: Iterable[Predicted], work: Iterable[Predicted]) -> str:
+    """Write a line per schedule: ratios of ours to LogGOPSim's, of all calls."""
+    lines = [
+        "| operation | schedule | messages alone | run | run, with work |",
+        "| --- | --- | ---: | ---: | ---: |",
+    ]
+    without, with_work = _by_schedule(messages), _by_schedule(work)
+    for (operation, name), rows in without.items():
+        ratios = (
+            [row.alone / row.theirs for row in rows],
+            [row.run / row.theirs for row in rows],
+            [row.run / row.theirs for row in with_work[operation, name]],
+        )
+        cells = " | ".join(map(_extent, ratios))
+        lines.append(f"| {operation} | `{name}` | {cells} |")
+    return "\n".join(lines)
+
+
+def _by_schedule(rows: Iterable[Predicted]) -> dict[tuple[str, str], list[Predicted]]:
+    found: dict[tuple[str, str], list[Predicted]] = {}
+    for row in rows:
+        found.setdefault(row.schedule, []).append(row)
+    return found
+
+
+def _extent(ratios: Sequence[float]) -> str:
+    low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return low if low == high else f"{low}-{high}"
