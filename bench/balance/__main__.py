@@ -118,26 +118,30 @@ def _simulated(quick: bool) -> None:
 def _repartitions(quick: bool) -> None:
     found = repartitions.compare(1 if quick else repartitions.SEEDS)
     names = list(found[0][1])
-    peers = names[2:]
-    rows, times = [], []
+    tables: dict[str, list[list[str]]] = {
+        "Bytes cut and moved: ours over theirs, the mean and the most": [],
+        "The busiest rank of all steps, over the mean": [],
+        "Bytes moved over the bound, the most of any sequence": [],
+        "Seconds per step, with the measuring": [],
+    }
     for kind in dict.fromkeys(tasks.kind for tasks, _ in found):
         runs = [by_name for tasks, by_name in found if tasks.kind == kind]
-        row = [kind, str(len(runs))]
-        for peer in peers:
-            over = [one["ours"].cost / one[peer].cost for one in runs]
-            row += [f"{np.mean(over):.3f}", f"{max(over):.3f}"]
-        row += [f"{max(one[name].imbalance for one in runs):.4f}" for name in names[1:]]
-        row += [f"{max(one[name].moved for one in runs):.2f}" for name in names]
-        rows.append(row)
-        mean = [np.mean([one[name].seconds for one in runs]) for name in names]
-        times.append([kind, *(f"{one / repartitions.STEPS:.3f}" for one in mean)])
-    columns = ["", "sequences"]
-    for peer in peers:
-        columns += [f"cost / {peer}'s", "most"]
-    columns += [f"max / mean, {name}" for name in names[1:]]
-    columns += [f"moved / bound, {name}" for name in names]
-    print_table(columns, rows, title="Tasks with neighbors: cut and moved bytes")
-    print_table(["", *names], times, title="Seconds per step, with the measuring")
+        over = {
+            name: [one["ours"].cost / one[name].cost for one in runs] for name in names
+        }
+        cells = (
+            [f"{np.mean(one):.3f}, {max(one):.3f}" for one in over.values()],
+            [f"{max(one[name].imbalance for one in runs):.4f}" for name in names],
+            [f"{max(one[name].moved for one in runs):.2f}" for name in names],
+            [
+                f"{np.mean([one[name].seconds for one in runs]) / repartitions.STEPS:.3f}"
+                for name in names
+            ],
+        )
+        for rows, row in zip(tables.values(), cells, strict=True):
+            rows.append([f"{kind}, {len(runs)} sequences", *row])
+    for title, rows in tables.items():
+        print_table(["", *names], rows, title=title)
 
 
 PARTS = {

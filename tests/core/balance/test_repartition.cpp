@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "topoloom/balance/tasks/placed_anew.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
@@ -145,6 +146,29 @@ TEST_CASE("tasks that stay for long pay for moves that cut less") {
     const TaskMeasures for_long = measure_tasks(tasks, repartition(tasks));
     CHECK(for_long.cut_bytes < once.cut_bytes);
     CHECK(for_long.moved_bytes > once.moved_bytes);
+}
+
+TEST_CASE("on a machine a mapper does no better") {
+    Rng rng(6);
+    const Machine machine = make_machine("torus:4x4");
+    std::vector<Slot> slots;
+    for (std::uint32_t i = 0; i < 16; ++i) slots.emplace_back((5 * i) % 16);
+    const Case one = mesh(32, 16, rng);
+    for (const double periods : {1.0, 100.0}) {
+        Tasks tasks = one.tasks(16);
+        tasks.periods = periods;
+        tasks.machine = &machine;
+        tasks.slots = slots;
+        const auto placed = placed_anew(tasks);
+        REQUIRE(placed);
+        std::vector<Rank> theirs;
+        for (const Part part : *placed) theirs.emplace_back(part.value);
+        const std::vector<Rank> ours = repartition(tasks);
+        CHECK(cost(tasks, ours) < cost(tasks, theirs));
+        CHECK(measure_tasks(tasks, ours).load_max <= load_limit(tasks));
+        if (periods > 1)
+            CHECK(measure_tasks(tasks, ours).hop_bytes < 0.5 * measure_tasks(tasks, tasks.owners).hop_bytes);
+    }
 }
 
 TEST_CASE("nodes that are even as a whole are evened out inside") {

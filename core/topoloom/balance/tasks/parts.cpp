@@ -20,11 +20,11 @@ RankDistance::RankDistance(const Tasks& tasks) : tasks_(tasks) {
 }
 
 TaskParts::TaskParts(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
-                     std::vector<Part> part)
+                     std::vector<Part> part, double slack)
     : distance_(distance),
       level_(level),
       periods_(tasks.periods),
-      limit_(load_limit(tasks)),
+      limit_(load_limit(tasks) + slack),
       memory_(tasks.memory),
       part_(std::move(part)),
       load_(tasks.ranks, 0),

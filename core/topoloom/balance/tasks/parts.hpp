@@ -38,9 +38,9 @@ struct VertexMove {
 
 class TaskParts {
    public:
-    /// Refers to all but the last.
+    /// Refers to all but the parts. A rank may have `slack` beyond the limit, in which coarse vertices hardly fit.
     TaskParts(const Tasks& tasks, const RankDistance& distance, const TaskLevel& level,
-              std::vector<Part> part);
+              std::vector<Part> part, double slack = 0);
 
     [[nodiscard]] const TaskLevel& level() const { return level_; }
     [[nodiscard]] const RankDistance& distance() const { return distance_; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "topoloom/balance/tasks/parts.hpp"
+#include "topoloom/balance/tasks/placed_anew.hpp"
 #include "topoloom/balance/tasks/refine.hpp"
 #include "topoloom/balance/tasks/relief.hpp"
 #include "topoloom/balance/tasks/task_levels.hpp"
@@ -18,6 +19,8 @@ namespace {
 constexpr std::uint64_t splits = 4;
 constexpr std::uint64_t max_cycles = 12;
 constexpr int patience = 4;
+/// What ranks may have beyond the limit at coarse levels, in vertices; finer ones make up for it.
+constexpr double slack_vertices = 2;
 
 std::vector<Part> parts_of(std::span<const Rank> ranks) {
     std::vector<Part> parts;
@@ -57,6 +60,8 @@ class Repartitioning {
             const std::vector<Part> anew = split_anew(levels.back(), tasks_.ranks, Rng(3, number));
             keep_better(descend(levels, anew, relieve_along_paths));
         }
+        if (const std::optional<std::vector<Part>> placed = placed_anew(tasks_))
+            keep_better(fitted(at_home.front(), TaskParts(tasks_, distance_, at_home.front(), *placed)));
         int idle = 0;
         for (std::uint64_t cycle = 0; cycle < max_cycles && idle < patience; ++cycle) {
             const std::vector<TaskLevel> levels = task_levels(tasks_, best_.part, Rng(4, cycle));
@@ -78,7 +83,8 @@ class Repartitioning {
     std::optional<Found> descend(std::span<const TaskLevel> levels, std::vector<Part> part,
                                  void (*relieve)(TaskParts&)) {
         for (std::size_t i = levels.size() - 1; i > 0; --i) {
-            TaskParts parts(tasks_, distance_, levels[i], std::move(part));
+            const double slack = slack_vertices * std::ranges::max(levels[i].load);
+            TaskParts parts(tasks_, distance_, levels[i], std::move(part), slack);
             relieve(parts);
             refine_parts(parts);
             const TaskLevel& finer = levels[i - 1];
