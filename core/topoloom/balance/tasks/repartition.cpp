@@ -19,6 +19,9 @@ namespace {
 constexpr std::uint64_t splits = 4;
 constexpr std::uint64_t max_cycles = 12;
 constexpr int patience = 4;
+/// With more tasks there are one split and few cycles, and fine levels are relieved directly: paths are searched in all edges.
+constexpr std::size_t many_tasks = 100'000;
+constexpr std::uint64_t few_cycles = 3;
 /// What ranks may have beyond the limit at coarse levels, in vertices; finer ones make up for it.
 constexpr double slack_vertices = 2;
 
@@ -55,7 +58,8 @@ class Repartitioning {
         const std::vector<Part> start = lifted_parts(at_home, homes);
         keep_better(descend(at_home, start, relieve_directly));
         keep_better(descend(at_home, start, relieve_along_paths));
-        for (std::uint64_t number = 0; number < splits; ++number) {
+        const bool many = tasks_.loads.size() > many_tasks;
+        for (std::uint64_t number = 0; number < (many ? 1 : splits); ++number) {
             const std::vector<TaskLevel> levels = task_levels(tasks_, {}, Rng(2, number));
             const std::vector<Part> anew = split_anew(levels.back(), tasks_.ranks, Rng(3, number));
             keep_better(descend(levels, anew, relieve_along_paths));
@@ -63,7 +67,8 @@ class Repartitioning {
         if (const std::optional<std::vector<Part>> placed = placed_anew(tasks_))
             keep_better(fitted(at_home.front(), TaskParts(tasks_, distance_, at_home.front(), *placed)));
         int idle = 0;
-        for (std::uint64_t cycle = 0; cycle < max_cycles && idle < patience; ++cycle) {
+        const std::uint64_t most_cycles = many ? few_cycles : max_cycles;
+        for (std::uint64_t cycle = 0; cycle < most_cycles && idle < patience; ++cycle) {
             const std::vector<TaskLevel> levels = task_levels(tasks_, best_.part, Rng(4, cycle));
             const bool gains =
                 keep_better(descend(levels, lifted_parts(levels, best_.part), relieve_directly));
@@ -85,14 +90,14 @@ class Repartitioning {
         for (std::size_t i = levels.size() - 1; i > 0; --i) {
             const double slack = slack_vertices * std::ranges::max(levels[i].load);
             TaskParts parts(tasks_, distance_, levels[i], std::move(part), slack);
-            relieve(parts);
+            (levels[i].graph.size() > many_tasks ? relieve_directly : relieve)(parts);
             refine_parts(parts);
             const TaskLevel& finer = levels[i - 1];
             part.assign(finer.graph.size(), Part{0});
             for (const Vertex v : finer.graph.vertices()) part[v.value] = parts[finer.coarse_of[v.value]];
         }
         TaskParts parts(tasks_, distance_, levels.front(), std::move(part));
-        relieve(parts);
+        (parts.part().size() > many_tasks ? relieve_directly : relieve)(parts);
         return fitted(levels.front(), parts);
     }
 
