@@ -202,7 +202,7 @@ def test_edges_that_cannot_be_are_refused(
         ("m.hg", ["2 1 2 00"], ["0", "0"], "m.hg: the file ends where hyperedge 1 of"),
         ("m.hg", ["2 1 3 00", "1 2"], ["0", "0"], "announces 3 pins, but there are 2"),
         ("m.hg", ["9 1 2 00", "1 2"], ["0", "0"], "there are 9 vertices, but ranks of"),
-        ("m.hg", ["2 1 2 00", "1 2", "3"], ["0", "0"], "m.hg:3: nothing more is expec"),
+        ("m.hg", ["2 1 2 00", "1 2", "3"], ["0", "0"], "m.hg:3: nothing more is"),
     ],
 )
 def test_files_of_partitioners_that_cannot_be_are_refused(
