@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
         // Blocks of indices: the heavy ones are on the first ranks.
         is_right &= most_heavy(all, scheduler.ranks()) == heavy;
         is_right &= scheduler.rebalance("none").moved == 0;
-        for (const char* policy : {"greedy", "alias", "diffusion", "place"}) {
+        for (const char* policy : {"greedy", "few-bytes", "alias", "diffusion", "repartition", "place"}) {
             measure();
             const topoloom::Rebalanced done = scheduler.rebalance(policy, {.tolerance = 0.2});
             const bool is_better = done.busiest_after <= done.busiest_before * 1.0001 && done.average > 0;
