@@ -187,6 +187,8 @@ struct state* make_line_state(struct state* whole, int rank, int ranks, int* mem
                               topoloom_strategy* strategy);
 /// Raises nothing; an error is the same on all ranks, and of every later call, too.
 int advance_setup(struct state* state, bool wait, bool* done);
+/// Waits for it, while what else the process has started goes on: another rank may wait for that before it comes here.
+int finish_setup(struct state* state);
 /// Raises the error of a setup.
 int cannot_set_up(MPI_Comm comm, const char* name, int status);
 /// What the state's strategy chooses; errors are raised on the communicator, as of a function of this name.

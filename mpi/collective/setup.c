@@ -283,3 +283,13 @@ int advance_setup(struct state* state, bool wait, bool* done) {
         pthread_mutex_unlock(&state->guard);
     }
 }
+
+int finish_setup(struct state* state) {
+    int status = MPI_SUCCESS;
+    for (bool done = false; status == MPI_SUCCESS && !done;) {
+        const bool alone = !drive_active(state->process) && !state->process->threaded;
+        status = advance_setup(state, alone, &done);
+        if (!done) sched_yield();
+    }
+    return status;
+}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a communicator carries as an attribute: nothing is global but the keys under which things are found.
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -65,12 +64,7 @@ static int forget_state(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct state* state = value;
 #ifdef OPEN_MPI  // which needs a communicator until its duplicate is made; all ranks of a right call have begun it
-    bool done = state->process == NULL;
-    while (!done && advance_setup(state, false, &done) == MPI_SUCCESS && !done) {
-        // Another rank may wait for one of these before it frees the communicator, too.
-        drive_active(state->process);
-        sched_yield();
-    }
+    if (state->process != NULL) finish_setup(state);
 #endif
     __atomic_store_n(&state->is_freed, true, __ATOMIC_RELAXED);
     release_state(state);
@@ -221,10 +215,9 @@ int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char
 
 int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes, const char** schedule) {
     struct state* state = NULL;
-    bool done = false;
     int status = find_state(comm, &state);
     if (status != MPI_SUCCESS) return status;
-    status = advance_setup(state, true, &done);
+    status = finish_setup(state);
     if (status != MPI_SUCCESS) return cannot_set_up(comm, "schedule_of", status);
     return schedule_of(state, "schedule_of", comm, operation, bytes, schedule);
 }

@@ -87,8 +87,7 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
     if (status != MPI_SUCCESS) return status;
     if (receive_count == NULL || sources == NULL || recvcounts == NULL || recvbuf == NULL)
         return raise_error(comm, MPI_ERR_ARG, name, "an address for what is received is null");
-    bool done = false;
-    status = advance_setup(state, true, &done);
+    status = finish_setup(state);
     if (status != MPI_SUCCESS) return fail(comm, status, "");
     struct exchange exchange = {.comm = comm, .state = state, .announced_above = part_bytes};
     take_tags(state, &exchange);

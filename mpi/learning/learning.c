@@ -115,10 +115,9 @@ int learn_from(const struct call* call) {
 
 int topoloom_collective_fence(MPI_Comm comm) {
     struct state* state = NULL;
-    bool done = false;
     int status = find_state(comm, &state);
     if (status != MPI_SUCCESS) return status;
-    status = advance_setup(state, true, &done);
+    status = finish_setup(state);
     if (status != MPI_SUCCESS) return cannot_set_up(comm, "fence", status);
     return state->learner == NULL ? MPI_SUCCESS : fence(state, comm);
 }

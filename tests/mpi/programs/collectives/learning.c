@@ -158,10 +158,14 @@ static void end_late(struct drawn* call) {
     check(call);
 }
 
-/// One that is set, or was drawn.
 static void begin_late(struct drawn* call, MPI_Comm comm) {
     start_call(call, comm);
     ++calls_made;
+}
+
+static void draw_late(struct drawn* call, MPI_Comm comm) {
+    draw_call(call);
+    begin_late(call, comm);
 }
 
 static void make_blocking(MPI_Comm comm) {
@@ -202,13 +206,18 @@ static void find_splits(MPI_Comm comm) {
 }
 
 /// A communicator that lives for few calls. A rank that waits for the first finds it set up when it starts the second, another
-/// does not; and one waits for another call before it frees it, one afterwards.
+/// does not; and one waits for another call before it sets it up or frees it, one afterwards.
 static void begin_on_short_lived(struct drawn* first, struct drawn* second, struct drawn* other) {
     const int split = (int)draw((uint64_t)split_count), smallest = splits[split].smallest;
     MPI_Comm comm = MPI_COMM_NULL;
+    if (other->request == TOPOLOOM_REQUEST_NULL) draw_late(other, comms[0]);
     renew(&comm);
-    draw_call(first);
-    begin_late(first, comm);
+    if (draw(2) == 0) {
+        if (differs(2) == 0) end_late(other);
+        topoloom_collective_fence(comm);  // which waits until it is set up
+    }
+    draw_late(first, comm);
+    if (draw(4) == 0) renew(&comms[1]);  // MPI duplicates one meanwhile
     if (differs(2) == 0) end_late(first);
     set_call(second, splits[split].operation, smallest);
     begin_late(second, comm);
@@ -238,10 +247,7 @@ static void take_turn(struct drawn* other) {
     MPI_Comm* comm = &comms[draw(comm_count)];
     if (draw(200) == 0) renew(comm);
     const bool begins = other->request == TOPOLOOM_REQUEST_NULL;
-    if (begins && draw(2) == 0) {
-        draw_call(other);
-        begin_late(other, *comm);
-    }
+    if (begins && draw(2) == 0) draw_late(other, *comm);
     if (!begins && differs(2) == 0) end_late(other);
     if (differs(50) == 0)
         for (int i = 0; i < 20; ++i) sched_yield();
