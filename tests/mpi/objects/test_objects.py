@@ -141,6 +141,21 @@ def test_a_stencil_of_objects_is_as_a_serial_run(folders: dict[str, Path]) -> No
         assert said(run_to_end(MPICH.command(3, program, *words))).startswith("right: ")
 
 
+def test_molecular_dynamics_has_the_energies_of_a_serial_run(
+    folders: dict[str, Path],
+) -> None:
+    source = ROOT / "apps" / "molecular_dynamics" / "molecular_dynamics.cpp"
+    program = with_objects(MPICH, source, folders[MPICH.name])
+    for ranks, words in (
+        (2, ("3x4x3", 2, 40, "bricks")),
+        (3, ("3x3x3", 3, 20, "place", "torus:3")),
+    ):
+        text = said(run_to_end(MPICH.command(ranks, program, *words)))
+        assert text.startswith("right: ")
+        assert int(text.splitlines()[1].split()[0]) > 0  # objects moved
+    assert run_to_end(MPICH.command(1, program, "2x4x4")).returncode == 2
+
+
 def test_the_files_of_the_room_are_all_built() -> None:
     """A source that CMake does not list would be missed by users alone."""
     listed = (ROOT / "mpi/objects/CMakeLists.txt").read_text()

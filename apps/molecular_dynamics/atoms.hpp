@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lennard-Jones atoms in a periodic box of patches, and a serial run of them.
+#ifndef ATOMS_HPP
+#define ATOMS_HPP
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+using Vector = std::array<double, 3>;
+struct Atom {
+    Vector place, velocity;
+};
+
+constexpr double cutoff = 2.5, width = 3.3, time_step = 0.002;  // in units of Lennard-Jones
+constexpr int exchange_every = 10;  // steps, in which no atom goes farther than (width - cutoff) / 2
+
+struct Box {
+    std::array<int, 3> cells{3, 3, 3};
+    int side = 3;  // atoms per patch and axis at first
+    [[nodiscard]] int patches() const { return cells[0] * cells[1] * cells[2]; }
+    [[nodiscard]] std::array<int, 3> cell(int patch) const {
+        return {patch / (cells[1] * cells[2]), patch / cells[2] % cells[1], patch % cells[2]};
+    }
+    /// The patch at an offset, and what to add to its places to see it there.
+    [[nodiscard]] std::pair<int, Vector> beside(int patch, const std::array<int, 3>& offset) const {
+        std::array<int, 3> at = cell(patch);
+        Vector shift{};
+        for (std::size_t a = 0; a < 3; ++a) {
+            const int there = at[a] + offset[a], n = cells[a];
+            at[a] = (there + n) % n;
+            shift[a] = (there - at[a]) * width;
+        }
+        return {(at[0] * cells[1] + at[1]) * cells[2] + at[2], shift};
+    }
+    [[nodiscard]] std::vector<Atom> atoms(int patch) const {
+        std::vector<Atom> made;
+        const std::array<int, 3> at = cell(patch);
+        std::uint64_t drawn = 1000003ULL * static_cast<std::uint64_t>(patch) + 1;
+        for (int i = 0; i < side * side * side; ++i) {
+            const std::array<int, 3> spot{i / (side * side), i / side % side, i % side};
+            Atom atom{};
+            for (std::size_t a = 0; a < 3; ++a) {
+                drawn = drawn * 6364136223846793005ULL + 1442695040888963407ULL;
+                atom.place[a] = (at[a] + (spot[a] + 0.5) / side) * width;
+                atom.velocity[a] = 3 * (static_cast<double>(drawn >> 11) / 0x1p53 - 0.5);
+            }
+            made.push_back(atom);
+        }
+        return made;
+    }
+};
+
+/// Of an atom at `apart` from another: adds to its force, and gives the energy of both; 0 beyond the cutoff.
+inline double attract(const Vector& apart, Vector& force) {
+    const double square = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
+    if (square >= cutoff * cutoff) return 0;
+    const double sixth = 1 / (square * square * square), at_cutoff = std::pow(cutoff, -6);
+    const double pull = 24 * sixth * (2 * sixth - 1) / square;
+    for (std::size_t a = 0; a < 3; ++a) force[a] += pull * apart[a];
+    return 4 * (sixth * (sixth - 1) - at_cutoff * (at_cutoff - 1));
+}
+
+inline void push(std::vector<Atom>& atoms, const std::vector<Vector>& forces) {
+    for (std::size_t i = 0; i < atoms.size(); ++i)
+        for (std::size_t a = 0; a < 3; ++a) atoms[i].velocity[a] += time_step / 2 * forces[i][a];
+}
+inline void drift(std::vector<Atom>& atoms) {
+    for (Atom& atom : atoms)
+        for (std::size_t a = 0; a < 3; ++a) atom.place[a] += time_step * atom.velocity[a];
+}
+inline double kinetic(const std::vector<Atom>& atoms) {
+    double sum = 0;
+    for (const Atom& atom : atoms)
+        for (const double v : atom.velocity) sum += v * v / 2;
+    return sum;
+}
+
+/// Of all steps, from all pairs of atoms.
+inline std::vector<double> serial_energies(const Box& box, int steps) {
+    std::vector<Atom> atoms;
+    for (int patch = 0; patch < box.patches(); ++patch)
+        for (const Atom& atom : box.atoms(patch)) atoms.push_back(atom);
+    std::vector<Vector> forces;
+    std::vector<double> energies;
+    for (int step = 0; step <= steps; ++step) {
+        if (step > 0) {
+            push(atoms, forces);
+            drift(atoms);
+        }
+        forces.assign(atoms.size(), {});
+        double potential = 0;
+        for (std::size_t i = 0; i < atoms.size(); ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                Vector apart, force{};
+                for (std::size_t a = 0; a < 3; ++a) {
+                    const double length = box.cells[a] * width, plain = atoms[i].place[a] - atoms[j].place[a];
+                    apart[a] = plain - length * std::nearbyint(plain / length);
+                }
+                potential += attract(apart, force);
+                for (std::size_t a = 0; a < 3; ++a) {
+                    forces[i][a] += force[a];
+                    forces[j][a] -= force[a];
+                }
+            }
+        }
+        if (step > 0) push(atoms, forces);
+        energies.push_back(potential + kinetic(atoms));
+    }
+    return energies;
+}
+
+#endif

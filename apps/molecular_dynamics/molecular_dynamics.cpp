@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Molecular dynamics of objects: `molecular_dynamics CELLS ATOMS STEPS [POLICY [MACHINE]]`.
+//
+// A box of CELLS (such as 4x4x3) patches, each with ATOMS^3 Lennard-Jones atoms at first. For each patch, and each pair of
+// neighboring ones, a compute finds the forces: a patch sends its positions by a multicast, once to each rank that has computes of
+// it, and adds up what comes back (Bhatele and Kale, PPL 18(4), 2008). Atoms that have left their patch travel by the computes, too.
+// After half of the steps objects move by POLICY, on MACHINE. Rank 0 prints whether the energies of all steps are those of a
+// serial run over all pairs of atoms, and hop-bytes. Under SMPI, a pair of atoms takes NS_PER_PAIR.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <topoloom_objects.hpp>
+#include <utility>
+#include <vector>
+
+#include "atoms.hpp"
+
+namespace {
+
+/// Half of the neighbors, each with its opposite left out; the first is the patch itself.
+constexpr int half = 14;
+constexpr std::array<int, 3> offset_of(int number) {
+    const int code = 13 + number;
+    return {code / 9 - 1, code / 3 % 3 - 1, code % 3 - 1};
+}
+
+struct Patch;
+
+/// Between a patch, which is side 0, and its neighbor.
+struct Compute : topoloom::Object<Compute> {
+    Compute() = default;
+    Compute(const Box& box, topoloom::Handle<Patch> handle, topoloom::Index at) : patches(handle) {
+        const auto [there, by] = box.beside(static_cast<int>(at.x), offset_of(static_cast<int>(at.y)));
+        ends = {static_cast<int>(at.x), there};
+        shift = by;
+    }
+    void take(int patch, std::vector<Vector> places);
+    void pass_on(int side, std::vector<Atom> leaving);
+    void serialize(auto& archive) { archive(patches, ends, shift, places, leavers, come); }
+    using methods = topoloom::Methods<&Compute::take, &Compute::pass_on>;
+
+    topoloom::Handle<Patch> patches;
+    std::array<int, 2> ends{};
+    Vector shift{};
+    std::array<std::vector<Vector>, 2> places;
+    std::array<std::vector<Atom>, 2> leavers;
+    int come = 0;
+};
+
+struct Patch : topoloom::Object<Patch> {
+    Patch() = default;
+    Patch(const Box& given, int at) : box(given), atoms(given.atoms(at)) {}
+
+    void start(int steps, topoloom::Handle<Compute> handle, topoloom::Callback<std::vector<double>> to) {
+        computes = handle;
+        result = to;
+        last = step + steps;
+        if (forces.empty()) {
+            std::vector<topoloom::Index> members;
+            const int own = static_cast<int>(index().x);
+            for (int k = 0; k < half; ++k) {
+                const auto [x, y, z] = offset_of(k);
+                members.push_back({own, k});
+                if (k > 0) members.push_back({box.beside(own, {-x, -y, -z}).first, k});
+            }
+            listeners = objects_of(computes).section(members);
+            send_places();
+        } else {
+            advance();
+        }
+    }
+    /// Forces by one compute, which are added up in the order of computes whatever the order of arrival.
+    void add(int compute, double energy, std::vector<Vector> given) {
+        pieces[compute] = {energy, std::move(given)};
+        if (static_cast<int>(pieces.size()) < 2 * half - 1) return;
+        const bool is_first = forces.empty();
+        forces.assign(atoms.size(), {});
+        double potential = 0;
+        for (const auto& [number, piece] : pieces) {
+            potential += piece.first;
+            for (std::size_t i = 0; i < atoms.size(); ++i)
+                for (std::size_t a = 0; a < 3; ++a) forces[i][a] += piece.second[i][a];
+        }
+        pieces.clear();
+        if (!is_first) push(atoms, forces);
+        energies.push_back(potential + kinetic(atoms));
+        if (step < last)
+            advance();
+        else
+            contribute<topoloom::sum>(result, std::exchange(energies, {}));
+    }
+    void receive(int compute, std::vector<Atom> coming) {
+        arrived[compute] = std::move(coming);
+        if (static_cast<int>(arrived.size()) < 2 * half - 2) return;
+        for (const auto& [number, some] : arrived) atoms.insert(atoms.end(), some.begin(), some.end());
+        arrived.clear();
+        send_places();
+    }
+    void serialize(auto& archive) {
+        archive(box, computes, result, listeners, atoms, forces, energies, pieces, arrived, step, last);
+    }
+    using methods = topoloom::Methods<&Patch::start, &Patch::add, &Patch::receive>;
+
+    Box box;
+    topoloom::Handle<Compute> computes;
+    topoloom::Callback<std::vector<double>> result;
+    topoloom::Section<Compute> listeners;
+    std::vector<Atom> atoms;
+    std::vector<Vector> forces;
+    std::vector<double> energies;  // of steps
+    std::map<int, std::pair<double, std::vector<Vector>>> pieces;
+    std::map<int, std::vector<Atom>> arrived;
+    int step = 0, last = 0;
+
+   private:
+    void send_places() {
+        std::vector<Vector> places;
+        for (const Atom& atom : atoms) places.push_back(atom.place);
+        objects_of(computes).multicast<&Compute::take>(listeners, static_cast<int>(index().x), places);
+    }
+    void advance() {
+        push(atoms, forces);
+        drift(atoms);
+        if (++step % exchange_every != 0) return send_places();
+        std::array<std::vector<Atom>, 27> leaving;
+        const std::array<int, 3> at = box.cell(static_cast<int>(index().x));
+        for (const Atom& atom : std::exchange(atoms, {})) {
+            int code = 0;
+            Atom moved = atom;
+            for (std::size_t a = 0; a < 3; ++a) {
+                const int by = static_cast<int>(std::floor(atom.place[a] / width)) - at[a];
+                code = 3 * code + by + 1;
+                const int there = (at[a] + by + box.cells[a]) % box.cells[a];
+                moved.place[a] += (there - at[a] - by) * width;
+            }
+            leaving.at(static_cast<std::size_t>(code)).push_back(moved);
+        }
+        atoms = std::move(leaving[13]);
+        for (int k = 1; k < half; ++k) {
+            const auto [x, y, z] = offset_of(k);
+            const std::int64_t own = index().x,
+                               before = box.beside(static_cast<int>(own), {-x, -y, -z}).first;
+            const auto code = static_cast<std::size_t>(13 + k), opposite = static_cast<std::size_t>(13 - k);
+            objects_of(computes)[{own, k}].send<&Compute::pass_on>(0, leaving[code]);
+            objects_of(computes)[{before, k}].send<&Compute::pass_on>(1, leaving[opposite]);
+        }
+    }
+};
+
+void Compute::take(int patch, std::vector<Vector> given) {
+    const int sides = ends[0] == ends[1] ? 1 : 2;
+    places[patch == ends[0] ? 0 : 1] = std::move(given);
+    if (++come < sides) return;
+    come = 0;
+    const std::vector<Vector>&here = places[0], &there = places[static_cast<std::size_t>(sides) - 1];
+    std::vector<Vector> forces(here.size()), back(there.size());
+    double energy = 0;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+        for (std::size_t j = sides == 1 ? i + 1 : 0; j < there.size(); ++j) {
+            Vector apart, force{};
+            for (std::size_t a = 0; a < 3; ++a) apart[a] = here[i][a] - there[j][a] - shift[a];
+            energy += attract(apart, force);
+            for (std::size_t a = 0; a < 3; ++a) {
+                forces[i][a] += force[a];
+                (sides == 1 ? forces : back)[j][a] -= force[a];
+            }
+        }
+    }
+#ifdef SMPI_H
+    static const double ns =
+        std::getenv("NS_PER_PAIR") != nullptr ? std::atof(std::getenv("NS_PER_PAIR")) : 0;
+    smpi_execute(1e-9 * ns * static_cast<double>(here.size() * there.size()) / (sides == 1 ? 2 : 1));
+#endif
+    const int number = ends[0] * half + static_cast<int>(index().y);
+    objects_of(patches)[ends[0]].send<&Patch::add>(number, energy, forces);
+    if (sides == 2) objects_of(patches)[ends[1]].send<&Patch::add>(number, 0, back);
+}
+
+void Compute::pass_on(int side, std::vector<Atom> leaving) {
+    leavers[static_cast<std::size_t>(side)] = std::move(leaving);
+    if (++come < 2) return;
+    come = 0;
+    const int number = ends[0] * half + static_cast<int>(index().y);
+    for (std::size_t from : {0U, 1U})
+        objects_of(patches)[ends[1 - from]].send<&Patch::receive>(number, std::exchange(leavers[from], {}));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    Box box;
+    const char* const cells = argc > 1 ? argv[1] : "3x3x3";
+    const int read = std::sscanf(cells, "%dx%dx%d", &box.cells[0], &box.cells[1], &box.cells[2]);
+    const auto number = [&](int i, int standard) { return argc > i ? std::atoi(argv[i]) : standard; };
+    box.side = number(2, 3);
+    const int steps = number(3, 30);
+    if (read != 3 || std::ranges::min(box.cells) < 3 || box.side < 1 || box.side > 3 || steps < 2) {
+        if (rank == 0)
+            std::fprintf(stderr,
+                         "molecular_dynamics: CELLS are three numbers from 3 on, such as 4x4x3, ATOMS from 1 "
+                         "to 3, and STEPS 2 or more\n");
+        MPI_Finalize();
+        return 2;
+    }
+    std::vector<double> energies;
+    topoloom::Rebalanced done;
+    std::array<double, 2> seconds{};
+    {
+        topoloom::Scheduler scheduler(MPI_COMM_WORLD);
+        const auto home = [&](const topoloom::Index& at) {
+            return static_cast<int>(at.x * ranks / box.patches());
+        };
+        topoloom::Objects<Patch> patches(
+            scheduler, {box.patches()},
+            [&](topoloom::Index at) { return Patch(box, static_cast<int>(at.x)); }, {.home = home});
+        topoloom::Objects<Compute> computes(
+            scheduler, {box.patches(), half},
+            [&](topoloom::Index at) { return Compute(box, patches.handle(), at); }, {.home = home});
+        const auto keep = scheduler.callback<std::vector<double>>([&](const std::vector<double>& more) {
+            energies.insert(energies.end(), more.begin(), more.end());
+        });
+        for (const std::size_t part : {0U, 1U}) {
+            const int some = part == 0 ? steps / 2 : steps - steps / 2;
+            const double begin = MPI_Wtime();
+            if (rank == 0) patches.broadcast<&Patch::start>(some, computes.handle(), keep);
+            scheduler.run();
+            seconds[part] = (MPI_Wtime() - begin) / some;
+            if (part > 0) break;
+            topoloom::RebalanceOptions options;
+            if (argc > 5) options.machine = argv[5];
+            done = scheduler.rebalance(argc > 4 ? argv[4] : "none", options);
+        }
+    }
+    bool is_right = true;
+    if (rank == 0) {
+        const std::vector<double> serial = serial_energies(box, steps);
+        is_right = energies.size() == serial.size();
+        double farthest = 0;
+        for (std::size_t i = 0; is_right && i < serial.size(); ++i)
+            farthest = std::max(farthest, std::fabs(energies[i] - serial[i]) / std::fabs(serial[0]));
+        is_right = is_right && farthest < 1e-9;
+        std::printf("%s: energy %.6f to %.6f, %.1e from serial\n", is_right ? "right" : "WRONG",
+                    energies.front(), energies.back(), farthest);
+        std::printf(
+            "%lld objects moved, load %.2f to %.2f of the average, hop-bytes %.4g to %.4g, ms per step %.3f "
+            "to %.3f\n",
+            static_cast<long long>(done.moved), done.busiest_before / done.average,
+            done.busiest_after / done.average, done.hop_bytes_before, done.hop_bytes_after, 1e3 * seconds[0],
+            1e3 * seconds[1]);
+    }
+    MPI_Finalize();
+    return is_right ? 0 : 1;
+}
