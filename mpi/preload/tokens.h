@@ -8,6 +8,8 @@
 /// Where MPI has persistent collectives, and a receive in one thread ends when another sends: not so in MPICH 4.0.
 #if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5
 #define HAS_TOKENS 1
+#elif defined MPICH_NUMVERSION && MPICH_NUMVERSION >= 50000000
+#define HAS_TOKENS 1
 #else
 #define HAS_TOKENS 0
 #endif

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from recorded import MPICH, OPEN_MPI_5, Mpi, built
+from recorded import MPICH, MPICH_5, OPEN_MPI_5, Mpi, built
 from replaced import REPLACED, answers, run as run_some
 
 run = partial(run_some, ranks=3)
@@ -15,7 +15,7 @@ run = partial(run_some, ranks=3)
 TREES, DOUBLING = "schedule=binomial", "schedule=recursive-doubling(fold=even)"
 
 
-@pytest.fixture(params=[OPEN_MPI_5], ids=lambda mpi: mpi.name)
+@pytest.fixture(params=[OPEN_MPI_5, MPICH_5], ids=lambda mpi: mpi.name)
 def mpi(request: pytest.FixtureRequest) -> Mpi:
     served: Mpi = request.param
     return served
