@@ -53,6 +53,17 @@ int topoloom_stream_push_urgent(topoloom_stream front, const void* item, int byt
     return push(front, item, bytes, rank, urgent_bit);
 }
 
+int topoloom_stream_push_many(topoloom_stream front, const void* items, const int* ranks, long long count,
+                              long long* pushed) {
+    const char* item = items;
+    int status = MPI_SUCCESS;
+    for (*pushed = 0; *pushed < count; ++*pushed, item += front->item_bytes) {
+        status = topoloom_stream_push(front, item, ranks[*pushed]);
+        if (status != MPI_SUCCESS) break;
+    }
+    return status;
+}
+
 static int check_outside(const struct stream* stream, const char* name) {
     if (!stream->in_handler) return MPI_SUCCESS;
     return raise_error(stream->comm, MPI_ERR_OTHER, name, "called by a handler of the stream");

@@ -99,6 +99,11 @@ static inline int topoloom_stream_push(topoloom_stream stream, const void* item,
     return topoloom_stream_push_bytes(stream, item, stream->item_bytes, rank);
 }
 
+/* For `count` items of the fixed size, one after another, and the rank of each. `pushed`: how many are, all unless the
+ * call returns something else than MPI_SUCCESS. */
+TOPOLOOM_STREAM_API int topoloom_stream_push_many(topoloom_stream stream, const void* items, const int* ranks,
+                                                  long long count, long long* pushed);
+
 /* Gives the next item that has come, until the next call with this stream. NULL: there is none now. */
 TOPOLOOM_STREAM_API int topoloom_stream_pull(topoloom_stream stream, const void** item, int* bytes);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For programs that use mpi4py: collectives, communicators in a better order."""
+"""For programs that use mpi4py: collectives, streams, ranks in a better order."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ from topoloom.mpi_collectives import (
     scatter,
 )
 from topoloom.mpi_library import everywhere, handle, loaded
+from topoloom.mpi_streams import Stream
 
 __all__ = [
+    "Stream",
     "allgather",
     "allreduce",
     "alltoall",

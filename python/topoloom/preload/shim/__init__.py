@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
-from topoloom.preload.shim.build import build_program, build_shim
+from topoloom.preload.shim.build import (
+    build_library,
+    build_program,
+    build_shim,
+)
 from topoloom.preload.shim.launcher import (
     find_compiler,
     find_launcher,
@@ -17,6 +21,7 @@ from topoloom.preload.shim.linked import (
 )
 
 __all__ = [
+    "build_library",
     "build_program",
     "build_shim",
     "check_programs",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles shims and programs with a user's ``mpicc``, once per MPI, into a cache."""
+"""Compiles C for a user's ``mpicc``, once per MPI, into a cache."""
 
 from __future__ import annotations
 
@@ -60,6 +60,16 @@ def build_shim(
     rooms = [shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
     sources = _Sources(rooms, libraries, headers)
     return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES, generate)
+
+
+def build_library(name: str, compiler: Path, folders: Sequence[str] = ()) -> Path:
+    """Return the library of ``mpi/<name>`` for programs that call it themselves.
+
+    Arguments and errors are those of `build_shim`.
+    """
+    rooms = [shipped(room) for room in (f"mpi/{name}", *folders)]
+    sources = _Sources(rooms, (), ())
+    return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES)
 
 
 def build_program(

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams of small items for programs that use mpi4py: arrays in, arrays out."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from topoloom._core import Error
+from topoloom.mpi_library import everywhere, handle, loaded
+
+_STOPPED = -2  # TOPOLOOM_STREAM_STOPPED
+_HANDLER = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int
+)
+
+
+class Stream:
+    """Items of one type that ranks push to each other, in buckets.
+
+    Making it is collective.
+    In a phase ranks push items; it ends when all ranks wait and all items have come.
+    Each comes once, in the order of the pushes from one rank to another. Items are
+    delivered in `push`, `progress` and `wait`, of all streams of the process.
+    libtopoloom-stream is compiled for mpi4py's MPI when first used, and cached.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        Of which the stream has a private duplicate.
+    dtype
+        Of an item, also a structured one. The same on all ranks.
+    handler
+        Called with arrays of items that have come; shape ``(n,)``, read-only, and gone
+        when it returns. It may push. Without it, `pull` and `wait` return them.
+    bucket_bytes, memory_bytes, timeout, dimensions, patience
+        As in ``topoloom_stream.h``; bytes and seconds, 0 for what is usual.
+    mpicc
+        Compiler of mpi4py's MPI; default: the one that mpi4py names, else on PATH.
+
+    Raises
+    ------
+    topoloom.Error
+        If items have no fixed size in bytes, or the library cannot be compiled.
+    mpi4py.MPI.Exception
+        If an option is wrong; the library prints why.
+    """
+
+    def __init__(
+        self,
+        comm: Any,
+        dtype: DTypeLike,
+        handler: Callable[[NDArray[Any]], object] | None = None,
+        *,
+        bucket_bytes: int = 0,
+        memory_bytes: int = 0,
+        timeout: float = 0,
+        dimensions: int = 1,
+        patience: float = 0,
+        mpicc: str | None = None,
+    ) -> None:
+        from topoloom.preload.streams import build_streams
+
+        self._stream = ctypes.c_void_p()
+        self._size = comm.size
+        self._dtype = everywhere(comm, lambda: _checked(np.dtype(dtype)))
+        self._library = loaded(comm, build_streams, mpicc)
+        self._come: list[NDArray[Any]] = []
+        self._failure: BaseException | None = None
+        self._handle = handler or (lambda items: self._come.append(items.copy()))
+        self._callback = _HANDLER(self._take)
+        options = _Options(
+            bucket_bytes, memory_bytes, timeout, dimensions, None, None, patience
+        )
+        self._check(
+            self._library.topoloom_stream_create(
+                handle(comm),
+                ctypes.c_int(self._dtype.itemsize),
+                self._callback,
+                None,
+                ctypes.byref(options),
+                ctypes.byref(self._stream),
+            )
+        )
+
+    def push(self, items: ArrayLike, ranks: ArrayLike) -> None:
+        """Push items, each to its rank, or all to one.
+
+        Parameters
+        ----------
+        items
+            Shape ``(n,)``, of the stream's type or of one of the same kind.
+        ranks
+            Shape ``(n,)``, or one number.
+
+        Raises
+        ------
+        topoloom.Error
+            If there is no such rank, or shapes or types do not fit; nothing is pushed.
+        mpi4py.MPI.Exception
+            If this rank waits already.
+        """
+        given = np.atleast_1d(np.asarray(items))
+        if given.ndim != 1 or not np.can_cast(given.dtype, self._dtype, "same_kind"):
+            raise Error(
+                f"items of type {given.dtype} and shape {given.shape}; the stream has "
+                f"{self._dtype} in one axis"
+            )
+        given = np.ascontiguousarray(given, self._dtype)
+        targets = np.asarray(ranks)
+        if targets.dtype.kind not in "iu" or targets.shape not in ((), given.shape):
+            raise Error(
+                f"ranks of type {targets.dtype} and shape {targets.shape} for items of "
+                f"shape {given.shape}"
+            )
+        if targets.size and not 0 <= targets.min() <= targets.max() < self._size:
+            low, high = targets.min(), targets.max()
+            raise Error(f"ranks {low} to {high}, and there are 0 to {self._size - 1}")
+        targets = np.ascontiguousarray(
+            np.broadcast_to(targets, given.shape), dtype=np.intc
+        )
+        self._push(given, targets)
+
+    def pull(self) -> NDArray[Any]:
+        """Return what has come since the last call, without waiting; shape ``(n,)``."""
+        self.progress()
+        return self._taken()
+
+    def flush(self) -> None:
+        """Send what waits in buckets."""
+        self._check(self._library.topoloom_stream_flush(self._stream))
+
+    def done(self) -> None:
+        """Push no more in this phase; a handler may."""
+        self._check(self._library.topoloom_stream_done(self._stream))
+
+    def progress(self) -> bool:
+        """Deliver and send what can be; whether the phase has ended, said once."""
+        ended = ctypes.c_int()
+        call = self._library.topoloom_stream_progress
+        self._check(call(self._stream, ctypes.byref(ended)))
+        return ended.value != 0
+
+    def wait(self) -> NDArray[Any]:
+        """Push no more, wait for the end of the phase, and return what `pull` would.
+
+        Raises what a handler has raised; what it has not seen comes to it when `wait`
+        is called again.
+        """
+        self._check(self._library.topoloom_stream_wait(self._stream))
+        return self._taken()
+
+    def close(self) -> None:
+        """Free the stream. Collective, between two phases."""
+        if self._stream:
+            call = self._library.topoloom_stream_free
+            self._check(call(ctypes.byref(self._stream)))
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        failure: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # After an error others may be in the middle of the phase.
+        if failure is None:
+            self.close()
+
+    def _push(self, items: NDArray[Any], ranks: NDArray[np.intc]) -> None:
+        """Push all, also where a handler fails meanwhile."""
+        begin, failure = 0, None
+        while begin < items.size:
+            pushed = ctypes.c_longlong()
+            status = self._library.topoloom_stream_push_many(
+                self._stream,
+                ctypes.c_void_p(items[begin:].ctypes.data),
+                ctypes.c_void_p(ranks[begin:].ctypes.data),
+                ctypes.c_longlong(items.size - begin),
+                ctypes.byref(pushed),
+            )
+            begin += pushed.value
+            try:
+                self._check(status)
+            except BaseException as error:
+                if status != _STOPPED:
+                    raise
+                failure = failure or error
+        if failure is not None:
+            raise failure
+
+    def _take(self, context: int | None, items: int, count: int) -> int:
+        memory = (ctypes.c_char * (count * self._dtype.itemsize)).from_address(items)
+        array: NDArray[Any] = np.frombuffer(memoryview(memory), self._dtype)
+        array.flags.writeable = False
+        try:
+            self._handle(array)
+        except BaseException as error:  # C cannot pass it on
+            self._failure = error
+            return ~count
+        return count
+
+    def _taken(self) -> NDArray[Any]:
+        come, self._come = self._come, []
+        return np.concatenate(come) if come else np.empty(0, self._dtype)
+
+    def _check(self, status: int) -> None:
+        from mpi4py import MPI
+
+        if status == _STOPPED and self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        if status != MPI.SUCCESS:
+            raise MPI.Exception(status)
+
+
+class _Options(ctypes.Structure):
+    """Of topoloom_stream.h."""
+
+    _fields_ = (
+        ("bucket_bytes", ctypes.c_int),
+        ("memory_bytes", ctypes.c_longlong),
+        ("timeout", ctypes.c_double),
+        ("dimensions", ctypes.c_int),
+        ("extents", ctypes.c_void_p),
+        ("order", ctypes.c_void_p),
+        ("patience", ctypes.c_double),
+    )
+
+
+def _checked(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.hasobject or dtype.itemsize == 0:
+        raise Error(f"items of type {dtype} have no fixed size in bytes")
+    return dtype

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Streams of topoloom.mpi beside what every rank can compute; run under mpirun."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from mpi4py import MPI
+
+import topoloom
+from topoloom.mpi import Stream
+
+MPICC = sys.argv[1]
+comm = MPI.COMM_WORLD
+SLOTS, UPDATES = 100, 20_000
+
+
+def drawn(rank: int) -> np.ndarray:
+    """Give the places that a rank updates."""
+    return np.random.default_rng(rank).integers(0, SLOTS * comm.size, UPDATES)
+
+
+def histogram(dimensions: int) -> None:
+    """Count, in small buckets, the places that all ranks draw."""
+    table = np.zeros(SLOTS, np.int64)
+
+    def count(slots: np.ndarray) -> None:
+        np.add.at(table, slots, 1)
+
+    with Stream(
+        comm, "int64", count, bucket_bytes=512, dimensions=dimensions, mpicc=MPICC
+    ) as stream:
+        places = drawn(comm.rank)
+        for some in np.split(places, 10):
+            stream.push(some // comm.size, some % comm.size)
+        assert stream.wait().size == 0
+    every = np.concatenate([drawn(rank) for rank in range(comm.size)])
+    own = every[every % comm.size == comm.rank] // comm.size
+    assert np.array_equal(table, np.bincount(own, minlength=SLOTS))
+
+
+def gather() -> None:
+    """Ask the ranks that have entries for them, whose handlers answer."""
+    request = np.dtype([("asker", "i4"), ("number", "i4"), ("entry", "i8")])
+    answers = Stream(comm, request, mpicc=MPICC)
+
+    def answer(asked: np.ndarray) -> None:
+        given = asked.copy()
+        given["entry"] = 10 * asked["entry"] + comm.rank
+        answers.push(given, asked["asker"])
+
+    requests = Stream(comm, request, answer, mpicc=MPICC)
+    for _ in range(2):  # phases
+        places = drawn(comm.rank)
+        asking = np.zeros(UPDATES, request)
+        asking["asker"] = comm.rank
+        asking["number"] = np.arange(UPDATES)
+        asking["entry"] = places // comm.size
+        requests.push(asking, places % comm.size)
+        requests.wait()
+        got = answers.wait()
+        assert np.array_equal(np.sort(got["number"]), np.arange(UPDATES))
+        asked = places[got["number"]]
+        assert np.array_equal(
+            got["entry"], 10 * (asked // comm.size) + asked % comm.size
+        )
+    requests.close()
+    answers.close()
+
+
+def order() -> None:
+    """Pull what the rank before pushes, in the order of the pushes."""
+    with Stream(comm, np.int32, mpicc=MPICC) as stream:
+        target = (comm.rank + 1) % comm.size
+        stream.push(np.arange(5000), target)
+        pieces = [stream.pull()]
+        stream.push(5000, target)
+        pieces.append(stream.wait())
+        assert np.array_equal(np.concatenate(pieces), np.arange(5001))
+
+
+def mistakes() -> list[str]:
+    """Refuse what does not fit, and go on behind a handler that fails."""
+    found, seen = [], 0
+
+    def fail_at_first(items: np.ndarray) -> None:
+        nonlocal seen
+        seen += items.size
+        if seen == items.size:
+            raise ValueError("the first")
+
+    with Stream(comm, float, fail_at_first, bucket_bytes=64, mpicc=MPICC) as stream:
+        for items, ranks in ((1.0, comm.size), (1j, 0), ([1.0, 2.0], [0, 0, 0])):
+            try:
+                stream.push(items, ranks)
+            except topoloom.Error as error:
+                found.append(str(error))
+        failures = 0
+        try:
+            stream.push(np.zeros(100), (comm.rank + 1) % comm.size)
+        except ValueError:
+            failures += 1
+        try:
+            stream.wait()
+        except ValueError:
+            failures += 1
+            stream.wait()
+        assert (failures, seen) == (1, 100)
+    try:
+        Stream(comm, object, mpicc=MPICC)
+    except topoloom.Error as error:
+        found.append(str(error))
+    return found
+
+
+for dimensions in (1, 2):
+    histogram(dimensions)
+gather()
+order()
+sys.stdout.write("; ".join(mistakes()) + "\n")
