@@ -3,6 +3,7 @@
 
 Runs take turns. It also says what a call costs that the library
 leaves to MPI; and with --calls, for every operation, beside MPI's own in the same job.
+With --neighbors, what neighborhood collectives, which it leaves to MPI, would gain.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from peers.tables import paste
+from preloaded import stencil
 from preloaded.calls import aside, calls
 from preloaded.jobs import launch
 from preloaded.programs import Program, Run, build_nas, hpcc, lammps, nas
@@ -24,6 +26,7 @@ from topoloom.tasks.collectives.measure import median_interval
 
 MARKS = "<!-- bench-preloaded: begin -->", "<!-- bench-preloaded: end -->"
 CALL_MARKS = "<!-- bench-calls: begin -->", "<!-- bench-calls: end -->"
+NEIGHBOR_MARKS = "<!-- bench-neighbors: begin -->", "<!-- bench-neighbors: end -->"
 RANKS = (2, 4)
 HEAD = """\
 | program | ranks | MPI | ours | ours / MPI | MPI / MPI | of pairs | answers \
@@ -44,8 +47,13 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--calls", action="store_true", help="short calls on one host instead"
     )
+    parser.add_argument(
+        "--neighbors", action="store_true", help="simulated stencils instead"
+    )
     asked = parser.parse_args(given)
-    if asked.calls:
+    if asked.neighbors:
+        table, marks = stencil.table(stencil.measure()), NEIGHBOR_MARKS
+    elif asked.calls:
         table, marks = calls(), CALL_MARKS
     else:
         table, marks = applications(asked.nas, asked.repeat), MARKS

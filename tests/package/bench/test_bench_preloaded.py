@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from preloaded import stencil
 from preloaded.__main__ import row
 from preloaded.programs import Program, Run, read_nas
 
@@ -50,3 +51,12 @@ def test_a_line_has_the_fastest_runs_and_what_pairs_say(
     assert cells[1:5] == ["Any", "4", "1 s", "1 s"]
     assert cells[5:8] == ["1.00", "1.50", "1.75 (0.50-3.00)"]
     assert tuple(cells[8:10]) == words
+
+
+def test_stencils_are_in_order_with_what_they_gain() -> None:
+    later = stencil.Exchange(64, 26, 1024, 52e-6, 40e-6)
+    first = stencil.Exchange(64, 6, 8, 12e-6, 24e-6)
+    assert stencil.table([later, first]).splitlines()[2:] == [
+        "| 64 | 6 | 8 | 12.0 | 24.0 | 0.50 |",
+        "| 64 | 26 | 1,024 | 52.0 | 40.0 | 1.30 |",
+    ]
