@@ -23,3 +23,13 @@ def test_apps_find_their_tables_right(name: str, tmp_path: Path) -> None:
     source = ROOT / "apps" / name / f"{name}.cpp"
     program = with_streams(MPICH, source, tmp_path)
     assert said(run_to_end(MPICH.command(3, program, 20000, 50))).startswith("right: ")
+
+
+def test_components_found_without_rounds_are_those_of_a_serial_run(
+    tmp_path: Path,
+) -> None:
+    source = ROOT / "apps" / "components" / "components.cpp"
+    program = with_streams(MPICH, source, tmp_path)
+    for words in ((3000, 4000), (500, 400, 2)):
+        done = run_to_end(MPICH.command(4, program, *words))
+        assert said(done).startswith("right: ")
