@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ai.expert_optimum import Beside, beside_optimum
+from ai.experts import compare as compare_experts, experts_table, seconds_for
 from ai.frameworks import Held, compare_deepspeed
 from ai.groups import RELEASES, Compared, compare
 from ai.imported import Imported, import_large, import_programs
@@ -17,9 +19,11 @@ from peers.tables import paste
 MARKS = "<!-- bench-ai: begin -->", "<!-- bench-ai: end -->"
 TRACES = "<!-- bench-ai-traces: begin -->", "<!-- bench-ai-traces: end -->"
 PYTORCH = "<!-- bench-ai-pytorch: begin -->", "<!-- bench-ai-pytorch: end -->"
+EXPERTS = "<!-- bench-ai-experts: begin -->", "<!-- bench-ai-experts: end -->"
 JAX = Path("build/bench-ai/venv/bin/python")
 TORCH = Path("build/bench-ai/torch/bin/python")
 DEEPSPEED = Path("build/bench-ai/deepspeed")
+SGLANG = Path("build/bench-ai/sglang")
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -29,7 +33,15 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help="put tables there")
     parser.add_argument("--jobs", type=int, default=200, help="of DeepSpeed; 200")
+    parser.add_argument("--layers", type=int, default=6, help="of experts; 6")
+    parser.add_argument("--only", choices=["experts"], help="leave out the others")
     asked = parser.parse_args(given)
+    experts = expert_tables(asked.layers, asked.seed) if asked.layers else ""
+    print(experts)
+    if asked.docs and experts:
+        paste(asked.docs / "reference" / "benchmarks" / "axes.md", experts, *EXPERTS)
+    if asked.only:
+        return
     torch = pytorch_tables(asked.jobs, asked.seed)
     print(torch)
     imported = []
@@ -49,6 +61,30 @@ def main(given: Sequence[str] | None = None) -> None:
         paste(page, imported_table(imported), *TRACES)
         if rows:
             paste(page, table(rows), *MARKS)
+
+
+def expert_tables(layers: int, seed: int) -> str:
+    """Place experts beside EPLB, where it is there, and beside optima."""
+    tables = []
+    for wheel in sorted(SGLANG.glob("sglang-*.whl")):
+        if TORCH.exists():
+            tables.append(experts_table(compare_experts(TORCH, wheel, layers, 64)))
+    tables.append(optimum_table(beside_optimum(20, seed), seconds_for(58)))
+    return "\n".join(tables)
+
+
+def optimum_table(rows: Sequence[Beside], seconds: float) -> str:
+    """Write what is known of optima, and the time of a large model."""
+    lines = [
+        "| small jobs | jobs | at the optimum | largest gap |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.name} | {row.jobs} | {row.optimal} | {100 * row.gap:.1f} % |"
+        for row in rows
+    ]
+    large = f"58 layers of 256 experts on 64 GPUs: {seconds:.1f} s."
+    return "\n".join([*lines, "", large]) + "\n"
 
 
 def pytorch_tables(jobs: int, seed: int) -> str:

@@ -163,10 +163,8 @@ void NodeSearch::anneal(std::size_t swaps, double over, Rng& rng) {
     }
 }
 
-void NodeSearch::pack() {
-    gpu_of_.assign(replicas_.size(), 0);
-    gpu_load_.assign(gpus_.count(), 0);
-    on_gpu_.assign(gpus_.count(), {});
+bool NodeSearch::pack(double most) {
+    std::vector<std::uint32_t> gpu_of(replicas_.size());
     for (std::size_t node = 0; node < nodes_; ++node) {
         std::vector<std::uint32_t> here;
         std::vector<ExpertReplica> part;
@@ -176,12 +174,24 @@ void NodeSearch::pack() {
             part.push_back(replicas_[i]);
         }
         const auto bins = pack_evenly(part, gpus_.on(node).size(), gpus_.slots());
-        for (std::size_t i = 0; i < here.size(); ++i) {
-            const std::uint32_t gpu = gpus_.on(node)[bins[i]];
-            gpu_of_[here[i]] = gpu;
-            gpu_load_[gpu] += part[i].load;
-            on_gpu_[gpu].push_back(here[i]);
-        }
+        for (std::size_t i = 0; i < here.size(); ++i) gpu_of[here[i]] = gpus_.on(node)[bins[i]];
+    }
+    put_on(gpu_of);
+    constexpr int tries = 2000;
+    for (int i = 0; i < tries; ++i) {
+        if (*std::max_element(gpu_load_.begin(), gpu_load_.end()) <= most) return true;
+        if (!unload_fullest(most)) return false;
+    }
+    return false;
+}
+
+void NodeSearch::put_on(std::span<const std::uint32_t> gpus) {
+    gpu_of_.assign(gpus.begin(), gpus.end());
+    gpu_load_.assign(gpus_.count(), 0);
+    on_gpu_.assign(gpus_.count(), {});
+    for (std::uint32_t i = 0; i < replicas_.size(); ++i) {
+        gpu_load_[gpu_of_[i]] += replicas_[i].load;
+        on_gpu_[gpu_of_[i]].push_back(i);
     }
 }
 
@@ -227,14 +237,43 @@ bool NodeSearch::unload_fullest(double most) {
     return true;
 }
 
+/// Whether two GPUs can swap these.
+bool NodeSearch::fits(std::uint32_t a, std::uint32_t b, double most) const {
+    const std::uint32_t from = gpu_of_[a];
+    const std::uint32_t to = gpu_of_[b];
+    const double less = replicas_[a].load - replicas_[b].load;
+    if (gpu_load_[from] - less > most || gpu_load_[to] + less > most) return false;
+    return !on_gpu(to, replicas_[a].expert) && !on_gpu(from, replicas_[b].expert);
+}
+
+void NodeSearch::anneal_gpus(double most, std::size_t swaps, double heat, Rng& rng) {
+    if (movable_.size() < 2) return;
+    const double first = first_temperature(rng) * heat;
+    if (first == 0) return;
+    const auto count = static_cast<std::uint32_t>(replicas_.size());
+    for (std::size_t i = 0; i < swaps; ++i) {
+        const std::uint32_t a = rng.below(count);
+        const std::uint32_t b = rng.below(count);
+        if (gpu_of_[a] == gpu_of_[b] || replicas_[a].expert == replicas_[b].expert) continue;
+        double change = 0;
+        if (node_of_[a] != node_of_[b]) {
+            if (!may_swap(a, b)) continue;
+            const double done = static_cast<double>(i) / static_cast<double>(swaps);
+            const double limit = -first * std::pow(0.02, done) * std::log(1 - rng.uniform());
+            change = rough_change(a, b);
+            if (change > limit || !fits(a, b, most) || change + shared_change(a, b) > limit) continue;
+        } else if (!fits(a, b, most)) {
+            continue;
+        }
+        swap_gpus(a, b);
+    }
+}
+
 bool NodeSearch::save_visits(double most) {
     bool any = false;
     for (const std::uint32_t a : movable_) {
         for (const std::uint32_t b : movable_) {
-            if (b <= a || !may_swap(a, b) || rough_change(a, b) > -1e-9) continue;
-            const double less = replicas_[a].load - replicas_[b].load;
-            if (gpu_load_[gpu_of_[a]] - less > most || gpu_load_[gpu_of_[b]] + less > most) continue;
-            if (on_gpu(gpu_of_[b], replicas_[a].expert) || on_gpu(gpu_of_[a], replicas_[b].expert)) continue;
+            if (b <= a || !may_swap(a, b) || rough_change(a, b) > -1e-9 || !fits(a, b, most)) continue;
             if (rough_change(a, b) + shared_change(a, b) > -1e-9) continue;
             swap_gpus(a, b);
             any = true;
@@ -243,14 +282,8 @@ bool NodeSearch::save_visits(double most) {
     return any;
 }
 
-std::vector<std::uint32_t> NodeSearch::settle(double most) {
-    pack();
-    constexpr int tries = 2000;
-    const double reached = most * (1 + 1e-9);
-    for (int i = 0; i < tries && *std::max_element(gpu_load_.begin(), gpu_load_.end()) > reached; ++i) {
-        if (!unload_fullest(most)) return {};
-    }
-    if (*std::max_element(gpu_load_.begin(), gpu_load_.end()) > reached) return {};
+std::vector<std::uint32_t> NodeSearch::settle(double most, std::size_t swaps, double heat, Rng& rng) {
+    anneal_gpus(most, swaps, heat, rng);
     constexpr int passes = 20;
     for (int pass = 0; pass < passes && save_visits(most); ++pass) {
     }

@@ -35,9 +35,15 @@ class NodeSearch {
     /// first and by `over` at last.
     void anneal(std::size_t swaps, double over, Rng& rng);
 
-    /// Puts replicas on GPUs; swaps between nodes until no GPU has more than `most`, then all swaps that save visits.
-    /// Returns the GPU of each replica, or nothing where a GPU keeps more.
-    [[nodiscard]] std::vector<std::uint32_t> settle(double most);
+    /// Puts replicas on GPUs of their nodes, and swaps them between nodes until no GPU has more than `most`; false if one
+    /// keeps more.
+    [[nodiscard]] bool pack(double most);
+    /// In place of packing: replicas are on these GPUs of their nodes.
+    void put_on(std::span<const std::uint32_t> gpus);
+
+    /// Anneals packed replicas by swaps that leave no GPU with more than `most`, from this share of the temperature that
+    /// annealing begins with, and takes what swaps are left that save visits. Returns the GPU of each replica.
+    [[nodiscard]] std::vector<std::uint32_t> settle(double most, std::size_t swaps, double heat, Rng& rng);
 
    private:
     struct Swap {
@@ -69,7 +75,8 @@ class NodeSearch {
     [[nodiscard]] double first_temperature(Rng& rng);
     void move(std::uint32_t replica, std::uint32_t to);
     void swap(std::uint32_t a, std::uint32_t b);
-    void pack();
+    void anneal_gpus(double most, std::size_t swaps, double heat, Rng& rng);
+    [[nodiscard]] bool fits(std::uint32_t a, std::uint32_t b, double most) const;
     [[nodiscard]] bool on_gpu(std::uint32_t gpu, std::uint32_t expert) const;
     [[nodiscard]] bool unload_fullest(double most);
     bool save_visits(double most);

@@ -13,6 +13,7 @@
 #include "topoloom/experts/measure.hpp"
 #include "topoloom/experts/node_search.hpp"
 #include "topoloom/experts/packing.hpp"
+#include "topoloom/experts/replica_search.hpp"
 #include "topoloom/experts/replicas.hpp"
 
 namespace topoloom {
@@ -20,6 +21,8 @@ namespace topoloom {
 namespace {
 
 using Counts = std::vector<std::uint32_t>;
+
+constexpr double rounding = 1e-9;  // of sums of loads in another order
 
 /// Where the replicas of each expert begin in their list.
 Counts firsts(const Counts& counts) {
@@ -51,12 +54,17 @@ class Search {
         placed_.even = slots_of(gpus_, replicas, gpu_of);
         placed_.best = placed_.even;
         const std::vector<double> loads = bin_loads(replicas, gpu_of, gpus_.count());
-        most_ = *std::max_element(loads.begin(), loads.end()) * (1 + slack_);
+        most_ = *std::max_element(loads.begin(), loads.end()) * (1 + slack_) * (1 + rounding);
         // Dispatch to the nearest may load a GPU more than an equal share of each expert does.
         const ExpertMeasures even = measure(placed_.even);
         visits_ = is_within(even) ? even.visits : std::numeric_limits<double>::infinity();
         if (gpus_.nodes() == 1 || most_ == 0) return placed_;
-        if (dispatch_ == ExpertDispatch::spread || !try_more_nodes()) try_counts(by_load);
+        if (dispatch_ == ExpertDispatch::spread) {
+            try_from(placed_.even);
+        } else {
+            // Few replicas of the others leave the most to the busiest, but GPUs hard to even out.
+            for (const double part : {1.0, 0.7}) try_from(spread_out(by_load, part));
+        }
         return placed_;
     }
 
@@ -66,19 +74,59 @@ class Search {
     }
 
     [[nodiscard]] bool is_within(const ExpertMeasures& found) const {
-        return found.load_max <= most_ * (1 + 1e-9);
+        return found.load_max <= most_ * (1 + rounding);
     }
 
-    /// Of the counts that leave most replicas to the busiest experts, the first that keep to the load.
-    bool try_more_nodes() {
-        Counts last;
-        for (const double part : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4}) {
-            Counts counts = replicas_by_node(layer_.loads, gpus_, part * most_);
-            if (counts.empty() || counts == last) continue;
-            if (try_counts(counts)) return true;
-            last = std::move(counts);
+    void try_from(const std::vector<std::uint32_t>& start) {
+        if (start.empty()) return;
+        take(start);
+        if (layer_.tokens() > 0) bring_together(start);
+    }
+
+    /// Replicas on different nodes, most of those that can be spared of the busiest experts, if none takes more than a
+    /// part of a GPU's load; nothing if no placement keeps to the load.
+    [[nodiscard]] std::vector<std::uint32_t> spread_out(const Counts& by_load, double part) {
+        const bool is_given = layer_.tokens() > 0 && part < 0.95;  // GPUs are then easy to even out
+        for (; part > 0.35; part -= 0.1) {
+            const Counts counts = replicas_by_node(layer_.loads, gpus_, part * most_);
+            if (counts.empty()) continue;
+            auto [start, is_packed] = on_different_nodes(counts);
+            if (is_given && is_packed) return start;
+            constexpr std::size_t moves = 200'000;
+            auto found = search_replicas(layer_.loads, gpus_, start, most_, moves, rng_);
+            if (!found.empty()) return found;
         }
-        return false;
+        auto [start, is_packed] = on_different_nodes(by_load);
+        return is_packed ? std::move(start) : std::vector<std::uint32_t>{};
+    }
+
+    /// Experts slot by slot, and whether they keep to the load.
+    [[nodiscard]] std::pair<std::vector<std::uint32_t>, bool> on_different_nodes(const Counts& counts) {
+        const auto replicas = list_replicas(layer_.loads, counts);
+        const Counts limits = most_on_node(counts);
+        const TokenPins none;
+        NodeSearch search(gpus_, replicas, none, first_nodes(counts, replicas, limits),
+                          held_often(counts, replicas), limits);
+        const bool is_packed = search.pack(most_);
+        return {slots_of(gpus_, replicas, search.settle(most_, 0, 0, rng_)), is_packed};
+    }
+
+    /// Of each expert.
+    [[nodiscard]] Counts most_on_node(const Counts& counts) const {
+        if (dispatch_ == ExpertDispatch::spread) return counts;
+        Counts most;
+        const auto nodes = static_cast<std::uint32_t>(gpus_.nodes());
+        for (const std::uint32_t count : counts) most.push_back((count + nodes - 1) / nodes);
+        return most;
+    }
+
+    /// Replicas that stay on their nodes where tokens go to the nearest: those of experts with several.
+    [[nodiscard]] std::vector<bool> held_often(const Counts& counts,
+                                               std::span<const ExpertReplica> replicas) const {
+        std::vector<bool> often;
+        for (const ExpertReplica& one : replicas)
+            often.push_back(dispatch_ == ExpertDispatch::nearest && counts[one.expert] > 1);
+        return often;
     }
 
     /// Nodes for replicas: those of experts held several times on different ones, the others by load.
@@ -139,43 +187,41 @@ class Search {
         return tokens;
     }
 
-    /// Searches with these counts; true if what it finds keeps to the load.
-    bool try_counts(const Counts& counts) {
+    /// Searches for nodes where tokens find more of their experts, from a placement on.
+    void bring_together(std::span<const std::uint32_t> start) {
+        Counts counts(layer_.loads.size(), 0);
+        for (const std::uint32_t expert : start) ++counts[expert];
         const auto replicas = list_replicas(layer_.loads, counts);
-        Counts at_most(counts.size());
-        std::vector<bool> fixed(replicas.size(), false);
-        const bool is_nearest = dispatch_ == ExpertDispatch::nearest;
-        const auto nodes = static_cast<std::uint32_t>(gpus_.nodes());
-        for (std::size_t expert = 0; expert < counts.size(); ++expert)
-            at_most[expert] = is_nearest ? (counts[expert] + nodes - 1) / nodes : counts[expert];
-        for (std::size_t i = 0; is_nearest && i < replicas.size(); ++i)
-            fixed[i] = counts[replicas[i].expert] > 1;
-        const auto node_of = first_nodes(counts, replicas, at_most);
-        const TokenPins none;
-        const bool is_good =
-            take(replicas, NodeSearch(gpus_, replicas, none, node_of, fixed, at_most).settle(most_));
-        if (layer_.tokens() == 0 || !is_good) return is_good;
-        const TokenPins tokens = draw_pins(counts, node_of);
-        for (const double part : {0.9, 0.3}) {  // of the slack, for nodes: GPUs need the rest
-            NodeSearch search(gpus_, replicas, tokens, node_of, fixed, at_most);
-            constexpr std::size_t swaps = 400'000;
-            search.anneal(swaps, slack_ * part, rng_);
-            if (take(replicas, search.settle(most_))) return true;
+        Counts next = firsts(counts);
+        std::vector<std::uint32_t> gpu_of(replicas.size());
+        std::vector<std::uint32_t> node_of(replicas.size());
+        for (std::size_t slot = 0; slot < start.size(); ++slot) {
+            const std::uint32_t replica = next[start[slot]]++;
+            gpu_of[replica] = static_cast<std::uint32_t>(slot / gpus_.slots());
+            node_of[replica] = gpus_.node(gpu_of[replica]);
         }
-        return false;
+        const TokenPins tokens = draw_pins(counts, node_of);
+        constexpr std::size_t swaps = 400'000;
+        for (const double part : {0.9, 0.3}) {  // of the slack, for nodes: GPUs need the rest
+            NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
+                              most_on_node(counts));
+            search.anneal(swaps, slack_ * part, rng_);
+            if (!search.pack(most_)) continue;
+            take(slots_of(gpus_, replicas, search.settle(most_, swaps / 2, 0.3, rng_)));
+            return;
+        }
+        NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
+                          most_on_node(counts));
+        search.put_on(gpu_of);
+        take(slots_of(gpus_, replicas, search.settle(most_, 2 * swaps, 1, rng_)));
     }
 
-    /// Keeps a placement if it is the best so far; true if it is one and keeps to the load.
-    bool take(std::span<const ExpertReplica> replicas, std::span<const std::uint32_t> gpu_of) {
-        if (gpu_of.empty()) return false;
-        std::vector<std::uint32_t> held = slots_of(gpus_, replicas, gpu_of);
+    /// Keeps a placement if it keeps to the load and is the best so far.
+    void take(std::vector<std::uint32_t> held) {
         const ExpertMeasures found = measure(held);
-        if (!is_within(found)) return false;
-        if (found.visits < visits_) {
-            visits_ = found.visits;
-            placed_.best = std::move(held);
-        }
-        return true;
+        if (!is_within(found) || found.visits >= visits_) return;
+        visits_ = found.visits;
+        placed_.best = std::move(held);
     }
 
     const ExpertLayer& layer_;

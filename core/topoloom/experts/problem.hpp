@@ -22,7 +22,7 @@ struct ExpertLayer {
     std::size_t per_token = 0;  // columns of choices; 0 where no tokens are known
 
     [[nodiscard]] std::size_t tokens() const { return per_token == 0 ? 0 : choices.size() / per_token; }
-    /// Throws Error for negative or infinite loads, and choices that are no experts.
+    /// Throws Error for negative or infinite loads, and choices that are not experts.
     void check() const;
 };
 

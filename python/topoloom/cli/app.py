@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The `topoloom` command: its verbs, and how every error becomes one line.
 
-A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py`` (typer reads its
-signature and docstring) plus one line in the table `GROUPS` below.
+A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py``, or in a room
+below it (typer reads its signature and docstring), plus one line in the table `GROUPS`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Verb(NamedTuple):
 
     summary: str
     runs_a_program: bool = False  # what follows the options is another command line
+    room: str = ""  # below verbs/
 
 
 GROUPS = {
@@ -47,6 +48,9 @@ GROUPS = {
         "joint": Verb("place several jobs together, to keep out of each other's way"),
         "axes": Verb("map tensor, data and pipeline axes onto a machine"),
         "affinity": Verb("rank assignments of threads to the elements of a ring bus"),
+    },
+    "Serve AI models": {
+        "experts": Verb("place the experts of a model on GPUs", room="ai"),
     },
     "Judge and prove": {
         "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
@@ -106,7 +110,9 @@ class VerbGroup(TyperGroup):
         if cmd_name not in VERBS:
             return None
         if cmd_name not in self.commands:
-            module = importlib.import_module(f"topoloom.cli.verbs.{cmd_name}")
+            room = VERBS[cmd_name].room
+            path = ".".join(filter(None, ("topoloom.cli.verbs", room, cmd_name)))
+            module = importlib.import_module(path)
             shell = typer.Typer(add_completion=False, rich_markup_mode=None)
             settings = {"allow_interspersed_args": not VERBS[cmd_name].runs_a_program}
             shell.command(

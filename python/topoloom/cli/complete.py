@@ -46,6 +46,7 @@ def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
 allocators = _names("tasks.network.sweep", "allocator_names")
 arbiters = _names("tasks.network.sweep", "arbiter_names")
 axis_orders = _names("tasks.axes", "FORMATS")
+engines = _names("tasks.experts.engines", "ENGINES")
 frameworks = _names("frameworks.registry", "FRAMEWORKS")
 injections = _names("tasks.network.sweep", "injection_names")
 balancers = _chained("balancers", "+")

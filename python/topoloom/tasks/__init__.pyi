@@ -51,6 +51,12 @@ from topoloom.tasks.collectives.tiles import (
 )
 from topoloom.tasks.collectives.trees import build_trees as build_trees
 from topoloom.tasks.compare import compare_mappers as compare_mappers
+from topoloom.tasks.experts.engines import find_engine as find_engine
+from topoloom.tasks.experts.place import place_on_gpus as place_on_gpus
+from topoloom.tasks.experts.routing import (
+    ExpertRouting as ExpertRouting,
+    read_routing as read_routing,
+)
 from topoloom.tasks.jobs.joint import place_jointly as place_jointly
 from topoloom.tasks.jobs.joint_files import (
     load_jobs as load_jobs,

@@ -18,6 +18,11 @@ def _size(name: str, text: str) -> typer.models.OptionInfo:
     return option
 
 
+ExpertRanks = Annotated[
+    int | None, _size("--ep", "Ranks that the experts are distributed over.")
+]
+
+
 class JobOptions(NamedTuple):
     """A framework and sizes; all None where the axes are a mesh."""
 
@@ -36,9 +41,7 @@ class JobOptions(NamedTuple):
     tp: Annotated[int | None, _size("--tp", "Tensor parallelism.")] = None
     cp: Annotated[int | None, _size("--cp", "Context parallelism.")] = None
     pp: Annotated[int | None, _size("--pp", "Stages of the pipeline.")] = None
-    ep: Annotated[
-        int | None, _size("--ep", "Ranks that the experts are distributed over.")
-    ] = None
+    ep: ExpertRanks = None
     etp: Annotated[
         int | None,
         _size(

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""DeepSeek's EPLB on loads: run by a Python that has PyTorch.
+
+Takes the folder of its source (`deepseek.py`), a file of loads and what to write.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+
+import numpy as np
+import torch
+
+folder, given, written = sys.argv[1:]
+sys.path.insert(0, folder)
+deepseek = importlib.import_module("deepseek")
+
+with np.load(given) as file:
+    loads = torch.from_numpy(file["loads"])
+    jobs = json.loads(str(file["jobs"]))
+maps = {}
+for name, job in jobs.items():
+    hierarchical = job["groups"] > 1
+    held, _, _ = deepseek.rebalance_experts(
+        loads,
+        job["replicas"],
+        job["groups"],
+        job["nodes"],
+        job["gpus"],
+        hierarchical,
+    )
+    maps[name] = held.numpy()
+np.savez(written, **maps)

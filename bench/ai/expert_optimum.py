@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fewest visits of small placements of experts, by HiGHS."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
+
+from topoloom._core import measure_experts, place_experts
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Beside(NamedTuple):
+    """Small jobs: how many there are, at the optimum, and the largest gap."""
+
+    name: str
+    jobs: int
+    optimal: int
+    gap: float
+
+
+class Program:
+    """An integer program, row by row; all variables are 0 or 1."""
+
+    def __init__(self, variables: int) -> None:
+        self.cost = np.zeros(variables)
+        self._rows: list[tuple[list[int], list[float], float, float]] = []
+
+    def add(self, columns: Any, values: Any, low: float, high: float) -> None:
+        """Require that a sum lies between two limits."""
+        self._rows.append((list(columns), list(values), low, high))
+
+    def solve(self) -> float | None:
+        """Return the least cost; None if nothing meets all limits."""
+        row = [i for i, (columns, *_) in enumerate(self._rows) for _ in columns]
+        column = [c for columns, *_ in self._rows for c in columns]
+        value = [v for _, values, *_ in self._rows for v in values]
+        shape = (len(self._rows), len(self.cost))
+        matrix = coo_array((value, (row, column)), shape).tocsr()
+        low, high = ([one[i] for one in self._rows] for i in (2, 3))
+        found = milp(
+            self.cost,
+            constraints=LinearConstraint(matrix, low, high),
+            integrality=1,
+            bounds=Bounds(0, 1),
+        )
+        return float(found.fun) if found.status == 0 else None
+
+
+def least_of_tokens(
+    loads: Floats, choices: Integers, nodes: Integers, slots: int, most: float
+) -> float | None:
+    """Find the fewest visits per token; every expert is held once."""
+    experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
+    program = Program(experts * gpus + len(choices) * count)
+    for expert in range(experts):
+        mine = expert * gpus + np.arange(gpus)
+        program.add(mine, np.ones(gpus), 1, 1)
+    for gpu in range(gpus):
+        held = np.arange(experts) * gpus + gpu
+        program.add(held, np.ones(experts), slots, slots)
+        program.add(held, loads, 0, most)
+    for (token, row), node in product(enumerate(choices), range(count)):
+        visit = experts * gpus + token * count + node
+        program.cost[visit] = (1 - (nodes == node).mean()) / len(choices)
+        for expert in row:
+            mine = expert * gpus + np.flatnonzero(nodes == node)
+            program.add([visit, *mine], [1, *-np.ones(len(mine))], 0, 1)
+    return program.solve()
+
+
+def least_of_loads(
+    loads: Floats, nodes: Integers, slots: int, most: float
+) -> float | None:
+    """Find the least share that leaves its node, replicas on different nodes.
+
+    Variables say that an expert has r replicas, and that one of these is on a GPU.
+    """
+    experts, gpus, count = len(loads), len(nodes), int(nodes.max()) + 1
+    program = Program(experts * count * (gpus + 1))
+
+    def held(expert: int, replicas: int, gpu: int) -> int:
+        return (expert * count + replicas - 1) * (gpus + 1) + gpu
+
+    numbers = range(1, count + 1)
+    for expert in range(experts):
+        has = [held(expert, r, gpus) for r in numbers]
+        program.add(has, np.ones(count), 1, 1)
+        for r in numbers:
+            program.cost[has[r - 1]] = loads[expert] / loads.sum() * (1 - r / count)
+            on = [held(expert, r, gpu) for gpu in range(gpus)]
+            program.add([*on, has[r - 1]], [*np.ones(gpus), -r], 0, 0)
+            for node in range(count):
+                here = [on[gpu] for gpu in np.flatnonzero(nodes == node)]
+                program.add([*here, has[r - 1]], [*np.ones(len(here)), -1], -1, 0)
+    for gpu in range(gpus):
+        all_here = [held(e, r, gpu) for e in range(experts) for r in numbers]
+        parts = [loads[e] / r for e in range(experts) for r in numbers]
+        program.add(all_here, np.ones(len(all_here)), slots, slots)
+        program.add(all_here, parts, 0, most)
+    return program.solve()
+
+
+def beside_optimum(jobs: int, seed: int = 1) -> list[Beside]:
+    """Place small jobs by us and by HiGHS, under the same cap on the load."""
+    random = np.random.default_rng(seed)
+    single, pairs = np.arange(3), np.repeat(np.arange(2), 2)
+    gaps: dict[str, list[float | None]] = {"tokens": [], "loads": []}
+    for _ in range(jobs):
+        topics = random.standard_normal((3, 9)) * 1.5
+        score = topics[random.integers(3, size=24)] + random.gumbel(size=(24, 9))
+        choices = np.argsort(-score, axis=1)[:, :3]
+        loads = np.bincount(choices.ravel(), minlength=9).astype(float)
+        # Twice each: what the search sees is then what is measured.
+        twice = np.repeat(choices, 2, axis=0)
+        gaps["tokens"].append(
+            _gap(
+                loads,
+                single,
+                3,
+                twice,
+                lambda most, w=loads, c=choices: least_of_tokens(w, c, single, 3, most),
+            )
+        )
+        skewed = np.exp(random.standard_normal(8))
+        gaps["loads"].append(
+            _gap(
+                skewed,
+                pairs,
+                3,
+                None,
+                lambda most, w=skewed: least_of_loads(w, pairs, 3, most),
+            )
+        )
+    return [
+        Beside(name, len(of), sum(gap < 1e-6 for gap in of), max(of))
+        for name, given in gaps.items()
+        if (of := [gap for gap in given if gap is not None])
+    ]
+
+
+def _gap(
+    loads: Floats, nodes: Integers, slots: int, choices: Integers | None, least: Any
+) -> float | None:
+    nearest = choices is None
+    slack = 0.05
+    even, held = place_experts(
+        loads[None], nodes, slots, choices, nearest=nearest, slack=slack
+    )
+    ours = measure_experts(loads[None], nodes, held, choices, nearest=nearest)[0]
+    most = measure_experts(loads[None], nodes, even)[0][1] * (1 + slack)
+    optimum = least(most * (1 + 1e-9))
+    if optimum is None:  # with a replica per node at most
+        return None
+    return float(ours[0] / optimum - 1 if optimum > 0 else ours[0])

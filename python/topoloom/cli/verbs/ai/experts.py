@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom experts`: which GPU holds which experts of a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topoloom.cli import complete
+from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.frameworks import ExpertRanks
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.searches import Seed
+
+if TYPE_CHECKING:
+    from topoloom.tasks.experts.engines import Engine
+    from topoloom.tasks.experts.place import PlacedExperts
+
+
+@with_groups
+def command(
+    loads: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LOADS",
+            help="How often experts are chosen: a table with a line per layer and a "
+            "column per expert, SGLang's JSON with logical_count, or .npz with "
+            "topk_ids, the experts of tokens.",
+        ),
+    ],
+    machine: MachineText,
+    *,
+    ep: ExpertRanks = None,
+    redundant: Annotated[
+        int,
+        typer.Option(
+            "--redundant",
+            metavar="N",
+            help="Slots of all GPUs beyond one for each expert.",
+        ),
+    ] = 0,
+    slack: Annotated[
+        float,
+        typer.Option(
+            "--slack",
+            metavar="SHARE",
+            help="By which the busiest GPU may exceed that of the most even placement.",
+        ),
+    ] = 0.01,
+    allowed: AllocationOptions,
+    seed: Seed = 1,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="ENGINE",
+            help="Who serves the experts: sglang, vllm, vllm-ascend or trtllm. Says "
+            "how tokens choose replicas, and what -o writes; without -o, prints it.",
+            autocompletion=complete.engines,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        output_option("Write the placement as the engine reads it."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Place the experts of a model on GPUs.
+
+    Experts that the same tokens choose go to the same node, so that a token visits few
+    nodes: a token counts once per node that it visits, whatever it does there. Experts
+    that are chosen often get several slots: on several nodes where tokens go to the
+    nearest, as in SGLang. The busiest GPU has hardly more than if loads alone counted.
+
+    What is printed is measured with tokens that the search has not seen: every second
+    one. Beside it: experts in order, and placed by loads alone. A node is an NVLink
+    domain where the machine has such.
+
+    \b
+    Examples:
+      topoloom experts routing.npz --machine dgx-h100-pod --ep 64 --redundant 64
+      topoloom experts counts.json --machine dgx-h100-pod --ep 32 --redundant 32 \\
+          --to sglang -o experts.json
+    """
+    from topoloom._core import Error
+    from topoloom.cli.console import print_json
+    from topoloom.support.files import write_text
+    from topoloom.tasks.experts.engines import find_engine
+    from topoloom.tasks.experts.place import place_on_gpus
+    from topoloom.tasks.experts.routing import read_routing
+    from topoloom.tasks.problem import Where, load_nodes
+
+    if ep is None:
+        raise Error("--ep is missing: the GPUs that hold the experts, such as --ep 64")
+    engine = find_engine(to) if to is not None else None
+    if output is not None and engine is None:
+        raise Error("-o writes what an engine reads; add --to, such as --to sglang")
+    if as_json and engine is not None and output is None:
+        raise Error("--to without -o and --json both print; --json holds the map")
+    routing = read_routing(loads)
+    given, _ = load_nodes(machine, Where(*allowed, seed))
+    placed = place_on_gpus(
+        routing,
+        given.allocation,
+        ep,
+        redundant,
+        nearest=engine is not None and engine.nearest,
+        slack=slack,
+        seed=seed,
+    )
+    if engine is not None and output is None:
+        print(placed.text(engine), end="")
+        return
+    if engine is not None and output is not None:
+        write_text(output, placed.text(engine))
+    if as_json:
+        print_json(placed.document())
+    else:
+        _print(placed, engine, output)
+
+
+def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) -> None:
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.support.gain import gain, percent
+    from topoloom.support.units import counted
+
+    routing, tokens = placed.routing, placed.routing.topk_ids
+    layers, nodes = len(routing.layers), int(placed.nodes.max()) + 1
+    print_facts(
+        [],
+        f"{counted(layers, 'layer')} of {counted(routing.loads.shape[1], 'expert')}, "
+        f"{placed.best.shape[1]} slots on {counted(len(placed.nodes), 'GPU')} of "
+        f"{counted(nodes, 'node')}",
+    )
+    by_load = placed.cost(placed.by_load)
+    rows = []
+    for title, held in (
+        ("in order", placed.in_order),
+        ("by load", placed.by_load),
+        ("best", placed.best),
+    ):
+        cost = placed.cost(held)
+        saved = percent(gain(by_load.visits, cost.visits))
+        loads = [f"{100 * (one - 1):+.1f} %" for one in (cost.load, cost.load_worst)]
+        rows.append((title, f"{cost.visits:.3f}", saved, *loads))
+    visits = "leave the node" if tokens is None else "other nodes per token"
+    print_table(["", visits, "gain", "busiest GPU", "worst layer"], rows)
+    where = "on the own node, else any" if placed.nearest else "any, equally often"
+    facts = [("replica", where)]
+    if tokens is not None:
+        facts.append(
+            ("tokens", f"{tokens.shape[1]:,} per layer, half of them measured")
+        )
+    if placed.least is not None:
+        facts.append(("at least", f"{placed.least:.3f} leave the node"))
+    facts += _remarks(placed, nodes, by_load.visits)
+    if engine is not None and output is not None:
+        for line in engine.settings:
+            line = line.replace("COUNT", str(placed.redundant))
+            facts.append(("set", line.replace("FILE", str(output))))
+    print_facts(facts, written=[output])
+
+
+def _remarks(
+    placed: PlacedExperts, nodes: int, by_load: float
+) -> list[tuple[str, str]]:
+    """Say why nothing is gained, where nothing is."""
+    best = placed.cost(placed.best).visits
+    if best < 0.995 * by_load:
+        return []
+    if nodes == 1:
+        why = "all GPUs are on one node"
+    elif placed.routing.topk_ids is None and not placed.nearest:
+        why = "without tokens, all placements send as much; loads are evened out"
+    elif placed.routing.topk_ids is None:
+        why = "no loads stand out that more replicas could keep on their nodes"
+    else:
+        why = "tokens choose experts with too little in common"
+    return [("no gain", why)]

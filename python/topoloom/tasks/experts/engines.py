@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The engines that serve experts: which replica a token goes to, and their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+from topoloom.support.nearest import unknown_name
+
+Held = NDArray[np.uint32]
+
+
+class Engine(NamedTuple):
+    """How an engine dispatches tokens, and what it reads.
+
+    Attributes
+    ----------
+    nearest
+        Whether a replica on the token's own node is preferred to others.
+    write
+        Of the experts in the slots of all layers, the layers that have experts, and
+        the number of GPUs.
+    settings
+        What to type; ``FILE`` stands for the file, ``COUNT`` for the redundant experts.
+    """
+
+    nearest: bool
+    write: Callable[[Held, NDArray[np.int64], int], str]
+    settings: Sequence[str]
+
+
+def _sglang(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
+    return json.dumps({"physical_to_logical_map": held.tolist()}) + "\n"
+
+
+def _vllm(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
+    return json.dumps(held[layers].tolist()) + "\n"
+
+
+def _vllm_ascend(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
+    by_gpu = held[layers].reshape(len(layers), gpus, -1)
+    document = {
+        "moe_layer_count": len(layers),
+        "layer_list": [
+            {
+                "layer_id": number,
+                "device_count": gpus,
+                "device_list": [
+                    {"device_id": gpu, "device_expert": experts}
+                    for gpu, experts in enumerate(layer)
+                ],
+            }
+            for number, layer in enumerate(by_gpu.tolist())
+        ],
+    }
+    return json.dumps(document) + "\n"
+
+
+def _trtllm(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
+    rows = [f"  {layer}: {json.dumps(held[layer].tolist())}" for layer in layers]
+    return "\n".join(
+        [
+            f"num_slots: {held.shape[1]}",
+            "layer_updates_per_iter: 0",
+            "initial_global_assignments:",
+            *rows,
+            "",
+        ]
+    )
+
+
+#: By name.
+ENGINES = {
+    "sglang": Engine(
+        True,
+        _sglang,
+        ("--ep-num-redundant-experts COUNT", "--init-expert-location FILE"),
+    ),
+    "vllm": Engine(
+        False,
+        _vllm,
+        (
+            '--enable-eplb --eplb-config \'{"num_redundant_experts": COUNT, '
+            '"initial_expert_map_path": "FILE"}\'',
+        ),
+    ),
+    "vllm-ascend": Engine(
+        False,
+        _vllm_ascend,
+        ('--additional-config \'{"eplb_config": {"expert_map_path": "FILE"}}\'',),
+    ),
+    "trtllm": Engine(False, _trtllm, ('moe_config: {load_balancer: "FILE"}',)),
+}
+
+
+def find_engine(name: str) -> Engine:
+    """Look up an engine.
+
+    Raises
+    ------
+    Error
+        For an unknown name, with the nearest one.
+    """
+    if name not in ENGINES:
+        raise Error(unknown_name("engine", name, ENGINES))
+    return ENGINES[name]

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which GPUs are joined by the fast network: an NVLink domain, else a node."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Allocation, Error, MachineText
+from topoloom.machines.topology_keys import write_topology
+from topoloom.support.units import counted
+
+
+def gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
+    """Find the nodes of the first GPUs, which are slots of an allocation, from 0 on.
+
+    Raises
+    ------
+    Error
+        For more GPUs than slots.
+    """
+    machine = allocation.machine
+    if count > allocation.slot_count:
+        raise Error(
+            f"experts on {count:,} GPUs take as many slots; {machine.name} has "
+            f"{counted(allocation.slot_count, 'slot')} in the allocation"
+        )
+    nodes = allocation.slots[:count] // machine.slots_per_node
+    topology = write_topology(MachineText(machine.text))
+    if topology["kind"] == "rails":
+        nodes = nodes // topology["levels"][0]
+    return np.unique(nodes, return_inverse=True)[1].astype(np.uint32)

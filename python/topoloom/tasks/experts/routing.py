@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what is known of the experts of a model: loads of layers, experts of tokens.
+
+A table (``.csv``) has a line per layer and a column per expert. SGLang's JSON has
+``logical_count``. NumPy's ``.npz`` has ``topk_ids``, ``loads``, or both.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+from topoloom.support.files import named, read_text
+
+
+class ExpertRouting(NamedTuple):
+    """How often experts are chosen, and by which tokens.
+
+    Attributes
+    ----------
+    loads : float64 array of shape ``(layers, experts)``
+        Tokens of each expert; all zero for layers without experts.
+    topk_ids : int64 array of shape ``(layers, tokens, per_token)``, or None
+        Experts of each token, -1 for none.
+    """
+
+    loads: NDArray[np.float64]
+    topk_ids: NDArray[np.int64] | None = None
+
+    @property
+    def layers(self) -> NDArray[np.int64]:
+        """Number the layers that have experts."""
+        return np.flatnonzero(self.loads.sum(axis=1) > 0)
+
+    def half(self, first: int) -> NDArray[np.int64] | None:
+        """List every second token of the layers with experts, in rows."""
+        if self.topk_ids is None:
+            return None
+        part = self.topk_ids[self.layers, first::2]
+        return part.reshape(-1, part.shape[2])
+
+
+def read_routing(path: str | Path) -> ExpertRouting:
+    """Read loads, and tokens where a file has them.
+
+    Raises
+    ------
+    Error
+        For other files, other shapes, negative or infinite loads, experts that there
+        are not, and where no layer has a load.
+    """
+    path = Path(path)
+    with named(path):
+        if path.suffix in (".npz", ".npy"):
+            found = _from_arrays(_load_arrays(path))
+        elif path.suffix == ".json":
+            found = ExpertRouting(_counts(_parse_json(read_text(path))))
+        else:
+            found = ExpertRouting(_table(read_text(path)))
+        return _checked(found)
+
+
+def _table(text: str) -> NDArray[np.float64]:
+    rows: list[list[float]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = [word.strip() for word in line.partition("#")[0].split(",")]
+        if words == [""]:
+            continue
+        try:
+            rows.append([float(word) for word in words])
+        except ValueError:
+            raise Error(
+                f"line {number}: expected numbers, the loads of a layer's experts"
+            ) from None
+        if len(rows[-1]) != len(rows[0]):
+            raise Error(
+                f"line {number}: {len(rows[-1])} experts, but {len(rows[0])} before"
+            )
+    if not rows:
+        raise Error("has no layers; give one per line")
+    return np.array(rows, np.float64)
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise Error(f"not complete JSON ({error})") from None
+
+
+def _counts(document: Any) -> NDArray[np.float64]:
+    if not isinstance(document, dict) or "logical_count" not in document:
+        raise Error("no 'logical_count', which SGLang's recorder writes")
+    try:
+        counts = np.array(document["logical_count"], np.float64)
+    except (ValueError, TypeError):
+        raise Error("logical_count is not an array of numbers") from None
+    return _summed(counts, "logical_count")
+
+
+def _summed(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
+    """Add up the steps that were counted, if there are any."""
+    if counts.ndim == 3:
+        counts = counts.sum(axis=0)
+    if counts.ndim != 2 or 0 in counts.shape:
+        raise Error(
+            f"{what} has the shape {counts.shape}; expected (layers, experts), or "
+            "(steps, layers, experts)"
+        )
+    return counts.astype(np.float64)
+
+
+def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    # In memory, so that a file that is replaced meanwhile is not read in two states.
+    stream = io.BytesIO(path.read_bytes())
+    try:
+        found = np.load(stream, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return {"loads": found}
+        return {name: found[name] for name in found.files}
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        raise Error(f"not arrays of NumPy ({error})") from None
+
+
+def _from_arrays(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
+    given = {name: arrays[name] for name in ("loads", "topk_ids") if name in arrays}
+    if not given:
+        raise Error(
+            f"has {', '.join(sorted(arrays)) or 'no arrays'}; expected 'loads' of "
+            "shape (layers, experts), or 'topk_ids' (layers, tokens, experts chosen)"
+        )
+    for name, array in given.items():
+        if array.dtype.kind not in "iuf":
+            raise Error(f"{name} is not an array of numbers, but of {array.dtype}")
+    tokens = _tokens(given["topk_ids"]) if "topk_ids" in given else None
+    if "loads" in given:
+        return ExpertRouting(_summed(given["loads"], "loads"), tokens)
+    assert tokens is not None
+    experts = int(tokens.max()) + 1
+    if tokens.min() < -1 or experts > 1 << 20:
+        raise Error("topk_ids has numbers that are not experts; -1 stands for none")
+    loads = [np.bincount(row[row >= 0], minlength=experts) for row in tokens]
+    return ExpertRouting(np.stack(loads).astype(np.float64), tokens)
+
+
+def _tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
+    if ids.ndim != 3 or 0 in ids.shape:
+        raise Error(
+            f"topk_ids has the shape {ids.shape}; expected (layers, tokens, experts "
+            "chosen)"
+        )
+    if ids.dtype.kind == "f":
+        raise Error("topk_ids are numbers of experts, not fractions")
+    kept = (ids >= 0).any(axis=(0, 2))
+    if kept.sum() < 2:
+        raise Error("topk_ids has fewer than two tokens that choose an expert")
+    return ids[:, kept].astype(np.int64)
+
+
+def _checked(found: ExpertRouting) -> ExpertRouting:
+    loads, ids = found
+    if not (np.isfinite(loads) & (loads >= 0)).all():
+        raise Error("loads are numbers of 0 or more")
+    if not len(found.layers):
+        raise Error("no layer has a load")
+    if ids is not None:
+        if len(ids) != len(loads):
+            raise Error(f"loads of {len(loads)} layers, topk_ids of {len(ids)}")
+        if ids.min() < -1 or ids.max() >= loads.shape[1]:
+            raise Error(
+                f"topk_ids are 0 to {loads.shape[1] - 1}, and -1 for none; there are "
+                f"{ids.min()} to {ids.max()}"
+            )
+    return found

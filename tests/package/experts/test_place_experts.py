@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Experts on GPUs: what is measured, what is found, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import yaml
+
+from topoloom import Allocation, Error, Machine
+from topoloom._core import measure_experts, place_experts
+from topoloom.tasks import (
+    ExpertRouting,
+    find_engine,
+    place_on_gpus,
+    read_routing,
+)
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+RAILS = "rails:2:4:1"  # 4 domains of 2 GPUs
+
+
+def expected_visits(
+    held: Any, nodes: Any, choices: Any, slots: int, nearest: bool
+) -> float:
+    """Enumerate every source and every choice of replicas."""
+    total = 0.0
+    where: dict[int, list[int]] = {}
+    for slot, expert in enumerate(held):
+        where.setdefault(int(expert), []).append(int(nodes[slot // slots]))
+    for token, home in product(choices, nodes):
+        options = []
+        for expert in token:
+            at = where[int(expert)]
+            options.append([home] if nearest and home in at else at)
+        drawn = [len(set(one) - {home}) for one in product(*options)]
+        total += sum(drawn) / len(drawn)
+    return total / len(choices) / len(nodes)
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_visits_are_those_of_all_draws(nearest: bool) -> None:
+    random = np.random.default_rng(3)
+    nodes = [0, 0, 1, 1, 2]
+    for _ in range(20):
+        held = np.concatenate([random.permutation(7), random.integers(7, size=3)])
+        random.shuffle(held)
+        choices = np.stack([random.permutation(7)[:3] for _ in range(4)])
+        found = measure_experts(
+            np.ones((1, 7)), np.array(nodes), held[None], choices, nearest=nearest
+        )
+        assert found[0, 0] == pytest.approx(
+            expected_visits(held, nodes, choices, 2, nearest)
+        )
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_every_expert_is_held_and_no_gpu_exceeds_the_slack(nearest: bool) -> None:
+    random = np.random.default_rng(4)
+    loads = np.exp(random.standard_normal((3, 24)))
+    nodes = np.repeat(np.arange(4), 2)
+    choices = np.stack([random.permutation(24)[:4] for _ in range(3 * 60)])
+    even, best = place_experts(loads, nodes, 4, choices, nearest=nearest, slack=0.02)
+    for row in (*even, *best):
+        assert set(row.tolist()) == set(range(24))
+        assert all(len(set(gpu)) == 4 for gpu in row.reshape(8, 4).tolist())
+    before = measure_experts(loads, nodes, even)
+    after = measure_experts(loads, nodes, best, nearest=nearest)
+    kept = (best != even).any(axis=1)
+    assert (after[kept, 1] <= 1.02 * before[kept, 1] * (1 + 1e-6)).all()
+
+
+def test_experts_of_the_same_tokens_come_to_the_same_node() -> None:
+    """Tokens choose within one of four groups, which are numbered at random."""
+    random = np.random.default_rng(5)
+    groups = random.permutation(16).reshape(4, 4)
+    choices = np.stack(
+        [groups[i // 2 % 4][random.permutation(4)[:3]] for i in range(400)]
+    )
+    loads = np.ones((1, 16))
+    nodes = np.repeat(np.arange(4), 2)
+    _, best = place_experts(loads, nodes, 2, choices)
+    together = {frozenset(one) for one in best.reshape(4, 4).tolist()}
+    assert together == {frozenset(one) for one in groups.tolist()}
+
+
+def test_small_jobs_are_at_the_optimum() -> None:
+    from ai.expert_optimum import beside_optimum
+
+    assert all(one.optimal == one.jobs for one in beside_optimum(2))
+
+
+def routing() -> ExpertRouting:
+    loads = np.zeros((3, 16))
+    loads[1:] = np.arange(16) + 1
+    return ExpertRouting(loads)
+
+
+def allocation() -> Allocation:
+    return Allocation.whole(Machine(RAILS))
+
+
+def test_a_domain_of_nvlink_is_a_node() -> None:
+    placed = place_on_gpus(routing(), allocation(), 8, 8, nearest=True)
+    assert placed.nodes.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    cost = placed.cost(placed.best)
+    assert placed.least is not None
+    assert placed.least - 1e-9 <= cost.visits <= placed.cost(placed.by_load).visits
+
+
+def test_engines_read_the_same_map() -> None:
+    placed = place_on_gpus(routing(), allocation(), 8, 8)
+    best = placed.best
+    sglang = json.loads(placed.text(find_engine("sglang")))
+    assert sglang == {"physical_to_logical_map": best.tolist()}
+    assert json.loads(placed.text(find_engine("vllm"))) == best[1:].tolist()
+    trtllm = yaml.safe_load(placed.text(find_engine("trtllm")))
+    assert trtllm["num_slots"] == 24
+    assert trtllm["layer_updates_per_iter"] == 0
+    assert trtllm["initial_global_assignments"] == {
+        layer: best[layer].tolist() for layer in (1, 2)
+    }
+    ascend = json.loads(placed.text(find_engine("vllm-ascend")))
+    assert ascend["moe_layer_count"] == 2
+    lists = [
+        [device["device_expert"] for device in layer["device_list"]]
+        for layer in ascend["layer_list"]
+    ]
+    assert lists == best[1:].reshape(2, 8, 3).tolist()
+
+
+def test_formats_of_loads_say_the_same(tmp_path: Path) -> None:
+    loads = routing().loads
+    np.savetxt(tmp_path / "a.csv", loads, delimiter=",")
+    (tmp_path / "b.json").write_text(
+        json.dumps({"logical_count": [loads.tolist()] * 2})
+    )
+    np.savez(tmp_path / "c.npz", loads=loads)
+    for name, times in (("a.csv", 1), ("b.json", 2), ("c.npz", 1)):
+        assert (read_routing(tmp_path / name).loads == times * loads).all()
+    ids = np.array([[[-1, -1], [-1, -1], [-1, -1]], [[0, 1], [1, 2], [-1, -1]]])
+    np.savez(tmp_path / "d.npz", topk_ids=ids)
+    found = read_routing(tmp_path / "d.npz")
+    assert found.loads.tolist() == [[0, 0, 0], [1, 2, 1]]
+    assert found.layers.tolist() == [1]
+    assert found.topk_ids is not None
+    assert found.topk_ids.shape == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("1,2\n3\n", "2: 1 experts, but 2 before"),
+        ("1,x\n", "1: expected numbers"),
+        ("1,-2\n", "loads are numbers of 0 or more"),
+        ("0,0\n", "no layer has a load"),
+        ("", "has no layers"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path: Path, text: str, line: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(Error, match=line):
+        read_routing(path)
+
+
+def test_slots_that_do_not_divide_are_refused() -> None:
+    with pytest.raises(Error, match="0 or 8 redundant ones would"):
+        place_on_gpus(routing(), allocation(), 8, 3)
+    with pytest.raises(Error, match="experts on 16 GPUs take as many slots"):
+        place_on_gpus(routing(), allocation(), 16)
+
+
+def test_the_command_writes_and_says_why_nothing_is_gained(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    np.savetxt(tmp_path / "a.csv", routing().loads, delimiter=",")
+    words = ("experts", tmp_path / "a.csv", "-m", RAILS, "--ep", "8")
+    shown = topoloom(*map(str, words))
+    assert shown.status == 0
+    assert "without tokens, all placements send as much" in shown.out
+    output = tmp_path / "e.json"
+    written = topoloom(*map(str, words), "--to", "sglang", "-o", str(output))
+    assert f"--init-expert-location {output}" in written.out
+    assert len(json.loads(output.read_text())["physical_to_logical_map"]) == 3
+    refused = topoloom(*map(str, words), "--to", "sglng")
+    assert (refused.status, refused.out) == (2, "")
+    assert "sglang" in refused.err
