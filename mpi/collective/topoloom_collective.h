@@ -214,7 +214,9 @@ TOPOLOOM_COLLECTIVE_API int topoloom_request_free(topoloom_request* request);
 
 /* With learn=1: all ranks tell each other what their calls took, and from the next call on take what is then the fastest.
  * Collective. The library does so itself, after each call while there is much to learn, then ever more rarely; this is
- * for times that a program knows to be good, as before a phase. Without learn=1 it does nothing. */
+ * for times that a program knows to be good, as before a phase. Without learn=1 it does nothing. Its memory is there from
+ * when the communicator is set up. A rank that fails a blocking call before it begins, such as for want of memory, knows less
+ * than others from then on, and fails all calls on the communicator rather than take another schedule. */
 TOPOLOOM_COLLECTIVE_API int topoloom_collective_fence(MPI_Comm comm);
 
 /* The schedule that a call of this operation (`alltoall`, ...) and size takes; bytes as in `topoloom collective`.
