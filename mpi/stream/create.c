@@ -21,7 +21,6 @@ static int standard_bucket(int hops, bool has_bound) {
 /// Allocates all but buckets to send.
 static bool allocate(struct stream* stream) {
     const size_t hops = (size_t)stream->hop_count;
-    stream->most_in_flight = stream->room < large_bytes ? most_in_flight : most_large_in_flight;
     const size_t flights = (size_t)stream->most_in_flight * hops;
     stream->hops = calloc(hops, sizeof *stream->hops);
     stream->flights = calloc(flights, sizeof *stream->flights);
@@ -66,10 +65,11 @@ static void free_stream(struct stream* stream) {
 
 /// A third of what may be used receives, up to what is useful.
 static void share_memory(struct stream* stream, long long buckets) {
+    stream->most_in_flight = stream->room < large_bytes ? most_in_flight : most_large_in_flight;
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];
         const long long share = buckets / stream->axis_count,
-                        useful = 2LL * (axis->hops + most_large_in_flight);
+                        useful = 2LL * (axis->hops + stream->most_in_flight);
         axis->most_count = buckets == 0 || share / 3 > most_arrivals ? most_arrivals : (int)(share / 3);
         if (axis->most_count == 0) axis->most_count = 1;
         const long long left = share - axis->most_count;

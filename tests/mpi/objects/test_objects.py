@@ -51,10 +51,14 @@ def test_objects_travel_between_simulated_hosts(
     assert said(done).startswith("right: ")
 
 
-def test_sanitizers_find_nothing(tmp_path: Path) -> None:
-    source = SOURCES / "traffic.cpp"
-    program = sanitized(MPICH, source, tmp_path, "address,undefined")
-    done = run_to_end(MPICH.command(3, program, 2000), ASAN_OPTIONS="detect_leaks=0")
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
+    program = sanitized(OPEN_MPI_4, SOURCES / "traffic.cpp", tmp_path, sanitizer)
+    variables = {
+        "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
+    }
+    done = run_to_end(OPEN_MPI_4.command(3, program, 2000), **variables)
     assert said(done).startswith("right: ")
     assert "runtime error" not in done.stderr
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from built_libraries import with_library
 from recorded import MPICH, SIMGRID, run_to_end
 from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, STREAM, said, with_streams
@@ -40,6 +41,18 @@ def test_meshes_lie_along_nodes(ranks: int, hosts: int, tmp_path: Path) -> None:
     command = SIMGRID.command(ranks, *options, program, 1, 2, *words)
     expected = f"{least} to {ranks} ranks: every item came once\n"
     assert said(run_to_end(command)) == expected
+
+
+@pytest.mark.parametrize(("dimensions", "hosts", "share"), [(2, 4, 4), (3, 9, 3)])
+def test_items_first_go_to_a_rank_of_the_own_node(
+    dimensions: int, hosts: int, share: int, tmp_path: Path
+) -> None:
+    source, errors = SOURCES / "node_cases.c", STREAM.parent / "errors"
+    program = with_library(SIMGRID, "stream", source, tmp_path, f"-I{errors}")
+    options = hosts_options(tmp_path, hosts, POLLS)  # ranks are dealt out
+    command = SIMGRID.command(hosts * share, *options, program, dimensions)
+    done = run_to_end(command)
+    assert said(done) == "first hops stay on the node\n"
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
