@@ -9,6 +9,7 @@
 #include "option_list.hpp"
 #include "rooms.hpp"
 #include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/tasks/measures.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 

@@ -2,8 +2,8 @@
 // Connected components of a random graph that is spread over all ranks: `components [VERTICES [EDGES [DIMENSIONS]]]`, the first two
 // per rank, the last of the mesh that items travel over.
 //
-// Labels travel without rounds: a vertex that hears of a lower one than its own tells its neighbors at once, from within the
-// handler, and the phase ends when nobody has anything to tell. Then every vertex has the lowest number of its component. Each rank
+// Labels travel without rounds: a vertex that hears of a lower one than its own passes it on to its neighbors at once, from within
+// the handler, and the phase ends when nobody has anything to pass on. Then every vertex has the lowest number of its component. Each rank
 // compares its labels with those of a serial run over all edges, and rank 0 prints how fast it was.
 #include <mpi.h>
 
@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
     const auto vertices = static_cast<Vertex>(own * ranks);
     int is_right = 1;
     double seconds = 0;
-    long counts[2] = {0, 0}, all[2];  // components, and labels that were told
+    long counts[2] = {0, 0}, all[2];  // components, and labels that were sent
     {
         Graph graph(MPI_COMM_WORLD, static_cast<Vertex>(own), options);
         graph.add_edges(vertices, edges);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "topoloom/balance/tasks/cover.hpp"
+#include "topoloom/balance/tasks/measures.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "topoloom/balance/tasks/cover.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace topoloom {
@@ -23,18 +22,6 @@ void check_graph(const Tasks& tasks) {
         fail("tasks stay for more than 0 periods, not ", tasks.periods);
     if (tasks.machine != nullptr && tasks.slots.size() != tasks.ranks)
         fail("there are ", tasks.ranks, " ranks, but slots of ", tasks.slots.size());
-}
-
-/// What a rank must give, wherever there is room for it.
-std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held, double limit) {
-    double load = 0, bytes = 0;
-    for (const std::uint32_t task : held) {
-        load += tasks.loads[task];
-        bytes += static_cast<double>(tasks.bytes[task]);
-    }
-    double least = std::max(0.0, bytes - static_cast<double>(tasks.memory));
-    if (load > limit) least = std::max(least, cheapest_cover(tasks, held, load - limit).least_bytes);
-    return static_cast<std::int64_t>(std::ceil(least * (1 - rounding)));
 }
 
 }  // namespace
@@ -78,35 +65,6 @@ double load_limit(const Tasks& tasks) {
     const double mean = sum / static_cast<double>(tasks.ranks);
     const double largest = tasks.loads.empty() ? 0 : *std::ranges::max_element(tasks.loads);
     return std::max(mean * (1 + tasks.tolerance), largest) * (1 + rounding);
-}
-
-TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
-    const auto distance = [&](Rank a, Rank b) {
-        return tasks.machine == nullptr ? 0.0
-                                        : tasks.machine->distance(tasks.slots[a.value], tasks.slots[b.value]);
-    };
-    TaskMeasures found;
-    found.load_max = std::ranges::max(loads_of_ranks(tasks, owners));
-    found.load_limit = load_limit(tasks);
-    for (const Rank task : ids<Rank>(tasks.graph == nullptr ? 0 : owners.size())) {
-        for (const Edge edge : tasks.graph->sends(task)) {
-            const Rank from = owners[task.value], to = owners[edge.peer.value];
-            if (from == to) continue;
-            found.cut_bytes += edge.bytes.value;
-            found.hop_bytes += static_cast<double>(edge.bytes.value) * distance(from, to);
-        }
-    }
-    if (tasks.bytes.empty()) return found;
-    std::vector<std::vector<std::uint32_t>> held(tasks.ranks);
-    for (std::uint32_t i = 0; i < owners.size(); ++i) {
-        held[tasks.owners[i].value].push_back(i);
-        if (owners[i] == tasks.owners[i]) continue;
-        found.moved_bytes += tasks.bytes[i];
-        found.moved_hop_bytes += static_cast<double>(tasks.bytes[i]) * distance(tasks.owners[i], owners[i]);
-    }
-    for (const std::vector<std::uint32_t>& list : held)
-        found.least_bytes += least_given(tasks, list, found.load_limit);
-    return found;
 }
 
 }  // namespace topoloom

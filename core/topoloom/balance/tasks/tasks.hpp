@@ -35,18 +35,6 @@ void check_tasks(const Tasks& tasks);
 /// The mean with the tolerance, or the largest task. No rank should have more.
 [[nodiscard]] double load_limit(const Tasks& tasks);
 
-struct TaskMeasures {
-    double load_max = 0;
-    double load_limit = 0;
-    std::int64_t moved_bytes = 0;
-    std::int64_t least_bytes = 0;  // that must move until no rank exceeds the limit or its memory
-    std::int64_t cut_bytes = 0;    // that tasks of different ranks exchange in a period
-    double hop_bytes = 0;          // the same, times the distance on the machine
-    double moved_hop_bytes = 0;
-};
-
-[[nodiscard]] TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners);
-
 /// The heaviest task first: it stays where that keeps its rank within (1 + tolerance) times the mean, and else goes to the least
 /// loaded rank. O(tasks log tasks).
 [[nodiscard]] std::vector<Rank> balance_greedily(const Tasks& tasks);
