@@ -12,7 +12,7 @@ namespace topoloom {
 namespace {
 
 /// For sums in another order.
-constexpr double rounding = 1e-12;
+constexpr double sum_error = 1e-12;
 
 /// What a rank must give, wherever there is room for it.
 std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held, double limit) {
@@ -23,7 +23,7 @@ std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held
     }
     double least = std::max(0.0, bytes - static_cast<double>(tasks.memory));
     if (load > limit) least = std::max(least, cheapest_cover(tasks, held, load - limit).least_bytes);
-    return static_cast<std::int64_t>(std::ceil(least * (1 - rounding)));
+    return static_cast<std::int64_t>(std::ceil(least * (1 - sum_error)));
 }
 
 }  // namespace
