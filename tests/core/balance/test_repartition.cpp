@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "topoloom/balance/tasks/placed_anew.hpp"
 #include "topoloom/balance/tasks/measures.hpp"
+#include "topoloom/balance/tasks/placed_anew.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
