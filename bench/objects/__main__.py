@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from statistics import median
 
@@ -19,6 +20,7 @@ from smpi import CORE, MPI, find, run
 HERE = Path(__file__).parent
 TRAFFIC = MPI.parent / "tests" / "mpi" / "programs" / "objects" / "traffic.cpp"
 JACOBI = MPI.parent / "apps" / "jacobi_objects" / "jacobi_objects.cpp"
+MOLECULES = MPI.parent / "apps" / "molecular_dynamics" / "molecular_dynamics.cpp"
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
 #: Ranks -> ms per step with 1 and 8 objects each (Kumar 2005, table 5.1).
 PUBLISHED = {8: (192, 105), 64: (16.4, 12.7), 512: (6.5, 5.7)}
@@ -42,7 +44,9 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--migrations", type=int, default=1_000_000)
     parser.add_argument("--ranks", type=int, default=512, help="most of a simulation")
     parser.add_argument(
-        "--only", choices=("messages", "migrations", "overlap"), help="one table"
+        "--only",
+        choices=("messages", "migrations", "overlap", "molecules"),
+        help="one table",
     )
     asked = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
@@ -52,6 +56,8 @@ def main(given: Sequence[str] | None = None) -> None:
             migrations(Path(folder), asked.migrations)
         if asked.only in (None, "overlap"):
             overlap(Path(folder), asked.ranks)
+        if asked.only in (None, "molecules"):
+            molecules(Path(folder), asked.ranks)
 
 
 def messages(folder: Path, count: int, repeats: int) -> None:
@@ -95,27 +101,67 @@ def overlap(folder: Path, most: int) -> None:
         print(f"| {ranks} | {one:.1f} | {eight:.1f} | {ratio} |", flush=True)
 
 
+def molecules(folder: Path, most: int) -> None:
+    """Simulate molecular dynamics whose objects a policy places on a torus."""
+    program = build(MOLECULES, "smpicxx", folder)
+    print(
+        "| ranks | torus | policy | hop-bytes, MB | load max / average | ms per step |"
+    )
+    print("| ---: | --- | --- | ---: | ---: | ---: |")
+    for torus in ("4x4x4", "8x4x4"):
+        ranks = prod(map(int, torus.split("x")))
+        if ranks > most:
+            continue
+        topology = f'topology="TORUS" topo_parameters="{torus.replace("x", ",")}"'
+        platform = PLATFORM.replace('bw="5MBps"', f'bw="20MBps" {topology}')
+        for policy in ("none", "bricks(computes=anywhere)", "bricks", "place"):
+            words = [program, "7x7x5", 3, 12, policy, f"torus:{torus}"]
+            said = simulated(folder, platform, ranks, {"NS_PER_PAIR": "100"}, *words)
+            found = re.search(
+                r"to (\S+) of the average, hop-bytes \S+ to (\S+),.* to (\S+)", said
+            )
+            if not said.startswith("right") or found is None:
+                raise SystemExit(f"bench: {said}")
+            load, hop_bytes, milliseconds = found.groups()
+            size = f"{float(hop_bytes) / 1e6:.2f} | {load} | {milliseconds}"
+            print(f"| {ranks} | {torus} | {policy} | {size} |", flush=True)
+
+
 def simulate(folder: Path, program: Path, ranks: int, blocks: int) -> float:
     """Give milliseconds per step."""
+    words = [program, 3, blocks, CELLS // blocks, 20, "boxes"]
+    variables = {"NS_PER_CELL": str(NS_PER_CELL)}
+    said = simulated(folder, PLATFORM, ranks, variables, *words)
+    found = re.search(r"([0-9.]+) ms per step", said)
+    if found is None:
+        raise SystemExit(f"bench: {said}")
+    return float(found[1])
+
+
+def simulated(
+    folder: Path,
+    described: str,
+    ranks: int,
+    variables: dict[str, str],
+    *program: object,
+) -> str:
+    """Run a program in SMPI, and give what it prints."""
     platform, hosts = folder / "platform.xml", folder / "hosts"
-    platform.write_text(PLATFORM.format(last=ranks - 1))
+    platform.write_text(described.format(last=ranks - 1))
     hosts.write_text("".join(f"n{i}\n" for i in range(ranks)))
     words = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     words += ["-hostfile", hosts, "--cfg=smpi/simulate-computation:no"]
-    words += ["--cfg=smpi/host-speed:1Gf", "--cfg=smpi/test:1e-6"]
-    words += ["--log=root.thresh:error", program]
-    words += [3, blocks, CELLS // blocks, 20, "boxes"]
-    done = subprocess.run(
+    # A call without an answer takes the same time always, not more each time.
+    words += ["--cfg=smpi/host-speed:1Gf", "--cfg=smpi/grow-injected-times:no"]
+    words += ["--cfg=smpi/test:1e-6", "--cfg=smpi/iprobe:1e-6"]
+    words += ["--log=root.thresh:error", *program]
+    return subprocess.run(
         list(map(str, words)),
         check=True,
         capture_output=True,
         text=True,
-        env={**os.environ, "NS_PER_CELL": str(NS_PER_CELL)},
-    )
-    found = re.search(r"([0-9.]+) ms per step", done.stdout)
-    if found is None:
-        raise SystemExit(f"bench: {done.stdout}{done.stderr}")
-    return float(found[1])
+        env={**os.environ, **variables},
+    ).stdout
 
 
 def build(source: Path, compiler: str, folder: Path) -> Path:
