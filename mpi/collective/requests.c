@@ -90,6 +90,19 @@ int finish_call(struct call* call) {
     return status;
 }
 
+/// Until all ranks have come here. Other calls go on meanwhile, which another rank may have to end first.
+static int meet(const struct call* call) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int status = PMPI_Ibarrier(call->state->own, &request);
+    for (int met = 0; status == MPI_SUCCESS && !met;) {
+        status = PMPI_Test(&request, &met, MPI_STATUS_IGNORE);
+        if (met) break;
+        drive_active(call->state->process);
+        sched_yield();
+    }
+    return status;
+}
+
 /// All ranks have their traces of a call on record, or none.
 static int trace_call(const struct call* call) {
     struct trace* trace = call->state->trace;
@@ -97,7 +110,9 @@ static int trace_call(const struct call* call) {
     const struct plan_key* key = &call->run->plan->key;
     const struct traced_call traced = {
         .operation = call->asked.name, .schedule = key->schedule, .bytes = key->units * key->unit_bytes};
-    return write_trace(trace, &traced, call->state->own, call->tag);
+    end_trace(trace);
+    const int status = meet(call);
+    return status == MPI_SUCCESS ? write_trace(trace, &traced, call->state->own, call->tag) : status;
 }
 
 int finish_blocking(struct call* call) {

@@ -71,30 +71,39 @@ int complete_traced(struct trace* trace, int count, MPI_Request requests[], bool
     }
 }
 
-/// The events of all ranks, one rank after another: `counts` by rank, in bytes. NULL on ranks other than 0.
+/// Whether rank 0 got memory, or none is needed; the same on all ranks.
+static int agree(bool* has_memory, MPI_Comm comm) {
+    int has = *has_memory;
+    const int status = PMPI_Bcast(&has, 1, MPI_INT, 0, comm);
+    *has_memory = has;
+    return status;
+}
+
+/// The events of all ranks, one rank after another: `counts` by rank, in bytes. NULL on ranks other than 0, and where that
+/// lacks memory.
 static int gather(const struct trace* trace, MPI_Comm comm, int rank, int ranks, int** counts,
                   struct event** all) {
     const size_t bytes = trace->count * sizeof *trace->events;
     const int own = trace->lacks_memory || bytes > (size_t)(INT_MAX / ranks) ? 0 : (int)bytes;
+    if (rank == 0) *counts = malloc(2 * (size_t)ranks * sizeof **counts);
+    bool has_memory = *counts != NULL;
+    int status = agree(&has_memory, comm);
+    if (status != MPI_SUCCESS || !has_memory) return status;
+    status = PMPI_Gather(&own, 1, MPI_INT, *counts, 1, MPI_INT, 0, comm);
     int* displacements = NULL;
-    if (rank == 0) {
-        *counts = malloc(2 * (size_t)ranks * sizeof **counts);
-        if (*counts == NULL) return MPI_ERR_NO_MEM;
-        displacements = *counts + ranks;
-    }
-    int status = PMPI_Gather(&own, 1, MPI_INT, *counts, 1, MPI_INT, 0, comm);
     if (status == MPI_SUCCESS && rank == 0) {
+        displacements = *counts + ranks;
         int sum = 0;
         for (int r = 0; r < ranks; ++r) {
             displacements[r] = sum;
             sum += (*counts)[r];
         }
         *all = malloc((size_t)sum + 1);
-        if (*all == NULL) return MPI_ERR_NO_MEM;
     }
-    if (status == MPI_SUCCESS)
-        status = PMPI_Gatherv(trace->events, own, MPI_BYTE, *all, *counts, displacements, MPI_BYTE, 0, comm);
-    return status;
+    has_memory = *all != NULL;
+    if (status == MPI_SUCCESS) status = agree(&has_memory, comm);
+    if (status != MPI_SUCCESS || !has_memory) return status;
+    return PMPI_Gatherv(trace->events, own, MPI_BYTE, *all, *counts, displacements, MPI_BYTE, 0, comm);
 }
 
 static void print(FILE* stream, const struct traced_call* call, int ranks, const int* counts,
@@ -135,8 +144,11 @@ static void append(const struct trace* trace, const struct traced_call* call, in
     free(text);
 }
 
-int write_trace(struct trace* trace, const struct traced_call* call, MPI_Comm comm, int tag) {
+void end_trace(struct trace* trace) {
     if (trace->count > 0) trace->events[0].end = PMPI_Wtime();
+}
+
+int write_trace(struct trace* trace, const struct traced_call* call, MPI_Comm comm, int tag) {
     int status = compare_clocks(&trace->clock, comm, tag);
     if (status != MPI_SUCCESS) return status;
     for (size_t i = 0; i < trace->count; ++i) {
@@ -148,7 +160,7 @@ int write_trace(struct trace* trace, const struct traced_call* call, MPI_Comm co
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     status = gather(trace, comm, rank, ranks, &counts, &all);
-    if (status == MPI_SUCCESS && rank == 0) append(trace, call, ranks, counts, all);
+    if (status == MPI_SUCCESS && all != NULL) append(trace, call, ranks, counts, all);
     // What rank 0 takes for it is not to show in the next call.
     if (status == MPI_SUCCESS) status = PMPI_Barrier(comm);
     ++trace->calls;

@@ -46,8 +46,11 @@ struct traced_call {
     const char *operation, *schedule;
     int64_t bytes;
 };
-/// Ends the call; rank 0 appends a line to the file, without what takes a rank too much memory. Collective; nothing of the call may be under way with this tag.
-/// `call` counts on rank 0. What MPI functions return.
+/// The call has ended on this rank.
+void end_trace(struct trace* trace);
+/// Rank 0 appends a line to the file, without what takes a rank too much memory, or none if that takes itself too much.
+/// Collective, and all ranks must have ended the call, as they wait here for each other and for nothing else; nothing of the
+/// call may be under way with this tag. `call` counts on rank 0. What MPI functions return.
 int write_trace(struct trace* trace, const struct traced_call* call, MPI_Comm comm, int tag);
 
 #endif

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from built_libraries import with_collectives
 from own_process import TOPOLOOM
-from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, need
+from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from several_hosts import SECONDS
 from simulated_hosts import hosts_options
 
@@ -142,6 +144,24 @@ def test_a_trace_has_the_messages_of_the_schedule(
     assert trace.seconds == pytest.approx(one.median, rel=0.05)
     for wait in trace.waits():
         assert wait.ready < wait.sent < wait.receive.end
+
+
+def test_ranks_whose_calls_are_traced_wait_in_their_own_order(tmp_path: Path) -> None:
+    program = with_collectives(
+        OPEN_MPI_4, PROGRAMS / "collectives" / "traced_order.c", tmp_path
+    )
+    trace = tmp_path / "calls.jsonl"
+    command = OPEN_MPI_4.command(4, program)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+        env={**os.environ, "TOPOLOOM_COLLECTIVES": f"schedule=binomial;trace={trace}"},
+    )
+    assert done.stdout == "right\n"
+    assert [json.loads(line)["operation"] for line in trace.open()] == ["bcast"] * 20
 
 
 def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
