@@ -56,7 +56,9 @@ def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
                 raise Error(f"{where}: {unknown_name('task', name, number)}")
         size = integer(words[2], f"{where}: the bytes of a pair", MOST_BYTES)
         rows.append((number[words[0]], number[words[1]], size))
-    ends = np.array(rows, np.int64).reshape(-1, 3)
+    if not rows:
+        raise Error(f"{path} has no pairs of tasks; give one per line below {HEAD}")
+    ends = np.array(rows, np.int64)
     if ends[:, 2].sum(dtype=float) >= MOST_BYTES:
         raise Error(f"{path}: the bytes of all pairs add up to 2^62 or more")
     graph = CommGraph.from_edges(len(number), ends[:, 0], ends[:, 1], ends[:, 2])

@@ -82,6 +82,8 @@ def read_tasks(path: str | Path) -> TaskList:
     if not rows:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
     owners, loads, sizes = zip(*rows, strict=True)
+    if not math.isfinite(sum(loads)):
+        raise Error(f"{path}: the loads of all tasks add up to more than a number can")
     return TaskList(
         list(names),
         np.array(owners, np.uint32),
