@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 
 
 class Beside(NamedTuple):
-    """Small jobs: how many there are, at the optimum, and the largest gap."""
+    """How many jobs a row stands for, how many are at the optimum, the largest gap."""
 
     name: str
     jobs: int
