@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "every_assignment.hpp"
 #include "topoloom/balance/tasks/measures.hpp"
 #include "topoloom/balance/tasks/placed_anew.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
@@ -79,21 +80,11 @@ double cost(const Tasks& tasks, const std::vector<Rank>& owners) {
 double least_cost(const Tasks& tasks) {
     double best = -1;
     const double limit = load_limit(tasks);
-    std::vector<Rank> owners(tasks.loads.size(), Rank{0});
-    for (bool more = true; more;) {
-        if (std::ranges::max(loads_of_ranks(tasks, owners)) <= limit) {
-            const double now = cost(tasks, owners);
-            if (best < 0 || now < best) best = now;
-        }
-        more = false;
-        for (Rank& owner : owners) {
-            owner.value = (owner.value + 1) % static_cast<std::uint32_t>(tasks.ranks);
-            if (owner.value != 0) {
-                more = true;
-                break;
-            }
-        }
-    }
+    for_every_assignment(tasks.loads.size(), tasks.ranks, [&](const std::vector<Rank>& owners) {
+        if (std::ranges::max(loads_of_ranks(tasks, owners)) > limit) return;
+        const double now = cost(tasks, owners);
+        if (best < 0 || now < best) best = now;
+    });
     return best;
 }
 

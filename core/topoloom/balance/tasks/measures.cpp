@@ -52,8 +52,10 @@ TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
         found.moved_bytes += tasks.bytes[i];
         found.moved_hop_bytes += static_cast<double>(tasks.bytes[i]) * distance(tasks.owners[i], owners[i]);
     }
+    // Where tasks are too large for the limit, nobody had to give more than what leads to the load that was reached.
+    const double reached = std::max(found.load_limit, found.load_max * (1 + sum_error));
     for (const std::vector<std::uint32_t>& list : held)
-        found.least_bytes += least_given(tasks, list, found.load_limit);
+        found.least_bytes += least_given(tasks, list, reached);
     return found;
 }
 
