@@ -13,8 +13,8 @@ struct TaskMeasures {
     double load_max = 0;
     double load_limit = 0;
     std::int64_t moved_bytes = 0;
-    std::int64_t least_bytes =
-        0;                       // that must move until no rank exceeds the limit, or load_max, or its memory
+    /// That must move until no rank exceeds the limit, or load_max, or its memory.
+    std::int64_t least_bytes = 0;
     std::int64_t cut_bytes = 0;  // that tasks of different ranks exchange in a period
     double hop_bytes = 0;        // the same, times the distance on the machine
     double moved_hop_bytes = 0;
