@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from topoloom._core import WeightedBalance
     from topoloom.tasks.balancing.weighted import Resettled
     from topoloom.tasks.problem import Where
 
@@ -102,7 +103,7 @@ def _print(resettled: Resettled, times: dict[str, float]) -> None:
     if len(moves) > MAX_LISTED:
         facts.append(("not listed", f"{len(moves) - MAX_LISTED:,}; --json has all"))
     facts += [
-        ("busiest rank", f"{resettled.over_mean:.4f} of the mean"),
+        ("busiest rank", f"{resettled.over_mean:.4f} of the mean{_above(found)}"),
         ("bytes that move", f"{found.moved_bytes:,}"),
         ("at least", f"{found.least_bytes:,}"),
     ]
@@ -116,3 +117,8 @@ def _print(resettled: Resettled, times: dict[str, float]) -> None:
             facts.append(("hop-bytes", ", then ".join(hops)))
         facts.append(("hop-bytes of moves", format_count(found.moved_hop_bytes)))
     print_facts(facts + time_facts(times))
+
+
+def _above(found: WeightedBalance) -> str:
+    """Say where the limit was not reached, which large tasks may not allow."""
+    return ", above the limit" if found.load_max > found.load_limit else ""
