@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A communicator: which of its ranks share a node, and how channels run through nodes.
+
+NCCL searches the topology of a node for channels: paths that enter at the GPU beside
+one NIC, pass all GPUs and leave by another. The orders here are those that it prints
+on nodes whose GPUs share an NVSwitch; others are given by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from topoloom._core import Error
+
+Orders = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class NodePaths:
+    """How channels run through a node; GPUs are numbered in the node, from 0.
+
+    Attributes
+    ----------
+    rings
+        GPUs of each channel in the order of its ring: data enters at the first and
+        leaves at the last.
+    chains
+        GPUs of each channel in the order of its tree: the first is joined to the
+        parent node, each to the next.
+    """
+
+    rings: Orders
+    chains: Orders
+
+    def __post_init__(self) -> None:
+        if not self.rings or len(self.rings) != len(self.chains):
+            raise Error(
+                f"a node has {len(self.rings)} rings and {len(self.chains)} chains; "
+                "give every channel both"
+            )
+        gpus = sorted(self.rings[0])
+        for order in (*self.rings, *self.chains):
+            if sorted(order) != list(range(len(gpus))):
+                raise Error(
+                    f"a channel passes GPUs {order}; it must pass each of "
+                    f"{len(gpus)} once"
+                )
+
+
+def switched_paths(gpus: int, nics: int) -> NodePaths:
+    """Give the paths of a node whose GPUs share an NVSwitch, one for each NIC.
+
+    A ring enters at the GPU of its NIC and descends; a chain ascends.
+
+    Raises
+    ------
+    topoloom.Error
+        Without GPUs or NICs.
+    """
+    if gpus < 1 or nics < 1:
+        raise Error(f"no node has {gpus} GPUs and {nics} NICs")
+    entries = [nic * gpus // nics for nic in range(nics)]
+    return NodePaths(
+        tuple(tuple((e - i) % gpus for i in range(gpus)) for e in entries),
+        tuple(tuple((e + i) % gpus for i in range(gpus)) for e in entries),
+    )
+
+
+@dataclass(frozen=True)
+class Communicator:
+    """Ranks by node, and the paths through each node.
+
+    Attributes
+    ----------
+    nodes
+        Ranks of each node, in the order of its GPUs; nodes in the order of their
+        first ranks.
+    paths
+        Of each node; all have as many channels.
+    alternate
+        Whether odd nodes swap channels 0 and 1, 2 and 3, ... in rings, so that a ring
+        that leaves by one NIC enters by the same: NCCL does so where its search had
+        to cross NICs, unless NCCL_CROSS_NIC forbids it.
+    lower_child_at
+        Where in its chain the GPU is that is joined to the child before this node in
+        the tree: 1 in NCCL's balanced trees, 0 in its plain ones.
+    """
+
+    nodes: tuple[tuple[int, ...], ...]
+    paths: tuple[NodePaths, ...]
+    alternate: bool = False
+    lower_child_at: int = 1
+
+    def __post_init__(self) -> None:
+        if len(self.nodes) != len(self.paths) or not self.nodes:
+            raise Error(f"{len(self.nodes)} nodes have {len(self.paths)} paths")
+        for node, paths in zip(self.nodes, self.paths, strict=True):
+            if len(paths.rings[0]) != len(node):
+                raise Error(
+                    f"a node of ranks {node} has paths of {len(paths.rings[0])} GPUs"
+                )
+        if len({len(paths.rings) for paths in self.paths}) > 1:
+            raise Error("nodes have different numbers of channels")
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks there are."""
+        return sum(map(len, self.nodes))
+
+    @property
+    def paths_per_node(self) -> int:
+        """Channels that the search has found; NCCL uses each twice."""
+        return len(self.paths[0].rings)
+
+    @property
+    def channels(self) -> int:
+        """Channels that data is spread over."""
+        return 2 * self.paths_per_node
+
+    def ring_order(self, node: int, channel: int) -> tuple[int, ...]:
+        """Give the ranks of a node in the order of a channel's ring."""
+        path = channel % self.paths_per_node
+        even = self.paths_per_node % 2 == 0
+        if self.alternate and even and node % 2 == 1:
+            path ^= 1
+        return self._named(node, self.paths[node].rings[path])
+
+    def chain_order(self, node: int, channel: int) -> tuple[int, ...]:
+        """Give the ranks of a node in the order of a channel's tree."""
+        path = channel % self.paths_per_node
+        return self._named(node, self.paths[node].chains[path])
+
+    def _named(self, node: int, order: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.nodes[node][gpu] for gpu in order)
+
+
+def communicator(
+    members: Sequence[int], gpus_per_node: int, nics: int | None = None
+) -> Communicator:
+    """Make the communicator of a group, whose rank i is rank ``members[i]`` of the job.
+
+    Parameters
+    ----------
+    members
+        Ranks of the job, which fill nodes in order.
+    gpus_per_node
+        Ranks of the job on each node.
+    nics
+        Of each node, shared evenly by its GPUs; one for each GPU by default.
+
+    Raises
+    ------
+    topoloom.Error
+        For a group without members and nodes without GPUs.
+    """
+    if not members or gpus_per_node < 1:
+        raise Error(
+            f"no communicator has {len(members)} ranks and nodes of "
+            f"{gpus_per_node} GPUs"
+        )
+    by_node: dict[int, list[int]] = {}
+    for rank, member in enumerate(members):
+        by_node.setdefault(member // gpus_per_node, []).append(rank)
+    nodes = tuple(tuple(ranks) for ranks in by_node.values())
+    if len(nodes) == 1:
+        order = tuple(range(len(members)))
+        return Communicator(nodes, (NodePaths((order,), (order,)),))
+    count = nics or gpus_per_node
+    return Communicator(nodes, tuple(switched_paths(len(n), count) for n in nodes))
+
+
+def check_world(ranks: int, gpus_per_node: int) -> None:
+    """Refuse a job whose last node would not be full."""
+    if gpus_per_node < 1:
+        raise Error(f"nodes have {gpus_per_node} GPUs; give them 1 or more")
+    if ranks % gpus_per_node:
+        raise Error(
+            f"{ranks} ranks are not a multiple of {gpus_per_node} GPUs per node; "
+            "say how many ranks share a node"
+        )

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rings and trees against those that NCCL has printed in published logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from topoloom.nccl.channels import Tree, ring, tree
+from topoloom.nccl.communicator import Communicator, NodePaths, communicator
+from topoloom.support.toml_document import read_toml
+
+LOGS = read_toml(Path(__file__).parent / "published_logs.toml")["log"]
+
+
+def group_of(log: dict[str, Any]) -> Communicator:
+    """Make the communicator of a log: all nodes are alike."""
+    nodes, gpus = log["nodes"], log["gpus"]
+    known = communicator(range(nodes * gpus), gpus)
+    rings = log.get("rings")
+    chains = log.get("chains")
+    if rings is None and chains is None:
+        return known
+    count = len(rings or chains)
+    usual = [tuple((c + i) % gpus for i in range(gpus)) for c in range(count)]
+    paths = NodePaths(
+        tuple(map(tuple, rings or usual)), tuple(map(tuple, chains or usual))
+    )
+    return Communicator(known.nodes, (paths,) * nodes, log.get("alternate", False))
+
+
+def printed(found: Tree, rank: int) -> str:
+    """Write a tree as NCCL does: its children, the rank, its parent."""
+    down = [*found.down[rank], -1, -1, -1][:3]
+    return f"{'/'.join(map(str, down))}->{rank}->{found.up[rank]}"
+
+
+def of(log: dict[str, Any]) -> str:
+    return f"{log['nodes']}x{log['gpus']} {log['address'].rsplit('/', 3)[-1]}"
+
+
+@pytest.mark.parametrize("log", LOGS, ids=of)
+def test_rings_are_those_that_were_printed(log: dict[str, Any]) -> None:
+    group = group_of(log)
+    for channel, order in log.get("printed_rings", {}).items():
+        assert ring(group, int(channel))[: len(order)] == order, channel
+    around = ring(group, 0)
+    steps = dict(zip(around, [*around[1:], around[0]], strict=True))
+    for source, target in log.get("steps", []):
+        assert steps[source] == target
+
+
+@pytest.mark.parametrize("log", LOGS, ids=of)
+def test_trees_are_those_that_were_printed(log: dict[str, Any]) -> None:
+    group = group_of(log)
+    for channel, lines in log.get("printed_trees", {}).items():
+        found = tree(group, int(channel))
+        for line in lines:
+            rank = int(line.split("->")[1])
+            assert printed(found, rank) == line, channel
+
+
+def test_logs_have_many_shapes() -> None:
+    shapes = {(log["nodes"], log["gpus"]) for log in LOGS}
+    assert shapes >= {(1, 8), (2, 8), (3, 8), (4, 8), (4, 4), (3, 1), (64, 1)}
