@@ -58,9 +58,9 @@ def rounds(group: Communicator) -> list[list[Meeting]]:
 def relays(group: Communicator, source: Ints, target: Ints) -> Ints:
     """Give the rank that each message passes on its way; its source if none.
 
-    From node to node, a message leaves by the NIC of the GPU that has the target's place in
-    its node, so that messages to one target travel together and on one rail (PXN);
-    that GPU gets it over NVLink. Nodes without such a place send directly.
+    From node to node, a message leaves by the NIC of the GPU that has the target's
+    place in its node, so that messages to one target travel together and on one rail
+    (PXN); that GPU gets it over NVLink. Nodes without such a place send directly.
     """
     most = max(map(len, group.nodes))
     at = np.full((len(group.nodes), most), -1, np.int64)

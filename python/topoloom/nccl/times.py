@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long a collective takes, and the algorithm that NCCL would choose.
+
+NCCL chooses by a latency for the steps that follow each other, and the bytes at the
+rate of the slowest link: its published tuning model. Our times are the same for rings
+and trees. Sums in a switch go through it chunk by chunk, which that model leaves out;
+it has none of exchanges.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.nccl.hardware import Hardware
+from topoloom.nccl.tuning import (
+    GENERATIONS,
+    LL_NET_RATE,
+    PLATEAU,
+    PROTOCOLS,
+    RING,
+    SWITCH_NET_US,
+    SWITCH_US,
+    TREE,
+    TREE_SHARE,
+    Generation,
+)
+from topoloom.support.nearest import unknown_name
+
+OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "alltoall")
+
+#: NCCL's exchange sends blocks up to this size by LL.
+_LL_BLOCK = 16384
+
+
+class Choice(NamedTuple):
+    """One way to do a collective.
+
+    Attributes
+    ----------
+    algorithm
+        ``ring``, ``tree``, ``nvls`` (between nodes with trees), or ``pairs``.
+    protocol
+        Of `topoloom.nccl.tuning.PROTOCOLS`.
+    seconds
+        That it takes.
+    estimate
+        Seconds that NCCL compares; the same but for ``nvls``.
+    """
+
+    algorithm: str
+    protocol: str
+    seconds: float
+    estimate: float
+
+
+def _alike(algorithm: str, protocol: int, seconds: float) -> Choice:
+    return Choice(algorithm, PROTOCOLS[protocol], seconds, seconds)
+
+
+def choices(
+    hardware: Hardware, nodes: int, operation: str, bytes: int, gpus: int | None = None
+) -> list[Choice]:
+    """Predict every way to do a collective on equal nodes; NCCL's choice is first.
+
+    Parameters
+    ----------
+    hardware
+        Of the nodes.
+    nodes
+        How many there are.
+    operation
+        From `OPERATIONS`.
+    bytes
+        As nccl-tests counts them: of a rank's result, or of all that it hands in.
+    gpus
+        That take part on each node; all by default.
+
+    Raises
+    ------
+    topoloom.Error
+        For an unknown operation and impossible numbers.
+    """
+    if operation not in OPERATIONS:
+        raise Error(unknown_name("collective of NCCL", operation, OPERATIONS))
+    local = hardware.gpus if gpus is None else gpus
+    if nodes < 1 or bytes < 0 or not 1 <= local <= hardware.gpus:
+        raise Error(
+            f"no {operation} of {bytes} bytes on {nodes} nodes with {local} of "
+            f"{hardware.gpus} GPUs each"
+        )
+    job = _Job(hardware, nodes, local)
+    if job.ranks == 1:
+        return [Choice("ring", "Simple", 0.0, 0.0)]
+    if operation == "alltoall":
+        return [_pairs(job, bytes)]
+    found = [_ring(job, operation, bytes, protocol) for protocol in range(3)]
+    if operation == "allreduce":
+        found += [_tree(job, bytes, protocol) for protocol in range(3)]
+        if hardware.sums_in_switch and local > 1:
+            found.append(_switch(job, bytes))
+    return sorted(found, key=lambda choice: choice.estimate)
+
+
+def seconds(hardware: Hardware, nodes: int, operation: str, bytes: int) -> float:
+    """Predict the time of the way that NCCL would choose; as for `choices`."""
+    return choices(hardware, nodes, operation, bytes)[0].seconds
+
+
+class _Job:
+    """A communicator of equal nodes: rates in GB/s, latencies in microseconds."""
+
+    def __init__(self, hardware: Hardware, nodes: int, local: int) -> None:
+        self.hardware, self.nodes, self.local = hardware, nodes, local
+        self.ranks = nodes * local
+        self.of: Generation = GENERATIONS[hardware.generation]
+        self.nvlink = hardware.nvlink_rate / 1e9
+        self.net = hardware.nics * hardware.nic_rate / 1e9
+        self.channels = self.of.channels if nodes == 1 else max(hardware.nics, 8)
+        self.column = min(nodes, 3) - 1
+        self.wire = hardware.net_latency_s * 1e6
+
+    def time(self, latency: float, bytes: int, rate: float) -> float:
+        """Give seconds of a latency in microseconds and bytes at GB/s."""
+        return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
+
+    @property
+    def ring_rate(self) -> float:
+        """Rate at which a ring leaves a GPU, and, between nodes, a node."""
+        return self.nvlink if self.nodes == 1 else min(self.nvlink, self.net)
+
+    @property
+    def ll_rate(self) -> float:
+        if self.nodes == 1:
+            return self.of.ll_rate
+        return LL_NET_RATE[self.hardware.amd][self.column - 1]
+
+
+def _ring(job: _Job, operation: str, bytes: int, protocol: int) -> Choice:
+    ranks = job.ranks
+    rate = (
+        min(job.ll_rate, job.ring_rate / 2),
+        min(0.92 * job.ring_rate, job.channels * job.of.ring_ll128[job.column]),
+        job.ring_rate,
+    )[protocol]
+    rooted = operation in ("bcast", "reduce")
+    sums_twice = 2 if operation == "allreduce" else 1
+    steps = ranks if rooted else sums_twice * (ranks - 1)
+    inner = RING.nvlink[protocol]
+    latency = RING.base[protocol]
+    if rooted:
+        latency += inner if job.nodes == 1 else RING.net[protocol]
+    else:
+        post = job.hardware.post_s * 1e6 * (3 if protocol == 2 else 1)
+        outer = (TREE if job.local == 1 else RING).net[protocol]
+        outer += job.wire * (2 if protocol == 2 else 1)
+        crossings = sums_twice * (job.nodes - 1)
+        if job.nodes > 1:
+            inner = max(inner, post)
+        latency += (steps - crossings) * inner + crossings * outer
+    piece = bytes / (2 * job.channels * ranks)
+    if protocol == 2 and job.nodes > 1 and operation == "allreduce" and piece >= 64:
+        latency *= PLATEAU
+    return _alike("ring", protocol, job.time(latency, bytes, rate * ranks / steps))
+
+
+def _tree(job: _Job, bytes: int, protocol: int) -> Choice:
+    rate = job.nvlink
+    if job.nodes == 2:  # either node sends all up or down once, half by each tree
+        rate = min(job.nvlink, 2 * job.net)
+    elif job.nodes > 2:
+        rate = min(job.nvlink, job.net)
+    rate = min(0.92 * rate, job.channels * job.of.tree[job.column])
+    if protocol == 0:
+        rate = min(rate / 3.8, job.ll_rate)
+    elif protocol == 1:
+        rate *= 7 / 9 if job.nodes == 1 else 120 / 128
+        rate = min(rate, job.channels * job.of.tree_ll128[job.column])
+    outer = TREE.net[protocol] + job.wire * (2 if protocol == 2 else 1)
+    depth = (job.nodes).bit_length() - 1
+    latency = TREE.base[protocol]
+    latency += 2 * ((job.local - 1) * TREE.nvlink[protocol] + depth * outer)
+    size = (bytes >> 6).bit_length() - 1
+    shares = TREE_SHARE[PROTOCOLS[protocol]]
+    if 0 <= size < len(shares) - 1:
+        rate *= shares[size]
+    return _alike("tree", protocol, job.time(latency, bytes, rate / 2))
+
+
+def _switch(job: _Job, bytes: int) -> Choice:
+    """Sum in the NVSwitch, chunk after chunk of each head in each channel.
+
+    A GPU's links carry all of its data out once, for the heads to sum, and the sum of
+    its own share; as much comes in. A round of chunks takes a step of Simple and its
+    bytes; a further one fills the buffers.
+    """
+    local = job.local
+    rate = job.of.switch_share * job.nvlink * local / (local + 1)
+    latency = SWITCH_US
+    if job.nodes > 1:
+        heads = min(local, job.hardware.nics)
+        pair = 2 if job.nodes == 2 else 1
+        most = job.of.switch_tree[min(job.column - 1, 1)]
+        bus = heads * min(pair * job.net / heads, most)
+        rate = min(rate, bus * job.ranks / (2 * (job.ranks - 1)))
+        depth = job.nodes.bit_length() - 1
+        latency += 2 * depth * (SWITCH_NET_US + 2 * job.wire)
+    round_bytes = min(_round_of_switch(job, bytes), bytes)
+    rounds = bytes / round_bytes if bytes else 0.0
+    filled = job.time(
+        latency + rounds * RING.nvlink[2], bytes + round(round_bytes), rate
+    )
+    return Choice("nvls", "Simple", filled, job.time(latency, bytes, rate))
+
+
+def _round_of_switch(job: _Job, bytes: int) -> int:
+    """Bytes that all heads and channels sum at a time: the less, the fewer there are.
+
+    Source: NCCL 2.27, calcCollChunking of src/enqueue.cc.
+    """
+    several = job.nodes > 1
+    pieces = job.of.switch_channels[several] * min(job.local, job.hardware.nics)
+    if not several:
+        for chunk, least in ((131072, 64), (65536, 8), (32768, 2)):
+            if bytes >= least * pieces * chunk:
+                return pieces * chunk
+        return pieces * 16384
+    for chunk, least in ((131072, 4), (65536, 1)):
+        if bytes >= least * pieces * chunk and (chunk <= 65536 or job.nodes < 4):
+            return pieces * chunk
+    return pieces * 32768
+
+
+def _pairs(job: _Job, bytes: int) -> Choice:
+    """Exchange blocks: as fast as a GPU's NVLinks, and a node's NICs, carry them.
+
+    The CPU posts a message for each rank of other nodes, and one to receive.
+    """
+    protocol = 0 if bytes <= _LL_BLOCK * job.ranks else 2
+    away = job.ranks - job.local
+    latency = RING.base[protocol] + (
+        TREE.net[protocol] + job.wire if away else RING.nvlink[protocol]
+    )
+    latency += 2 * away * job.hardware.post_s * 1e6
+    through_nics = bytes * away / job.ranks * job.local / job.net
+    through_links = bytes * (job.local - 1) / job.ranks / job.nvlink
+    slow = max(through_nics, through_links) / 1e3 * (2 if protocol == 0 else 1)
+    return _alike("pairs", protocol, job.time(latency, 0, 1) + 1e-6 * slow)

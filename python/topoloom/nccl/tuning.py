@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The constants by which NCCL 2.27 predicts its own times; all times in microseconds.
+
+Source: NCCL's published tuning model (src/graph/tuning.cc, Apache-2.0, and
+github.com/NVIDIA/nccl/issues/1334); the numbers are measurements of NVIDIA's. Rates are
+in GB/s: 1e9 bytes per second.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+#: LL sends 4 of 8 bytes, LL128 120 of 128; Simple all, at a higher latency.
+PROTOCOLS = ("LL", "LL128", "Simple")
+
+
+class Latencies(NamedTuple):
+    """Of one step, by protocol, and of a launch: ``base``."""
+
+    base: tuple[float, float, float]
+    nvlink: tuple[float, float, float]
+    net: tuple[float, float, float]
+
+
+RING = Latencies((6.6, 14.0, 8.4), (0.6, 1.9, 3.4), (2.7, 4.0, 14.0))
+TREE = Latencies((6.8, 14.0, 8.4), (0.6, 1.25, 4.0), (5.0, 8.5, 14.0))
+#: Sums in the switch, alone and with trees between nodes; Simple only.
+SWITCH_US = 25.0
+SWITCH_NET_US = 20.9
+
+#: Whoever launches a ring of Simple between nodes waits this much longer per step.
+PLATEAU = 1.4
+
+
+class Generation(NamedTuple):
+    """Limits of a generation of GPUs: in one node, in two, in more.
+
+    Attributes
+    ----------
+    ll_rate
+        Of LL in one node.
+    ring_ll128, tree_ll128, tree
+        Of one channel.
+    switch_share
+        Of NVLink's rate that sums in the switch reach.
+    switch_tree
+        Of one head's trees between nodes, in two and in more.
+    switch_channels
+        That sums in the switch use, in one node and in more.
+    channels
+        In one node, as found by the search; between nodes there is one per NIC, at
+        least 8.
+    """
+
+    ll_rate: float
+    ring_ll128: tuple[float, float, float]
+    tree_ll128: tuple[float, float, float]
+    tree: tuple[float, float, float]
+    switch_share: float
+    switch_tree: tuple[float, float]
+    switch_channels: tuple[int, int]
+    channels: int
+
+
+GENERATIONS = {
+    "ampere": Generation(
+        87.7, (20.0,) * 3, (20.0,) * 3, (24.0, 23.6, 17.8), 0.0, (0.0, 0.0), (0, 0), 12
+    ),
+    "hopper": Generation(
+        141.0,
+        (36.7,) * 3,
+        (36.7, 36.7, 29.0),
+        (38.7, 41.4, 36.0),
+        0.85,
+        (57.7, 45.5),
+        (16, 16),
+        12,
+    ),
+    "blackwell": Generation(
+        282.0,
+        (40.0,) * 3,
+        (55.6, 31.67, 20.0),
+        (70.0, 42.8, 24.0),
+        0.74,
+        (96.0, 80.0),
+        (24, 32),
+        16,
+    ),
+}
+
+#: LL between nodes, in two and in more, by Intel's and by AMD's CPUs.
+LL_NET_RATE = {False: (39.0, 20.4), True: (22.5, 19.0)}
+
+#: Share of its rate that a tree reaches by protocol, for 64 B, 128 B, ... 512 MB.
+TREE_SHARE = {
+    "LL": (
+        *(1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5),
+        *(0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0),
+    ),
+    "LL128": (
+        *(1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6),
+        *(0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9, 1.0, 1.0, 1.0),
+    ),
+    "Simple": (
+        *(0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5),
+        *(0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9, 0.9),
+    ),
+}
