@@ -3,7 +3,8 @@
 //
 // A box of CELLS (such as 4x4x3) patches, each with ATOMS^3 Lennard-Jones atoms at first. For each patch, and each pair of
 // neighboring ones, a compute finds the forces: a patch sends its positions by a multicast, once to each rank that has computes of
-// it, and adds up what comes back (Bhatele and Kale, PPL 18(4), 2008). Atoms that have left their patch travel by the computes, too.
+// it, and their forces come back once from each, added up (Bhatele and Kale, PPL 18(4), 2008). Atoms that have left their patch
+// travel by the computes, too.
 // After half of the steps objects move by POLICY, on MACHINE. Rank 0 prints whether the energies of all steps are those of a
 // serial run over all pairs of atoms, and hop-bytes. Under SMPI, a pair of atoms takes NS_PER_PAIR.
 #include <algorithm>
@@ -39,14 +40,19 @@ struct Compute : topoloom::Object<Compute> {
         ends = {static_cast<int>(at.x), there};
         shift = by;
     }
+    void join(int patch, topoloom::Section<Compute> listeners) { parts[side(patch)] = listeners; }
     void take(int patch, std::vector<Vector> places);
     void pass_on(int side, std::vector<Atom> leaving);
-    void serialize(auto& archive) { archive(patches, ends, shift, places, leavers, come); }
-    using methods = topoloom::Methods<&Compute::take, &Compute::pass_on>;
+    void serialize(auto& archive) { archive(patches, ends, shift, parts, places, leavers, come); }
+    using methods = topoloom::Methods<&Compute::join, &Compute::take, &Compute::pass_on>;
+
+    [[nodiscard]] std::size_t side(int patch) const { return patch == ends[0] ? 0 : 1; }
+    void add(std::size_t side, double energy, const std::vector<Vector>& forces);
 
     topoloom::Handle<Patch> patches;
     std::array<int, 2> ends{};
     Vector shift{};
+    std::array<topoloom::Section<Compute>, 2> parts;  // all computes of each patch
     std::array<std::vector<Vector>, 2> places;
     std::array<std::vector<Atom>, 2> leavers;
     int come = 0;
@@ -69,26 +75,19 @@ struct Patch : topoloom::Object<Patch> {
                 if (k > 0) members.push_back({box.beside(own, {-x, -y, -z}).first, k});
             }
             listeners = objects_of(computes).section(members);
+            objects_of(computes).multicast<&Compute::join>(listeners, own, listeners);
             send_places();
         } else {
             advance();
         }
     }
-    /// Forces by one compute, which are added up in the order of computes whatever the order of arrival.
-    void add(int compute, double energy, std::vector<Vector> given) {
-        pieces[compute] = {energy, std::move(given)};
-        if (static_cast<int>(pieces.size()) < 2 * half - 1) return;
+    /// The energy and the forces of all computes.
+    void add(std::vector<double> given) {
         const bool is_first = forces.empty();
         forces.assign(atoms.size(), {});
-        double potential = 0;
-        for (const auto& [number, piece] : pieces) {
-            potential += piece.first;
-            for (std::size_t i = 0; i < atoms.size(); ++i)
-                for (std::size_t a = 0; a < 3; ++a) forces[i][a] += piece.second[i][a];
-        }
-        pieces.clear();
+        for (std::size_t i = 0; i < 3 * atoms.size(); ++i) forces[i / 3][i % 3] = given[i + 1];
         if (!is_first) push(atoms, forces);
-        energies.push_back(potential + kinetic(atoms));
+        energies.push_back(given[0] + kinetic(atoms));
         if (step < last)
             advance();
         else
@@ -102,7 +101,7 @@ struct Patch : topoloom::Object<Patch> {
         send_places();
     }
     void serialize(auto& archive) {
-        archive(box, computes, result, listeners, atoms, forces, energies, pieces, arrived, step, last);
+        archive(box, computes, result, listeners, atoms, forces, energies, arrived, step, last);
     }
     using methods = topoloom::Methods<&Patch::start, &Patch::add, &Patch::receive>;
 
@@ -113,7 +112,6 @@ struct Patch : topoloom::Object<Patch> {
     std::vector<Atom> atoms;
     std::vector<Vector> forces;
     std::vector<double> energies;  // of steps
-    std::map<int, std::pair<double, std::vector<Vector>>> pieces;
     std::map<int, std::vector<Atom>> arrived;
     int step = 0, last = 0;
 
@@ -154,7 +152,7 @@ struct Patch : topoloom::Object<Patch> {
 
 void Compute::take(int patch, std::vector<Vector> given) {
     const int sides = ends[0] == ends[1] ? 1 : 2;
-    places[patch == ends[0] ? 0 : 1] = std::move(given);
+    places[side(patch)] = std::move(given);
     if (++come < sides) return;
     come = 0;
     const std::vector<Vector>&here = places[0], &there = places[static_cast<std::size_t>(sides) - 1];
@@ -176,9 +174,14 @@ void Compute::take(int patch, std::vector<Vector> given) {
         std::getenv("NS_PER_PAIR") != nullptr ? std::atof(std::getenv("NS_PER_PAIR")) : 0;
     smpi_execute(1e-9 * ns * static_cast<double>(here.size() * there.size()) / (sides == 1 ? 2 : 1));
 #endif
-    const int number = ends[0] * half + static_cast<int>(index().y);
-    objects_of(patches)[ends[0]].send<&Patch::add>(number, energy, forces);
-    if (sides == 2) objects_of(patches)[ends[1]].send<&Patch::add>(number, 0, back);
+    add(0, energy, forces);
+    if (sides == 2) add(1, 0, back);
+}
+
+void Compute::add(std::size_t side, double energy, const std::vector<Vector>& forces) {
+    std::vector<double> packed{energy};
+    for (const Vector& force : forces) packed.insert(packed.end(), force.begin(), force.end());
+    contribute_to<topoloom::sum, &Patch::add>(parts[side], patches, {ends[side]}, packed);
 }
 
 void Compute::pass_on(int side, std::vector<Atom> leaving) {

@@ -15,11 +15,12 @@ struct Row {
     std::uint64_t object = 0;
     double seconds = 0;
     std::int64_t packed_bytes = 0;
+    std::uint64_t moves = 0;
     std::uint64_t peers = 0;
 };
 struct Peer {
     std::uint64_t object = 0;
-    std::int64_t bytes = 0, messages = 0;
+    Sent sent;
 };
 
 template <typename T>
@@ -45,11 +46,12 @@ std::vector<char> own_rows(State& state, const std::vector<std::uint64_t>& first
             resident->sent.each([&](std::uint64_t key, const Sent& sent) {
                 const std::uint64_t to = Sender::array(key);
                 if (sent.messages == 0 || state.arrays[to]->front == nullptr) return;
-                peers.push_back({first[to] + Sender::index(key), sent.bytes, sent.messages});
+                peers.push_back({first[to] + Sender::index(key), sent});
             });
             std::ranges::sort(peers, {}, &Peer::object);
             append(rows, Row{first[a] + index, resident->seconds,
-                             static_cast<std::int64_t>(array.type.size(resident->object)), peers.size()});
+                             static_cast<std::int64_t>(array.type.size(resident->object)), resident->moves,
+                             peers.size()});
             for (const Peer& peer : peers) append(rows, peer);
         });
     }
@@ -65,7 +67,7 @@ std::vector<std::uint64_t> State::first_objects() const {
     return first;
 }
 
-Measured State::measured() {
+Gathered State::measured() {
     const std::vector<std::uint64_t> first = first_objects();
     const std::vector<char> own = own_rows(*this, first);
     const int ranks = transport->ranks();
@@ -81,10 +83,11 @@ Measured State::measured() {
 
     const std::size_t objects = first.back();
     std::vector<const char*> row_of(objects, nullptr);
-    Measured made;
+    Gathered made;
     made.seconds.resize(objects);
     made.packed_bytes.resize(objects);
     made.rank.resize(objects);
+    made.moves.resize(objects);
     for (int rank = 0; rank < ranks; ++rank) {
         const char* at = all.data() + offsets[static_cast<std::size_t>(rank)];
         const char* const end = at + counts[static_cast<std::size_t>(rank)];
@@ -93,10 +96,12 @@ Measured State::measured() {
             row_of[row.object] = at;
             made.seconds[row.object] = row.seconds;
             made.packed_bytes[row.object] = row.packed_bytes;
+            made.moves[row.object] = static_cast<std::uint32_t>(row.moves);
             made.rank[row.object] = static_cast<std::uint32_t>(rank);
             at += row.peers * sizeof(Peer);
         }
     }
+    std::vector<std::int64_t> all_bytes(objects), shared_bytes(objects);
     made.first.push_back(0);
     for (std::size_t object = 0; object < objects; ++object) {
         const char* header = row_of[object] - sizeof(Row);
@@ -104,16 +109,22 @@ Measured State::measured() {
         for (std::uint64_t i = 0; i < row.peers; ++i) {
             const auto peer = take_from<Peer>(header);
             made.peers.push_back(static_cast<std::uint32_t>(peer.object));
-            made.bytes.push_back(peer.bytes);
-            made.messages.push_back(peer.messages);
+            made.bytes.push_back(peer.sent.bytes);
+            made.messages.push_back(peer.sent.messages);
+            all_bytes[object] += peer.sent.bytes;
+            all_bytes[peer.object] += peer.sent.bytes;
+            shared_bytes[object] += peer.sent.cast_bytes;
+            shared_bytes[peer.object] += peer.sent.reduced_bytes;
         }
         made.first.push_back(made.peers.size());
     }
+    for (std::size_t object = 0; object < objects; ++object)
+        made.is_proxied.push_back(2 * shared_bytes[object] > all_bytes[object] ? 1 : 0);
     return made;
 }
 
 void State::forget_measured() {
-    const auto forget = [](std::uint64_t, Sent& sent) { sent.bytes = sent.messages = 0; };
+    const auto forget = [](std::uint64_t, Sent& sent) { sent = {.next = sent.next}; };
     for (const auto& array : arrays) {
         array->residents.each([&](std::uint64_t, Resident* resident) {
             resident->seconds = 0;

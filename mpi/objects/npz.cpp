@@ -112,6 +112,9 @@ bool write_graph(const std::string& path, const Measured& measured) {
         }
         first.push_back(static_cast<std::int64_t>(peers.size()));
     }
+    std::vector<std::int64_t> proxied;
+    for (std::size_t object = 0; object < measured.objects(); ++object)
+        if (measured.is_proxied[object] != 0) proxied.push_back(static_cast<std::int64_t>(object));
     const auto objects = static_cast<std::int64_t>(measured.objects());
     const std::int64_t version = 1;
     Archive archive;
@@ -124,6 +127,7 @@ bool write_graph(const std::string& path, const Measured& measured) {
     archive.add("load", npy("<f8", measured.seconds));
     archive.add("self_bytes", npy("<i8", self_bytes));
     archive.add("self_messages", npy("<i8", self_messages));
+    if (!proxied.empty()) archive.add("proxied", npy("<i8", proxied));
     archive.add("topoloom_format", unicode("topoloom-graph"));
     archive.add("topoloom_version", npy("<i8", "()", &version, sizeof version));
     const std::string file = archive.take();

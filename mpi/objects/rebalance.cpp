@@ -57,20 +57,38 @@ struct Answer {
     topoloom_rebalanced worth{};
 };
 
+/// What objects here sent to has moved: their next messages shall go there, and not by the home ranks.
+void learn_whereabouts(State& state, const Gathered& before, const std::vector<std::uint32_t>& wanted) {
+    const std::vector<std::uint64_t> first = state.first_objects();
+    const auto here = static_cast<std::uint32_t>(state.transport->rank());
+    for (std::size_t object = 0; object < wanted.size(); ++object) {
+        if (wanted[object] != here) continue;
+        for (std::uint64_t i = before.first[object]; i < before.first[object + 1]; ++i) {
+            const std::uint32_t peer = before.peers[i];
+            const auto next = std::ranges::upper_bound(first, std::uint64_t{peer});
+            const auto array = static_cast<std::size_t>(next - first.begin()) - 1;
+            const std::uint32_t moves = before.moves[peer] + (wanted[peer] != before.rank[peer] ? 1 : 0);
+            state.locate(*state.arrays[array], peer - first[array],
+                         {static_cast<std::int32_t>(wanted[peer]), moves});
+        }
+    }
+}
+
 }  // namespace
 
 Rebalanced Runtime::rebalance(const std::string& policy, const RebalanceOptions& options) {
     if (state_->current != nullptr) fail("a method calls rebalance(), which only the main program may");
     const Seats seats(*state_, options);
     if (!seats.error().empty()) fail("rebalance: " + seats.error());
-    const Measured all = measured();
+    const Gathered all = state_->measured();
     std::vector<std::uint32_t> wanted(all.objects());
     Answer answer;
     if (rank() == 0) {
         const topoloom_objects objects{{all.objects(), all.first.data(), all.peers.data(), all.bytes.data()},
                                        all.seconds.data(),
                                        all.packed_bytes.data(),
-                                       all.rank.data()};
+                                       all.rank.data(),
+                                       all.is_proxied.data()};
         const topoloom_moving moving{options.seconds_per_byte, options.periods, options.tolerance, 1};
         answer.failed = topoloom_rebalance(seats.get(), &objects, policy.c_str(), &moving, wanted.data(),
                                            &answer.worth, answer.error, sizeof answer.error);
@@ -87,6 +105,7 @@ Rebalanced Runtime::rebalance(const std::string& policy, const RebalanceOptions&
         }
     }
     run();
+    learn_whereabouts(*state_, all, wanted);
     const topoloom_rebalanced& worth = answer.worth;
     return {worth.moved,   worth.moved_bytes,      worth.busiest_before, worth.busiest_after,
             worth.average, worth.hop_bytes_before, worth.hop_bytes_after};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions: values are combined on each rank, and go up a tree of ranks together with how many they are, so that it does
-// not matter where an object was when it contributed.
+// not matter where an object was when it contributed. Those of a section for one object go straight to the rank of that
+// object, when all members of a rank have contributed.
 #include <utility>
 
 #include "state.hpp"
@@ -21,27 +22,44 @@ void State::contribute(const PartialHead& head, const char* value, std::size_t b
             fail("a reduction cannot combine values of this type by this operation");
         partial.head.contributions += head.contributions;
     }
-    if (transport->rank() == 0 && partial.head.contributions == partial.head.group.members) {
+    const bool is_direct = is_for_one_object(head.group, head.target);
+    if ((is_direct || transport->rank() == 0) && partial.head.contributions == partial.head.group.members) {
         const Partial finished = std::move(partial);
         partials.erase({head.group.number, head.group.turn});
         finish(finished);
+    } else if (is_direct && partial.head.contributions >= partial.head.group.here && send_on(partial)) {
+        partials.erase({head.group.number, head.group.turn});
     }
 }
 
 /// When this rank has nothing else to do.
 void State::send_partials() {
-    if (transport->rank() == 0) return;
-    for (const auto& [key, partial] : partials) {
-        Header header;
-        header.kind = Kind::partial;
-        header.bytes = static_cast<std::uint32_t>(sizeof partial.head + partial.value.size());
-        std::vector<char> packed(header.bytes);
-        std::memcpy(packed.data(), &partial.head, sizeof partial.head);
-        if (!partial.value.empty())
-            std::memcpy(packed.data() + sizeof partial.head, partial.value.data(), partial.value.size());
-        transport->send(parent_of(transport->rank()), header, packed.data());
+    std::erase_if(partials, [&](const auto& entry) { return send_on(entry.second); });
+}
+
+/// To where it is combined with others; false: that is here.
+bool State::send_on(const Partial& partial) {
+    const Target& target = partial.head.target;
+    const int here = transport->rank();
+    int to = parent_of(here);
+    if (is_for_one_object(partial.head.group, target)) {
+        if (resident(target.array, target.index) != nullptr) return false;
+        to = whereabouts(*arrays[target.array], target.index);
+        if (to == here) fail(name_of(target.array, target.index) + " is on no rank");
+    } else if (here == 0) {
+        return false;
     }
-    partials.clear();
+    PartialHead head = partial.head;
+    head.group.here = 0;
+    Header header;
+    header.kind = Kind::partial;
+    header.bytes = static_cast<std::uint32_t>(sizeof head + partial.value.size());
+    std::vector<char> packed(header.bytes);
+    std::memcpy(packed.data(), &head, sizeof head);
+    if (!partial.value.empty())
+        std::memcpy(packed.data() + sizeof head, partial.value.data(), partial.value.size());
+    transport->send(to, header, packed.data());
+    return true;
 }
 
 void State::finish(const Partial& partial) {

@@ -123,6 +123,7 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
         for (const std::uint64_t member : members) {
             Sent& sent = state_->current->sent[Sender::of(array, member)];
             sent.bytes += message->header.bytes;
+            sent.cast_bytes += message->header.bytes;
             ++sent.messages;
         }
     }
@@ -131,6 +132,12 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
 }
 
 void Runtime::contribute(const Group& group, int operation, const Target& target, Message* value) {
+    if (state_->options.measures && state_->current != nullptr && is_for_one_object(group, target)) {
+        Sent& sent = state_->current->sent[Sender::of(target.array, target.index)];
+        sent.bytes += value->header.bytes;
+        sent.reduced_bytes += value->header.bytes;
+        ++sent.messages;
+    }
     state_->contribute({group, target, 1, operation}, value->values(), value->header.bytes);
     Message::discard(value);
 }

@@ -20,6 +20,7 @@ namespace topoloom::objects {
 /// What an object has sent to another since the last rebalance, and the number of its next message.
 struct Sent {
     std::int64_t bytes = 0, messages = 0;
+    std::int64_t cast_bytes = 0, reduced_bytes = 0;  // of these by multicasts, by reductions of sections
     std::uint32_t next = 0;
 };
 
@@ -75,7 +76,12 @@ struct Array {
     std::uint64_t broadcast_count = 0;
 };
 
-/// A reduction on its way up the tree of ranks.
+/// Whether the parts of a reduction meet where the object is that it is for, and not on rank 0.
+[[nodiscard]] inline bool is_for_one_object(const Group& group, const Target& target) {
+    return group.is_section() && target.kind == Target::element;
+}
+
+/// A part of a reduction on its way up the tree of ranks, or to an object.
 struct PartialHead {
     Group group;
     Target target;
@@ -91,6 +97,11 @@ struct Partial {
 struct Callback {
     Runtime::Invoke invoke;
     bool (*combine)(int, std::vector<char>&, const char*, std::size_t);
+};
+
+/// And how often objects have moved.
+struct Gathered : Measured {
+    std::vector<std::uint32_t> moves;
 };
 
 struct State final : Receiver {
@@ -126,6 +137,7 @@ struct State final : Receiver {
     // reductions.cpp
     void contribute(const PartialHead& head, const char* value, std::size_t bytes);
     void send_partials();
+    [[nodiscard]] bool send_on(const Partial& partial);
     void finish(const Partial& partial);
     void take_result(const Header& header, const char* values);
 
@@ -140,7 +152,7 @@ struct State final : Receiver {
     // measured.cpp
     /// The number of the first object of each array; then of all.
     [[nodiscard]] std::vector<std::uint64_t> first_objects() const;
-    [[nodiscard]] Measured measured();
+    [[nodiscard]] Gathered measured();
     void forget_measured();
 
     MPI_Comm comm;

@@ -17,6 +17,7 @@
 #ifndef TOPOLOOM_OBJECTS_HPP
 #define TOPOLOOM_OBJECTS_HPP
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -215,6 +216,18 @@ class Object {
         runtime().contribute({section.number, section.members.size(), section.turn++},
                              objects::operation_of<How>, {objects::Target::callback, 0, to.number, 0},
                              objects::packed(value));
+    }
+    /// Or for one object, of any array: what members on one rank contribute goes to its rank in one message, combined.
+    template <objects::Operation How, auto method, typename Other, typename Value>
+    void contribute_to(Section<T>& section, Handle<Other> others, const Index& to, const Value& value) {
+        const objects::Target one{objects::Target::element, others.number,
+                                  objects::number_of<Other, method>(), objects_of(others).checked(to)};
+        const auto is_here = [&](std::uint64_t member) {
+            return runtime().find(section.array.number, member) != nullptr;
+        };
+        const auto here = static_cast<std::uint64_t>(std::ranges::count_if(section.members, is_here));
+        runtime().contribute({section.number, section.members.size(), section.turn++, here},
+                             objects::operation_of<How>, one, objects::message_for<method>(value));
     }
 
    private:

@@ -31,6 +31,9 @@ struct Measured {
     std::vector<std::uint64_t> first;
     std::vector<std::uint32_t> peers;
     std::vector<std::int64_t> bytes, messages;
+    /// 1: of all bytes that it sends and receives, most go to or come from a rank once, by its multicasts and by
+    /// reductions of sections for it.
+    std::vector<std::uint8_t> is_proxied;
 
     [[nodiscard]] std::size_t objects() const { return rank.size(); }
 };
@@ -108,6 +111,8 @@ struct Group {
     std::uint64_t number = 0;
     std::uint64_t members = 0;
     std::uint64_t turn = 0;  // how many reductions it had before
+    std::uint64_t here = 0;  // members on this rank; 0: not known
+    [[nodiscard]] bool is_section() const { return number >> 63 != 0; }
 };
 
 struct State;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "topoloom/balance/balancer.hpp"
@@ -14,6 +15,7 @@
 #include "topoloom/capi/guarded.hpp"
 #include "topoloom/capi/seats.hpp"
 #include "topoloom/capi/topoloom_rebalance.h"
+#include "topoloom/metric/proxies.hpp"
 #include "topoloom/place/effort.hpp"
 #include "topoloom/place/mapper.hpp"
 
@@ -44,10 +46,15 @@ struct Program {
     static CommGraph graph_of(const topoloom_objects& given) {
         const topoloom_pattern& pattern = given.pattern;
         const std::size_t edges = pattern.first[pattern.ranks];
-        return CommGraph::from_csr({pattern.first, pattern.ranks + 1},
-                                   {reinterpret_cast<const Rank*>(pattern.peers), edges},
-                                   {reinterpret_cast<const Bytes*>(pattern.bytes), edges}, {},
-                                   {given.seconds, given.seconds + pattern.ranks});
+        CommGraph graph = CommGraph::from_csr({pattern.first, pattern.ranks + 1},
+                                              {reinterpret_cast<const Rank*>(pattern.peers), edges},
+                                              {reinterpret_cast<const Bytes*>(pattern.bytes), edges}, {},
+                                              {given.seconds, given.seconds + pattern.ranks});
+        if (given.is_proxied == nullptr) return graph;
+        std::vector<Rank> proxied;
+        for (std::uint32_t i = 0; i < pattern.ranks; ++i)
+            if (given.is_proxied[i] != 0) proxied.emplace_back(i);
+        return std::move(graph).with_proxies(std::move(proxied));
     }
     [[nodiscard]] std::vector<Slot> slots_of(std::span<const Rank> processes) const {
         std::vector<Slot> slots;
@@ -62,14 +69,15 @@ struct Program {
                static_cast<double>(tasks.ranks);
     }
     [[nodiscard]] double hop_bytes(std::span<const Rank> processes) const {
+        const std::vector<Slot> slots = slots_of(processes);
+        return hop_bytes(graph.proxied().empty() ? graph : through_proxies(graph, slots), slots);
+    }
+    [[nodiscard]] double hop_bytes(const CommGraph& sent, std::span<const Slot> slots) const {
         double sum = 0;
-        for (const Rank u : ids<Rank>(graph.rank_count())) {
-            const Slot from = at.slots()[processes[u.value].value];
-            for (const Edge edge : graph.sends(u)) {
-                const Slot to = at.slots()[processes[edge.peer.value].value];
-                sum += static_cast<double>(edge.bytes.value) * at.machine().distance(from, to);
-            }
-        }
+        for (const Rank u : ids<Rank>(sent.rank_count()))
+            for (const Edge edge : sent.sends(u))
+                sum += static_cast<double>(edge.bytes.value) *
+                       at.machine().distance(slots[u.value], slots[edge.peer.value]);
         return sum;
     }
 

@@ -24,6 +24,9 @@ typedef struct {
     const double* seconds;      /* that it computed */
     const int64_t* moved_bytes; /* that moving it takes */
     const uint32_t* process;    /* that has it now */
+    const uint8_t*
+        is_proxied; /* 1: what it sends to the objects of one process goes as one message, the largest, and so
+                                   does what they send to it; may be NULL: none */
 } topoloom_objects;
 
 typedef struct {

@@ -31,7 +31,8 @@ struct Ring {
         const topoloom_objects objects{{process.size(), first.data(), peers.data(), bytes.data()},
                                        seconds.data(),
                                        moved_bytes.data(),
-                                       process.data()};
+                                       process.data(),
+                                       is_proxied.empty() ? nullptr : is_proxied.data()};
         found.assign(process.size(), 99);
         return topoloom_rebalance(seats, &objects, policy, &moving, found.data(), &worth, error,
                                   sizeof error) == 0;
@@ -42,6 +43,7 @@ struct Ring {
     std::vector<std::uint32_t> peers, process, found;
     std::vector<std::int64_t> bytes, moved_bytes;
     std::vector<double> seconds;
+    std::vector<std::uint8_t> is_proxied;
     topoloom_rebalanced worth{};
     char error[256] = "";
 };
@@ -86,6 +88,21 @@ TEST_CASE("neighbors are brought together") {
         CHECK(ring.worth.hop_bytes_after == 400);
         CHECK(ring.worth.hop_bytes_before > 1000);
     }
+}
+
+TEST_CASE("what a proxied object sends to a process counts once") {
+    // Object 0 sends to three objects that are one hop away and to one two hops away; all answer.
+    Ring star({0, 1, 1, 1, 3});
+    star.first = {0, 4, 5, 6, 7, 8};
+    star.peers = {1, 2, 3, 4, 0, 0, 0, 0};
+    star.bytes = {100, 100, 100, 100, 10, 10, 10, 10};
+    REQUIRE(star.rebalance("none"));
+    CHECK(star.worth.hop_bytes_before == 3 * 110 + 2 * 110);
+    star.is_proxied = {1, 0, 0, 0, 0};
+    REQUIRE(star.rebalance("none"));
+    CHECK(star.worth.hop_bytes_before == 110 + 2 * 110);
+    REQUIRE(star.rebalance("place", {0, 1000, 1, 1}));
+    CHECK(star.worth.hop_bytes_after <= star.worth.hop_bytes_before);
 }
 
 TEST_CASE("wrong policies and processes are named") {

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects placed by what was measured: sections, proxies, stencils, molecules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from object_programs import SOURCES, said, with_objects
+from recorded import MPICH, run_to_end
+
+from topoloom.graphs.graph_file import load_graph
+
+
+@pytest.fixture(scope="module")
+def sections(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sections")
+    return with_objects(MPICH, SOURCES / "sections.cpp", folder)
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 5])
+def test_sections_are_added_up_while_all_move(
+    sections: Path, tmp_path: Path, ranks: int
+) -> None:
+    file = tmp_path / "measured.npz"
+    done = run_to_end(MPICH.command(ranks, sections, 50, file))
+    assert said(done) == "sections are right\n"
+    graph = load_graph(file)
+    # Three hubs, whose messages to leaves are multicasts; all leaves answer.
+    assert graph.rank_count == 15
+    assert graph.proxied.tolist() == [0, 1, 2]
+    assert set(graph.messages.tolist()) == {50}
