@@ -41,6 +41,7 @@ static_assert(sizeof(Header) == 48);
 struct alignas(16) Message {
     Message* next = nullptr;
     Header header;
+    std::int32_t from = -1;  // the rank that is to hear when it is taken
     [[nodiscard]] char* values() { return reinterpret_cast<char*>(this + 1); }
 
     static Message* make(std::size_t bytes) {

@@ -5,6 +5,7 @@
 // reports to its home rank. So a message that follows what ranks know meets ever later stations of its object, and
 // finds it; the rank where it does reports that to the sender, for its next messages.
 #include <exception>
+#include <utility>
 
 #include "state.hpp"
 
@@ -56,44 +57,68 @@ void State::send(Message* message) {
 }
 
 /// What fails here must not keep from the others of a message what is theirs.
-void State::take(const Header& header, const char* values) {
+bool State::take(int from, const Header& header, const char* values) {
     try {
-        take_one(header, values);
+        return take_one(from, header, values);
     } catch (...) {
         if (trouble == nullptr) trouble = std::current_exception();
+        return false;
     }
 }
 
-void State::take_one(const Header& header, const char* values) {
+/// Whether it waits in the queue.
+bool State::take_one(int from, const Header& header, const char* values) {
     switch (header.kind) {
         case Kind::to_object:
             if (const Resident* const here = resident(header.array, header.index)) {
                 if (header.was_forwarded)
                     say_where({header.array, header.index}, header.origin, {transport->rank(), here->moves});
-                return queue.push(Message::copy(header, values));
+                Message* const message = Message::copy(header, values);
+                message->from = from;
+                queue.push(message);
+                return true;
             }
-            return pass_on(header, values);
+            pass_on(header, values);
+            return false;
         case Kind::to_root:
-            return broadcast(Message::copy(header, values));
+            broadcast(Message::copy(header, values));
+            return false;
         case Kind::to_all:
-            return take_broadcast(header, values);
+            take_broadcast(header, values);
+            return false;
         case Kind::to_some:
-            return take_multicast(header, values);
+            take_multicast(header, values);
+            return false;
         case Kind::partial: {
             PartialHead head;
             std::memcpy(&head, values, sizeof head);
-            return contribute(head, values + sizeof head, header.bytes - sizeof head);
+            contribute(head, values + sizeof head, header.bytes - sizeof head);
+            return false;
         }
         case Kind::result:
-            return take_result(header, values);
+            take_result(header, values);
+            return false;
         case Kind::arrival:
-            return arrive(header, values);
+            arrive(header, values);
+            return false;
         case Kind::located: {
             Location location;
             std::memcpy(&location, values, sizeof location);
-            return locate(*arrays[header.array], header.index, location);
+            locate(*arrays[header.array], header.index, location);
+            return false;
         }
     }
+    return false;
+}
+
+/// The rank that it came from may send more.
+void State::release(Message* message) {
+    if (message->from >= 0) transport->release(std::exchange(message->from, -1), message->header);
+}
+
+void State::discard(Message* message) {
+    release(message);
+    Message::discard(message);
 }
 
 void State::pass_on(const Header& header, const char* values) {
@@ -124,11 +149,14 @@ void State::deliver(Message* message) {
     Resident* const here = resident(header.array, header.index);
     if (here == nullptr) {  // it has left while the message waited
         pass_on(header, message->values());
-        return Message::discard(message);
+        return discard(message);
     }
     if (!header.is_sequenced) return call(*here, message);
     std::uint32_t& expected = here->expected[header.sender];
-    if (header.sequence != expected) return here->early.push_back(message);
+    if (header.sequence != expected) {
+        release(message);  // those that it waits for may need the room
+        return here->early.push_back(message);
+    }
     ++expected;
     // The one behind it may be here already; it goes before all others, as they have overtaken it.
     for (std::size_t i = 0; i < here->early.size(); ++i) {

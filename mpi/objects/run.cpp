@@ -2,6 +2,7 @@
 // The loop: take what has come, call a method, and when there is none ask whether all is done.
 #include <ctime>
 #include <exception>
+#include <sstream>
 #include <utility>
 
 #include "state.hpp"
@@ -51,23 +52,43 @@ constexpr int polls_before_wave = 0;
 constexpr int polls_before_wave = 16;
 #endif
 
+/// A value until the end of the block, however that is left.
+template <typename T>
+class Set {
+   public:
+    Set(T& variable, T value) : variable_(variable), before_(std::exchange(variable, value)) {}
+    ~Set() { variable_ = before_; }
+    Set(const Set&) = delete;
+    Set& operator=(const Set&) = delete;
+
+   private:
+    T& variable_;
+    T before_;
+};
+
 }  // namespace
 
+void State::begin_measuring() {
+    if (!options.measures) return;
+    clock_then = clock_now();
+    processor_then = processor_now();
+}
+
 void State::run() {
+    begin_measuring();
     double now = clock_now(), looked = now;
-    if (options.measures) {
-        clock_then = now;
-        processor_then = processor_now();
-    }
+    quiet_since = now;
+    const Set<bool> running(is_running, true);
+    transport->set_made(arrays.size() + callbacks.size());
     transport->open();
+    depart_late();
     transport->receive();
     raise_trouble();
     for (int idle = 0;; ++idle) {
         while (Message* const message = queue.pop()) {
             idle = 0;
-            Resident* const before = current;
-            deliver(message);
-            current = before;
+            deliver_next(message);
+            if (transport->is_full(false)) wait_for_room(false);
             now = clock_now();
             if (now - looked < look_every) continue;
             looked = now;
@@ -79,11 +100,14 @@ void State::run() {
         transport->flush();
         const bool has_come = transport->receive();
         raise_trouble();
-        if (has_come || !queue.empty()) continue;
+        if (has_come || !queue.empty()) {
+            quiet_since = 0;
+            continue;
+        }
         if (transport->take_end()) break;
-        if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave();
+        if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave(false);
         if (transport->take_end()) break;
-        transport->wait();
+        wait(true);
         raise_trouble();
         if (options.measures && queue.empty() && clock_now() - clock_then > settle_every) settle_loads();
     }
@@ -92,15 +116,79 @@ void State::run() {
     forget_locations();
 }
 
+void State::deliver_next(Message* message) {
+    const Set<Resident*> interrupted(current, nullptr);
+    const Set<int> deeper(delivering, delivering + 1);
+    quiet_since = 0;
+    deliver(message);
+}
+
+/// After a send: waits while this rank holds more than it may. The main program calls methods meanwhile. A method cannot: it goes
+/// on taking what comes, which others bound.
+void State::make_room() {
+    const bool is_main = delivering == 0;
+    if (!transport->is_full(is_main)) return;
+    if (is_main) {
+        transport->set_made(arrays.size() + callbacks.size());
+        transport->open();
+        if (!is_running) begin_measuring();
+    }
+    wait_for_room(is_main);
+    if (is_main) settle_loads();
+}
+
+void State::wait_for_room(bool delivers) {
+    const double began = clock_now();
+    quiet_since = began;
+    for (int idle = 0; transport->is_full(delivers); ++idle) {
+        transport->flush();
+        const bool has_come = transport->receive();
+        Message* const message = delivers && !transport->is_full(false) ? queue.pop() : nullptr;
+        if (message != nullptr) deliver_next(message);
+        if (has_come || message != nullptr) {
+            idle = 0;
+            quiet_since = 0;
+            continue;
+        }
+        if (!transport->is_in_wave() && idle >= polls_before_wave) transport->join_wave(true);
+        wait(false);
+    }
+    if (!delivers) waited += clock_now() - began;
+}
+
+/// A rank that others wait for in vain, as it has died or hangs, is an error after a time.
+void State::wait(bool has_room) {
+    if (transport->wait(has_room)) quiet_since = 0;
+    if (options.patience <= 0) return;
+    const double now = clock_now();
+    if (quiet_since <= 0) quiet_since = now;
+    if (now - quiet_since < options.patience) return;
+    const Awaited awaited = transport->awaited();
+    if (awaited.ranks.empty() || now - quiet_since < options.patience * awaited.patience) return;
+    quiet_since = 0;
+    std::ostringstream text;
+    text << "rank " << transport->rank() << " has waited for " << options.patience
+         << " s: " << awaited.reason;
+    for (std::size_t i = 0; i < awaited.ranks.size(); ++i)
+        text << (i > 0 ? ", rank " : " rank ") << awaited.ranks[i];
+    fail(text.str());
+}
+
+void State::depart_late() {
+    for (const Address& address : std::exchange(late, {}))
+        if (Resident* const leaving = resident(address.array, address.index)) depart(leaving);
+}
+
 void State::raise_trouble() {
     if (trouble != nullptr) std::rethrow_exception(std::exchange(trouble, nullptr));
 }
 
 void State::call(Resident& resident, Message* message) {
-    const std::unique_ptr<Message, void (*)(Message*)> held(message, &Message::discard);
+    const auto give_back = [this](Message* taken) { discard(taken); };
+    const std::unique_ptr<Message, decltype(give_back)> held(message, give_back);
     const Header& header = message->header;
     const Entry& entry = arrays[header.array]->type.entries[header.entry];
-    const double begin = options.measures ? clock_now() : 0;
+    const double begin = options.measures ? clock_now() : 0, waited_before = waited;
     current = &resident;
     try {
         Reader reader(message->values(), header.bytes);
@@ -114,10 +202,14 @@ void State::call(Resident& resident, Message* message) {
     current = nullptr;
     if (options.measures) {
         const double end = clock_now();
-        calls.emplace_back(&resident, end - begin);
+        calls.emplace_back(&resident, end - begin - (waited - waited_before));
         if (end - clock_then > settle_every) settle_loads();
     }
-    if (resident.wanted >= 0) depart(&resident);
+    if (resident.wanted < 0) return;
+    if (is_running)
+        depart(&resident);
+    else  // the main program may have the object in its hands
+        late.push_back({static_cast<std::uint16_t>(resident.array), resident.index});
 }
 
 /// Gives objects the time of their calls, less the share in which the processor was not ours.

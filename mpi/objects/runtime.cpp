@@ -11,15 +11,35 @@ extern "C" {
 
 namespace topoloom::objects {
 
+namespace {
+
+/// What is wrong with the options; empty: nothing.
+std::string refused(const SchedulerOptions& options, int ranks) {
+    if (options.message_bytes < 64 || options.message_bytes > 1 << 28)
+        return "message_bytes is " + std::to_string(options.message_bytes) +
+               ", and may be from 64 to 268435456";
+    const std::int64_t least = Transport::least_memory(ranks);
+    if (options.memory_bytes < least)
+        return "memory_bytes is " + std::to_string(options.memory_bytes) + ", and " + std::to_string(ranks) +
+               " ranks need " + std::to_string(least) + " or more";
+    if (!(options.patience >= 0))
+        return "a patience of " + std::to_string(options.patience) + " s is negative";
+    return {};
+}
+
+}  // namespace
+
 State::State(MPI_Comm given_comm, const SchedulerOptions& given) : comm(MPI_COMM_NULL), options(given) {
-    if (options.message_bytes < 64 || options.message_bytes > 1 << 28) {
-        const std::string text =
-            "message_bytes is " + std::to_string(options.message_bytes) + ", and may be from 64 to 268435456";
+    int ranks = 0;
+    PMPI_Comm_size(given_comm, &ranks);
+    const std::string text = refused(options, ranks);
+    if (!text.empty()) {
         raise_error(given_comm, MPI_ERR_ARG, "objects", "%s", text.c_str());
         throw ObjectsError(text);
     }
     PMPI_Comm_dup(given_comm, &comm);
-    transport = std::make_unique<Transport>(comm, options.message_bytes, *this);
+    transport = std::make_unique<Transport>(comm, static_cast<std::size_t>(options.message_bytes),
+                                            options.memory_bytes, *this);
 }
 
 State::~State() {
@@ -41,9 +61,11 @@ int Runtime::rank() const { return state_->transport->rank(); }
 int Runtime::ranks() const { return state_->transport->ranks(); }
 
 void Runtime::run() {
-    if (state_->current != nullptr) fail("a method calls run(), which only the main program may");
+    if (state_->delivering > 0) fail("a method calls run(), which only the main program may");
     state_->run();
 }
+
+std::int64_t Runtime::most_held() const { return state_->transport->most_held(); }
 
 std::uint32_t Runtime::add_array(const Type& type, void* array, ArraySetting setting) {
     if (state_->arrays.size() > 0xFFFF) fail("there are 65,536 arrays already");
@@ -108,11 +130,13 @@ void Runtime::send(Message* message, std::uint32_t array, std::uint32_t entry, s
                    int priority) {
     address(message, array, entry, index, priority);
     state_->send(message);
+    state_->make_room();
 }
 
 void Runtime::broadcast(Message* message, std::uint32_t array, std::uint32_t entry, int priority) {
     address(message, array, entry, 0, priority);
     state_->broadcast(message);
+    state_->make_room();
 }
 
 void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t entry,
@@ -129,6 +153,7 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
     }
     state_->multicast(message->header, members, message->values());
     Message::discard(message);
+    state_->make_room();
 }
 
 void Runtime::contribute(const Group& group, int operation, const Target& target, Message* value) {
@@ -140,6 +165,7 @@ void Runtime::contribute(const Group& group, int operation, const Target& target
     }
     state_->contribute({group, target, 1, operation}, value->values(), value->header.bytes);
     Message::discard(value);
+    state_->make_room();
 }
 
 std::uint32_t Runtime::add_callback(Invoke invoke,
@@ -159,7 +185,9 @@ void Runtime::migrate(Resident* resident, int rank) {
         fail(state_->name_of(resident->array, resident->index) + " cannot move to rank " +
              std::to_string(rank) + ": there are " + std::to_string(ranks()));
     resident->wanted = rank;
-    if (state_->current != resident) state_->depart(resident);
+    if (state_->current == resident) return;
+    state_->depart(resident);
+    state_->make_room();
 }
 
 Resident* Runtime::resident(std::uint32_t array, std::uint64_t index) const {
@@ -177,7 +205,8 @@ void Runtime::each(std::uint32_t array, const std::function<void(void*)>& visit)
     std::vector<std::uint64_t> here;
     state_->arrays[array]->residents.each([&](std::uint64_t index, Resident*) { here.push_back(index); });
     std::ranges::sort(here);
-    for (const std::uint64_t index : here) visit(find(array, index));
+    for (const std::uint64_t index : here)
+        if (void* const object = find(array, index)) visit(object);
 }
 
 void Runtime::fail(const std::string& text) const { state_->fail(text); }

@@ -110,9 +110,11 @@ struct State final : Receiver {
 
     // messages.cpp
     void send(Message* message);
-    void take(const Header& header, const char* values) override;
-    void take_one(const Header& header, const char* values);
+    bool take(int from, const Header& header, const char* values) override;
+    bool take_one(int from, const Header& header, const char* values);
     void deliver(Message* message);
+    void release(Message* message);
+    void discard(Message* message);
     void pass_on(const Header& header, const char* values);
     [[nodiscard]] Resident* resident(std::uint32_t array, std::uint64_t index);
     [[nodiscard]] int home(const Array& array, std::uint64_t index) const;
@@ -143,6 +145,12 @@ struct State final : Receiver {
 
     // run.cpp
     void run();
+    void make_room();
+    void wait_for_room(bool delivers);
+    void wait(bool has_room);
+    void deliver_next(Message* message);
+    void depart_late();
+    void begin_measuring();
     void raise_trouble();
     void call(Resident& resident, Message* message);
     void settle_loads();
@@ -162,6 +170,11 @@ struct State final : Receiver {
     std::vector<Callback> callbacks;
     Queue queue;
     Resident* current = nullptr;  // whose method runs
+    int delivering = 0;           // methods and callbacks that run, one within a send of the main program
+    bool is_running = false;      // run()
+    std::vector<Address> late;    // objects that leave when run() begins
+    double waited = 0;            // seconds in sends, of methods
+    double quiet_since = 0;       // when something came last
     Table<Sent> sent_by_main;
     std::map<std::tuple<std::uint64_t, std::uint64_t>, Partial> partials;  // by group and turn
     std::uint64_t sections = 0;

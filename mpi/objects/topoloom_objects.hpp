@@ -49,6 +49,9 @@ class Scheduler {
     void run() { runtime_.run(); }
     [[nodiscard]] int rank() const { return runtime_.rank(); }
     [[nodiscard]] int ranks() const { return runtime_.ranks(); }
+    /// The most bytes of messages from other ranks and for them that this rank has held at once. More than memory_bytes only where
+    /// methods of ranks waited for each other in a circle, or one message was longer.
+    [[nodiscard]] std::int64_t most_held() const { return runtime_.most_held(); }
 
     /// Collective; between two runs. What objects did since the last rebalance.
     [[nodiscard]] Measured measured() { return runtime_.measured(); }

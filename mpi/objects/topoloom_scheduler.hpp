@@ -56,6 +56,10 @@ struct Rebalanced {
 };
 
 struct SchedulerOptions {
+    /// That a rank holds at most of messages from other ranks and for them; methods, and the main program, wait in sends for others
+    /// to take theirs. At least 4096 for each other rank.
+    std::int64_t memory_bytes = std::int64_t{1} << 28;
+    double patience = 0;        ///< s that a rank waits with nothing to do until it is an error; 0: for ever
     int message_bytes = 16384;  ///< what ranks gather for each other at most before it travels
     bool measures = true;       ///< loads and who sends to whom
 };
@@ -127,6 +131,7 @@ class TOPOLOOM_OBJECTS_API Runtime {
     [[nodiscard]] int rank() const;
     [[nodiscard]] int ranks() const;
     void run();
+    [[nodiscard]] std::int64_t most_held() const;
     [[nodiscard]] Measured measured();
     void write_measured(const std::string& path);
     Rebalanced rebalance(const std::string& policy, const RebalanceOptions& options);

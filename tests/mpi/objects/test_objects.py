@@ -78,6 +78,8 @@ MISTAKES = {
     "throw": "::fail threw seven is too many",
     "nested": "a method calls run(), which only the main program may",
     "lengths": "threw a reduction of vectors whose lengths differ",
+    "memory": "memory_bytes is 4000, and 2 ranks need 4096 or more",
+    "patience": "a patience of -1.0",
     "serialize": "has packed 4 bytes more than it unpacks",
     "policy": "rebalance: no policy 'gredy' (did you mean 'greedy'?)",
     "machine": "rebalance: cannot read machine 'torus:4xx4'",

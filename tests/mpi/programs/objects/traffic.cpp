@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Objects that send to each other at random, and move at random meanwhile: every message arrives once, and in an ordered array
-// in the order by pair. `traffic MIGRATIONS [ordered|any] [OBJECTS]` prints what it has counted.
+// in the order by pair. `traffic MIGRATIONS [ordered|any] [OBJECTS] [MEMORY]` prints what it has counted.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -76,7 +76,9 @@ int main(int argc, char** argv) {
         const bool is_ordered = argc <= 2 || std::strcmp(argv[2], "ordered") == 0;
         const std::int64_t objects = argc > 3 ? std::atol(argv[3]) : 24;
         const std::int64_t tokens = 4;
-        topoloom::Scheduler scheduler(MPI_COMM_WORLD);
+        topoloom::SchedulerOptions bounds;
+        if (argc > 4) bounds.memory_bytes = std::atol(argv[4]);
+        topoloom::Scheduler scheduler(MPI_COMM_WORLD, bounds);
         topoloom::ObjectsOptions options;
         options.is_ordered = is_ordered;
         topoloom::Objects<Walker> walkers(

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ranks hold of messages between objects, and ranks that others wait for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from object_programs import SOURCES, said, with_objects
+from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
+
+MESSAGE = 600  # bytes of one in flood.cpp, and more
+
+
+@pytest.fixture(scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    found: Mpi = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def flood(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return with_objects(mpi, SOURCES / "flood.cpp", tmp_path_factory.mktemp(mpi.name))
+
+
+def held(mpi: Mpi, ranks: int, *words: object) -> int:
+    """Run a flood, and give the most bytes that a rank has held."""
+    text = said(run_to_end(mpi.command(ranks, *words)))
+    assert text.startswith("right: ")
+    return int(text.split()[3])
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+@pytest.mark.parametrize("sender", ["main", "methods"])
+def test_the_bound_holds_while_a_receiver_sleeps(
+    mpi: Mpi, flood: Path, sender: str, ranks: int
+) -> None:
+    bound = 30000 * ranks
+    # Of 1.1 MB to each rank, or through one rank to another.
+    assert held(mpi, ranks, flood, sender, bound, 2000) <= bound + MESSAGE
+
+
+def test_methods_that_wait_for_each_other_in_a_circle_exceed_it(
+    mpi: Mpi, flood: Path
+) -> None:
+    # A method's 1.1 MB must be somewhere before it returns, as none may run before.
+    bound = 100000
+    assert bound < held(mpi, 3, flood, "circle", bound, 2000) <= 3 * 2000 * MESSAGE
+
+
+def test_moving_objects_need_little(mpi: Mpi, tmp_path: Path) -> None:
+    program = with_objects(mpi, SOURCES / "traffic.cpp", tmp_path)
+    done = run_to_end(mpi.command(3, program, 2000, "ordered", 24, 8192))
+    assert said(done).startswith("right: ")
+
+
+@pytest.mark.parametrize(
+    ("which", "words"),
+    [
+        ("sends", "messages are not taken by"),
+        ("waits", "no word of the end comes from"),
+    ],
+)
+def test_a_rank_that_stops_is_named(which: str, words: str, tmp_path: Path) -> None:
+    program = with_objects(MPICH, SOURCES / "silence.cpp", tmp_path)
+    done = run_to_end(MPICH.command(3, program, which))
+    assert done.returncode != 0
+    line = f"topoloom: topoloom_objects: rank 0 has waited for 0.5 s: {words} rank 2"
+    assert line in done.stderr
