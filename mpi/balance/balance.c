@@ -115,6 +115,9 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     struct state* state = NULL;
     topoloom_own_plan own = {0};
     int status = find_state(comm, &state);
+    if (status == MPI_SUCCESS && !(options.patience >= 0))
+        return raise_error(state->own, MPI_ERR_ARG, "balance", "a patience of %g s is less than none",
+                           options.patience);
     if (status == MPI_SUCCESS) status = decide(state, count, &options, &own);
     if (status != MPI_SUCCESS) return status;
     struct plan* made = make_plan(&own, count);
@@ -122,6 +125,7 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     if (made == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
     made->state = state;
     made->number = state->plans++;
+    made->patience = options.patience;
     hold_state(state);
     *plan = &made->front;
     return MPI_SUCCESS;

@@ -32,6 +32,7 @@ struct plan {
     struct state* state;
     int number;     // of the communicator's plans
     int exchanges;  // that were started
+    double patience;
 };
 
 /// Finds the state, or makes it, collectively.

@@ -66,6 +66,7 @@ static bool list_sides(struct topoloom_tasks_moving* moving) {
 }
 
 static void free_moving(struct topoloom_tasks_moving* moving) {
+    if (moving->open > 0) return;  // MPI may still read it
     free(moving->to);
     free(moving->from);
     free(moving->arrived);
@@ -130,12 +131,12 @@ static long long put_in_order(struct topoloom_tasks_moving* moving, const struct
     const topoloom_plan* plan = &moving->plan->front;
     long long tasks = plan->kept, bytes = moving->kept_bytes;
     for (int i = 0; i < plan->to_count; ++i) {
-        if (moving->to[i].has_room == 1) continue;
+        if (moving->to[i].has_room == 1 && moving->to[i].open_parts == 0) continue;
         *refused = &moving->to[i];
         put(moving, &moving->to[i], &tasks, &bytes);
     }
     for (int i = 0; i < plan->from_count; ++i) {
-        if (!moving->from[i].moves)
+        if (!moving->from[i].moves || moving->from[i].open_parts > 0)
             *missing = &moving->from[i];
         else if (moving->has_room)
             put(moving, &moving->from[i], &tasks, &bytes);
@@ -152,6 +153,7 @@ static int conclude(struct topoloom_tasks_moving* moving, long long* held) {
     if (moving->fault != NULL) return raise_error(comm, MPI_ERR_ARG, "exchange", "%s", moving->fault);
     const struct side *refused = NULL, *missing = NULL;
     *held = put_in_order(moving, &refused, &missing);
+    if (moving->is_given_up) return raise_silence(moving);
     if (!moving->has_room && plan->from_count > 0)
         return raise_error(comm, MPI_ERR_TRUNCATE, "exchange",
                            "%lld tasks would be here, and there is room for %lld, or their bytes have none",

@@ -64,6 +64,7 @@ static void post_parts(struct topoloom_tasks_moving* moving, enum event_kind kin
         const long long left = bytes - at;
         const int length = left < part_bytes ? (int)left : part_bytes;
         post(moving, (struct event){kind, side, at == 0}, data == NULL ? NULL : data + at, length, MPI_BYTE);
+        ++(kind == part_sent ? moving->to : moving->from)[side].open_parts;
         at += length;
     } while (at < bytes);
 }
@@ -161,7 +162,11 @@ static void handle(struct topoloom_tasks_moving* moving, struct event event, con
                 post_parts(moving, part_sent, event.side, side->data,
                            moving->fault == NULL ? side->bytes : 0);
             break;
+        case part_sent:
+            --moving->to[event.side].open_parts;
+            break;
         case part_came:
+            --side->open_parts;
             if (!event.is_first || moving->task_bytes == 0) break;
             PMPI_Get_count(status, MPI_BYTE, &count);
             side->moves = count > 0;
@@ -182,12 +187,39 @@ static void drop_complete(struct topoloom_tasks_moving* moving) {
     moving->open = kept;
 }
 
+/// Receives nothing more, so that tasks may be put in order. What is being sent cannot be taken back, and stays open.
+static void give_up(struct topoloom_tasks_moving* moving) {
+    moving->is_given_up = true;
+    for (int i = 0; i < moving->open; ++i) {
+        const struct event event = moving->events[i];
+        const bool is_source = event.kind == sizes_came || event.kind == room_sent || event.kind == part_came;
+        struct side* side = &(is_source ? moving->from : moving->to)[event.side];
+        if (moving->requests[i] == MPI_REQUEST_NULL) continue;
+        side->is_silent = true;
+        if (event.kind != sizes_came && event.kind != room_said && event.kind != part_came) continue;
+        MPI_Status status;
+        int is_cancelled = 0;
+        PMPI_Cancel(&moving->requests[i]);
+        PMPI_Wait(&moving->requests[i], &status);
+        PMPI_Test_cancelled(&status, &is_cancelled);
+        // Tasks that have just come are no longer at their source; for another answer it is too late.
+        if (event.kind == part_came && !is_cancelled) handle(moving, event, &status);
+        if (event.kind == room_said) side->has_room = 0;
+    }
+    drop_complete(moving);
+}
+
 bool step_moving(struct topoloom_tasks_moving* moving, bool waits) {
     int count = 0;
-    if (moving->open == 0 || moving->status != MPI_SUCCESS) return true;
-    keep_status(moving, (waits ? PMPI_Waitsome : PMPI_Testsome)(moving->open, moving->requests, &count,
-                                                                moving->indices, moving->statuses));
+    if (moving->open == 0 || moving->is_given_up || moving->status != MPI_SUCCESS) return true;
+    const bool blocks = waits && moving->plan->patience == 0;
+    keep_status(moving, (blocks ? PMPI_Waitsome : PMPI_Testsome)(moving->open, moving->requests, &count,
+                                                                 moving->indices, moving->statuses));
     if (moving->status != MPI_SUCCESS || count == MPI_UNDEFINED) return true;
+    if (lost_patience(moving, count > 0)) {
+        give_up(moving);
+        return true;
+    }
     // What is posted meanwhile may move the arrays, but not the places in them.
     for (int i = 0; i < count; ++i) {
         const MPI_Status status = moving->statuses[i];

@@ -13,6 +13,8 @@ struct side {
     long long* sizes;  // NULL: all of one size
     int has_room;      // as the receiver says
     bool moves;        // it hands over what the plan says
+    int open_parts;    // posted, and not complete
+    bool is_silent;    // it was waited for in vain
 };
 
 enum event_kind { sizes_sent, sizes_came, room_sent, room_said, part_sent, part_came };
@@ -44,12 +46,19 @@ struct topoloom_tasks_moving {
     int* indices;
     MPI_Status* statuses;
     int open, most;
+    double since;  // when something last happened; 0: nothing has been waited for
+    bool is_given_up;
 };
 
 /// Posts what needs no answer of others.
 void start_moving(struct topoloom_tasks_moving* moving);
 /// Does what can be done now, or waits for something; true: all is done.
 bool step_moving(struct topoloom_tasks_moving* moving, bool waits);
+
+/// Notes whether something has happened; whether nothing has for longer than the plan's patience.
+bool lost_patience(struct topoloom_tasks_moving* moving, bool happened);
+/// Says which ranks were waited for in vain.
+int raise_silence(const struct topoloom_tasks_moving* moving);
 
 long long sum_sizes(const long long* sizes, long long count);
 

@@ -31,6 +31,7 @@ typedef struct topoloom_balance_options {
     int decide;          /* one of the above */
     double message_s;    /* until a short message has come, for the fastest way; 0: 3e-6 */
     double byte_s;       /* of a long message; 0: 1e-10 */
+    double patience;     /* seconds for which an exchange waits in vain until that is an error; 0: for ever */
 } topoloom_balance_options;
 
 /* What this rank hands over and is given; ranks ascend. */
@@ -54,7 +55,10 @@ TOPOLOOM_BALANCE_API int topoloom_plan_free(topoloom_plan** plan);
  *
  * A rank that has no room for all refuses before anything is sent to it, and tasks stay where they were: after the kept ones. That
  * is an error on both sides, but nothing is lost or doubled; held, which may be NULL, has the number of tasks that
- * are here now. All ranks of the plan call it, each time in the same order. */
+ * are here now. All ranks of the plan call it, each time in the same order.
+ *
+ * With patience, a rank that has died or hangs is an error that names it. The tasks that were not handed over to it stay; of those
+ * that MPI had begun to send, a rank that is alive may have a copy. The communicator should then not be used any more. */
 TOPOLOOM_BALANCE_API int topoloom_exchange(topoloom_plan* plan, void* tasks, int task_bytes, long long room,
                                            long long* held);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For programs that use mpi4py: collectives, streams, ranks in a better order."""
+"""For programs that use mpi4py: collectives, streams, balancing, better orders."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
+from topoloom.mpi_balance import Moving, Plan, balance
 from topoloom.mpi_collectives import (
     allgather,
     allreduce,
@@ -28,10 +29,13 @@ from topoloom.mpi_library import everywhere, handle, loaded
 from topoloom.mpi_streams import Stream
 
 __all__ = [
+    "Moving",
+    "Plan",
     "Stream",
     "allgather",
     "allreduce",
     "alltoall",
+    "balance",
     "barrier",
     "bcast",
     "exscan",

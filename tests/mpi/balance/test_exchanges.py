@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES, sanitized, with_balancing
-from built_libraries import ROOT
+from built_libraries import ROOT, installed, run
 from recorded import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
@@ -38,7 +38,7 @@ def test_errors_are_returned_and_no_task_is_lost(job: tuple[Mpi, Path]) -> None:
     program = with_balancing(mpi, MISTAKES, folder)
     done = run_to_end(mpi.command(3, program, "returned"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "16 of 16 mistakes were returned, and no task was lost\n"
+    assert done.stdout == "17 of 17 mistakes were returned, and no task was lost\n"
 
 
 def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
@@ -53,15 +53,22 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
     assert done.stdout == "38 exchanges: every task is once where it should be\n"
 
 
-def test_the_program_of_the_how_to_balances_loads_of_a_file(tmp_path: Path) -> None:
+def test_the_how_to_works_line_by_line(tmp_path: Path) -> None:
+    """Its program has 30 lines; commands are those of the page, of MPICH."""
     text = HOW_TO.read_text()
-    source, loads = tmp_path / "walkers.c", tmp_path / "loads.csv"
-    source.write_text(text.partition("```c\n")[2].partition("```")[0])
-    loads.write_text("4\n2\n5\n5\n")
-    program = with_balancing(MPICH, source, tmp_path)
-    done = run_to_end(MPICH.command(4, program, loads))
-    said = text.partition("walkers loads.csv\n")[2].partition("```")[0]
-    assert sorted(done.stdout.splitlines()) == said.splitlines()
+    program = text.partition("```c\n")[2].partition("```")[0]
+    assert len(program.splitlines()) == 30
+    (tmp_path / "walkers.c").write_text(program)
+    (tmp_path / "loads.csv").write_text("4\n2\n5\n5\n")
+    console = text.partition("$ mpicc ")[2].partition("```")[0]
+    compiling, running, *said = console.splitlines()
+    shell = f"set -e; cd {tmp_path}; mpicc.mpich {compiling}; mpirun.mpich "
+    prefix = installed(MPICH, tmp_path)
+    done = run(
+        ["bash", "-c", shell + running.removeprefix("$ mpirun ")],
+        PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig",
+    )
+    assert sorted(done.splitlines()) == said
 
 
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
@@ -78,6 +85,7 @@ LINES = (
     "balance: no balancer 'alais' (did you mean 'alias'?)",
     "balance: slot 9 is none of the 8 slots of ring:8",
     "balance: by messages ranks can decide on sweep alone, not on alias",
+    "balance: a patience of -1 s is less than none",
     "balance: the communicator is MPI_COMM_NULL: freed, or never made",
     "exchange: 2 tasks would be here, and there is room for 1",
     "exchange: the tasks are NULL",
@@ -89,7 +97,7 @@ def test_a_mistake_ends_the_program_with_one_line(tmp_path: Path) -> None:
     program = with_balancing(OPEN_MPI_4, MISTAKES, tmp_path)
     done = run_to_end(OPEN_MPI_4.command(3, program, "room"))
     assert done.returncode != 0
-    assert f"topoloom: topoloom_{LINES[6]}" in done.stderr
+    assert f"topoloom: topoloom_{LINES[7]}" in done.stderr
     done = run_to_end(OPEN_MPI_4.command(3, program, "said"))
     for line in LINES:
         assert f"topoloom: topoloom_{line}" in done.stderr

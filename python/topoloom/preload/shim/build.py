@@ -62,13 +62,19 @@ def build_shim(
     return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES, generate)
 
 
-def build_library(name: str, compiler: Path, folders: Sequence[str] = ()) -> Path:
+def build_library(
+    name: str,
+    compiler: Path,
+    folders: Sequence[str] = (),
+    libraries: Sequence[Path] = (),
+    headers: Sequence[Path] = (),
+) -> Path:
     """Return the library of ``mpi/<name>`` for programs that call it themselves.
 
     Arguments and errors are those of `build_shim`.
     """
     rooms = [shipped(room) for room in (f"mpi/{name}", *folders)]
-    sources = _Sources(rooms, (), ())
+    sources = _Sources(rooms, libraries, headers)
     return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES)
 
 

@@ -64,7 +64,7 @@ static int try_exchange(const char* what) {
 
 static const char* const mistakes[] = {
     "count", "sum",  "method",        "option", "machine",    "slot",  "rounds",     "talk",
-    "freed", "room", "negative-room", "null",   "null-giver", "bytes", "sized-room", "sized-negative"};
+    "patience", "freed", "room", "negative-room", "null",   "null-giver", "bytes", "sized-room", "sized-negative"};
 
 static int make(const char* what) {
     const topoloom_balance_options usual = {0};
@@ -88,6 +88,8 @@ static int make(const char* what) {
         return try_balance(
             MPI_COMM_WORLD, 5,
             (topoloom_balance_options){.method = "alias", .decide = TOPOLOOM_DECIDE_BY_MESSAGES});
+    if (strcmp(what, "patience") == 0)
+        return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.patience = -1});
     if (strcmp(what, "freed") == 0) return try_balance(MPI_COMM_NULL, 5, usual);
     return try_exchange(what);
 }

@@ -1,0 +1,79 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! What balance_f.c and topoloom_balance.h offer, with C's types.
+module topoloom_balance_calls
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_long_long, c_null_ptr, c_ptr
+  implicit none
+  public
+
+  !> Tasks under way.
+  type, bind(C) :: topoloom_moving
+    type(c_ptr) :: state = c_null_ptr
+  end type
+
+  type, bind(C) :: c_options
+    type(c_ptr) :: method = c_null_ptr, machine = c_null_ptr
+    integer(c_int) :: slot = 0, decide = 0
+    real(c_double) :: message_s = 0, byte_s = 0, patience = 0
+  end type
+
+  type, bind(C) :: c_plan
+    integer(c_long_long) :: before, after, kept
+    integer(c_int) :: to_count, from_count
+    type(c_ptr) :: to, from, tasks_to, tasks_from
+  end type
+
+  interface
+    integer(c_int) function c_balance(comm, count, method, machine, options, plan) &
+        bind(C, name='topoloom_balance_f')
+      import :: c_char, c_int, c_long_long, c_options, c_ptr
+      integer(c_int), value :: comm
+      integer(c_long_long), value :: count
+      character(kind=c_char), intent(in) :: method(*), machine(*)
+      type(c_options), value :: options
+      type(c_ptr), intent(inout) :: plan
+    end function
+    integer(c_int) function c_plan_free(plan) bind(C, name='topoloom_plan_free')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: plan
+    end function
+    integer(c_int) function c_exchange(plan, tasks, task_bytes, room, held) bind(C, name='topoloom_exchange')
+      import :: c_int, c_long_long, c_ptr
+      type(c_ptr), value :: plan, tasks
+      integer(c_int), value :: task_bytes
+      integer(c_long_long), value :: room
+      integer(c_long_long), intent(inout) :: held
+    end function
+    integer(c_int) function c_exchange_sized(plan, tasks, byte_room, sizes, room, held) &
+        bind(C, name='topoloom_exchange_sized')
+      import :: c_int, c_long_long, c_ptr
+      type(c_ptr), value :: plan, tasks
+      integer(c_long_long), value :: byte_room, room
+      integer(c_long_long), intent(inout) :: sizes(*), held
+    end function
+    integer(c_int) function c_exchange_start(plan, tasks, task_bytes, room, moving) &
+        bind(C, name='topoloom_exchange_start')
+      import :: c_int, c_long_long, c_ptr, topoloom_moving
+      type(c_ptr), value :: plan, tasks
+      integer(c_int), value :: task_bytes
+      integer(c_long_long), value :: room
+      type(topoloom_moving), intent(inout) :: moving
+    end function
+    integer(c_int) function c_exchange_sized_start(plan, tasks, byte_room, sizes, room, moving) &
+        bind(C, name='topoloom_exchange_sized_start')
+      import :: c_int, c_long_long, c_ptr, topoloom_moving
+      type(c_ptr), value :: plan, tasks, sizes
+      integer(c_long_long), value :: byte_room, room
+      type(topoloom_moving), intent(inout) :: moving
+    end function
+    integer(c_int) function c_exchange_test(moving, done) bind(C, name='topoloom_exchange_test')
+      import :: c_int, topoloom_moving
+      type(topoloom_moving), value :: moving
+      integer(c_int), intent(inout) :: done
+    end function
+    integer(c_int) function c_exchange_finish(moving, held) bind(C, name='topoloom_exchange_finish')
+      import :: c_int, c_long_long, topoloom_moving
+      type(topoloom_moving), intent(inout) :: moving
+      integer(c_long_long), intent(inout) :: held
+    end function
+  end interface
+end module

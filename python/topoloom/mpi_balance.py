@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tasks that ranks hand to each other, for programs that use mpi4py."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from topoloom._core import Error
+from topoloom.mpi_library import handle, loaded
+
+_DECIDE = ("fastest", "gathered", "by-messages")  # as in topoloom_balance.h
+#: Their memory is MPI's until they finish.
+_under_way: set[Moving] = set()
+
+
+def balance(
+    comm: Any,
+    count: int,
+    *,
+    method: str | None = None,
+    machine: str | None = None,
+    slot: int = 0,
+    decide: str = "fastest",
+    message_s: float = 0,
+    byte_s: float = 0,
+    patience: float = 0,
+    mpicc: str | None = None,
+) -> Plan:
+    """Decide who hands how many tasks to whom, so that all have as many. Collective.
+
+    libtopoloom-balance is compiled for mpi4py's MPI when first used, and cached.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        Whose ranks balance.
+    count
+        Tasks that this rank has.
+    method, machine, message_s, byte_s, patience
+        As in ``topoloom_balance.h``; seconds, 0 for what is usual. The same on all
+        ranks.
+    slot
+        Of this rank on the machine.
+    decide
+        ``"fastest"``, ``"gathered"`` or ``"by-messages"``. The same on all ranks.
+    mpicc
+        Compiler of mpi4py's MPI; default: the one that mpi4py names, else on PATH.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is no such way to decide, or the library cannot be compiled.
+    mpi4py.MPI.Exception
+        On all ranks, if loads are negative or overflow, or an option is wrong.
+    """
+    if decide not in _DECIDE:
+        raise Error(f"decide is one of {', '.join(_DECIDE)}, not '{decide}'")
+    library = _library(comm, mpicc)
+    options = _Options(
+        method.encode() if method is not None else None,
+        machine.encode() if machine is not None else None,
+        slot,
+        _DECIDE.index(decide),
+        message_s,
+        byte_s,
+        patience,
+    )
+    plan = ctypes.c_void_p()
+    _check(
+        library.topoloom_balance(
+            handle(comm),
+            ctypes.c_longlong(count),
+            ctypes.byref(options),
+            ctypes.byref(plan),
+        )
+    )
+    return Plan(library, plan)
+
+
+class Plan:
+    """What this rank hands over and is given, from `balance`; ranks ascend.
+
+    Several arrays may be moved by one plan, on all of its ranks in the same order. It
+    is freed with the last reference to it, which is to be before MPI ends; or by
+    `close`, where the communicator is freed first.
+
+    Attributes
+    ----------
+    before, after
+        Tasks of this rank.
+    kept
+        Of those before; they are the first ones.
+    to, tasks_to
+        Ranks that are handed tasks, and how many; shape ``(n,)``.
+    sources, tasks_from
+        Ranks whose tasks come, and how many; shape ``(n,)``.
+    """
+
+    def __init__(self, library: ctypes.CDLL, plan: ctypes.c_void_p) -> None:
+        self._library, self._plan = library, plan
+        made = _Plan.from_address(plan.value or 0)
+        self.before, self.after, self.kept = made.before, made.after, made.kept
+        self.to = _copied(made.to, made.to_count, np.intc)
+        self.sources = _copied(made.sources, made.from_count, np.intc)
+        self.tasks_to = _copied(made.tasks_to, made.to_count, np.int64)
+        self.tasks_from = _copied(made.tasks_from, made.from_count, np.int64)
+
+    def exchange(self, tasks: ArrayLike) -> NDArray[Any]:
+        """Move tasks of one size, and return those that are here then. Collective.
+
+        Parameters
+        ----------
+        tasks
+            Shape ``(before, ...)``, of a type without objects; all but the first axis
+            and the type are the same on all ranks.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape ``(after, ...)``: those kept, then those that come, by source.
+
+        Raises
+        ------
+        topoloom.Error
+            If the array does not suit. Other ranks then wait for this one.
+        mpi4py.MPI.Exception
+            If another rank could not take part.
+        """
+        return self.start(tasks).finish()
+
+    def start(self, tasks: ArrayLike) -> Moving:
+        """Start `exchange`: the program may compute on ``kept`` of it meanwhile."""
+        given = np.asarray(tasks)
+        if given.dtype.hasobject or given.dtype.itemsize == 0:
+            raise Error(f"tasks of type {given.dtype} have no fixed size in bytes")
+        if given.ndim == 0 or len(given) != self.before:
+            raise Error(f"tasks of shape {given.shape}; there are {self.before}")
+        room = max(self.before, self.after)
+        memory = np.empty((room, *given.shape[1:]), given.dtype)
+        memory[: self.before] = given
+        size = memory.dtype.itemsize * int(np.prod(given.shape[1:]))
+        moving = ctypes.c_void_p()
+        _check(
+            self._library.topoloom_exchange_start(
+                self._plan,
+                _address(memory),
+                ctypes.c_int(size),
+                ctypes.c_longlong(room),
+                ctypes.byref(moving),
+            )
+        )
+        return Moving(self, moving, memory)
+
+    def exchange_sized(
+        self, tasks: ArrayLike, sizes: ArrayLike
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Move tasks of different sizes. Collective.
+
+        Sizes travel before, so that there is room.
+
+        Parameters
+        ----------
+        tasks
+            Elements of all tasks, one after another; shape ``(n,)``.
+        sizes
+            Elements of each task; shape ``(before,)``.
+
+        Returns
+        -------
+        tuple
+            `tasks` and `sizes` of those that are here then; shape ``(after,)``.
+
+        Raises
+        ------
+        topoloom.Error
+            If the arrays do not suit. Other ranks then wait for this one.
+        mpi4py.MPI.Exception
+            If another rank could not take part.
+        """
+        given = np.asarray(tasks)
+        lengths = np.asarray(sizes)
+        if lengths.shape != (self.before,) or lengths.dtype.kind not in "iu":
+            raise Error(
+                f"sizes of type {lengths.dtype} and shape {lengths.shape}; there are "
+                f"{self.before} tasks"
+            )
+        if given.dtype.hasobject or given.ndim != 1:
+            raise Error(f"tasks of type {given.dtype} and shape {given.shape}")
+        if (lengths < 0).any() or lengths.sum() != len(given):
+            raise Error(
+                f"sizes add up to {lengths.sum()}, or one is negative; there are "
+                f"{len(given)} elements"
+            )
+        after = self.exchange(lengths.astype(np.int64))
+        room, width = max(self.before, self.after), given.dtype.itemsize
+        memory = np.empty(max(len(given), int(after.sum())), given.dtype)
+        memory[: len(given)] = given
+        measured = np.zeros(room, np.int64)
+        measured[: self.before] = lengths * width
+        held = ctypes.c_longlong()
+        _check(
+            self._library.topoloom_exchange_sized(
+                self._plan,
+                _address(memory),
+                ctypes.c_longlong(memory.nbytes),
+                _address(measured),
+                ctypes.c_longlong(room),
+                ctypes.byref(held),
+            )
+        )
+        return memory[: after.sum()], after
+
+    def close(self) -> None:
+        """Free the plan."""
+        if self._plan:
+            self._library.topoloom_plan_free(ctypes.byref(self._plan))
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Moving:
+    """Tasks under way, from `Plan.start`.
+
+    Attributes
+    ----------
+    kept
+        Those that stay; shape ``(plan.kept, ...)``. They may be changed.
+    """
+
+    def __init__(
+        self, plan: Plan, moving: ctypes.c_void_p, memory: NDArray[Any]
+    ) -> None:
+        self._plan, self._moving, self._memory = plan, moving, memory
+        self.kept = memory[: plan.kept]
+        _under_way.add(self)
+
+    def test(self) -> bool:
+        """Do what can be done without waiting; whether `finish` will not wait."""
+        if not self._moving:
+            return True
+        done = ctypes.c_int()
+        call = self._plan._library.topoloom_exchange_test
+        _check(call(self._moving, ctypes.byref(done)))
+        return done.value != 0
+
+    def finish(self) -> NDArray[Any]:
+        """Wait, and return the tasks that are here; shape ``(plan.after, ...)``."""
+        if self._moving:
+            held = ctypes.c_longlong()
+            call = self._plan._library.topoloom_exchange_finish
+            status = call(ctypes.byref(self._moving), ctypes.byref(held))
+            _under_way.discard(self)
+            self._memory = self._memory[: held.value]
+            _check(status)
+        return self._memory
+
+
+class _Options(ctypes.Structure):
+    """Of topoloom_balance.h."""
+
+    _fields_ = (
+        ("method", ctypes.c_char_p),
+        ("machine", ctypes.c_char_p),
+        ("slot", ctypes.c_int),
+        ("decide", ctypes.c_int),
+        ("message_s", ctypes.c_double),
+        ("byte_s", ctypes.c_double),
+        ("patience", ctypes.c_double),
+    )
+
+
+class _Plan(ctypes.Structure):
+    """Of topoloom_balance.h."""
+
+    _fields_ = (
+        ("before", ctypes.c_longlong),
+        ("after", ctypes.c_longlong),
+        ("kept", ctypes.c_longlong),
+        ("to_count", ctypes.c_int),
+        ("from_count", ctypes.c_int),
+        ("to", ctypes.POINTER(ctypes.c_int)),
+        ("sources", ctypes.POINTER(ctypes.c_int)),
+        ("tasks_to", ctypes.POINTER(ctypes.c_longlong)),
+        ("tasks_from", ctypes.POINTER(ctypes.c_longlong)),
+    )
+
+
+def _copied(values: Any, count: int, dtype: Any) -> NDArray[Any]:
+    return np.array(values[:count], dtype)
+
+
+def _address(array: NDArray[Any]) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _check(status: int) -> None:
+    from mpi4py import MPI
+
+    if status != MPI.SUCCESS:
+        raise MPI.Exception(status)
+
+
+def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
+    """Find it once for each communicator, since all of its processes must agree."""
+    from topoloom.preload.balance import build_balancing
+
+    key = _key()
+    library: ctypes.CDLL | None = comm.Get_attr(key)
+    if library is None:
+        library = loaded(comm, build_balancing, mpicc)
+        comm.Set_attr(key, library)
+    return library
+
+
+@functools.cache
+def _key() -> int:
+    from mpi4py import MPI
+
+    return int(MPI.Comm.Create_keyval())

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs in Fortran and with mpi4py balance as those in C."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from balanced_programs import SOURCES
+from built_libraries import cmake, installed, run
+from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, need, run_to_end
+
+CONSUMER = """\
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES C Fortran)
+find_package(topoloom-mpi REQUIRED)
+add_executable(fortran_program {sources}/balance_f08.F90)
+target_link_libraries(fortran_program topoloom::balance_fortran)
+add_executable(c_program {sources}/exchange_cases.c)
+target_link_libraries(c_program topoloom::balance)
+"""
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_fortran_programs_find_it_by_pkg_config(mpi: Mpi, tmp_path: Path) -> None:
+    prefix = installed(mpi, tmp_path)
+    words = ["pkg-config", "--cflags", "--libs", "topoloom-balance-fortran"]
+    flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
+    for handles in ("f08", "f90"):
+        program, source = tmp_path / handles, SOURCES / f"balance_{handles}.F90"
+        compiler = need(mpi.compilers[".F90"], mpi.install)
+        run([compiler, source, "-o", program, *flags])
+        assert run(mpi.command(3, program)) == "once\n"
+
+
+def test_cmake_finds_it(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(sources=SOURCES))
+    prefix = installed(MPICH, tmp_path)
+    cmake(tmp_path, tmp_path / "build", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")
+    assert run(MPICH.command(3, tmp_path / "build/fortran_program")) == "once\n"
+    said = run(MPICH.command(2, tmp_path / "build/c_program", 1))
+    assert said.endswith("every task is once where it should be\n")
+
+
+def test_arrays_of_mpi4py_move() -> None:
+    ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
+    version = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True, check=True
+    )
+    of = {"Open MPI v4": OPEN_MPI_4, "Open MPI v5": MPIS[2], "MPICH": MPICH}
+    [mpi] = [mpi for name, mpi in of.items() if version.stdout.startswith(name)]
+    compiler = need(mpi.compilers[".c"], mpi.install)
+    program = SOURCES / "balance_numbers.py"
+    done = run_to_end(mpi.command(3, sys.executable, program, compiler))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "tasks of shape (2,); there are 1; "
+        "tasks of type object have no fixed size in bytes; "
+        "sizes add up to 1, or one is negative; there are 2 elements; "
+        "decide is one of fastest, gathered, by-messages, not 'quickly'; "
+        "MPI_ERR_COUNT; MPI_ERR_ARG\n"
+    )

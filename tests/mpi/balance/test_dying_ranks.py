@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rank that dies between the plan and the exchange keeps no other waiting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from balanced_programs import SOURCES, with_balancing
+from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
+
+
+@pytest.fixture(scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def job(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Mpi, Path]:
+    """Build the program for an MPI."""
+    mpi: Mpi = request.param
+    folder = tmp_path_factory.mktemp(mpi.name)
+    return mpi, with_balancing(mpi, SOURCES / "dying_rank.c", folder)
+
+
+def test_a_rank_that_stops_is_named(job: tuple[Mpi, Path]) -> None:
+    mpi, program = job
+    done = run_to_end(mpi.command(4, program, "said"))
+    assert done.returncode != 0
+    lines = [text for text in done.stderr.splitlines() if "has waited for" in text]
+    start = "topoloom: topoloom_exchange: rank "
+    assert lines
+    assert all(line.startswith(start) and "rank 3" in line for line in lines)
+
+
+def test_what_the_others_have_is_neither_lost_nor_doubled(
+    job: tuple[Mpi, Path],
+) -> None:
+    mpi, program = job
+    done = run_to_end(mpi.command(4, program, "returned"))
+    assert done.stdout == "an error, tasks are once\n", done.stderr
+
+
+def test_a_rank_that_is_killed_ends_the_program(job: tuple[Mpi, Path]) -> None:
+    mpi, program = job
+    assert run_to_end(mpi.command(4, program, "killed")).returncode != 0

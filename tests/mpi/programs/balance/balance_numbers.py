@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tasks of topoloom.mpi beside what every rank can compute; run under mpirun."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from mpi4py import MPI
+
+import topoloom
+from topoloom.mpi import Plan, balance
+
+MPICC = sys.argv[1]
+comm = MPI.COMM_WORLD
+before = [7 * rank + 1 for rank in range(comm.size)]
+COUNT = before[comm.rank]
+
+
+def made(rank: int) -> np.ndarray:
+    """Give a rank's tasks: who made them, and where they were."""
+    tasks = np.zeros(before[rank], [("rank", "i4"), ("index", "i8"), ("at", "f8", 3)])
+    tasks["rank"], tasks["index"] = rank, np.arange(before[rank])
+    tasks["at"] = np.random.default_rng(rank).random((before[rank], 3))
+    return tasks
+
+
+def expected(plan: Plan) -> np.ndarray:
+    """Give what is here in the end, from the plans of all."""
+    plans = comm.allgather((plan.kept, plan.to.tolist(), plan.tasks_to.tolist()))
+    pieces = [made(comm.rank)[: plan.kept]]
+    for rank, (kept, to, tasks) in enumerate(plans):
+        ends = kept + np.cumsum(tasks)
+        for target, count, end in zip(to, tasks, ends, strict=True):
+            if target == comm.rank:
+                pieces.append(made(rank)[end - count : end])
+    return np.concatenate(pieces)
+
+
+def move(plan: Plan) -> None:
+    """Move tasks at once, while computing, and of different sizes."""
+    right = expected(plan)
+    assert len(right) == plan.after <= -(-sum(before) // comm.size)
+    assert plan.tasks_from.sum() == plan.after - plan.kept
+    assert np.array_equal(plan.exchange(made(comm.rank)), right)
+    moving = plan.start(made(comm.rank))
+    moving.kept["at"] += 1
+    while not moving.test():
+        pass
+    right["at"][: plan.kept] += 1
+    assert np.array_equal(moving.finish(), right)
+    matrix = plan.exchange(np.outer(1000 * comm.rank + np.arange(COUNT), [1, -1]))
+    numbers = 1000 * right["rank"] + right["index"]
+    assert np.array_equal(matrix, np.outer(numbers, [1, -1]))
+
+    own = 1000 * comm.rank + np.arange(COUNT)
+    values, sizes = plan.exchange_sized(np.repeat(own, own % 5), own % 5)
+    assert np.array_equal(sizes, numbers % 5)
+    assert np.array_equal(values, np.repeat(numbers, numbers % 5))
+
+
+def mistakes(plan: Plan) -> list[str]:
+    """Refuse what does not fit, before others are asked."""
+    sizes = np.ones(COUNT, np.int64)
+    tries = (
+        lambda: plan.start(np.zeros(COUNT + 1)),
+        lambda: plan.start(np.zeros(COUNT, object)),
+        lambda: plan.exchange_sized(np.zeros(COUNT + 1), sizes),
+        lambda: balance(comm, COUNT, decide="quickly", mpicc=MPICC),
+    )
+    found = []
+    for attempt in tries:
+        try:
+            attempt()
+        except topoloom.Error as error:
+            found.append(str(error))
+    for count, options in ((-1, {}), (1, {"method": "alais"})):
+        try:
+            balance(comm, count, mpicc=MPICC, **options)
+        except MPI.Exception as error:
+            found.append(MPI.Get_error_string(error.Get_error_class()).split(":")[0])
+    return found
+
+
+move(balance(comm, COUNT, mpicc=MPICC))
+move(balance(comm, COUNT, decide="by-messages", mpicc=MPICC))
+with_slots = balance(
+    comm, COUNT, machine="ring:8", slot=7 - comm.rank, patience=60, mpicc=MPICC
+)
+move(with_slots)
+if comm.rank == 0:
+    sys.stdout.write("; ".join(mistakes(with_slots)) + "\n")
+else:
+    mistakes(with_slots)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The last rank stops between the plan and the exchange: `dying_rank said|returned|killed`. `said`: the others end with a line;
+// `returned`: they go on, and what they had is once somewhere among them; `killed`: the last rank dies, and nobody is patient.
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <topoloom_balance.h>
+
+enum { most = 40, words = 4096 };  // of a task, so that messages are not sent before they are received
+
+static int rank, ranks;
+
+/// The numbers of the tasks that are here, gathered by the ranks that live.
+static int are_once(const long long* tasks, long long held, int all, MPI_Comm living) {
+    int *here = calloc((size_t)all, sizeof *here), *seen = calloc((size_t)all, sizeof *seen);
+    for (long long i = 0; i < held; ++i) ++here[tasks[i * words]];
+    MPI_Allreduce(here, seen, all, MPI_INT, MPI_SUM, living);
+    int right = 1;
+    for (int i = 0; i < all; ++i) right &= seen[i] == 1;
+    free(here);
+    free(seen);
+    return right;
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int dies = rank == ranks - 1, is_returned = strcmp(argv[argc - 1], "returned") == 0;
+    const int is_killed = strcmp(argv[argc - 1], "killed") == 0;
+    if (is_returned) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm living;
+    MPI_Comm_split(MPI_COMM_WORLD, dies, rank, &living);
+
+    // Rank 0 gives to all others, among them the last.
+    const int count = rank == 0 ? 10 * (ranks - 1) : 10 - 10 * dies;
+    const int first = rank == 0 ? 0 : 10 * (ranks + rank - 2), all = 10 * (2 * ranks - 3);
+    long long* tasks = calloc((size_t)most * words, sizeof *tasks);
+    for (int i = 0; i < count; ++i) tasks[(size_t)i * words] = first + i;
+    const topoloom_balance_options options = {.patience = is_killed ? 0 : 2};
+    topoloom_plan* plan = NULL;
+    topoloom_balance(MPI_COMM_WORLD, count, &options, &plan);
+    if (dies && is_killed) raise(SIGKILL);
+    if (dies) raise(SIGSTOP);
+    MPI_Barrier(living);
+    long long held = -1;
+    const int status = topoloom_exchange(plan, tasks, words * sizeof *tasks, most, &held);
+    const int right = are_once(tasks, held, all, living);
+    int failed = status != MPI_SUCCESS, any = 0;
+    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, living);
+    if (rank == 0) printf("%s, tasks are %s\n", any ? "an error" : "no error", right ? "once" : "NOT once");
+    fflush(stdout);
+    MPI_Barrier(living);
+    MPI_Abort(MPI_COMM_WORLD, right ? 3 : 4);
+}
