@@ -233,3 +233,34 @@ def test_what_cannot_be_chosen_is_said_in_one_line(
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
     assert outcome.out == ""
+
+
+def test_hosts_are_chosen_and_ordered_for_a_mesh(topoloom: Command) -> None:
+    Path("free.txt").write_text("n[0-5]\nn[8-9]\nn[16-17]\n")
+    words = ["allocate", "-m", "tree:8:8:4", "--choose", "free.txt"]
+    made = topoloom(*words, "--mesh", "dp=5,pp=2", "--traffic", "dp=1GB", "-o", "a.txt")
+    assert made.status == 0, made.err
+    assert "segments  6 + 2 + 2 hosts in 3 leaf groups" in made.out
+    shown = topoloom(*words, "--mesh", "dp=5,pp=2", "--json").json
+    assert shown["spreads"]["chosen"]["all"] == shown["spread_at_least"]["all"]
+    assert len(shown["nodes"]) == 10
+    again = topoloom("allocate", "-m", "tree:8:8:4", "-a", "a.txt", "--json").json
+    assert sorted(again["nodes"]) == [0, 1, 2, 3, 4, 5, 8, 9, 16, 17]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--traffic", "dp=1GB"], "--traffic goes with --mesh"),
+        (["--mesh", "dp=4", "-N", "4"], "--mesh says how many nodes and for what"),
+        (["--mesh", "dp=99"], "the mesh needs 99 hosts, but 16 are free"),
+        (["--mesh", "dp=1"], "no group of the mesh is on several hosts"),
+        (["--mesh", "dp=4", "--time", "5s"], "--pattern, --effort, --time and --work"),
+    ],
+)
+def test_what_a_mesh_does_not_go_with_is_said(
+    topoloom: Command, words: list[str], message: str
+) -> None:
+    refused = topoloom("allocate", "-m", "tree:4:4", *words)
+    assert refused.status == 2
+    assert message in refused.err

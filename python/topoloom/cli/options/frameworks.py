@@ -13,6 +13,27 @@ if TYPE_CHECKING:
     from topoloom.frameworks.job import Job
 
 
+MeshText = Annotated[
+    str | None,
+    typer.Option(
+        "--mesh",
+        metavar="AXIS=SIZE,...",
+        help="The axes and their sizes, such as tp=8,cp=2,pp=4,dp=16; their "
+        "product is the number of ranks.",
+    ),
+]
+TrafficText = Annotated[
+    str | None,
+    typer.Option(
+        "--traffic",
+        metavar="AXIS=BYTES,...",
+        help="Bytes that each rank sends along an axis per step, such as tp=2GiB "
+        "or ep=all-to-all:64MiB; the others are ring, halving and chain. "
+        "dp+ep=1GiB goes along both as one.",
+    ),
+]
+
+
 def _size(name: str, text: str) -> typer.models.OptionInfo:
     option: typer.models.OptionInfo = typer.Option(name, metavar="N", help=text)
     return option

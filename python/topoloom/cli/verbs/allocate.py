@@ -15,6 +15,7 @@ from topoloom.cli.options.files import (
     WritePlacement,
     output_option,
 )
+from topoloom.cli.options.frameworks import MeshText, TrafficText
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationText, Fragments, MachineText
 from topoloom.cli.options.searches import Effort, SearchOptions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.tasks.machines.allocate import AllocatedNodes
+    from topoloom.tasks.machines.choose_for_mesh import MeshChoice
     from topoloom.tasks.machines.choose_hosts import Choice
 
 #: Jobs that are named, those that share most first.
@@ -52,6 +54,8 @@ def command(
         ),
     ] = None,
     pattern: Pattern = None,
+    mesh: MeshText = None,
+    traffic: TrafficText = None,
     allocation: AllocationText = None,
     fragments: Fragments = None,
     jobs: Annotated[
@@ -77,6 +81,9 @@ def command(
 
     --choose picks from the free nodes those on which the --pattern has the fewest
     hop-bytes, before the job runs; without a pattern, those that are closest together.
+    --mesh chooses hosts and their order for the axes of a training job: groups of each
+    axis are in few leaf groups of the network, weighed by their --traffic, or the
+    largest spread as small as possible; beside it stands what no choice can be below.
     --allocation shows an allocation as it is, and so does --machine detect inside of a
     batch job. With --nodes alone the job gets boxes, lines and planes of the machine,
     scattered as a scheduler scatters them, to study mappers without a busy machine.
@@ -100,6 +107,7 @@ def command(
       topoloom allocate --machine torus:25x32x16 --allocation a.txt --figure a.png
       topoloom allocate --machine torus:25x32x16 --choose free.txt --nodes 512 \\
           --pattern p.npz -o nodes.txt
+      topoloom allocate --machine dgx-h100-pod --mesh tp=8,dp=16,pp=4 -o nodes.txt
       topoloom allocate --machine topology.conf --choose 'n[1-64]' -N 16
     """
     from topoloom._core import Error
@@ -107,12 +115,21 @@ def command(
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.exit_status import Interrupted
+    from topoloom.graphs.axes import parse_mesh, parse_traffic
     from topoloom.placements.placement_file import save_placement
     from topoloom.tasks.machines.allocate import allocate_nodes
     from topoloom.tasks.problem import Where
 
     search = searching.search()
     given_limits = (effort, searching.time, searching.work)
+    axes = None if mesh is None else parse_mesh(mesh)
+    if axes is None and traffic is not None:
+        raise Error("--traffic goes with --mesh, such as tp=8,dp=16")
+    if axes is not None and (pattern, allocation, nodes, fragments) != (None,) * 4:
+        raise Error(
+            "--mesh says how many nodes and for what; leave out --pattern, "
+            "--allocation, -N and --fragments, and name free nodes by --choose"
+        )
     if choose is None and (pattern, *given_limits) != (None,) * 4:
         raise Error(
             "--pattern, --effort, --time and --work are for --choose FREE-NODES"
@@ -128,6 +145,8 @@ def command(
         Where(allocation, nodes, fragments, search.seed),
         free=choose,
         graph_file=pattern,
+        mesh=axes,
+        traffic=parse_traffic(traffic, axes) if traffic and axes else (),
         mapper="auto" if effort is None else f"auto(effort={effort})",
         search=search,
         jobs=jobs or [],
@@ -147,7 +166,7 @@ def command(
         print_json(found.document(str(output) if output else None))
     else:
         _print(found, [output, write_placement, figure])
-    if found.choice is not None and found.choice.interrupted:
+    if found.interrupted:
         best = f"; {output} holds the best nodes so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
@@ -158,6 +177,8 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
     kind = "nodes" if found.nodes.allocation.machine.nodes_per_host == 1 else "hosts"
     if found.choice is not None:
         _print_choice(found.choice, kind)
+    if found.for_mesh is not None:
+        _print_spreads(found.for_mesh)
     given = found.nodes.allocation
     ids, machine = given.nodes.tolist(), given.machine
     shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
@@ -204,6 +225,33 @@ def _print_choice(choice: Choice, kind: str) -> None:
         change = "" if name == "first" else percent(gain(base, value))
         rows.append((names[name], shown, change))
     print_table([kind, measure_title(choice.measure), "gain"], rows)
+
+
+def _print_spreads(choice: MeshChoice) -> None:
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.support.units import counted
+
+    spreads, mesh = choice.spreads, choice.spreads.mesh
+    names = {
+        "first": "the first free ones",
+        "packed": "bin packing",
+        "chosen": "chosen",
+    }
+    rows = [
+        (names[name], *map(str, one.most), f"{mesh.measure(one.cost):.4g}")
+        for name, one in choice.choices().items()
+    ]
+    bound = f"{mesh.measure(spreads.least_cost):.4g}"
+    rows.append(("at least", *map(str, spreads.least), bound))
+    head = [f"{one.name}" for one in mesh.along]
+    print_facts([], "leaf groups that the groups of an axis are in, at most")
+    print_table(["hosts", *head, choice.measure], rows)
+    segments = spreads.chosen.segments()
+    shown = " + ".join(map(str, segments[:16])) + (" ..." if segments[16:] else "")
+    facts = [("segments", f"{shown} hosts in {counted(len(segments), 'leaf group')}")]
+    if spreads.proven:
+        facts.append(("proven", "no other choice of hosts or order is better"))
+    print_facts(facts)
 
 
 def _shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -10,7 +10,12 @@ import typer
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, WritePattern, output_option
-from topoloom.cli.options.frameworks import JobOptions, read_job
+from topoloom.cli.options.frameworks import (
+    JobOptions,
+    MeshText,
+    TrafficText,
+    read_job,
+)
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.searches import Seed, read_search
@@ -28,26 +33,9 @@ if TYPE_CHECKING:
 def command(
     machine: MaybeMachineText = None,
     *,
-    mesh: Annotated[
-        str | None,
-        typer.Option(
-            "--mesh",
-            metavar="AXIS=SIZE,...",
-            help="The axes and their sizes, such as tp=8,cp=2,pp=4,dp=16; their "
-            "product is the number of ranks.",
-        ),
-    ] = None,
+    mesh: MeshText = None,
     job: JobOptions,
-    traffic: Annotated[
-        str | None,
-        typer.Option(
-            "--traffic",
-            metavar="AXIS=BYTES,...",
-            help="Bytes that each rank sends along an axis per step, such as tp=2GiB "
-            "or ep=all-to-all:64MiB; the others are ring, halving and chain. "
-            "dp+ep=1GiB goes along both as one.",
-        ),
-    ] = None,
+    traffic: TrafficText = None,
     model: Annotated[
         str | None,
         typer.Option(

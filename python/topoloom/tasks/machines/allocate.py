@@ -19,8 +19,10 @@ from topoloom._core import (
     compact_nodes,
 )
 from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
+from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.job_shape import shape_facts
 from topoloom.allocations.jobs_file import load_jobs
+from topoloom.graphs.axes import Traffic
 from topoloom.graphs.graph_file import load_graph
 from topoloom.importers.insides import machine_of_type
 from topoloom.machines.machine_facts import machine_name
@@ -31,6 +33,7 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
+from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
 from topoloom.tasks.machines.choose_hosts import Choice, choose_hosts, other_choices
 from topoloom.tasks.problem import Where, choose_allocation
 from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
@@ -50,6 +53,13 @@ class AllocatedNodes:
     machine_name: str = ""
     node: NodeParts = NO_PARTS
     switches: tuple[str, ...] = ()
+    for_mesh: MeshChoice | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a search was stopped."""
+        choices = (self.choice, self.for_mesh)
+        return any(one is not None and one.interrupted for one in choices)
 
     def document(self, output: str | None = None) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -63,6 +73,8 @@ class AllocatedNodes:
         }
         if self.choice is not None:
             return document | self.choice.document()
+        if self.for_mesh is not None:
+            return document | self.for_mesh.document()
         return document | dict(self.generated or {})
 
     def placement_file(self, **about: Any) -> PlacementFile:
@@ -93,6 +105,8 @@ def allocate_nodes(
     *,
     free: str | None = None,
     graph_file: str | None = None,
+    mesh: Mapping[str, int] | None = None,
+    traffic: Sequence[Traffic] = (),
     mapper: str = "auto",
     search: Search = UNLIMITED,
     jobs: Sequence[Path] = (),
@@ -108,6 +122,9 @@ def allocate_nodes(
         Nodes to choose from, as a file or a host list.
     graph_file, mapper, search
         What the nodes are chosen for; otherwise they are close together.
+    mesh, traffic
+        Axes that hosts are chosen and ordered for, among the free nodes or all; see
+        `topoloom.tasks.machines.choose_for_mesh`.
     jobs
         Files of other jobs, whose links this one may share.
     """
@@ -115,8 +132,18 @@ def allocate_nodes(
     others: dict[str, Allocation] = {}
     for file in jobs:
         others |= load_jobs(machine, file, described.hosts)
-    choice, generated = None, None
-    if free is not None:
+    choice, for_mesh, generated = None, None, None
+    if mesh is not None:
+        listed = (
+            described_allocation(machine, described)
+            if free is None
+            else load_allocation(machine, free, described.hosts)
+        )
+        chosen, for_mesh, title = choose_for_mesh(
+            listed.allocation, mesh, traffic, search, watching
+        )
+        nodes = listed.part(chosen)
+    elif free is not None:
         listed = load_allocation(machine, free, described.hosts)
         chosen, choice, title = _choose(
             listed, described.node, where.allocate, graph_file, mapper, search, watching
@@ -149,6 +176,7 @@ def allocate_nodes(
         name,
         described.node,
         described.switches,
+        for_mesh,
     )
 
 

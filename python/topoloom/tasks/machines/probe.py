@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from topoloom.probe.findings import Findings
 from topoloom.probe.job.running import probe_job
 from topoloom.probe.job.samples import load_samples, save_samples
 from topoloom.probe.job.table import probe_table
+from topoloom.probe.locate.parts import Parts
 from topoloom.probe.machine import described_machine, tables_of
 from topoloom.probe.measure import Watching, measure
 from topoloom.probe.reference import read_reference
@@ -150,6 +152,7 @@ def check_machine(
     *,
     effort: str = "quick",
     seconds: float | None = None,
+    wired: str | None = None,
 ) -> CheckedMachine:
     """Measure whether hosts are slower than the file of an earlier probe says.
 
@@ -159,6 +162,9 @@ def check_machine(
         A key of `EFFORTS`, whose samples a pair has.
     seconds
         After which no more pairs are measured; by default that of the effort.
+    wired
+        A machine that says how hosts are wired: messages then test every cable. By
+        default the file does, and only what slow messages have in common is looked for.
 
     Raises
     ------
@@ -168,8 +174,18 @@ def check_machine(
     reference = read_reference(file)
     asked = EFFORTS[effort]
     clock = Clock(asked.seconds if seconds is None else seconds)
+    load_described(wired or file)  # a mistake in it shows before the job starts
+    parts = partial(_parts_between, wired or file)
     with probe_job(launcher, mpicc) as job:
-        return check(job, reference, asked, clock)
+        return check(job, reference, asked, clock, parts, wired is not None)
+
+
+def _parts_between(machine: str | Path, hosts: Sequence[str]) -> Parts:
+    """Return the parts of a machine that some of its hosts can test."""
+    routes = ClaimedRoutes(machine, hosts)
+    return Parts(
+        routes.machine, routes.nodes, dict(zip(routes.nodes, hosts, strict=True))
+    )
 
 
 def _unwatched(_done: int, _all: int) -> None:

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arnold's problem: groups of a job in few leaf groups of a fragmented fat tree.
+
+Arnold (He et al., NeurIPS 2025, arXiv:2509.15940) reports up to 1.67 times smaller
+spreads than the best of best fit, random fit, packing and recursive bisection. Its
+clusters are not published; here leaf groups have drawn numbers of free hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from resource import RUSAGE_SELF, getrusage
+from typing import NamedTuple
+
+import numpy as np
+
+from peers.versus import geometric_mean
+from topoloom.allocations.spread.blocks import in_order
+from topoloom.allocations.spread.choose import choose_spread
+from topoloom.allocations.spread.host_mesh import HostMesh, host_mesh
+
+
+class Setting(NamedTuple):
+    """A job and the clusters that it is given: leaf groups and hosts of each."""
+
+    mesh: Mapping[str, int]
+    leaves: int
+    hosts: int
+
+
+#: GPUs of a host; tp lies inside.
+PER_HOST = 8
+
+SETTINGS = (
+    Setting({"tp": 8, "dp": 12, "pp": 8}, 16, 16),
+    Setting({"tp": 8, "dp": 32, "pp": 8}, 24, 32),
+    Setting({"tp": 8, "dp": 32, "pp": 16}, 36, 32),
+    Setting({"tp": 8, "cp": 4, "dp": 16, "pp": 8}, 36, 32),
+    Setting({"tp": 8, "dp": 75, "pp": 16}, 72, 32),
+)
+
+
+class Spread(NamedTuple):
+    """What was found on the clusters of one setting; means are geometric.
+
+    Attributes
+    ----------
+    weighted
+        Whether the mean of all axes' largest spreads counted, or the largest of all.
+    ratios
+        Spread of bin packing over ours, and of best fit over ours, of each cluster.
+    proven
+        Clusters on which no choice is better, and largest excess over the bound.
+    """
+
+    setting: Setting
+    weighted: bool
+    clusters: int
+    packed: Sequence[float]
+    best_fit: Sequence[float]
+    proven: int
+    above: float
+    seconds: float
+
+
+def compare(setting: Setting, weighted: bool, clusters: int, seed: int) -> Spread:
+    """Draw clusters of which about an eighth to all of each leaf group is free."""
+    random = np.random.default_rng(seed)
+    axes = {name: 1.0 for name in setting.mesh if name != "tp"}
+    mesh = host_mesh(setting.mesh, PER_HOST, axes, weighted)
+    packed, best_fit, above, proven, seconds = [], [], 1.0, 0, 0.0
+    for _ in range(clusters):
+        free = _cluster(random, setting, mesh.hosts)
+        start = _cpu_seconds()
+        found = choose_spread(mesh, free)
+        seconds = max(seconds, _cpu_seconds() - start)
+        ours = mesh.measure(found.chosen.cost)
+        packed.append(mesh.measure(found.packed.cost) / ours)
+        best_fit.append(_best_fit(mesh, free) / ours)
+        proven += found.proven
+        above = max(above, ours / mesh.measure(found.least_cost))
+    return Spread(setting, weighted, clusters, packed, best_fit, proven, above, seconds)
+
+
+def _cluster(random: np.random.Generator, setting: Setting, needed: int) -> list[int]:
+    """Draw free hosts until they suffice."""
+    while True:
+        low, high = setting.hosts // 8, setting.hosts + 1
+        free: list[int] = random.integers(low, high, setting.leaves).tolist()
+        if sum(free) >= needed:
+            return free
+
+
+def _best_fit(mesh: HostMesh, free: Sequence[int]) -> float:
+    """Fill the leaf groups with the fewest free hosts first, as best fit does."""
+    leaves = sorted(range(len(free)), key=lambda leaf: free[leaf])
+    spreads = mesh.spreads(in_order(mesh, leaves, free))
+    return mesh.measure(mesh.cost([int(one.max()) for one in spreads]))
+
+
+def _cpu_seconds() -> float:
+    return getrusage(RUSAGE_SELF).ru_utime
+
+
+def compare_all(clusters: int, seed: int) -> list[Spread]:
+    """Compare all settings, by both measures."""
+    return [
+        compare(setting, weighted, clusters, seed)
+        for weighted in (False, True)
+        for setting in SETTINGS
+    ]
+
+
+def spread_table(rows: Sequence[Spread]) -> str:
+    """Write what was found as Markdown."""
+    lines = [
+        "| small | axes | hosts | leaf groups | bin packing / ours | least, most "
+        "| best fit / ours | proven best | most above the bound | CPU seconds |",
+        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for row in rows:
+        axes = ", ".join(f"{name}={size}" for name, size in row.setting.mesh.items())
+        hosts = int(np.prod(list(row.setting.mesh.values()))) // PER_HOST
+        lines.append(
+            f"| {'mean' if row.weighted else 'largest'} | {axes} | {hosts:,} "
+            f"| {row.setting.leaves} x {row.setting.hosts} "
+            f"| {geometric_mean(row.packed):.2f} "
+            f"| {min(row.packed):.2f}, {max(row.packed):.2f} "
+            f"| {geometric_mean(row.best_fit):.2f} "
+            f"| {row.proven} of {row.clusters} | {100 * (row.above - 1):.0f} % "
+            f"| {row.seconds:.1f} |"
+        )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the largest spread of groups cannot be below, on these free hosts.
+
+A leaf group that holds cells of r groups along one axis and of k along another holds at
+most min(c, r k) cells, where c is its free hosts; nor more than r or k whole groups.
+Over all leaf groups the r add up to at most R S, where R is the number of groups and S
+their largest spread; the k add up to K T. So spreads S and T are impossible together
+where, for some prices x of r and y of k,
+
+    sum over leaves of max(min(c, r k) - x r - y k) + x R S + y K T < cells:
+
+Lagrange's relaxation, in which any prices are a proof.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.allocations.spread.host_mesh import Along, HostMesh
+
+Floats = NDArray[np.float64]
+
+#: Prices that are tried of either kind; more prove hardly more.
+_PRICES = 40
+#: What sums of the prices may be wrong by, in cells.
+_ROUNDING = 1e-6
+#: Pairs of spreads beyond which the weighted bound takes the single ones.
+_MAX_SPREADS = 200_000
+
+
+def least_spreads(mesh: HostMesh, free: Sequence[int]) -> list[int]:
+    """Find for each of `mesh.along` alone what its largest spread is at least."""
+    return [
+        max(_fewest(free, mesh.size(one)), _alone(mesh, one, free))
+        for one in mesh.along
+    ]
+
+
+def least_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> float:
+    """Find what `HostMesh.cost` is at least, up to that of spreads that were found."""
+    least = least_spreads(mesh, free)
+    impossible = {
+        (i, k): _Pair(mesh, mesh.along[i], mesh.along[k], free)
+        for i, k in combinations(range(len(mesh.along)), 2)
+        if not set(mesh.along[i].axes) & set(mesh.along[k].axes)
+    }
+    best = mesh.cost(found)
+    ranges = [_affordable(mesh, least, kind, best) for kind in range(len(least))]
+    if np.prod([float(len(one)) for one in ranges]) > _MAX_SPREADS:
+        return min(best, mesh.cost(least))
+    for spreads in product(*ranges):
+        cost = mesh.cost(spreads)
+        if cost < best and not any(
+            pair.impossible(spreads[i], spreads[k])
+            for (i, k), pair in impossible.items()
+        ):
+            best = cost
+    return best
+
+
+def _affordable(
+    mesh: HostMesh, least: Sequence[int], kind: int, best: float
+) -> list[int]:
+    """List spreads of one kind that cost no more than the best, others at least."""
+    found = [least[kind]]
+    while found[-1] < mesh.hosts:
+        more = (*least[:kind], found[-1] + 1, *least[kind + 1 :])
+        if mesh.cost(more) > best:
+            break
+        found.append(found[-1] + 1)
+    return found
+
+
+def _fewest(free: Sequence[int], hosts: int) -> int:
+    """Count the leaf groups that a group of this number of hosts needs."""
+    total = np.cumsum(np.sort(free)[::-1])
+    return int(np.searchsorted(total, hosts) + 1)
+
+
+def _alone(mesh: HostMesh, one: Along, free: Sequence[int]) -> int:
+    """Use that all groups share the leaf groups: the sum of r is at most R S."""
+    size, groups = mesh.size(one), mesh.groups(one)
+    # Each r of a leaf holds up to `size` cells; the fullest r are taken first.
+    parts = np.concatenate(
+        [[size] * (c // size) + [c % size] * (c % size > 0) for c in free]
+    )
+    total = np.cumsum(np.sort(parts)[::-1])
+    return -(-int(np.searchsorted(total, mesh.hosts) + 1) // groups)
+
+
+class _Pair:
+    """Which spreads of two kinds of groups, of axes in common, exclude each other."""
+
+    def __init__(
+        self, mesh: HostMesh, one: Along, other: Along, free: Sequence[int]
+    ) -> None:
+        self._cells = mesh.hosts
+        rows, columns = mesh.groups(one), mesh.groups(other)
+        prices = [
+            np.concatenate([[0.0], np.geomspace(0.02, mesh.size(kind), _PRICES)])
+            for kind in (one, other)
+        ]
+        x, y = (each.ravel() for each in np.meshgrid(*prices))
+        held: Floats = np.zeros(len(x))
+        for leaf, count in Counter(c for c in free if c).items():
+            most = np.full(len(x), 0.0)
+            for r in range(1, min(leaf, rows) + 1):
+                k = np.arange(1, min(-(-leaf // r), columns) + 1)
+                cells = np.minimum(r * k, leaf)
+                cells = np.minimum(cells, r * mesh.size(one))
+                cells = np.minimum(cells, k * mesh.size(other))
+                worth = cells[:, None] - k[:, None] * y[None] - r * x[None]
+                np.maximum(most, worth.max(axis=0), out=most)
+            held += count * most
+        self._held, self._x, self._y = held, rows * x, columns * y
+
+    def impossible(self, spread: int, other: int) -> bool:
+        """Whether some prices prove that these spreads cannot be had together."""
+        most = self._held + spread * self._x + other * self._y
+        return bool(most.min() < self._cells - _ROUNDING)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chooses hosts and their order for a mesh, and says what no other choice beats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.allocations.spread.blocks import block_layouts, in_order
+from topoloom.allocations.spread.bound import least_cost, least_spreads
+from topoloom.allocations.spread.exchange import Exchanges
+from topoloom.allocations.spread.host_mesh import HostMesh, Integers
+
+#: Exchanges that are tried for each lower target, and best layouts that they start at.
+_TRIALS, _STARTS = 40_000, 2
+#: Targets that are tried in all.
+_MAX_TARGETS = 12
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One way to give hosts to a mesh.
+
+    Attributes
+    ----------
+    leaf_of
+        The leaf group of the host of every cell.
+    most
+        The largest spread of each of the mesh's `along`.
+    mean
+        The mean of the spreads of their groups.
+    cost
+        `HostMesh.cost` of `most`.
+    """
+
+    leaf_of: Integers
+    most: tuple[int, ...]
+    mean: tuple[float, ...]
+    cost: float
+
+    def segments(self) -> list[int]:
+        """Count the hosts taken in each leaf group that is used, the most first."""
+        counts = np.bincount(self.leaf_of)
+        return sorted(counts[counts > 0].tolist(), reverse=True)
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """What was chosen, what schedulers choose, and bounds.
+
+    Attributes
+    ----------
+    chosen
+        The best that was found.
+    first
+        The first free hosts, in their order.
+    packed
+        Bin packing: the leaf groups with the most free hosts, one after the other.
+    least
+        What the largest spread of each kind of groups is at least.
+    least_cost
+        What the weighted sum of the largest spreads is at least.
+    """
+
+    mesh: HostMesh
+    chosen: Spread
+    first: Spread
+    packed: Spread
+    least: tuple[int, ...]
+    least_cost: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing is below the choice."""
+        return self.chosen.cost <= self.least_cost * (1 + 1e-9)
+
+
+def choose_spread(
+    mesh: HostMesh,
+    free: Sequence[int],
+    seed: int = 1,
+    proceed: Callable[[], bool] = lambda: True,
+) -> Spreads:
+    """Choose leaf groups for all hosts of a mesh.
+
+    Parameters
+    ----------
+    mesh
+        What is to be placed.
+    free
+        The free hosts of each leaf group, in the order of the machine.
+    seed
+        Of the exchanges.
+    proceed
+        Asked now and then; once it returns False the best so far is returned.
+
+    Raises
+    ------
+    topoloom.Error
+        If there are fewer free hosts than the mesh needs.
+    """
+    if sum(free) < mesh.hosts:
+        raise Error(f"the mesh needs {mesh.hosts} hosts, but {sum(free)} are free")
+    leaves = range(len(free))
+    first = _spread(mesh, in_order(mesh, leaves, free))
+    largest = sorted(leaves, key=lambda leaf: -free[leaf])
+    packed = _spread(mesh, in_order(mesh, largest, free))
+    found = [first, packed]
+    for layout in block_layouts(mesh, free):
+        found = sorted([*found, _spread(mesh, layout)], key=_rank)[:_STARTS]
+        if not proceed():
+            break
+    least = least_spreads(mesh, free)
+    bound = least_cost(mesh, free, found[0].most)
+    best = found[0]
+    for target in _targets(mesh, best.most, least, bound):
+        if mesh.cost(target) >= best.cost * (1 - 1e-9) or not proceed():
+            continue
+        for number, start in enumerate(found):
+            exchanges = Exchanges(mesh, start.leaf_of, free, seed + number)
+            reached = exchanges.reach(target, _TRIALS)
+            if reached is not None:
+                best = _spread(mesh, reached)
+                break
+    return Spreads(mesh, best, first, packed, tuple(least), bound)
+
+
+def _targets(
+    mesh: HostMesh, most: Sequence[int], least: Sequence[int], bound: float
+) -> list[tuple[int, ...]]:
+    """List lower targets: what costs the most of them first, as the easiest."""
+    steps = [tuple(most)]
+    for _ in range(3):
+        steps += [
+            (*one[:kind], one[kind] + by, *one[kind + 1 :])
+            for one in steps
+            for kind in range(len(most))
+            for by in (-1, 1)
+            if one[kind] + by >= least[kind]
+        ]
+        steps = list(dict.fromkeys(steps))
+    cost = mesh.cost(most)
+    lower = [one for one in steps if bound - 1e-9 <= mesh.cost(one) < cost * (1 - 1e-9)]
+    return sorted(lower, key=lambda one: -mesh.cost(one))[:_MAX_TARGETS]
+
+
+def _spread(mesh: HostMesh, leaf_of: Integers) -> Spread:
+    spreads = mesh.spreads(leaf_of)
+    most = tuple(int(one.max()) for one in spreads)
+    mean = tuple(float(one.mean()) for one in spreads)
+    return Spread(leaf_of, most, mean, mesh.cost(most))
+
+
+def _rank(one: Spread) -> tuple[float, float]:
+    return one.cost, sum(one.mean)

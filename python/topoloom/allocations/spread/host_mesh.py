@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mesh that is left of a job's axes between hosts, and the spread of its groups.
+
+Ranks fill hosts in the order of their numbers, so that the fastest axes lie inside of
+hosts. A cell of what is left is a host. Its groups along an axis are of hosts, and the
+spread of a group is the number of leaf groups of the network that its hosts are in, the
+minipods of Arnold (He et al., NeurIPS 2025, arXiv:2509.15940).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import gcd, prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+
+Integers = NDArray[np.int64]
+
+
+class Along(NamedTuple):
+    """What counts the spread of groups along some axes.
+
+    Attributes
+    ----------
+    name
+        As the traffic is written: ``dp`` or ``dp+ep``.
+    axes
+        Numbers of the mesh's axes that members of a group are counted along.
+    weight
+        Bytes that a rank sends, which one more leaf group costs relative to others.
+    """
+
+    name: str
+    axes: tuple[int, ...]
+    weight: float
+
+
+@dataclass(frozen=True)
+class HostMesh:
+    """Hosts as a mesh, whose cells are numbered with the first axis the fastest.
+
+    Attributes
+    ----------
+    names, extents
+        The axes between hosts, the fastest first, and their sizes, at least 2 each.
+    along
+        Traffic whose groups are on several hosts.
+    weighted
+        Whether weights count; otherwise the largest spread of any group does, and then
+        the sum.
+    """
+
+    names: tuple[str, ...]
+    extents: tuple[int, ...]
+    along: tuple[Along, ...]
+    weighted: bool = True
+
+    @property
+    def hosts(self) -> int:
+        """The number of cells."""
+        return prod(self.extents)
+
+    @cached_property
+    def coordinates(self) -> Integers:
+        """Cells by axes: where each cell is, shape (hosts, axes)."""
+        cells = np.arange(self.hosts)
+        places = np.cumprod((1, *self.extents))
+        return np.stack(
+            [
+                cells // place % extent
+                for place, extent in zip(places, self.extents, strict=False)
+            ]
+            or [cells],
+            axis=1,
+        )
+
+    @cached_property
+    def group_of(self) -> tuple[Integers, ...]:
+        """The group of every cell, for each of `along`."""
+        found = []
+        for one in self.along:
+            group, place = np.zeros(self.hosts, np.int64), 1
+            for axis, extent in enumerate(self.extents):
+                if axis not in one.axes:
+                    group += place * self.coordinates[:, axis]
+                    place *= extent
+            found.append(group)
+        return tuple(found)
+
+    def size(self, one: Along) -> int:
+        """Count the hosts of a group."""
+        return prod(self.extents[axis] for axis in one.axes)
+
+    def groups(self, one: Along) -> int:
+        """Count the groups."""
+        return self.hosts // self.size(one)
+
+    def spreads(self, leaf_of: Integers) -> list[Integers]:
+        """Count the leaf groups of every group, for each of `along`.
+
+        `leaf_of` has the leaf group of the host of every cell.
+        """
+        leaves = int(leaf_of.max()) + 1
+        found = []
+        for one, group in zip(self.along, self.group_of, strict=True):
+            there = np.zeros((self.groups(one), leaves), bool)
+            there[group, leaf_of] = True
+            found.append(there.sum(axis=1))
+        return found
+
+    def cost(self, most: Sequence[int]) -> float:
+        """Compare choices by their largest spreads, one for each of `along`.
+
+        With weights it is the sum of each byte's spread over all bytes.
+        """
+        if not self.weighted:
+            return float(max(most, default=0) * self._sums + sum(most))
+        total = sum(one.weight for one in self.along)
+        return (
+            sum(one.weight * many for one, many in zip(self.along, most, strict=True))
+            / total
+        )
+
+    def measure(self, cost: float) -> float:
+        """Take from a cost what is shown: spread per byte, or the largest spread."""
+        return cost if self.weighted else cost // self._sums
+
+    @property
+    def _sums(self) -> int:
+        """More than the sum of spreads can be."""
+        return self.hosts * len(self.along) + 1
+
+
+def host_mesh(
+    mesh: Mapping[str, int],
+    per_host: int,
+    weights: Mapping[str, float],
+    weighted: bool = True,
+) -> HostMesh:
+    """Take from a mesh what is inside of hosts.
+
+    Parameters
+    ----------
+    mesh
+        Sizes of the axes, the fastest first.
+    per_host
+        The number of ranks of a host.
+    weights
+        Bytes by the axes they go along, such as ``{"dp": 3e9, "dp+ep": 1e9}``.
+    weighted
+        As of `HostMesh`.
+
+    Raises
+    ------
+    topoloom.Error
+        Where an axis would begin again inside of a host, and for a job of less than
+        one host.
+    """
+    ranks = prod(mesh.values())
+    if ranks % per_host:
+        raise Error(
+            f"a mesh of {ranks} ranks does not fill hosts of {per_host}; change an "
+            "axis, or choose for the pattern of the job"
+        )
+    left, between = per_host, dict[str, int]()
+    for name, size in mesh.items():
+        inside = gcd(left, size)
+        if left > 1 and inside not in (left, size):
+            raise Error(
+                f"axis {name} = {size} does not fit into hosts of {per_host} ranks: "
+                f"{left} of a host are left for it; change its size"
+            )
+        left //= inside
+        if size > inside:
+            between[name] = size // inside
+    names = tuple(between)
+    along = []
+    for written, weight in weights.items():
+        axes = tuple(
+            names.index(axis) for axis in written.split("+") if axis in between
+        )
+        if axes:
+            along.append(Along(written, axes, weight))
+    return HostMesh(names, tuple(between.values()), tuple(along), weighted)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chooses hosts for a mesh of ranks, and their order: groups in few leaf groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import Allocation, Error, Machine
+from topoloom.allocations.spread.choose import Spread, Spreads, choose_spread
+from topoloom.allocations.spread.host_mesh import host_mesh
+from topoloom.graphs.axes import Traffic, rank_order
+from topoloom.nodes.hosts import (
+    Ids,
+    host_count,
+    host_machine,
+    nodes_of,
+    slots_per_host,
+    whole_hosts,
+)
+from topoloom.tasks.search import Search, Watching
+
+
+@dataclass(frozen=True)
+class MeshChoice:
+    """How hosts were chosen for a mesh.
+
+    Attributes
+    ----------
+    mesh
+        Sizes of the axes, as they were given.
+    spreads
+        The choice, what schedulers choose, and bounds.
+    interrupted
+        Whether the search was stopped.
+    """
+
+    mesh: Mapping[str, int]
+    spreads: Spreads
+    interrupted: bool = False
+
+    @property
+    def measure(self) -> str:
+        """What was to be small, in words."""
+        return "per byte" if self.spreads.mesh.weighted else "largest"
+
+    def choices(self) -> dict[str, Spread]:
+        """Name the choices, the best last."""
+        spreads = self.spreads
+        return {
+            "first": spreads.first,
+            "packed": spreads.packed,
+            "chosen": spreads.chosen,
+        }
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        spreads, mesh = self.spreads, self.spreads.mesh
+        names = [one.name for one in mesh.along]
+        return {
+            "mesh": dict(self.mesh),
+            "hosts": mesh.hosts,
+            "spread_measure": self.measure,
+            "spreads": {
+                name: {
+                    "largest": dict(zip(names, one.most, strict=True)),
+                    "mean": dict(zip(names, one.mean, strict=True)),
+                    "all": mesh.measure(one.cost),
+                }
+                for name, one in self.choices().items()
+            },
+            "spread_at_least": {
+                **dict(zip(names, spreads.least, strict=True)),
+                "all": mesh.measure(spreads.least_cost),
+            },
+            "spread_proven": spreads.proven,
+            "segments": spreads.chosen.segments(),
+        }
+
+
+def choose_for_mesh(
+    free: Allocation,
+    mesh: Mapping[str, int],
+    traffic: Sequence[Traffic],
+    search: Search,
+    watching: Watching,
+) -> tuple[Allocation, MeshChoice, str]:
+    """Choose as many hosts as the mesh fills, in the order of its ranks.
+
+    Parameters
+    ----------
+    free
+        The free hosts; those of which a part is free are left out.
+    mesh
+        Sizes of the axes; ranks are numbered in the order of `rank_order`.
+    traffic
+        What ranks send, which spreads are weighed by. Empty: the largest spread of any
+        group along one axis counts.
+
+    Raises
+    ------
+    topoloom.Error
+        On machines without leaf groups, for axes that do not fit into hosts, and if
+        too few hosts are free.
+    """
+    machine, hosts = free.machine, whole_hosts(free)
+    leaf_of_host = leaf_groups(machine)[hosts]
+    leaves, leaf_of_host = np.unique(leaf_of_host, return_inverse=True)
+    counts = np.bincount(leaf_of_host, minlength=len(leaves)).tolist()
+    ordered = {name: mesh[name] for name in rank_order(mesh)}
+    weights: dict[str, float] = dict.fromkeys(ordered, 1.0)
+    if traffic:
+        weights = {}
+        for one in traffic:
+            weights[one.name] = weights.get(one.name, 0.0) + one.bytes
+        weights = {name: weight for name, weight in weights.items() if weight}
+    needed = host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
+    if not needed.along:
+        raise Error(
+            "no group of the mesh is on several hosts, so that any hosts will do; "
+            "choose those that are closest together, by their number"
+        )
+    with watching("choosing hosts", search) as progress:
+        spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
+        interrupted = not progress(0)
+    waiting = [hosts[leaf_of_host == leaf].tolist() for leaf in range(len(leaves))]
+    order = [waiting[leaf].pop(0) for leaf in spreads.chosen.leaf_of.tolist()]
+    title = f"{needed.hosts} of {len(hosts)} free hosts, in the order of the mesh"
+    chosen = Allocation(machine, nodes_of(machine, order))
+    return chosen, MeshChoice(mesh, spreads, interrupted), title
+
+
+def leaf_groups(machine: Machine) -> Ids:
+    """Find the leaf group of every host: the lowest switch that it is attached to.
+
+    On rails that is an NVLink domain of several hosts, else a scalable unit.
+
+    Raises
+    ------
+    topoloom.Error
+        Where hosts are attached to each other.
+    """
+    machine = host_machine(machine)
+    hosts = host_count(machine)
+    ends = np.asarray(machine.link_ends(), np.int64)
+    if machine.node_count == machine.vertex_count or ((ends < hosts).all(axis=1)).any():
+        raise Error(
+            "hosts of this machine are not attached to leaf switches, so that a group "
+            "has no spread; choose for a pattern, or the hosts closest together"
+        )
+    leaf_of = np.full(hosts, -1, np.int64)
+    up = ends[ends[:, 0] < hosts]
+    # Of several switches the first: hosts of the same leaf group have the same ones.
+    leaf_of[up[::-1, 0]] = up[::-1, 1]
+    return leaf_of

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts for a mesh: choices are valid, and bounds are below every other choice."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from topoloom import Error
+from topoloom._core import Allocation, Machine
+from topoloom.allocations.spread.choose import choose_spread
+from topoloom.allocations.spread.host_mesh import HostMesh, host_mesh
+from topoloom.graphs.axes import parse_traffic
+from topoloom.tasks.machines.choose_for_mesh import choose_for_mesh, leaf_groups
+from topoloom.tasks.search import UNLIMITED, unwatched
+
+
+def spread_by_definition(mesh: HostMesh, leaf_of: tuple[int, ...]) -> list[int]:
+    """Count the leaves of each group from the coordinates of its cells."""
+    most = []
+    for one in mesh.along:
+        groups: dict[tuple[int, ...], set[int]] = {}
+        for cell, leaf in enumerate(leaf_of):
+            place, coordinates = cell, []
+            for extent in mesh.extents:
+                coordinates.append(place % extent)
+                place //= extent
+            fixed = (c for axis, c in enumerate(coordinates) if axis not in one.axes)
+            groups.setdefault(tuple(fixed), set()).add(leaf)
+        most.append(max(map(len, groups.values())))
+    return most
+
+
+@st.composite
+def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
+    sizes = draw(st.sampled_from([(2, 2), (2, 3), (3, 2), (4, 2), (2, 2, 2), (5,)]))
+    names = ("cp", "dp", "pp")[: len(sizes)]
+    mesh = dict(zip(names, sizes, strict=True))
+    weights = {name: float(draw(st.integers(1, 4))) for name in names}
+    if draw(st.booleans()) and len(names) > 2:
+        weights["cp+dp"] = 2.0
+    weighted = draw(st.booleans())
+    free = draw(st.lists(st.integers(0, 6), min_size=1, max_size=3))
+    missing = int(np.prod(sizes)) - sum(free)
+    if missing > 0:
+        free[-1] += missing
+    return host_mesh(mesh, 1, weights, weighted), free
+
+
+@given(small_jobs())
+@settings(max_examples=60, deadline=None)
+def test_no_choice_is_below_the_bound_nor_over_the_room(
+    job: tuple[HostMesh, list[int]],
+) -> None:
+    mesh, free = job
+    found = choose_spread(mesh, free)
+    costs, least = [], np.full(len(mesh.along), 99)
+    for leaf_of in product(range(len(free)), repeat=mesh.hosts):
+        if all(leaf_of.count(leaf) <= room for leaf, room in enumerate(free)):
+            most = spread_by_definition(mesh, leaf_of)
+            costs.append(mesh.cost(most))
+            least = np.minimum(least, most)
+    assert found.least_cost <= min(costs) * (1 + 1e-9)
+    assert (np.array(found.least) <= least).all()
+    for one in (found.chosen, found.first, found.packed):
+        used = np.bincount(one.leaf_of, minlength=len(free))
+        assert (used <= free).all()
+        assert list(one.most) == spread_by_definition(mesh, tuple(one.leaf_of))
+        assert found.chosen.cost <= one.cost
+    assert sum(found.chosen.segments()) == mesh.hosts
+
+
+def test_the_best_is_found_and_proven_on_nearly_all_fragmented_clusters() -> None:
+    random = np.random.default_rng(5)
+    mesh = host_mesh({"dp": 12, "pp": 8}, 1, {"dp": 1.0, "pp": 1.0})
+    choices = [
+        choose_spread(mesh, random.integers(4, 17, 12).tolist()) for _ in range(4)
+    ]
+    assert sum(one.proven for one in choices) >= 3
+    assert all(one.chosen.cost <= 1.2 * one.least_cost for one in choices)
+    gains = [one.packed.cost / one.chosen.cost for one in choices]
+    assert min(gains) > 1.3
+
+
+def test_axes_inside_of_hosts_are_left_out() -> None:
+    mesh = host_mesh(
+        {"tp": 4, "cp": 4, "dp": 6, "pp": 2}, 8, {"tp": 9, "cp": 2, "cp+dp": 1}
+    )
+    assert dict(zip(mesh.names, mesh.extents, strict=True)) == {
+        "cp": 2,
+        "dp": 6,
+        "pp": 2,
+    }
+    assert [(one.name, one.axes) for one in mesh.along] == [
+        ("cp", (0,)),
+        ("cp+dp", (0, 1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mesh", "words"),
+    [
+        ({"tp": 6, "dp": 4}, "axis tp = 6 does not fit into hosts of 8 ranks"),
+        ({"tp": 2, "dp": 2}, "a mesh of 4 ranks does not fill hosts of 8"),
+    ],
+)
+def test_meshes_that_do_not_fill_hosts_are_refused(
+    mesh: dict[str, int], words: str
+) -> None:
+    with pytest.raises(Error, match=words):
+        host_mesh(mesh, 8, dict.fromkeys(mesh, 1.0))
+
+
+def test_segments_of_six_two_and_two_hosts() -> None:
+    machine = Machine("tree:8:4")
+    free = Allocation(machine, [*range(6), 8, 9, 16, 17])
+    _, choice, _ = choose_for_mesh(free, {"dp": 10}, (), UNLIMITED, unwatched)
+    assert choice.spreads.chosen.segments() == [6, 2, 2]
+    assert choice.spreads.least == (3,)
+    assert choice.spreads.proven
+
+
+def test_hosts_are_in_the_order_of_ranks() -> None:
+    """Two leaves of 4 free hosts each hold both stages of half of the replicas."""
+    machine = Machine("rails:8:4:4")
+    free = Allocation(machine, np.arange(64))
+    mesh = {"tp": 8, "pp": 2, "dp": 4}
+    traffic = parse_traffic("pp=3GB,dp=1GB", mesh)
+    chosen, choice, _ = choose_for_mesh(free, mesh, traffic, UNLIMITED, unwatched)
+    assert choice.document()["spreads"]["chosen"]["largest"] == {"pp": 1, "dp": 2}
+    units = np.array(chosen.nodes).reshape(2, 4, 8) // 32
+    assert (units[0] == units[1]).all()
+    assert sorted(np.array(chosen.nodes)) == list(range(64))
+
+
+def test_leaves_are_switches_racks_or_units() -> None:
+    assert leaf_groups(Machine("tree:3:2")).tolist() == [6, 6, 6, 7, 7, 7]
+    unlike = Machine("graph:3+3:0-3,1-3,2-4,3-5,4-5")
+    assert leaf_groups(unlike).tolist() == [3, 3, 4]
+    racks = leaf_groups(Machine("rails:72:2:1,rails=4,host=4"))
+    assert np.bincount(racks - racks.min()).tolist() == [18, 18]
+    with pytest.raises(Error, match="not attached to leaf switches"):
+        leaf_groups(Machine("torus:4x4"))
