@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topoloom.cli.console import print_table
 from topoloom.support.units import counted, format_bandwidth, format_seconds
+
+if TYPE_CHECKING:
+    from topoloom.tasks.machines.bad_parts import LocatedParts
 
 
 def print_probed(found: Mapping[str, Any]) -> None:
@@ -49,6 +52,32 @@ def print_probed(found: Mapping[str, Any]) -> None:
         )
     for sentence in [*found.get("claims", []), *found.get("doubts", [])]:
         print(sentence)
+
+
+def print_located(located: LocatedParts, plan: bool) -> None:
+    """Print bad parts, and the pairs to measure next if that is asked for."""
+    found = located.found
+    hosts, tests = counted(found.hosts, "host"), counted(found.tests, "measurement")
+    for part in found.bad:
+        print(part.sentence)
+    if not found.bad and not found.tests:
+        print(f"nothing measured so far; {hosts}")
+    elif not found.bad:
+        print(f"nothing bad found by {tests}; {hosts}")
+    if found.suspects:
+        print(f"{counted(found.suspects, 'other suspect')}: more tests tell them apart")
+    if found.untested and found.tests:
+        print(f"{counted(found.untested, 'part')} not judged by any measurement yet")
+    for doubt in located.doubts:
+        print(doubt)
+    if not plan:
+        return
+    if not found.plan:
+        print("no pair of hosts would say more")
+        return
+    print(f"measure next, {counted(len(found.plan), 'pair')} at once:")
+    for a, b in found.plan:
+        print(f"{located.hosts[a]},{located.hosts[b]}")
 
 
 def _text(value: float | None, written: Callable[[float], str]) -> str:

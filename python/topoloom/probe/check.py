@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,6 +15,8 @@ from topoloom.probe.doubts import check_ranks, crowded_hosts
 from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
+from topoloom.probe.locate.locate import BadPart, Test, locate_by_rounds
+from topoloom.probe.locate.parts import Parts
 from topoloom.probe.reference import Reference
 from topoloom.probe.scanned import hosts_of
 from topoloom.probe.stages.effort import Clock, Effort, listed, sampling
@@ -30,6 +32,7 @@ _OTHERS, _AGAIN = 3, 2
 _AT_ONCE = 64
 
 Pair = tuple[int, int]
+PartsOf = Callable[[Sequence[str]], Parts]
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class CheckedMachine:
         wait for each other says little of the host.
     unit
         What `hosts` are: ``host``, or ``rank`` of a single one.
+    bad_parts
+        What the slow messages have in common, by how hosts are wired.
     latency, bandwidth
         How many times as long short and long messages take in the median of all hosts.
     """
@@ -85,11 +90,13 @@ class CheckedMachine:
     unmeasured: list[str] = field(default_factory=list)
     crowded: list[str] = field(default_factory=list)
     unit: str = "host"
+    bad_parts: list[BadPart] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
         """Whether nothing that was measured is slower than the file says."""
-        return not self.slow and max(self.latency, self.bandwidth) < SLOW
+        sure = any(part.sure for part in self.bad_parts)
+        return not (self.slow or sure) and max(self.latency, self.bandwidth) < SLOW
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -100,6 +107,7 @@ class CheckedMachine:
                 {"host": s.host, "of": s.of, "times_as_long": s.factor}
                 for s in self.slow
             ],
+            "bad_parts": [part.document() for part in self.bad_parts],
             "known_slow": [
                 {"hosts": s.hosts, "of": s.of, "times_as_long": s.factor}
                 for s in self.known
@@ -113,9 +121,22 @@ class CheckedMachine:
 
 
 def check(
-    job: ProbeJob, reference: Reference, effort: Effort, clock: Clock
+    job: ProbeJob,
+    reference: Reference,
+    effort: Effort,
+    clock: Clock,
+    parts_of: PartsOf | None = None,
+    every_part: bool = False,
 ) -> CheckedMachine:
     """Measure every host with a few of its group, and compare.
+
+    Parameters
+    ----------
+    parts_of
+        Returns the parts of the machine that hosts of some names can test; messages
+        between them then say which part is bad.
+    every_part
+        Whether messages test all of these, not only if a host is slow.
 
     Raises
     ------
@@ -144,6 +165,7 @@ def check(
     pairs = _pairs(sorted(leader), reference.groups)
     slow: list[SlowHost] = []
     usual: dict[str, float] = {}
+    bad_parts: list[BadPart] = []
     measured = set(leader)
     job.measure([sampling(effort)])
     for kind, of, share in (("echo", LATENCY, 0.5), ("burst", BANDWIDTH, 1.0)):
@@ -153,8 +175,13 @@ def check(
         usual[kind] = float(np.median(list(ratios.values())))
         # Where all hosts have become slower, none of them is the slow one.
         limit = SLOW * max(1.0, min(ratios.values()))
-        for host, factor in _slow_ones(ratios, limit, again):
-            slow.append(SlowHost(units[host], of, factor))
+        ones = list(_slow_ones(ratios, limit, again))
+        slow += [SlowHost(units[host], of, factor) for host, factor in ones]
+        several = len(leader) > 2 and len(reference.hosts) > 1
+        if parts_of is not None and several and (ones or every_part):
+            tested = sorted(leader)
+            parts = parts_of([units[host] for host in tested])
+            bad_parts += _bad_parts(parts, tested, ratios, again, clock)
     return CheckedMachine(
         [units[host] for host in sorted(measured)],
         slow,
@@ -169,7 +196,34 @@ def check(
         [units[host] for host in sorted(set(leader) - measured)],
         [*crowded],
         "host" if len(reference.hosts) > 1 else "rank",
+        bad_parts,
     )
+
+
+def _bad_parts(
+    parts: Parts,
+    hosts: Sequence[int],
+    ratios: Mapping[Pair, float],
+    again: Callable[[Sequence[Pair]], dict[Pair, float]],
+    clock: Clock,
+) -> list[BadPart]:
+    """Find what slow pairs have in common, round after round while there is time."""
+    usual = max(1.0, float(np.median(list(ratios.values()))))
+    number = {host: n for n, host in enumerate(hosts)}
+
+    def tests(found: Mapping[Pair, float]) -> list[Test]:
+        return [
+            Test([(number[a], number[b])], ratio / usual)
+            for (a, b), ratio in found.items()
+        ]
+
+    def measure(pairs: list[Pair]) -> list[Test]:
+        return tests(
+            _in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
+        )
+
+    found, _ = locate_by_rounds(parts, measure, tests(ratios), lambda: clock.left() > 0)
+    return found.bad
 
 
 def _in_time(

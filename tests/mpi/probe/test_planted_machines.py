@@ -276,6 +276,8 @@ def test_a_check_finds_what_has_become_slow(topoloom: Command, tmp_path: Path) -
     (host,) = bad.json["slow"]
     assert (host["host"], host["of"]) == ("h7", "bandwidth")
     assert host["times_as_long"] == pytest.approx(2, rel=0.1)
+    (part,) = bad.json["bad_parts"]
+    assert part["one_of"][0] == "host h7"
 
 
 def test_a_slow_host_does_not_make_its_neighbors_slow(

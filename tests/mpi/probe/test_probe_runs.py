@@ -73,8 +73,8 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
          "directory"),
         (["--check", "m.toml", "--resume", "--", "mpirun"], "--check measures all "
          "anew; leave --resume out"),
-        (["--check", "m.toml", "-m", "x.toml", "--", "mpirun"], "--check compares with "
-         "its own file; leave -m out"),
+        (["--check", "m.toml", "-a", "h[0-3]", "--", "mpirun"], "the launcher decides "
+         "which hosts are measured; leave -a out"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(

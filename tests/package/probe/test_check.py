@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from topoloom._core import Error
+from topoloom._core import Error, Machine
 from topoloom.probe.check import check
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
+from topoloom.probe.locate.parts import Parts
 from topoloom.probe.reference import Reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 
@@ -25,15 +26,19 @@ class FakeJob:
     ----------
     cpus
         Of each rank, by host.
+    uplink
+        Hosts below a slow link, which messages to and from others cross.
     """
 
-    def __init__(self, cpus: dict[str, list[str]], slow: str = "") -> None:
+    def __init__(
+        self, cpus: dict[str, list[str]], slow: str = "", uplink: Sequence[str] = ()
+    ) -> None:
         places = [
             RankPlace(h, mask, "MPI") for h, masks in cpus.items() for mask in masks
         ]
         self.samples = ProbeSamples(places)
         self.met: set[str] = set()
-        self._slow = slow
+        self._slow, self._below = slow, set(uplink)
 
     def measure(self, orders: Sequence[Order]) -> Any:
         """Return what was found."""
@@ -51,6 +56,8 @@ class FakeJob:
         seconds = np.array([1e-6 if order.kind == "echo" else 1e-3])
         if self._slow in hosts:
             seconds *= 5000
+        if len(hosts & self._below) == 1:
+            seconds *= 3
         number = len(self.samples.orders) - 1
         ends = order.sizes[0], order.window, first, second
         self.samples.exchanges.append(
@@ -58,12 +65,36 @@ class FakeJob:
         )
 
 
-def checked(cpus: dict[str, list[str]], names: Sequence[str], slow: str = "") -> Any:
+def checked(
+    cpus: dict[str, list[str]], names: Sequence[str], slow: str = "", **more: Any
+) -> Any:
     times = {"echo": {"near": 1e-6}, "burst": {"near": 1e-3}}
-    job = FakeJob(cpus, slow)
+    job: Any = FakeJob(cpus, slow, more.pop("uplink", ()))
     groups = [[*range(len(names))]] if len(names) > 1 else []
-    file = Reference([*names], groups, 1 << 18, times)
-    return job, check(job, file, QUICK, Clock(60))  # type: ignore[arg-type]
+    file = Reference([*names], more.pop("groups", groups), 1 << 18, times)
+    return job, check(job, file, QUICK, Clock(60), **more)
+
+
+def wired(hosts: Sequence[str]) -> Parts:
+    return Parts(Machine("tree:4:4"), range(len(hosts)), dict(enumerate(hosts)))
+
+
+def test_what_slow_messages_have_in_common_is_named() -> None:
+    names = [f"n{n}" for n in range(16)]
+    cpus = {name: ["0"] for name in names}
+    groups = [[*range(n, n + 4)] for n in range(0, 16, 4)]
+
+    def named(**more: Any) -> list[list[str]]:
+        _, found = checked(cpus, names, groups=groups, parts_of=wired, **more)
+        assert found.good is not bool(found.bad_parts)
+        return [each["one_of"] for each in found.document()["bad_parts"]]
+
+    assert named(slow="n6") == [["host n6", "cable n6 up"]] * 2  # short and long ones
+    # Hosts meet others of their group only, unless every cable is to be tested.
+    assert named(uplink=names[4:8]) == []
+    found = named(uplink=names[4:8], every_part=True)
+    assert found == [["cable level 1 group 1 up"]] * 2
+    assert named(every_part=True) == []
 
 
 def test_crowded_hosts_are_named_and_others_are_judged() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.machines import MaybeMachineText
+from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seconds
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 def command(
     launcher_command: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="-- LAUNCHER",
             help="What starts the ranks, without a program.",
         ),
-    ],
+    ] = None,
     output: Annotated[
         Path | None,
         output_option(
@@ -49,6 +49,25 @@ def command(
             "probe says; exit status 1 if one is, 2 if none can be judged.",
         ),
     ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Measure nothing: print which hosts to measure with which next, at "
+            "once, to find the bad host, cable or switch.",
+        ),
+    ] = False,
+    measured: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measured",
+            metavar="FILE|DIR",
+            help="Find the bad host, cable or switch from this: dumps of NCCL's "
+            "Inspector, or a table a,b,GB/s of pairs of hosts. May be repeated; exit "
+            "status 1 if something is bad.",
+        ),
+    ] = None,
+    allocation: AllocationText = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -70,11 +89,16 @@ def command(
     The description that it writes is a machine for --machine and a model for --model.
     With --machine it is compared with what another description claims.
 
+    --check names the parts that slow messages have in common. Without a launcher,
+    --plan and --measured find them from what other tools measure.
+
     \b
     Examples:
       topoloom probe -o m.toml -- srun -N 16 --ntasks-per-node 8
       topoloom probe --quick -o m.toml -- mpirun -n 8
       topoloom probe --check m.toml -- srun -N 16 --ntasks-per-node 1
+      topoloom probe --plan -m cluster.toml
+      topoloom probe --plan -m cluster.toml --measured round1.csv --measured nccl/
       topoloom map app.npz -m m.toml -o placement.json
       topoloom collective alltoall --ranks 64 --bytes 512 --model m.toml
     """
@@ -89,6 +113,26 @@ def command(
 
     if quick and thorough:
         raise Error("--quick and --thorough exclude each other")
+    if plan or measured:
+        given = [
+            ("-- LAUNCHER", launcher_command),
+            ("-o", output),
+            ("--quick", quick),
+            ("--thorough", thorough),
+            ("--time", time),
+            ("--resume", resume),
+            ("--mpicc", mpicc),
+        ]
+        if odd := [name for name, value in given if value]:
+            raise Error(f"--plan and --measured measure nothing; leave {odd[0]} out")
+        if (machine is None) == (check is None):
+            raise Error("say with -m, or --check, how the hosts are wired")
+        wired = machine if check is None else check
+        return _locate(wired, measured or [], allocation, plan, as_json)
+    if not launcher_command:
+        raise Error("say behind -- what starts the ranks, such as -- srun -N 16")
+    if allocation is not None:
+        raise Error("the launcher decides which hosts are measured; leave -a out")
     limit = None if time is None else parse_duration(time)
     if limit == 0:
         raise Error("--time 0 leaves no time to measure; such as --time 30s")
@@ -99,10 +143,13 @@ def command(
                 raise Error("--check writes nothing; leave -o out")
             if resume:
                 raise Error("--check measures all anew; leave --resume out")
-            if machine is not None:
-                raise Error("--check compares with its own file; leave -m out")
             checked = check_machine(
-                launcher_command, check, mpicc, effort=effort, seconds=limit
+                launcher_command,
+                check,
+                mpicc,
+                effort=effort,
+                seconds=limit,
+                wired=machine,
             )
             if as_json:
                 print_json(checked.document())
@@ -136,6 +183,26 @@ def command(
     if found.ended:
         raise Failure(f"{found.ended}; {output} has what was measured before")
     return 0
+
+
+def _locate(
+    machine: str | Path | None,
+    measured: list[str],
+    allocation: str | None,
+    plan: bool,
+    as_json: bool,
+) -> int:
+    from topoloom.cli.console import print_json
+    from topoloom.cli.probed_output import print_located
+    from topoloom.tasks.machines.bad_parts import locate_bad_parts
+
+    assert machine is not None
+    located = locate_bad_parts(machine, measured, allocation)
+    if as_json:
+        print_json(located.document())
+    else:
+        print_located(located, plan)
+    return 1 if any(part.sure for part in located.found.bad) else 0
 
 
 #: The exit status of what SIGTERM has ended.
@@ -181,6 +248,8 @@ def _verdict(checked: CheckedMachine) -> str:
             f"{'-'.join(s.hosts)} ({s.of} {s.factor:.2f} x)" for s in checked.known
         )
         said += f"; slow there already: {known}"
+    for part in checked.bad_parts:
+        said += f"; {part.sentence}"
     if checked.unmeasured:
         said += f"; no time for {_named(checked.unmeasured)}"
     if checked.crowded:

@@ -31,7 +31,9 @@ _OPERATIONS = {
 Process = tuple[str, int]
 
 
-class _Line(NamedTuple):
+class InspectorLine(NamedTuple):
+    """What one rank of a communicator did once: a collective, or a message."""
+
     where: str
     communicator: str
     place: int
@@ -39,17 +41,15 @@ class _Line(NamedTuple):
     body: dict[str, Any]
     is_message: bool
 
+    @property
+    def number(self) -> int:
+        """Of the operation among those of its communicator."""
+        return int(self.body.get("p2p_sn" if self.is_message else "coll_sn", 0))
+
 
 def read_inspector(files: Sequence[Path]) -> Trace:
     """Read the files of a job, in any number."""
-    lines: list[_Line] = []
-    losses: list[str] = []
-    sizes: dict[str, int] = {}
-    for file in files:
-        with named(file):
-            lines += _lines(file, content(file), sizes, losses)
-    if not lines:
-        raise Error(f"{files[0]}: holds no line of the Inspector")
+    lines, sizes, losses = inspector_lines(files)
     members: dict[str, dict[int, Process]] = defaultdict(dict)
     for line in lines:
         other = members[line.communicator].setdefault(line.place, line.process)
@@ -65,7 +65,7 @@ def read_inspector(files: Sequence[Path]) -> Trace:
     trace.seen |= set(rank_of.values())
     numbers: dict[tuple[str, int, bool], list[int]] = defaultdict(list)
     for line in lines:
-        numbers[line.communicator, line.place, line.is_message].append(_number(line))
+        numbers[line.communicator, line.place, line.is_message].append(line.number)
         _read_line(trace, line, members[line.communicator], sizes, rank_of)
     for (communicator, place, _), found in numbers.items():
         if len(set(found)) < max(found) - min(min(found), 1) + 1:
@@ -76,9 +76,24 @@ def read_inspector(files: Sequence[Path]) -> Trace:
     return trace
 
 
+def inspector_lines(
+    files: Sequence[Path],
+) -> tuple[list[InspectorLine], dict[str, int], list[str]]:
+    """Return the lines of files, sizes of communicators, and what is cut short."""
+    lines: list[InspectorLine] = []
+    losses: list[str] = []
+    sizes: dict[str, int] = {}
+    for file in files:
+        with named(file):
+            lines += _lines(file, content(file), sizes, losses)
+    if not lines:
+        raise Error(f"{files[0]}: holds no line of the Inspector")
+    return lines, sizes, losses
+
+
 def _lines(
     file: Path, data: bytes, sizes: dict[str, int], losses: list[str]
-) -> Iterator[_Line]:
+) -> Iterator[InspectorLine]:
     rows = data.decode(errors="replace").splitlines()
     for number, row in enumerate(rows, start=1):
         if not row.strip():
@@ -87,7 +102,7 @@ def _lines(
             one = json.loads(row)
             header, about = one["header"], one["metadata"]
             body = one.get("coll_perf") or one.get("p2p_perf")
-            line = _Line(
+            line = InspectorLine(
                 f"{file}:{number}",
                 str(header["id"]),
                 int(header["rank"]),
@@ -122,13 +137,9 @@ def _ranks(
     )
 
 
-def _number(line: _Line) -> int:
-    return int(line.body.get("p2p_sn" if line.is_message else "coll_sn", 0))
-
-
 def _read_line(
     trace: Trace,
-    line: _Line,
+    line: InspectorLine,
     group: dict[int, Process],
     sizes: dict[str, int],
     rank_of: dict[Process, int],

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bad parts of a machine, from measurements between its hosts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from topoloom.probe.locate.likelihood import weigh
+from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.rounds import SURE, SUSPECT, next_round, unsettled
+
+
+@dataclass(frozen=True)
+class Test:
+    """A measurement: the pairs of hosts that exchanged messages at once as one.
+
+    Attributes
+    ----------
+    pairs
+        One, or several of a collective operation.
+    ratio
+        How many times as long it took as usual.
+    """
+
+    __test__ = False  # not one of pytest's
+
+    pairs: Sequence[Pair]
+    ratio: float
+
+
+@dataclass(frozen=True)
+class BadPart:
+    """What is bad: one of parts that no test tells apart.
+
+    Attributes
+    ----------
+    parts
+        Their names.
+    factor
+        How many times as long as usual messages take there.
+    chance
+        How likely that explains the tests, from 0 to 1.
+    """
+
+    parts: list[str]
+    factor: float
+    chance: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether no more tests are needed."""
+        return self.chance >= SURE
+
+    @property
+    def sentence(self) -> str:
+        """Say what is bad, and how sure that is."""
+        which = " or ".join(self.parts)
+        said = f"{which}: messages take {self.factor:.2f} times as long"
+        return said if self.sure else f"perhaps {said} ({self.chance:.0%} likely)"
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "one_of": self.parts,
+            "times_as_long": self.factor,
+            "chance": self.chance,
+        }
+
+
+@dataclass(frozen=True)
+class Located:
+    """What tests say so far.
+
+    Attributes
+    ----------
+    bad
+        Parts that explain slow tests, the surest first.
+    tests, hosts
+        Numbers of tests, and of hosts that may be tested.
+    suspects
+        The number of classes of parts that may be bad beside those.
+    untested
+        The number of classes of parts that no test has judged.
+    plan
+        Pairs of hosts to measure next, at once; empty if all that pairs can say is
+        known.
+    """
+
+    bad: list[BadPart]
+    tests: int
+    hosts: int
+    suspects: int
+    untested: int
+    plan: list[Pair] = field(default_factory=list)
+
+    def document(self, names: Sequence[str]) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "bad": [each.document() for each in self.bad],
+            "tests": self.tests,
+            "suspects": self.suspects,
+            "untested": self.untested,
+            "plan": [[names[a], names[b]] for a, b in self.plan],
+        }
+
+
+def locate(parts: Parts, tests: Sequence[Test]) -> Located:
+    """Say which parts explain tests, and which pairs of hosts to measure next."""
+    coverage = parts.coverage([test.pairs for test in tests])
+    beliefs = weigh(coverage, [test.ratio for test in tests], len(parts.classes))
+    left = unsettled(parts, beliefs)
+    bad = [
+        BadPart(
+            parts.described(each.number),
+            each.factor,
+            float(beliefs.chances[each.number]),
+        )
+        for each in beliefs.bad
+    ]
+    found = {each.number for each in beliefs.bad}
+    suspects = int(np.sum(left > SUSPECT)) - sum(left[n] > SUSPECT for n in found)
+    return Located(
+        bad,
+        len(tests),
+        len(parts.nodes),
+        int(suspects),
+        int(np.sum(left[beliefs.open] > 0)),
+        next_round(parts, beliefs),
+    )
+
+
+def most_rounds(hosts: int) -> int:
+    """Return the rounds in which a bad part is found, at most: 2 log2 of the hosts."""
+    return 2 * math.ceil(math.log2(hosts))
+
+
+def locate_by_rounds(
+    parts: Parts,
+    measure: Callable[[list[Pair]], Iterable[Test]],
+    tests: Sequence[Test] = (),
+    goes_on: Callable[[], bool] = lambda: True,
+) -> tuple[Located, int]:
+    """Measure round after round until all is known; return what is, and the rounds.
+
+    `goes_on` says whether there is time for another round.
+    """
+    known = list(tests)
+    found = locate(parts, known)
+    rounds = 0
+    while found.plan and rounds < most_rounds(len(parts.nodes)) and goes_on():
+        known += measure(found.plan)
+        rounds += 1
+        found = locate(parts, known)
+    return found, rounds

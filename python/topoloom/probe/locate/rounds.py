@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which pairs of hosts to measure next, at once, so that most is learned.
+
+A pair is worth the entropy of its outcome: that of parts that nobody has tested, and
+most where a slow test is as likely as a fast one. Pairs of a round share neither a host
+nor a full link.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom.probe.locate.likelihood import Beliefs
+from topoloom.probe.locate.parts import Pair, Parts, Values
+
+#: What is left of a class's worth once a pair of the round covers it.
+_AGAIN = 0.02
+#: The share of its worth that a pair keeps at least beside those chosen before.
+_KEPT = 0.5
+#: What a cable carries, in messages of a pair, but for rounding.
+_FULL = 1 + 1e-9
+#: Pairs that are looked at in one pass, by hosts.
+_LOOKED = 8
+#: Likelier classes are suspects; others that were judged are settled.
+SUSPECT, SURE = 0.01, 0.98
+#: A pair looks at a class that is as busy as this share of what it is at most; classes
+#: that never are this busy beside others of a pair cannot be judged by pairs.
+_VISIBLE = 0.5
+
+
+def unsettled(parts: Parts, beliefs: Beliefs) -> Values:
+    """Return by class how likely it is bad; 0 where no more need be asked."""
+    tests = parts.tests
+    visible, busiest = _visible(parts)
+    chances: Values = beliefs.chances.copy()
+    asked = (beliefs.open & (busiest >= _VISIBLE)) | (chances > SUSPECT)
+    sure = _sure(beliefs)
+    chances[~asked | sure] = 0.0
+    # What only tests of a bad part cover cannot be judged beside it.
+    of_bad = _any(parts, sure[tests.classes] & visible)
+    seen = visible & ~of_bad[tests.rows]
+    chances[np.bincount(tests.classes, seen, len(chances)) == 0] = 0.0
+    return chances
+
+
+def next_round(parts: Parts, beliefs: Beliefs) -> list[Pair]:
+    """Choose pairs of hosts; none if all that pairs can say is known."""
+    worth = unsettled(parts, beliefs)
+    if not worth.any():
+        return []
+    tests = parts.tests
+    visible, _ = _visible(parts)
+    spoiled = _any(parts, _sure(beliefs)[tests.classes] & visible)
+    taken = _Taken(parts)
+    least = 0.5 * float(worth[worth > 0].min())
+    chosen: list[Pair] = []
+    while True:
+        # Suspects are mostly instead of each other: their chances add up.
+        of_entries = worth[tests.classes] * visible
+        sums = np.bincount(tests.rows, of_entries, len(parts.pairs))
+        scores = _entropy(np.minimum(sums, 1.0))
+        scores[spoiled | (sums < least) | ~taken.free()] = 0.0
+        order = np.argsort(-scores, kind="stable")[: _LOOKED * len(parts.nodes)]
+        order = order[scores[order] > 0]
+        if not len(order):
+            return sorted(chosen)
+        for test in order.tolist():
+            entries = slice(*tests.starts[test : test + 2])
+            classes = tests.classes[entries][visible[entries]]
+            kept = float(worth[classes].sum()) >= _KEPT * float(sums[test])
+            if kept and taken.take(test):
+                chosen.append(parts.pairs[test])
+                worth[classes] *= _AGAIN
+
+
+def _visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
+    """Return which entries of tests look at their class, and its load at most."""
+    tests = parts.tests
+    busiest = np.zeros(len(parts.classes))
+    np.maximum.at(busiest, tests.classes, tests.loads)
+    return tests.loads >= _VISIBLE * busiest[tests.classes], busiest
+
+
+def _sure(beliefs: Beliefs) -> NDArray[np.bool_]:
+    sure = np.zeros(len(beliefs.chances), dtype=bool)
+    sure[[b.number for b in beliefs.bad if beliefs.chances[b.number] >= SURE]] = True
+    return sure
+
+
+def _any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which tests have one of some entries."""
+    counts: NDArray[np.bool_] = (
+        np.bincount(parts.tests.rows, entries, len(parts.pairs)) > 0
+    )
+    return counts
+
+
+def _entropy(chances: Values) -> Values:
+    """Return that of outcomes with two values, in nats."""
+    p = np.clip(chances, 1e-300, 1 - 1e-12)
+    entropy: Values = -(p * np.log(p) + (1 - p) * np.log1p(-p))
+    return entropy
+
+
+class _Taken:
+    """Hosts and links that pairs of a round use."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._hosts = np.zeros(len(parts.nodes), dtype=bool)
+        self._used = np.zeros(len(parts.classes))
+        self._first, self._second = np.array(parts.pairs).T
+        cables = [any(map(parts.is_cable, one)) for one in parts.classes]
+        self._limited = np.array(cables)[parts.tests.classes]
+
+    def free(self) -> NDArray[np.bool_]:
+        """Return for which pairs there is room."""
+        tests = self._parts.tests
+        full = self._limited & (self._used[tests.classes] + tests.loads > _FULL)
+        busy = self._hosts[self._first] | self._hosts[self._second]
+        room: NDArray[np.bool_] = ~(busy | _any(self._parts, full))
+        return room
+
+    def take(self, test: int) -> bool:
+        """Add a pair if there is room for it."""
+        pair = list(self._parts.pairs[test])
+        tests = self._parts.tests
+        entries = slice(*tests.starts[test : test + 2])
+        classes, loads = tests.classes[entries], tests.loads[entries]
+        full = self._limited[entries] & (self._used[classes] + loads > _FULL)
+        if self._hosts[pair].any() or full.any():
+            return False
+        self._used[classes] += loads
+        self._hosts[pair] = True
+        return True

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds the host, cable or switch that explains slow measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.graphs.traces.registry import files_of, trace_format
+from topoloom.importers.torus_places import is_vacant
+from topoloom.machines.machine_file import load_described
+from topoloom.probe.locate.dumps import tests_of_dumps
+from topoloom.probe.locate.locate import Located, Test, locate, most_rounds
+from topoloom.probe.locate.parts import Parts
+from topoloom.probe.locate.tables import tests_of_tables
+from topoloom.tasks.problem import Where, choose_allocation
+
+
+@dataclass(frozen=True)
+class LocatedParts:
+    """What measurements say.
+
+    Attributes
+    ----------
+    found
+        Bad parts, and the pairs to measure next.
+    hosts
+        Names of the hosts that `found.plan` counts.
+    doubts
+        Sentences about measurements that could not be used.
+    """
+
+    found: Located
+    hosts: list[str]
+    doubts: list[str]
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            **self.found.document(self.hosts),
+            "rounds_at_most": most_rounds(len(self.hosts)),
+            "doubts": self.doubts,
+        }
+
+
+def locate_bad_parts(
+    machine: str | Path,
+    measured: Sequence[str | Path] = (),
+    allocation: str | None = None,
+) -> LocatedParts:
+    """Say which part of a machine explains measurements, and what to measure next.
+
+    Parameters
+    ----------
+    machine
+        How hosts are wired: a text, or a file, such as that of a probe.
+    measured
+        Files, or directories of them: lines of NCCL's or RCCL's Inspector, and tables
+        ``a,b,GB/s`` of pairs of hosts; none asks for the first round.
+    allocation
+        The hosts that may be measured, as `load_allocation` reads them; by default
+        those that the machine was described for, or all.
+
+    Raises
+    ------
+    topoloom.Error
+        For files that cannot be read, and hosts that the machine does not have.
+    """
+    parts = _parts_of(machine, allocation)
+    dumps: list[Path] = []
+    tables: list[Path] = []
+    for path in measured:
+        files = files_of(path)
+        if not files:
+            raise Error(f"{path}: there is no such file")
+        is_dump = trace_format(path) == "nccl-inspector"
+        (dumps if is_dump else tables).extend(files)
+    tests: list[Test] = tests_of_tables(tables, parts)
+    doubts: list[str] = []
+    if dumps:
+        of_dumps, doubts = tests_of_dumps(dumps, parts)
+        tests += of_dumps
+    return LocatedParts(locate(parts, tests), parts.hosts, doubts)
+
+
+def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:
+    """Return the parts of a machine that its hosts can test."""
+    machine, described = load_described(machine_text)
+    where = choose_allocation(machine, described, Where(allocation=allocation))
+    names = {
+        node: name for node, name in enumerate(described.hosts) if not is_vacant(name)
+    }
+    nodes = list(dict.fromkeys(where.allocation.nodes.tolist()))
+    if described.hosts:
+        nodes = [node for node in nodes if node in names]
+    return Parts(machine, nodes, names, described.switches)

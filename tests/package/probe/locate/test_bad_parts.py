@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom probe --plan` and `--measured`: rounds of tables, and dumps of NCCL."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from topoloom import Error, Machine
+from topoloom.machines.machine_file import save_machine
+from topoloom.tasks.machines.bad_parts import locate_bad_parts
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    file = tmp_path / "cluster.toml"
+    names = [f"cn{n:02}" for n in range(16)]
+    save_machine(file, Machine("fattree:4:4,up=1:2"), names)
+    return file
+
+
+def test_rounds_of_tables_find_a_slow_host(
+    topoloom: Any, cluster: Path, tmp_path: Path
+) -> None:
+    plan_of = ("probe", "--plan", "--json", "-m", cluster)
+    table = tmp_path / "rounds.csv"
+    table.write_text("a,b,GB/s\n")
+    plan = topoloom(*plan_of).json["plan"]
+    for _ in range(8):
+        with table.open("a") as file:
+            for n, (a, b) in enumerate(plan):
+                rate = 4.0 if "cn06" in (a, b) else 12.0 + 0.01 * n
+                file.write(f"{a},{b},{rate}\n")
+        found = topoloom(*plan_of, "--measured", table).json
+        if not (plan := found["plan"]):
+            break
+    assert [bad["one_of"][0] for bad in found["bad"]] == ["host cn06"]
+    assert found["bad"][0]["times_as_long"] == pytest.approx(3, rel=0.05)
+    assert found["rounds_at_most"] == 8
+    said = topoloom("probe", "-m", cluster, "--measured", table)
+    assert said.status == 1
+    assert said.out.startswith(
+        "host cn06 or cable cn06 to level 1 switch 1: messages take"
+    )
+    said = topoloom("probe", "--plan", "-m", cluster, "--measured", table)
+    assert "no pair of hosts would say more" in said.out
+
+
+def test_a_plan_keeps_to_the_hosts_of_a_job(topoloom: Any, cluster: Path) -> None:
+    said = topoloom("probe", "--plan", "--check", cluster, "-a", "cn[00-03,08-09]")
+    first, _, *pairs = said.out.splitlines()
+    assert said.status == 0
+    assert first == "nothing measured so far; 6 hosts"
+    named = {host for pair in pairs for host in pair.split(",")}
+    assert named <= {"cn00", "cn01", "cn02", "cn03", "cn08", "cn09"}
+    assert len(pairs) == 2
+
+
+def dump(
+    groups: Sequence[Sequence[str]], slow: str, factor: float, times: int = 3
+) -> list[str]:
+    """Write what the Inspector does: rank by rank, in the order of its hosts."""
+    lines = []
+    for name, hosts in enumerate(groups):
+        for place, host in enumerate(hosts):
+            for number in range(1, times + 1):
+                took = 1000 * (factor if slow in hosts else 1)
+                took += 500 if place and number == 2 else number  # the others wait
+                body = {
+                    "coll": "AllReduce",
+                    "coll_sn": number,
+                    "coll_msg_size_bytes": 1 << 26,
+                    "coll_exec_time_us": took,
+                    "coll_timing_source": "kernel_gpu",
+                }
+                header = {"id": f"0x{name}", "rank": place, "n_ranks": len(hosts)}
+                about = {"hostname": host, "pid": 100 + place}
+                lines.append(
+                    json.dumps({"header": header, "metadata": about, "coll_perf": body})
+                )
+    return lines
+
+
+def test_dumps_of_nccl_name_the_host_that_slow_communicators_share(
+    cluster: Path, tmp_path: Path
+) -> None:
+    def host(n: int) -> str:
+        return f"cn{n:02}"
+
+    # Rows and columns of 4 x 4 hosts, as tensor and data parallel groups have them.
+    rows = [[host(4 * i + j) for j in range(4)] for i in range(4)]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    diagonals = [[rows[i][(i + j) % 4] for i in range(4)] for j in range(4)]
+    folder = tmp_path / "nccl"
+    folder.mkdir()
+    lines = dump([*rows, *columns, *diagonals], "cn09", 2.5)
+    half = len(lines) // 2
+    (folder / "a.log").write_text("\n".join(lines[:half]) + "\n")
+    with gzip.open(folder / "b.log.gz", "wt") as file:
+        file.write("\n".join(lines[half:]) + "\n")
+    found = locate_bad_parts(cluster, [folder]).found
+    assert found.bad[0].parts[0] == "host cn09"
+    assert found.bad[0].factor == pytest.approx(2.5, rel=0.05)
+    healthy = locate_bad_parts(cluster, [_written(tmp_path, dump(rows, "", 1))])
+    assert healthy.found.bad == []
+
+
+def _written(folder: Path, lines: Sequence[str]) -> Path:
+    file = folder / "written.log"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def test_what_dumps_cannot_say_is_said(cluster: Path, tmp_path: Path) -> None:
+    pairs = [["cn00", "cn01"], ["cn02", "cn03"]]
+    found = locate_bad_parts(cluster, [_written(tmp_path, dump(pairs, "cn00", 9))])
+    assert found.found.tests == 0
+    assert "fewer than 3 others that do the same" in found.doubts[0]
+    without = dump([*pairs, ["cn04", "cn05"]], "", 1)[3:]
+    found = locate_bad_parts(cluster, [_written(tmp_path, without)])
+    assert "lack ranks" in found.doubts[0]
+    timeless = [line.replace("exec_time", "time") for line in dump(pairs, "", 1)]
+    with pytest.raises(Error, match="no line has a time"):
+        locate_bad_parts(cluster, [_written(tmp_path, timeless)])
+    with pytest.raises(Error, match=r"written.log:1: host xx is not one"):
+        locate_bad_parts(cluster, [_written(tmp_path, dump([["xx", "cn01"]], "", 1))])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ":1: the first line is a,b,UNIT"),
+        ("a,b,furlongs\n", ":1: the first line is a,b,UNIT"),
+        ("a,b,GB/s\ncn00,cn01\n", ":2: has 2 columns instead of 3"),
+        ("a,b,GB/s\ncn00,cn99,1\n", ":2: host 'cn99' is not one of the machine's"),
+        ("a,b,GB/s\n\ncn00,cn00,1\n", ":3: cn00 is measured with itself"),
+        ("a,b,us\ncn00,cn01,-1\n", ":2: '-1' is not a number above 0"),
+        ("a,b,us\ncn00,cn01,nan\n", ":2: 'nan' is not a number above 0"),
+    ],
+)
+def test_tables_that_cannot_be_read_are_refused(
+    cluster: Path, tmp_path: Path, text: str, said: str
+) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    with pytest.raises(Error, match="t.csv" + said.replace("(", r"\(")):
+        locate_bad_parts(cluster, [file])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--plan"], "say with -m, or --check, how the hosts are wired"),
+        (["--plan", "-m", "tree:4:4", "--", "srun"], "leave -- LAUNCHER out"),
+        (["--plan", "-m", "tree:4:4", "--quick"], "leave --quick out"),
+        (["--measured", "none.csv", "-m", "tree:4:4"], "none.csv"),
+        ([], "say behind -- what starts the ranks"),
+    ],
+)
+def test_wrong_options_are_refused(topoloom: Any, words: list[str], said: str) -> None:
+    found = topoloom("probe", *words)
+    assert found.status == 2
+    assert said in found.err

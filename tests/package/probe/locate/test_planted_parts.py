@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Planted bad hosts and links are found in 2 log2 N rounds, and nothing else is."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import pytest
+
+from probe.bad_parts import Planted, parts_of, search
+from topoloom import Error, Machine
+from topoloom.probe.locate.locate import Located, locate
+from topoloom.probe.locate.parts import Parts
+
+SMALL = [
+    "tree:8:4:2",
+    "fattree:4:8,up=1:4",
+    "dragonfly:9x4,nodes=2,global=2",
+    "dragonfly:9x4,nodes=2,global=2,routing=ugal",
+    "dragonflyplus:5x4x4,nodes=4,global=1",
+    "torus:4x4x4",
+    "hyperx:4x4,nodes=2",
+]
+LARGE = ["fattree:16:64,up=1:16", "dragonfly:32x8,nodes=4,global=4"]
+
+
+@pytest.mark.parametrize("text", SMALL)
+def test_bad_parts_of_small_machines_are_found(text: str) -> None:
+    parts = parts_of(text)
+    for seed in range(6):
+        trial = search(parts, seed % 3, seed)
+        assert trial.is_right, trial
+        assert trial.rounds <= 2 * math.log2(len(parts.nodes))
+
+
+@pytest.mark.parametrize("text", LARGE)
+def test_two_bad_parts_of_a_thousand_hosts_are_found(text: str) -> None:
+    trial = search(parts_of(text), faults=2, seed=7)
+    assert trial.is_right, trial
+    assert trial.rounds <= 20
+
+
+def test_parts_of_a_class_are_those_that_no_pair_tells_apart() -> None:
+    parts = parts_of("fattree:4:4,up=1:2")
+    machine = parts.machine
+
+    def slowed(links: dict[int, float], hosts: dict[int, float]) -> tuple[bool, ...]:
+        planted = Planted(machine, links, hosts, noise=0)
+        pairs = combinations(range(machine.node_count), 2)
+        return tuple(planted.ratio(*pair) > 1 for pair in pairs)
+
+    signs: dict[tuple[bool, ...], set[int]] = {}
+    for link in range(machine.link_count):
+        sign = slowed({link: 2.0}, {})
+        signs.setdefault(sign, set()).add(parts.class_of_link(link))
+    for host in range(machine.node_count):
+        sign = slowed({}, {host: 2.0})
+        signs.setdefault(sign, set()).add(parts.class_of_host(host))
+    assert all(len(classes) == 1 for classes in signs.values())
+    assert len({classes.pop() for classes in signs.values()}) == len(signs)
+
+
+def test_pairs_of_a_round_share_neither_host_nor_link() -> None:
+    parts = parts_of("tree:4:4")
+    machine = parts.machine
+    plan = locate(parts, []).plan
+    hosts = [host for pair in plan for host in pair]
+    assert len(set(hosts)) == len(hosts)
+    used = [link for a, b in plan for link, _ in machine.route(a, b)]
+    assert len(set(used)) == len(used)
+
+
+def test_one_slow_measurement_is_only_a_suspicion() -> None:
+    parts = parts_of("tree:4:8")
+    planted = Planted(parts.machine, {}, {5: 3.0}, noise=0)
+    first = locate(parts, planted.measure([(4, 5)]))
+    assert not any(part.sure for part in first.bad)
+    pairs = [(4, 5), (4, 6), (5, 7), (1, 2), (0, 3), (5, 9)]
+    found = locate(parts, planted.measure(pairs))
+    assert [part.sure for part in found.bad] == [True]
+    assert found.bad[0].parts[0] == "host node 5"
+    assert found.bad[0].factor == pytest.approx(3.0, rel=0.05)
+
+
+def test_too_few_hosts_cannot_be_told_apart() -> None:
+    with pytest.raises(Error, match="fewer than three hosts"):
+        Parts(Machine("tree:4:8"), [0, 1], {})
+
+
+def test_the_plan_does_not_depend_on_how_often_it_is_asked_for() -> None:
+    def plan() -> Located:
+        return locate(parts_of("dragonfly:9x4,nodes=2,global=2"), [])
+
+    assert plan() == plan()
