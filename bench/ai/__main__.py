@@ -13,13 +13,18 @@ from ai.experts import compare as compare_experts, experts_table, seconds_for
 from ai.frameworks import Held, compare_deepspeed
 from ai.groups import RELEASES, Compared, compare
 from ai.imported import Imported, import_large, import_programs
+from ai.nccl import compare as compare_times, nccl_table
 from ai.recorded import Recorded, import_job
+from ai.spread import compare_all as compare_spreads, spread_table
 from peers.tables import paste
 
 MARKS = "<!-- bench-ai: begin -->", "<!-- bench-ai: end -->"
 TRACES = "<!-- bench-ai-traces: begin -->", "<!-- bench-ai-traces: end -->"
 PYTORCH = "<!-- bench-ai-pytorch: begin -->", "<!-- bench-ai-pytorch: end -->"
 EXPERTS = "<!-- bench-ai-experts: begin -->", "<!-- bench-ai-experts: end -->"
+NCCL = "<!-- bench-ai-nccl: begin -->", "<!-- bench-ai-nccl: end -->"
+SPREAD = "<!-- bench-ai-spread: begin -->", "<!-- bench-ai-spread: end -->"
+AXES_PAGE = Path("reference", "benchmarks", "axes.md")
 JAX = Path("build/bench-ai/venv/bin/python")
 TORCH = Path("build/bench-ai/torch/bin/python")
 DEEPSPEED = Path("build/bench-ai/deepspeed")
@@ -34,12 +39,31 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help="put tables there")
     parser.add_argument("--jobs", type=int, default=200, help="of DeepSpeed; 200")
     parser.add_argument("--layers", type=int, default=6, help="of experts; 6")
-    parser.add_argument("--only", choices=["experts"], help="leave out the others")
+    parser.add_argument(
+        "--only", choices=["experts", "spread", "nccl"], help="leave out the others"
+    )
+    parser.add_argument("--clusters", type=int, default=5, help="of a spread; 5")
     asked = parser.parse_args(given)
+    axes_page = Path() if asked.docs is None else asked.docs / AXES_PAGE
+    if asked.only in (None, "spread") and asked.clusters:
+        spread = spread_table(compare_spreads(asked.clusters, asked.seed))
+        print(spread)
+        if asked.docs:
+            paste(axes_page, spread, *SPREAD)
+    if asked.only == "spread":
+        return
+    if asked.only in (None, "nccl"):
+        times = nccl_table(compare_times())
+        print(times)
+        if asked.docs:
+            page = asked.docs / "reference" / "benchmarks" / "nccl.md"
+            paste(page, times, *NCCL)
+    if asked.only == "nccl":
+        return
     experts = expert_tables(asked.layers, asked.seed) if asked.layers else ""
     print(experts)
     if asked.docs and experts:
-        paste(asked.docs / "reference" / "benchmarks" / "axes.md", experts, *EXPERTS)
+        paste(axes_page, experts, *EXPERTS)
     if asked.only:
         return
     torch = pytorch_tables(asked.jobs, asked.seed)
@@ -55,12 +79,11 @@ def main(given: Sequence[str] | None = None) -> None:
         print(rows[-1], file=sys.stderr, flush=True)
     print(table(rows))
     if asked.docs:
-        page = asked.docs / "reference" / "benchmarks" / "axes.md"
         if torch:
-            paste(page, torch, *PYTORCH)
-        paste(page, imported_table(imported), *TRACES)
+            paste(axes_page, torch, *PYTORCH)
+        paste(axes_page, imported_table(imported), *TRACES)
         if rows:
-            paste(page, table(rows), *MARKS)
+            paste(axes_page, table(rows), *MARKS)
 
 
 def expert_tables(layers: int, seed: int) -> str:

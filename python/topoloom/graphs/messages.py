@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topoloom._core import CommGraph
+
 Ints = NDArray[np.int64]
 
 
@@ -52,6 +54,11 @@ class Messages(NamedTuple):
             np.add.reduceat(self.bytes[order], first),
             np.add.reduceat(self.messages[order], first),
         )
+
+    def graph(self, ranks: int) -> CommGraph:
+        """Make the communication graph of messages that are summed up."""
+        source, target = self.source.astype(np.uint32), self.target.astype(np.uint32)
+        return CommGraph.from_edges(ranks, source, target, self.bytes, self.messages)
 
 
 def messages(

@@ -10,7 +10,7 @@ from typing import Literal
 
 from topoloom import _core
 from topoloom._core import CommGraph, Error
-from topoloom.graphs import one_phase
+from topoloom.graphs import nccl_collectives, one_phase
 from topoloom.graphs.phases import add_phases
 from topoloom.support.nearest import unknown_name
 
@@ -61,6 +61,7 @@ class Request:
     levels: bool = False
     seed: int = 1
     proxies: bool = True
+    gpus_per_node: int = 8
 
 
 def _stencil(axes: int | None, points: int | None) -> Callable[[Request], CommGraph]:
@@ -148,7 +149,23 @@ def _molecular_dynamics(request: Request) -> CommGraph:
     )
 
 
+def _nccl(operation: str, algorithm: str = "ring") -> Callable[[Request], CommGraph]:
+    """Make NCCL's messages of a collective of all ranks."""
+
+    def make(request: Request) -> CommGraph:
+        return nccl_collectives.whole_job(
+            operation,
+            request.ranks,
+            request.gpus_per_node,
+            request.bytes,
+            algorithm,
+        ).graph(request.ranks)
+
+    return make
+
+
 _GRID = ("bytes", "periodic")
+_GPUS = ("bytes", "gpus_per_node")
 
 PATTERNS = {
     "stencil2d": Pattern(
@@ -209,6 +226,26 @@ PATTERNS = {
     "all-to-all": Pattern(
         "every rank sends to every other",
         lambda r: _core.all_to_all(r.ranks, r.bytes),
+    ),
+    "nccl-ring": Pattern(
+        "all-reduce of NCCL in rings through all nodes (--gpus-per-node)",
+        _nccl("allreduce", "ring"),
+        reads=_GPUS,
+    ),
+    "nccl-tree": Pattern(
+        "all-reduce of NCCL along double binary trees (--gpus-per-node)",
+        _nccl("allreduce", "tree"),
+        reads=_GPUS,
+    ),
+    "nccl-nvls": Pattern(
+        "all-reduce of NCCL in NVSwitches, trees between nodes (--gpus-per-node)",
+        _nccl("allreduce", "nvls"),
+        reads=_GPUS,
+    ),
+    "nccl-all-to-all": Pattern(
+        "NCCL's exchange, relayed by the GPU on the target's rail (--gpus-per-node)",
+        _nccl("alltoall"),
+        reads=_GPUS,
     ),
     "random-geometric": Pattern(
         "random points in the unit square, near ones talk (--average-degree, --seed)",

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.messages import Messages, joined, messages
 from topoloom.graphs.mpi_collectives import OPERATIONS, expand
+from topoloom.graphs.nccl_collectives import Expansion, nccl_expansion
 from topoloom.graphs.npz import load_npz, save_npz
 
 #: in the order of the recorder's ``enum kind``
 KINDS = ("send", "neighbor", "put", "get", "direct")
 _DIRECT = KINDS.index("direct")
 COLLECTIVES = ("expand", "keep", "drop")
+#: what collectives of GPUs may be as well; needs the GPUs of a node
+BY_NCCL = "nccl"
 VERSION = 1
 
 Ints = NDArray[np.int64]
@@ -86,8 +89,10 @@ class Profile:
         """Sum up v-collectives that say how much goes to whom."""
         return self._sum(self.traffic[:, 1] == _DIRECT, phase)
 
-    def expanded(self, phase: int | None = None) -> Messages:
-        """Sum up what an MPI library would send for the recorded collectives."""
+    def expanded(
+        self, phase: int | None = None, expansion: Expansion | None = None
+    ) -> Messages:
+        """Sum up what is sent for collectives: by an MPI library if nothing says."""
         parts: list[Messages] = []
         waiting = 0
         made: dict[tuple[str, int, int, int], Messages] = {}
@@ -97,6 +102,10 @@ class Profile:
             members = self.communicators[communicator]
             name = OPERATIONS[operation]
             call = (name, len(members), size, max(root, 0))
+            if expansion is not None:
+                one = expansion(name, members.tolist(), size, max(root, 0))
+                parts.append(one.times(calls).renamed(members))
+                continue
             one = made[call] if call in made else expand(*call)
             if len(one.source) < 1_000_000:  # other groups often do the same
                 made[call] = one
@@ -107,43 +116,60 @@ class Profile:
                 waiting = 0
         return joined(parts).summed()
 
-    def edges(self, collectives: str = "expand", phase: int | None = None) -> Messages:
+    def edges(
+        self,
+        collectives: str = "expand",
+        phase: int | None = None,
+        gpus_per_node: int = 8,
+    ) -> Messages:
         """Sum up who sends what to whom.
 
         Parameters
         ----------
         collectives
-            ``expand`` adds them as messages; ``keep`` and ``drop`` leave them out.
+            ``expand`` adds them as messages of an MPI library, ``nccl`` as those of
+            NCCL; ``keep`` and ``drop`` leave them out.
         phase
             Only this level of ``MPI_Pcontrol``; by default all.
+        gpus_per_node
+            Ranks that share a node, for ``nccl``.
 
         Raises
         ------
         topoloom.Error
-            For an unknown word, or where a collective is too large to expand.
+            For an unknown word, ranks that do not fill nodes, or where a collective is
+            too large to expand.
         """
-        check_collectives(collectives)
         parts = [self.point_to_point(phase)]
+        if collectives == BY_NCCL:
+            by_nccl = nccl_expansion(self.rank_count, gpus_per_node)
+            parts += [self.direct(phase), self.expanded(phase, by_nccl)]
+        else:
+            check_collectives(collectives)
         if collectives == "expand":
             parts += [self.direct(phase), self.expanded(phase)]
         return joined(parts).summed()
 
-    def graph(self, collectives: str = "expand", phase: int | None = None) -> CommGraph:
+    def graph(
+        self,
+        collectives: str = "expand",
+        phase: int | None = None,
+        gpus_per_node: int = 8,
+    ) -> CommGraph:
         """Make the communication graph of `edges`."""
-        edges = self.edges(collectives, phase)
-        source, target = edges.source.astype(np.uint32), edges.target.astype(np.uint32)
-        return CommGraph.from_edges(
-            self.rank_count, source, target, edges.bytes, edges.messages
-        )
+        return self.edges(collectives, phase, gpus_per_node).graph(self.rank_count)
 
-    def save(self, path: str | Path, collectives: str = "expand") -> None:
+    def save(
+        self, path: str | Path, collectives: str = "expand", gpus_per_node: int = 8
+    ) -> None:
         """Write the graph as ``.npz``, and the profile beside it in the same file.
 
-        ``expand`` and ``keep`` store the collectives' records too, so that the profile
-        can be loaded and expanded again; ``drop`` forgets them.
+        The collectives' records are stored too, so that the profile can be loaded and
+        expanded again; ``drop`` forgets them.
         """
         kept = self.without_collectives() if collectives == "drop" else self
-        save_npz(path, self.graph(collectives), kept._arrays())
+        graph = self.graph(collectives, None, gpus_per_node)
+        save_npz(path, graph, kept._arrays())
 
     def without_collectives(self) -> Profile:
         """Forget all collectives."""

@@ -13,7 +13,7 @@ from topoloom._core import CommGraph, Error
 from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
 from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
-from topoloom.graphs.profile import Profile, check_collectives
+from topoloom.graphs.profile import BY_NCCL, Profile, check_collectives
 from topoloom.graphs.traces.registry import FORMATS as TRACES, read_trace, trace_format
 from topoloom.support.nearest import unknown_name
 
@@ -32,11 +32,12 @@ class MadePattern(NamedTuple):
     profile: Profile | None = None
     collectives: str = "expand"
     losses: Sequence[str] = ()
+    gpus_per_node: int = 8
 
     def save(self, path: str | Path) -> None:
         """Write it as .npz."""
         if self.profile is not None:
-            self.profile.save(path, self.collectives)
+            self.profile.save(path, self.collectives, self.gpus_per_node)
             return
         extra: dict[str, Any] = {}
         if self.phases:
@@ -82,6 +83,7 @@ def import_pattern(
     *,
     collectives: str = "expand",
     partial: bool = False,
+    gpus_per_node: int = 8,
 ) -> MadePattern:
     """Load a graph that another program wrote, or the trace of a job.
 
@@ -92,18 +94,22 @@ def import_pattern(
     kind
         Its format, if known.
     collectives
-        Of a trace: ``expand`` them to messages, ``keep`` them beside the graph, or
-        ``drop`` them.
+        Of a trace: ``expand`` them to messages as an MPI library, or as ``nccl``
+        does, ``keep`` them beside the graph, or ``drop`` them.
     partial
         Use what could be read of a trace that lacks something.
+    gpus_per_node
+        Ranks that share a node, for ``nccl``.
     """
-    check_collectives(collectives)
+    if collectives != BY_NCCL:
+        check_collectives(collectives)
     if kind is not None and kind not in (*FORMATS, *TRACES):
         raise Error(unknown_name("graph format", kind, [*FORMATS, *TRACES]))
     if is_trace(path, kind):
         profile, losses = read_trace(path, kind, partial)
-        graph = profile.graph(collectives)
-        return MadePattern("import", graph, (), (), profile, collectives, tuple(losses))
+        graph = profile.graph(collectives, None, gpus_per_node)
+        facts = (profile, collectives, tuple(losses), gpus_per_node)
+        return MadePattern("import", graph, (), (), *facts)
     graph = load_graph(path, kind)
     return MadePattern("import", graph, load_phases(path), load_phase_names(path))
 

@@ -43,6 +43,29 @@ def test_a_compiled_program_becomes_a_graph_a_mesh_and_an_order(
     assert topoloom("axes", "--from-trace", "kept.npz", "--json").json == found
 
 
+def test_collectives_of_a_trace_become_the_messages_of_nccl(topoloom: Command) -> None:
+    Path("step.hlo").write_text(PROGRAM)
+    words = ("pattern", "import", "step.hlo", "--collectives", "nccl")
+    made = topoloom(*words, "--gpus-per-node", 4, "-o", "p.npz", "--json").json
+    # Pairs of GPUs sum up 4 KiB, and groups over two nodes gather 4 blocks of 4 KiB.
+    assert made["bytes"] == 4 * 2 * 4096 + 2 * 4 * 3 * 4096
+    found = topoloom("axes", "--from-trace", "p.npz", "--json").json
+    assert found["mesh"] == {"axis1": 2, "axis2": 4}
+    refused = topoloom(*words, "--gpus-per-node", 3)
+    assert (refused.status, refused.err) == (
+        2,
+        "topoloom: 8 ranks are not a multiple of 3 GPUs per node; say how many ranks "
+        "share a node\n",
+    )
+    idle = topoloom("pattern", "import", "step.hlo", "--gpus-per-node", 4)
+    assert (idle.status, idle.err.count("--gpus-per-node makes no difference")) == (
+        2,
+        1,
+    )
+    tree = topoloom("pattern", "nccl-tree", "--ranks", 16, "--bytes", 1600, "--json")
+    assert tree.json["bytes"] == 2 * 15 * 1600
+
+
 def test_a_dump_that_lacks_something_is_used_only_by_request(topoloom: Command) -> None:
     entry = {
         **{"record_id": 4, "pg_id": 0, "process_group": ["0", "default_pg"]},

@@ -8,6 +8,8 @@ from pathlib import Path
 from ai.__main__ import imported_table, table
 from ai.groups import compare
 from ai.imported import _import, import_large, large_program
+from ai.nccl import compare as compare_times, nccl_table
+from ai.spread import Setting, compare as compare_spread, spread_table
 
 
 def test_a_few_settings_have_the_groups_of_a_wheel() -> None:
@@ -36,3 +38,34 @@ def test_a_large_program_is_written_as_it_counts() -> None:
     assert found.bytes_differ == []
     header, rule, row = imported_table([found]).splitlines()
     assert header.count("|") == rule.count("|") == row.count("|")
+
+
+def test_spreads_of_small_clusters_are_proven_and_below_bin_packing() -> None:
+    setting = Setting({"tp": 8, "dp": 6, "pp": 4}, 8, 8)
+    found = compare_spread(setting, weighted=False, clusters=2, seed=1)
+    assert min(found.packed) > 1
+    assert len(found.packed) == len(found.best_fit) == 2
+    header, rule, row = spread_table([found]).splitlines()
+    assert header.count("|") == rule.count("|") == row.count("|")
+    assert "| largest | tp=8, dp=6, pp=4 | 24 | 8 x 8 |" in row
+
+
+def test_every_published_time_is_predicted_and_misses_are_named() -> None:
+    tables = compare_times()
+    operations = {found.operation for found in tables}
+    assert operations == {
+        "allreduce",
+        "allgather",
+        "reduce_scatter",
+        "alltoall",
+        "bcast",
+    }
+    for found in tables:
+        assert found.address
+        assert all(row.choice.seconds > 0 for row in found.rows)
+        assert found.near == sum(abs(row.off) <= 0.15 for row in found.rows)
+    lines = nccl_table(tables).splitlines()
+    assert len(lines) == 3 + len(tables)
+    assert len({line.count("|") for line in lines}) == 1
+    most = sum(len(found.rows) for found in tables)
+    assert lines[-1].startswith(f"| all | | {most} | ")

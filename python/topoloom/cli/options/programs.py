@@ -23,9 +23,9 @@ Collectives = Annotated[
     str,
     typer.Option(
         "--collectives",
-        metavar="expand|keep|drop",
+        metavar="expand|nccl|keep|drop",
         help="Bcast, allreduce, ...: add the messages an MPI library sends for them to "
-        "the graph; keep them beside it; or forget them.",
+        "the graph, or NCCL to that of a trace; keep them beside it; or forget them.",
     ),
 ]
 ReplacedCollectives = Annotated[

@@ -119,6 +119,15 @@ def command(
         ),
     ] = None,
     collectives: Collectives = "expand",
+    gpus_per_node: Annotated[
+        int,
+        typer.Option(
+            "--gpus-per-node",
+            metavar="N",
+            help="Ranks that share a node, one per GPU: of NCCL's patterns, and of "
+            "traces with --collectives nccl.",
+        ),
+    ] = 8,
     partial: Annotated[
         bool,
         typer.Option(
@@ -148,11 +157,14 @@ def command(
       topoloom pattern import matrix.mtx -o p.npz
       topoloom pattern import p.npz               look at a graph
       topoloom pattern import step.hlo -o p.npz
+      topoloom pattern import step.hlo --collectives nccl --gpus-per-node 4 -o p.npz
+      topoloom pattern nccl-tree --ranks 64 --bytes 1MiB -o p.npz
       topoloom pattern import 'dumps/nccl_trace_rank_*' --partial -o p.npz
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import PATTERNS
+    from topoloom.graphs.profile import BY_NCCL
     from topoloom.graphs.traces.registry import MissingPartsError
     from topoloom.tasks.pattern import generate_pattern, import_pattern, is_trace
 
@@ -162,9 +174,17 @@ def command(
         if with_phases:
             raise Error("--phases is for generated patterns; imported ones keep theirs")
         traced = ["collectives", "partial"] if is_trace(file, kind) else []
+        if traced and collectives == BY_NCCL:
+            traced.append("gpus_per_node")
         _refuse_idle(context, name, ["kind", *traced])
         try:
-            made = import_pattern(file, kind, collectives=collectives, partial=partial)
+            made = import_pattern(
+                file,
+                kind,
+                collectives=collectives,
+                partial=partial,
+                gpus_per_node=gpus_per_node,
+            )
         except MissingPartsError as error:
             raise Error(f"{error}; --partial uses what could be read") from None
     elif file is not None:
@@ -183,6 +203,7 @@ def command(
             levels=levels,
             seed=seed,
             proxies=proxies,
+            gpus_per_node=gpus_per_node,
         )
         known = PATTERNS[name]
         phased = ["with_phases"] if known.phases is not None else []

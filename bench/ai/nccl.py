@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times of NCCL's collectives beside tables that nccl-tests has printed in public."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topoloom.nccl.hardware import Hardware, machine
+from topoloom.nccl.times import Choice, choices
+from topoloom.support.toml_document import read_toml
+from topoloom.support.units import exact_bytes
+
+TABLES = Path(__file__).parent / "nccl_tables.toml"
+#: A row is met if its time is off by this share at most.
+NEAR = 0.15
+
+
+class Row(NamedTuple):
+    """A size: the time that was published, and what the model says."""
+
+    bytes: int
+    published_us: float
+    choice: Choice
+
+    @property
+    def off(self) -> float:
+        """By what share the model is above the published time."""
+        return self.choice.seconds * 1e6 / self.published_us - 1
+
+    @property
+    def is_near(self) -> bool:
+        """Whether that is near enough."""
+        return abs(self.off) <= NEAR
+
+
+class Table(NamedTuple):
+    """A published table, row by row."""
+
+    name: str
+    operation: str
+    address: str
+    rows: list[Row]
+
+    @property
+    def near(self) -> int:
+        """How many rows are met."""
+        return sum(row.is_near for row in self.rows)
+
+
+def compare(path: Path = TABLES) -> list[Table]:
+    """Predict every row of the published tables."""
+    return [_predicted(table) for table in read_toml(path)["table"]]
+
+
+def _predicted(table: dict[str, Any]) -> Table:
+    hardware: Hardware = machine(table["machine"]).on(**table.get("input", {}))
+    rows = []
+    for number, published in enumerate(table["us"]):
+        size = table["first"] << number
+        found = choices(hardware, table["nodes"], table["operation"], size)
+        rows.append(Row(size, published, found[0]))
+    return Table(table["name"], table["operation"], table["address"], rows)
+
+
+def nccl_table(tables: Iterable[Table]) -> str:
+    """Write how many rows are met, and which are not, as Markdown."""
+    lines = [
+        "| published table | collective | rows | within 15 % | not within, off by |",
+        "| --- | --- | ---: | ---: | --- |",
+    ]
+    rows = near = 0
+    for table in tables:
+        rows, near = rows + len(table.rows), near + table.near
+        lines.append(
+            f"| {table.name} | {table.operation} | {len(table.rows)} | {table.near} "
+            f"| {_outside(table.rows)} |"
+        )
+    lines.append(f"| all | | {rows} | {near} | |")
+    return "\n".join(lines) + "\n"
+
+
+def _outside(rows: Iterable[Row]) -> str:
+    """Name the ranges of sizes that are off, and by how much at the worst."""
+    ranges: list[list[Row]] = [[]]
+    for row in rows:
+        if not row.is_near:
+            ranges[-1].append(row)
+        elif ranges[-1]:
+            ranges.append([])
+    return ", ".join(_range(found) for found in ranges if found)
+
+
+def _range(found: list[Row]) -> str:
+    worst = max((row.off for row in found), key=abs)
+    ends = dict.fromkeys(exact_bytes(row.bytes) for row in (found[0], found[-1]))
+    return f"{' to '.join(ends)}: {100 * worst:+.0f} %"

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives as the messages that NCCL sends for them, on nodes as of a DGX H100."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from topoloom.graphs.messages import Messages
+from topoloom.nccl.communicator import Communicator, check_world, communicator
+from topoloom.nccl.hardware import machine
+from topoloom.nccl.messages import expand
+from topoloom.nccl.times import choices
+
+#: Messages of a collective: its name, the members, bytes and root (a place).
+Expansion = Callable[[str, Sequence[int], int, int], Messages]
+
+
+def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
+    """Make what expands a collective of some ranks of a job as NCCL would.
+
+    An all-reduce takes the algorithm that NCCL would choose for its size: rings, trees
+    or sums in the NVSwitch.
+
+    Raises
+    ------
+    topoloom.Error
+        If the ranks do not fill their nodes.
+    """
+    check_world(ranks, gpus_per_node)
+
+    def expansion(
+        operation: str, members: Sequence[int], bytes: int, root: int
+    ) -> Messages:
+        group = communicator([int(member) for member in members], gpus_per_node)
+        way = algorithm(group, bytes) if operation == "allreduce" else "ring"
+        return Messages(*expand(group, operation, bytes, root, way))
+
+    return expansion
+
+
+def algorithm(group: Communicator, bytes: int) -> str:
+    """Name the algorithm that NCCL would choose for an all-reduce of a group."""
+    most = max(map(len, group.nodes))
+    node = machine("dgx-h100").on(gpus=most, nics=most)
+    return choices(node, len(group.nodes), "allreduce", bytes)[0].algorithm
+
+
+def whole_job(
+    operation: str, ranks: int, gpus_per_node: int, bytes: int, algorithm: str
+) -> Messages:
+    """Expand a collective of all ranks by one algorithm."""
+    check_world(ranks, gpus_per_node)
+    group = communicator(range(ranks), gpus_per_node)
+    sent = expand(group, operation, bytes, algorithm=algorithm)
+    return Messages(*sent).summed()

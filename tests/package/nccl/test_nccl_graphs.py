@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Graphs of recorded and generated collectives by NCCL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from topoloom import Error
+from topoloom.graphs import Request, load_profile
+from topoloom.graphs.nccl_collectives import algorithm
+from topoloom.graphs.patterns import make_graph
+from topoloom.graphs.phases import edge_rows
+from topoloom.nccl.communicator import communicator
+from topoloom.tasks import import_pattern
+
+HLO = """HloModule step, num_partitions=16
+
+ENTRY %main (p: f32[1024]) -> f32[1024] {{
+  ROOT %a = f32[1024]{{0}} {call}
+}}
+"""
+
+
+def written(folder: Path, groups: str) -> Path:
+    call = (
+        f"all-reduce(%p), channel_id=1, replica_groups={groups}, "
+        "use_global_device_ids=true, to_apply=%add"
+    )
+    path = folder / "step.hlo"
+    path.write_text(HLO.format(call=call))
+    return path
+
+
+def edges(path: Path, gpus_per_node: int) -> dict[tuple[int, int], int]:
+    made = import_pattern(path, collectives="nccl", gpus_per_node=gpus_per_node)
+    return {(s, t): sent for s, t, sent, _ in edge_rows(made.graph).tolist()}
+
+
+def test_a_small_sum_between_nodes_goes_along_trees(tmp_path: Path) -> None:
+    found = edges(written(tmp_path, "[1,16]<=[16]"), 8)
+    between = {(s, t): sent for (s, t), sent in found.items() if s // 8 != t // 8}
+    # Each of 8 NICs has two channels: ranks r and r + 8 exchange half of a share twice.
+    assert between == {
+        pair: 4096 // 8 for r in range(8) for pair in ((r, r + 8), (r + 8, r))
+    }
+    assert sum(found.values()) == 2 * 15 * 4096
+
+
+def test_a_sum_in_a_node_is_a_ring_and_groups_keep_to_their_ranks(
+    tmp_path: Path,
+) -> None:
+    found = edges(written(tmp_path, "[2,8]<=[16]"), 8)
+    expected = {(8 * n + i, 8 * n + (i + 1) % 8) for n in (0, 1) for i in range(8)}
+    assert set(found) == expected
+    assert set(found.values()) == {2 * 7 * 4096 // 8}
+    strided = edges(written(tmp_path, "[8,2]<=[2,8]T(1,0)"), 8)
+    assert {abs(s - t) for s, t in strided} == {8}
+
+
+def test_the_file_keeps_the_collectives_and_the_graph(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    trace = written(tmp_path, "[1,16]<=[16]")
+    made = import_pattern(trace, collectives="nccl", gpus_per_node=4)
+    made.save(path)
+    profile = load_profile(path)
+    again = profile.graph("nccl", gpus_per_node=4)
+    assert np.array_equal(edge_rows(again), edge_rows(made.graph))
+    by_mpi = profile.graph("expand")
+    assert not np.array_equal(edge_rows(by_mpi), edge_rows(made.graph))
+
+
+def test_ranks_must_fill_their_nodes(tmp_path: Path) -> None:
+    trace = written(tmp_path, "[1,16]<=[16]")
+    with pytest.raises(Error, match="16 ranks are not a multiple of 6 GPUs per node"):
+        import_pattern(trace, collectives="nccl", gpus_per_node=6)
+    with pytest.raises(Error, match="not a multiple of 8 GPUs"):
+        make_graph("nccl-tree", Request(ranks=12, bytes=8))
+
+
+@pytest.mark.parametrize("name", ["nccl-ring", "nccl-tree", "nccl-nvls"])
+def test_generated_sums_carry_the_same_bytes_in_all(name: str) -> None:
+    graph = make_graph(name, Request(ranks=24, bytes=4800, gpus_per_node=8))
+    assert int(graph.total_bytes) == 2 * 23 * 4800
+
+
+def test_large_sums_take_another_way_than_small_ones() -> None:
+    two = communicator(range(16), 8)
+    assert [algorithm(two, size) for size in (8, 1 << 30)] == ["tree", "nvls"]
+    assert algorithm(communicator(range(8), 8), 8) == "ring"
+
+
+def test_an_exchange_takes_the_rails_of_its_targets() -> None:
+    graph = make_graph("nccl-all-to-all", Request(ranks=16, bytes=10, gpus_per_node=8))
+    rows = edge_rows(graph)
+    between = rows[rows[:, 0] // 8 != rows[:, 1] // 8]
+    assert set((between[:, 1] - between[:, 0]).tolist()) == {8, -8}
+    assert set(between[:, 2].tolist()) == {80}
