@@ -62,9 +62,10 @@ static int try_exchange(const char* what) {
     return any ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-static const char* const mistakes[] = {
-    "count", "sum",  "method",        "option", "machine",    "slot",  "rounds",     "talk",
-    "patience", "freed", "room", "negative-room", "null",   "null-giver", "bytes", "sized-room", "sized-negative"};
+static const char* const mistakes[] = {"count",      "sum",           "method", "option",     "machine",
+                                       "slot",       "rounds",        "talk",   "patience",   "freed",
+                                       "room",       "negative-room", "null",   "null-giver", "bytes",
+                                       "sized-room", "sized-negative"};
 
 static int make(const char* what) {
     const topoloom_balance_options usual = {0};
