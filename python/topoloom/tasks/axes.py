@@ -12,8 +12,15 @@ from typing import Any
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.models import Step
-from topoloom.graphs.axes import MeshOrders, Traffic, check_fit, order_axes
-from topoloom.graphs.layouts import LayoutOrders, order_layouts
+from topoloom.graphs.axes import (
+    MeshOrders,
+    Traffic,
+    check_fit,
+    order_axes,
+    rank_order,
+)
+from topoloom.graphs.layouts import Layout, LayoutOrders, order_layouts
+from topoloom.graphs.nccl_layouts import graph_by_nccl
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.gain import gain
 from topoloom.tasks.search import Progress
@@ -39,6 +46,9 @@ class MappedAxes:
         The orders of the framework's default, where this is another variant.
     others
         Seconds of the best of the job's other variants, by their axes that differ.
+    gpus_per_node
+        Ranks that share a node, if the graph is to have the messages of NCCL; orders
+        and times do not depend on it.
     """
 
     orders: MeshOrders | LayoutOrders
@@ -47,11 +57,26 @@ class MappedAxes:
     job: Job | None = None
     default: MappedAxes | None = None
     others: Mapping[str, float] = field(default_factory=dict)
+    gpus_per_node: int | None = None
 
     @cached_property
     def graph(self) -> tuple[CommGraph, list[CommGraph]]:
         """Make the communication graph, and the phases that it is the sum of."""
-        return self.orders.graph(self.chosen)
+        orders = self.orders
+        if self.gpus_per_node is None:
+            return orders.graph(self.chosen)
+        if isinstance(orders, MeshOrders):
+            names = rank_order(orders.mesh)
+            layout = Layout("", (tuple((name, orders.mesh[name]) for name in names),))
+        else:
+            layout = orders.layout(self.chosen)
+        devices = orders.device_of_rank(self.chosen)
+        slots = orders.allocation.slot_count
+        return graph_by_nccl(layout, orders.traffic, devices, slots, self.gpus_per_node)
+
+    def by_nccl(self, gpus_per_node: int) -> MappedAxes:
+        """Give the same orders with the messages of NCCL."""
+        return replace(self, gpus_per_node=gpus_per_node)
 
     @property
     def start(self) -> float:

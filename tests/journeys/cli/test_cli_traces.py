@@ -62,6 +62,14 @@ def test_collectives_of_a_trace_become_the_messages_of_nccl(topoloom: Command) -
         2,
         1,
     )
+    mesh = ("axes", "--mesh", "tp=4,dp=2", "--traffic", "tp=1MB,dp=1MB", "--machine")
+    by_nccl = (*mesh, "torus:2x4", "--collectives", "nccl")
+    sent = ("--gpus-per-node", 4, "--write-pattern", "axes.npz", "-o", "x.json")
+    assert topoloom(*by_nccl, *sent).status == 0
+    assert topoloom("judge", "axes.npz", "x.json").status == 0
+    assert "add --write-pattern" in topoloom(*by_nccl).err
+    kept = topoloom(*mesh, "torus:2x4", "--collectives", "keep")
+    assert kept.err == "topoloom: --collectives keep: a pattern of axes takes nccl\n"
     tree = topoloom("pattern", "nccl-tree", "--ranks", 16, "--bytes", 1600, "--json")
     assert tree.json["bytes"] == 2 * 15 * 1600
 

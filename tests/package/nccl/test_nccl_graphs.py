@@ -10,7 +10,10 @@ import pytest
 
 from topoloom import Error
 from topoloom.graphs import Request, load_profile
+from topoloom.graphs.axes import Traffic
+from topoloom.graphs.layouts import Layout
 from topoloom.graphs.nccl_collectives import algorithm
+from topoloom.graphs.nccl_layouts import graph_by_nccl
 from topoloom.graphs.patterns import make_graph
 from topoloom.graphs.phases import edge_rows
 from topoloom.nccl.communicator import communicator
@@ -70,6 +73,34 @@ def test_the_file_keeps_the_collectives_and_the_graph(tmp_path: Path) -> None:
     assert np.array_equal(edge_rows(again), edge_rows(made.graph))
     by_mpi = profile.graph("expand")
     assert not np.array_equal(edge_rows(by_mpi), edge_rows(made.graph))
+
+
+def test_axes_send_by_nccl_on_the_nodes_where_ranks_are() -> None:
+    layout = Layout("", ((("tp", 4), ("dp", 4)),))
+    traffic = [
+        Traffic(("tp",), "ring", 6000),
+        Traffic(("dp",), "all-to-all", 3000),
+        Traffic(("dp",), "chain", 70),
+    ]
+    in_order, reversed_ = np.arange(16), np.arange(16)[::-1].copy()
+    graph, phases = graph_by_nccl(layout, traffic, in_order, 16, 4)
+    assert len(phases) == 3
+    tensor = edge_rows(phases[0])
+    assert {(s // 4, (t - s) % 4) for s, t in tensor[:, :2].tolist()} == {
+        (node, 1) for node in range(4)
+    }
+    assert set(tensor[:, 2].tolist()) == {6000}
+    # Ranks of a data-parallel group have the same place in their nodes: no relays.
+    assert set(edge_rows(phases[1])[:, 2].tolist()) == {1000}
+    assert int(graph.total_bytes) == sum(int(p.total_bytes) for p in phases)
+    again, _ = graph_by_nccl(layout, traffic, reversed_, 16, 4)
+    assert int(again.total_bytes) == int(graph.total_bytes)
+    with pytest.raises(Error, match="18 ranks are not a multiple of 4"):
+        graph_by_nccl(layout, traffic, in_order, 18, 4)
+    spread = in_order.reshape(4, 4).T.ravel()
+    _, crossing = graph_by_nccl(layout, traffic, spread, 16, 4)
+    inside = edge_rows(crossing[1])
+    assert {(t - s) % 16 for s, t in inside[:, :2].tolist()} == {4, 8, 12}
 
 
 def test_ranks_must_fill_their_nodes(tmp_path: Path) -> None:

@@ -25,7 +25,15 @@ Collectives = Annotated[
         "--collectives",
         metavar="expand|nccl|keep|drop",
         help="Bcast, allreduce, ...: add the messages an MPI library sends for them to "
-        "the graph, or NCCL to that of a trace; keep them beside it; or forget them.",
+        "the graph, or NCCL does for an AI job; keep them beside it; or forget them.",
+    ),
+]
+GpusPerNode = Annotated[
+    int,
+    typer.Option(
+        "--gpus-per-node",
+        metavar="N",
+        help="Ranks that share a node, one per GPU, for the messages of NCCL.",
     ),
 ]
 ReplacedCollectives = Annotated[

@@ -18,6 +18,7 @@ from topoloom.cli.options.frameworks import (
 )
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
+from topoloom.cli.options.programs import Collectives, GpusPerNode
 from topoloom.cli.options.searches import Seed, read_search
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def command(
         output_option("Write the placement."),
     ] = None,
     write_pattern: WritePattern = None,
+    collectives: Collectives = "expand",
+    gpus_per_node: GpusPerNode = 8,
     as_json: AsJson = False,
 ) -> None:
     """Map the axes of a training job onto a machine.
@@ -95,6 +98,8 @@ def command(
           --machine tpu-v4-cube --to jax
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
           --machine tpu-v4-cube --write-pattern p.npz -o x.json
+      topoloom axes --mesh tp=8,dp=16 --traffic tp=1GB,dp=250MB --collectives nccl \\
+          --machine dgx-h100-pod --write-pattern p.npz
     Then:
       topoloom judge p.npz x.json             link by link
       topoloom map p.npz --machine tpu-v4-cube --objective time
@@ -107,7 +112,7 @@ def command(
     from topoloom.graphs.axes import parse_traffic
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
-    from topoloom.graphs.profile import load_profile
+    from topoloom.graphs.profile import BY_NCCL, load_profile
     from topoloom.graphs.traces.mesh import infer_mesh
     from topoloom.placements.placement_file import save_placement
     from topoloom.support.nearest import unknown_name
@@ -116,6 +121,10 @@ def command(
 
     if to is not None and to not in FORMATS:
         raise Error(unknown_name("order format", to, FORMATS))
+    if collectives not in ("expand", BY_NCCL):
+        raise Error(f"--collectives {collectives}: a pattern of axes takes nccl")
+    if collectives == BY_NCCL and write_pattern is None:
+        raise Error("--collectives nccl is what a pattern has; add --write-pattern")
     if to is not None and as_json:
         raise Error("--to and --json are mutually exclusive; --json holds all orders")
     inferred = None
@@ -157,6 +166,8 @@ def command(
             named=to in ("name", "settings"),
             progress=watch,
         )
+    if collectives == BY_NCCL:
+        mapped = mapped.by_nccl(gpus_per_node)
     if write_pattern is not None:
         graph, phases = mapped.graph
         save_graph(write_pattern, graph, {"phases": phase_array(phases)})

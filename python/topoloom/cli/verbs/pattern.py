@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.files import AsJson, Partial, output_option
 from topoloom.cli.options.messages import Bytes, MaybeGrid, MaybeRanks, Root
-from topoloom.cli.options.programs import Collectives
+from topoloom.cli.options.programs import Collectives, GpusPerNode
 from topoloom.cli.options.searches import Seed
 
 
@@ -119,21 +119,8 @@ def command(
         ),
     ] = None,
     collectives: Collectives = "expand",
-    gpus_per_node: Annotated[
-        int,
-        typer.Option(
-            "--gpus-per-node",
-            metavar="N",
-            help="Ranks that share a node, one per GPU: of NCCL's patterns, and of "
-            "traces with --collectives nccl.",
-        ),
-    ] = 8,
-    partial: Annotated[
-        bool,
-        typer.Option(
-            "--partial", help="Use what could be read of a trace that lacks something."
-        ),
-    ] = False,
+    gpus_per_node: GpusPerNode = 8,
+    partial: Partial = False,
     as_json: AsJson = False,
 ) -> None:
     """Make a communication graph: who sends how many bytes to whom.
