@@ -43,6 +43,8 @@ class Described:
     switches
         Names of switches, in the order of their vertices, which follow the nodes; empty
         where they have none.
+    lacking
+        What of a file was left out since something is missing, in words.
     """
 
     text: str
@@ -52,6 +54,7 @@ class Described:
     network: str | None = None
     remarks: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 class Importer(NamedTuple):

@@ -120,7 +120,8 @@ def with_speeds(described: Described, network: Network | None = None) -> Describ
     else:
         options.append(f"bandwidth={_written(network.bandwidth)}")
     options += filter(None, [network.options])
-    whole = f"{kind}:{','.join([shape, *options])}"
+    down = f"+down:{','.join(text.down)}" if text.down else ""
+    whole = f"{kind}:{','.join([shape, *options])}{down}"
     if node or network.node:
         inside = node.text if node else "node:1"
         whole += "+" + ",".join(filter(None, [inside, network.node]))

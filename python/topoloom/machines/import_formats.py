@@ -11,6 +11,10 @@ from topoloom.importers.cloud.instances import (
     recognizes_google_instances,
     recognizes_oracle_hosts,
 )
+from topoloom.importers.cloud.kubernetes import (
+    read_kubernetes_nodes,
+    recognizes_kubernetes_nodes,
+)
 from topoloom.importers.cloud.nccl import (
     read_nccl_topology,
     recognizes_nccl_topology,
@@ -128,6 +132,12 @@ IMPORTERS: tuple[Importer, ...] = (
         "Oracle's oci compute compute-host list",
         recognizes_oracle_hosts,
         read_oracle_hosts,
+    ),
+    Importer(
+        "kubernetes",
+        "kubectl get nodes -o json: labels of Topograph, NVIDIA and CoreWeave",
+        recognizes_kubernetes_nodes,
+        read_kubernetes_nodes,
     ),
     Importer(
         "scotch",

@@ -62,6 +62,18 @@ WRITERS: dict[str, tuple[str, Write]] = {
 }
 
 
+class LackingError(Error):
+    """Something is missing in a file; what there is can be used.
+
+    Attributes
+    ----------
+    lines
+        What is missing, in words.
+    """
+
+    lines: tuple[str, ...] = ()
+
+
 class ZooEntry(NamedTuple):
     """One described machine of the zoo."""
 
@@ -111,9 +123,18 @@ def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
     return described_allocation(*load_described(text))
 
 
-def load_described(text: str | Path) -> tuple[Machine, Described]:
-    """Make a machine as `load_machine`, with the description that it was made of."""
-    described = describe_machine(text)
+def load_described(
+    text: str | Path, partial: bool = False
+) -> tuple[Machine, Described]:
+    """Make a machine as `load_machine`, with the description that it was made of.
+
+    Raises
+    ------
+    LackingError
+        Unless `partial`, for a file that lacks something of some nodes; otherwise these
+        are left out, and ``lacking`` of the description names them.
+    """
+    described = describe_machine(text, partial)
     if described.text == str(text):
         return Machine(described.text), described
     with named(text):
@@ -124,10 +145,10 @@ def load_described(text: str | Path) -> tuple[Machine, Described]:
     return machine, described
 
 
-def describe_machine(text: str | Path) -> Described:
+def describe_machine(text: str | Path, partial: bool = False) -> Described:
     """Find the short text and the host names that `load_machine` makes a machine of.
 
-    Takes and raises what `load_machine` does, but a short text is not read here.
+    Takes and raises what `load_described` does, but a short text is not read here.
     """
     path, name = Path(text), str(text)
     if name == DETECT:
@@ -135,7 +156,7 @@ def describe_machine(text: str | Path) -> Described:
     base, changes = split_changes(name)
     if changes and base.partition(":")[0] not in section_forms() and not exists(path):
         refuse_odd_letters(f"'{changes:.60}'", changes)
-        described = describe_machine(base)
+        described = describe_machine(base, partial)
         with named(name):
             return changed(described, changes)
     if path.suffix in FORMATS["toml"][1]:
@@ -148,7 +169,7 @@ def describe_machine(text: str | Path) -> Described:
     if name in files:
         return read_machine_toml(files[name])[0]
     if name and kind not in section_forms() and exists(path):
-        return _import(path)
+        return _import(path, partial)
     if kind != name:
         refuse_odd_letters(f"machine '{name:.60}'", name)
         return Described(name)
@@ -156,7 +177,7 @@ def describe_machine(text: str | Path) -> Described:
         example = section_forms()[name].example
         raise Error(f"machine '{name}' lacks its size; write it as in {example}")
     if path.suffix or path.name != name:
-        return _import(path)  # which says why it cannot be read
+        return _import(path, partial)  # which says why it cannot be read
     raise Error(
         f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
         "machines' names them; or write one, such as torus:8x8x8, or name a file"
@@ -203,7 +224,7 @@ def save_machine(
     raise Error(f"{path}: machines are written as .toml, {others}; name it so")
 
 
-def _import(path: Path) -> Described:
+def _import(path: Path, partial: bool) -> Described:
     text = read_text(path, most=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
@@ -211,7 +232,16 @@ def _import(path: Path) -> Described:
     for importer in IMPORTERS:
         if importer.recognizes(head):
             with named(path):
-                return with_speeds(importer.read(text))
+                described = with_speeds(importer.read(text))
+            if described.lacking and not partial:
+                first, more = described.lacking[0], len(described.lacking) - 1
+                rest = f"; and {more} more" if more else ""
+                error = LackingError(
+                    f"{path}: {first}{rest}; 'topoloom machine' can leave them out"
+                )
+                error.lines = described.lacking
+                raise error
+            return described
     known = ", ".join([*FORMATS, *(importer.name for importer in IMPORTERS)])
     raise Error(
         f"{path}: describes no machine in a format that is known ({known}); "

@@ -18,7 +18,7 @@ from test_slurm import TORUS, TREE, YAML
 from topoloom import Error, load_machine
 
 XML = {"hwloc": VIRTUAL, "nccl": HGX, "simgrid": PLATFORMS[0][0]}
-JSON = {name: SAMPLES[name][0] for name in ("aws", "google", "oracle")}
+JSON = {name: SAMPLES[name][0] for name in ("aws", "google", "oracle", "kubernetes")}
 LAUGHS = (
     '<!DOCTYPE topology [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
 )

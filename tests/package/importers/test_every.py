@@ -8,6 +8,7 @@ from fat_tree_dump import fat_tree
 from test_cloud import AWS, GOOGLE, ORACLE
 from test_hwloc import VIRTUAL, Fake
 from test_ibnetdiscover import CAPTURE
+from test_kubernetes import TREE as KUBERNETES
 from test_nccl import HGX, LOPSIDED, PCI_ONLY, RING
 from test_scotch import READ as TARGETS
 from test_simgrid import READ as PLATFORMS
@@ -46,6 +47,7 @@ SAMPLES = {
     "aws": [AWS],
     "google": [GOOGLE],
     "oracle": [ORACLE],
+    "kubernetes": [KUBERNETES],
     "scotch": [target for target, _ in TARGETS],
     "simgrid": [platform for platform, _ in PLATFORMS],
 }

@@ -105,6 +105,12 @@ OutputDirectory = Annotated[
     ),
 ]
 Figure = Annotated[Path | None, figure_option("Draw the result")]
+Partial = Annotated[
+    bool,
+    typer.Option(
+        "--partial", help="Use what could be read of a file that lacks something."
+    ),
+]
 AsJson = Annotated[
     bool,
     typer.Option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options.files import AsJson, Figure, output_option
+from topoloom.cli.options.files import AsJson, Figure, Partial, output_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +59,7 @@ def command(
             "+node:8:2. May be given several times, for other hosts each.",
         ),
     ] = None,
+    partial: Partial = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a machine: nodes, links, distances, bisection, bandwidths; and draw it.
@@ -77,8 +78,8 @@ def command(
     with names and units; -o writes one.
     The word 'detect' is the node that you are on, or the machine of your batch job.
     Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
-    Amazon, Google and Oracle are known by their content, METIS graphs by the suffix
-    .graph: see 'topoloom list formats'.
+    Amazon, Google, Oracle and Kubernetes are known by their content, METIS graphs by
+    the suffix .graph: see 'topoloom list formats'.
 
     \b
     Examples:
@@ -89,8 +90,9 @@ def command(
       topoloom machine topology.conf -o cluster.tgt
       topoloom machine topology.conf --node node.xml -o cluster.toml
       topoloom machine topology.conf --node 'gpu[1-4]=gpu.xml' --node cpu.xml
+      topoloom machine nodes.json --partial -o cluster.toml
     """
-    from topoloom._core import Machine
+    from topoloom._core import Error, Machine
     from topoloom.allocations.described_allocation import described_allocation
     from topoloom.cli.console import note, print_facts, print_json
     from topoloom.importers.torus_places import drop_vacant, vacant_nodes
@@ -100,14 +102,29 @@ def command(
         machine_name,
         node_facts,
     )
-    from topoloom.machines.machine_file import load_described, save_machine
+    from topoloom.machines.machine_file import (
+        LackingError,
+        load_described,
+        save_machine,
+    )
     from topoloom.machines.node_files import join_nodes
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import separate_parts, words_of_parts
     from topoloom.support.hostlist import compress_hostlist
+    from topoloom.support.units import counted
     from topoloom.tasks.machines.probe import model_in, probe_facts
 
-    the_machine, described = load_described(_named(words))
+    try:
+        the_machine, described = load_described(_named(words), partial)
+    except LackingError as error:
+        for line in error.lines:
+            note(f"topoloom: {line}")
+        count = counted(len(error.lines), "node")
+        raise Error(
+            f"{_named(words)}: {count} cannot be placed; --partial uses the others"
+        ) from None
+    for line in described.lacking:
+        note(f"topoloom: left out: {line}")
     if node:
         described = join_nodes(described, node)
         the_machine = Machine(described.text, described.remarks)

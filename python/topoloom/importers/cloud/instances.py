@@ -11,12 +11,12 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
-from topoloom._core import Error
+from topoloom.importers.cloud.json_document import JsonDocument
+from topoloom.importers.cloud.paths import describe_paths
 from topoloom.importers.described import Described
 from topoloom.importers.networks import NETWORKS
-from topoloom.importers.switch_tree import Switch, describe_switches
 
 _MAX_LEVELS = 16
 #: Types of instances that a remark names.
@@ -127,24 +127,8 @@ def read_oracle_hosts(text: str) -> Described:
     return document.tree(("data", "items"), place)
 
 
-class _Document:
-    """A JSON document that finds again the line of what it complains about."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        try:
-            self.value: Any = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
-        except RecursionError:
-            raise Error("line 1: not JSON that can be read: nested too deep") from None
-        except ValueError as error:  # such as a number of 5,000 digits
-            raise Error(f"line 1: not JSON that can be read: {error}") from None
-
-    def complain(self, near: str, what: str) -> NoReturn:
-        at = max(0, self._text.find(near))
-        line = 1 + self._text.count("\n", 0, at)
-        raise Error(f"line {line}: {what}")
+class _Document(JsonDocument):
+    """A list of instances, in JSON."""
 
     def any_of(self, record: _Record, keys: tuple[str, ...]) -> Any:
         """Get the first key that is there; Oracle's are kebab- or camel-case."""
@@ -200,7 +184,7 @@ class _Document:
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
         network, remarks = _network(kinds)
-        return replace(_describe(placed), network=network, remarks=remarks)
+        return replace(describe_paths(placed), network=network, remarks=remarks)
 
 
 def _instance_type(record: _Record) -> str:
@@ -236,32 +220,3 @@ def _listed(kinds: list[str]) -> str:
     ]
     more = [f"{len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else []
     return ", ".join(names[:_MAX_NAMED] + more)
-
-
-def _describe(placed: dict[str, tuple[str, ...]]) -> Described:
-    """Attach instances to the switches of their paths, the top one first.
-
-    Switches of the same name are the same only below the same switch. Those at the top
-    that all instances share say nothing and are left out, but for the lowest of them;
-    where they share none, one more joins the top ones.
-    """
-    first, last = min(placed.values()), max(placed.values())
-    top = 0
-    while first[: top + 1] == last[: top + 1] and top < len(first):
-        top += 1
-    nodes: dict[tuple[str, ...], list[str]] = {}
-    for name, path in placed.items():
-        for length in range(top, len(path) + 1):
-            nodes.setdefault(path[:length], [])
-        nodes[path].append(name)
-    # The lines are never shown: names and places are right by now.
-    paths = sorted(nodes, key=len)
-    children: dict[tuple[str, ...], list[str]] = {path: [] for path in paths}
-    for path in paths[1:]:
-        children[path[:-1]].append(repr(path))
-    return describe_switches(
-        [
-            Switch(repr(path), 1, tuple(nodes[path]), tuple(children[path]))
-            for path in paths
-        ]
-    )

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes of Kubernetes by their labels."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from topoloom import Error, Machine
+from topoloom.importers.cloud.kubernetes import (
+    read_kubernetes_nodes,
+    recognizes_kubernetes_nodes,
+)
+
+TOPOGRAPH = [
+    "network.topology.nvidia.com/" + name for name in ("core", "spine", "leaf")
+]
+TIERS = [f"fabric.topograph.run/tier-{tier}" for tier in (2, 1, 0)]
+COREWEAVE = [
+    f"backend.coreweave.cloud/{name}" for name in ("fabric", "superpod", "leafgroup")
+]
+CLIQUE = "nvidia.com/gpu.clique"
+
+
+def node(name: str, gpus: int = 8, **more: Any) -> dict[str, Any]:
+    """Make an entry as kubectl does; labels are a dict in `labels`."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": more.get("labels", {})},
+        "spec": more.get("spec", {}),
+        "status": {
+            "allocatable": {"cpu": "64", "nvidia.com/gpu": str(gpus)},
+            "conditions": [{"type": "Ready", "status": more.get("ready", "True")}],
+        },
+    }
+
+
+def nodes(*items: dict[str, Any]) -> str:
+    return json.dumps({"apiVersion": "v1", "items": items, "kind": "List"}, indent=4)
+
+
+def placed(labels: list[str], name: str, path: str, **more: Any) -> dict[str, Any]:
+    own = dict(zip(labels, path.split(), strict=True)) | more.pop("others", {})
+    return node(name, labels=own, **more)
+
+
+TREE = nodes(
+    *(placed(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)),
+)
+
+
+@pytest.mark.parametrize("labels", [TOPOGRAPH, TIERS, COREWEAVE])
+def test_switches_of_all_labels_make_the_same_tree(labels: list[str]) -> None:
+    text = nodes(*(placed(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)))
+    assert recognizes_kubernetes_nodes(text[:200])
+    described = read_kubernetes_nodes(text)
+    assert described.text == "tree:2:2:2+node:8"
+    assert described.hosts == tuple(f"n{i}" for i in range(8))
+    assert described.lacking == ()
+
+
+def test_domains_are_below_the_leaf_they_are_in() -> None:
+    text = nodes(
+        *(
+            placed(TOPOGRAPH, f"n{i}", f"c s l{i // 4}", others={CLIQUE: f"u.{i // 2}"})
+            for i in range(8)
+        )
+    )
+    assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8"
+
+
+def test_domains_are_above_the_leaves_they_hold() -> None:
+    text = nodes(
+        *(
+            placed(TOPOGRAPH, f"n{i}", f"c s l{i // 2}", others={CLIQUE: f"u.{i // 4}"})
+            for i in range(8)
+        )
+    )
+    assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8"
+
+
+def test_domains_that_overlap_with_leaves_are_left_out_and_named() -> None:
+    domain = [0, 0, 1, 1, 0, 0, 1, 1]
+    leaf = [0, 0, 0, 1, 1, 1, 1, 0]
+    text = nodes(
+        *(
+            placed(
+                TOPOGRAPH, f"n{i}", f"c s l{leaf[i]}", others={CLIQUE: f"u.{domain[i]}"}
+            )
+            for i in range(8)
+        )
+    )
+    described = read_kubernetes_nodes(text)
+    assert described.text == "tree:4:2+node:8"
+    assert any("they and leaf switches overlap" in one for one in described.remarks)
+
+
+def test_nodes_differ_and_some_are_down() -> None:
+    text = nodes(
+        placed(TOPOGRAPH, "a", "c s l0", gpus=4),
+        placed(TOPOGRAPH, "b", "c s l0", ready="Unknown"),
+        placed(TOPOGRAPH, "c", "c s l1", spec={"unschedulable": True}),
+        placed(TOPOGRAPH, "d", "c s l1"),
+    )
+    described = read_kubernetes_nodes(text)
+    machine = Machine(described.text)
+    assert described.hosts == ("a", "b", "c", "d")
+    assert machine.nodes_up.tolist() == [0, 3]
+    counts = {kind.nodes: len(kind.slots) for kind in described.node.types}
+    assert counts == {(0,): 4, (1, 2, 3): 8}
+
+
+def test_nodes_without_a_place_are_named_one_by_one() -> None:
+    text = nodes(
+        placed(TOPOGRAPH, "a", "c s l0"),
+        placed(TOPOGRAPH, "b", "c s l0"),
+        node("cpu"),
+        placed(TOPOGRAPH[:2], "half", "c s"),
+        node("boss", labels={"node-role.kubernetes.io/control-plane": ""}),
+    )
+    described = read_kubernetes_nodes(text)
+    assert described.hosts == ("a", "b")
+    cpu, half = described.lacking
+    assert cpu.startswith("node 'cpu' has no label of a switch or an NVLink domain")
+    assert half == "node 'half' has labels of 2 levels of switches, others of 3"
+    assert "left out: 1 node of the control plane" in described.remarks
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"kind": "Node"', "line 1: not JSON"),
+        ('{"kind": "List", "items": 3}', "line 1: expected a list of nodes under"),
+        ('{"items": [{"kind": "Pod"}]}', "line 1: expected entries of kind Node"),
+        ('{"items": [{"kind": "Node"}]}', "line 1: a node has no metadata.name"),
+        (nodes(node("a")), "line 1: no node has a label"),
+        (
+            nodes(*[placed(TOPOGRAPH, "a", "c s l")] * 2),
+            "line 8: node 'a' appears twice",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(Error) as raised:
+        read_kubernetes_nodes(text)
+    assert str(raised.value).startswith(message)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=12))
+def test_each_node_keeps_its_place(paths: list[tuple[int, int, int]]) -> None:
+    """Nodes of the same leaf are as near as any, and no others are nearer."""
+    text = nodes(
+        *(
+            placed(TOPOGRAPH, f"n{i}", f"c{a} s{a}{b} l{a}{b}{c}")
+            for i, (a, b, c) in enumerate(paths)
+        )
+    )
+    described = read_kubernetes_nodes(text)
+    at = [described.hosts.index(f"n{i}") for i in range(len(paths))]
+    hops = Machine(described.text).hop_matrix()
+    for i, one in enumerate(paths):
+        for k, other in enumerate(paths):
+            for m, third in enumerate(paths):
+                shared = [_shared(one, path) for path in (other, third)]
+                if k != i and m != i and shared[0] > shared[1]:
+                    assert hops[at[i]][at[k]] <= hops[at[i]][at[m]]
+
+
+def _shared(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    return next((k for k in range(3) if one[k] != other[k]), 3)
