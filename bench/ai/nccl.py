@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from topoloom.nccl.hardware import Hardware, machine
 from topoloom.nccl.times import Choice, choices
+from topoloom.nccl.tuning import RELEASE
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import exact_bytes
 
@@ -59,7 +60,10 @@ def _predicted(table: dict[str, Any]) -> Table:
     rows = []
     for number, published in enumerate(table["us"]):
         size = table["first"] << number
-        found = choices(hardware, table["nodes"], table["operation"], size)
+        release = tuple(table.get("release", RELEASE))
+        found = choices(
+            hardware, table["nodes"], table["operation"], size, release=release
+        )
         rows.append(Row(size, published, found[0]))
     return Table(table["name"], table["operation"], table["address"], rows)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a machine's links do: documented rates and latencies, in SI units.
 
-Rates of NVLink are those that NCCL's search counts with (2.27, src/graph/topo.h): bytes
+Rates of NVLink are those that NCCL's search counts with (2.30, src/graph/topo.h): bytes
 of data in one direction of a GPU's links, less what headers take.
 """
 

@@ -16,8 +16,11 @@ from topoloom.nccl.hardware import Hardware
 from topoloom.nccl.tuning import (
     GENERATIONS,
     LL_NET_RATE,
+    NEW_SWITCH_NET,
+    OLD_SWITCH_NET_US,
     PLATEAU,
     PROTOCOLS,
+    RELEASE,
     RING,
     SWITCH_NET_US,
     SWITCH_US,
@@ -59,7 +62,12 @@ def _alike(algorithm: str, protocol: int, seconds: float) -> Choice:
 
 
 def choices(
-    hardware: Hardware, nodes: int, operation: str, bytes: int, gpus: int | None = None
+    hardware: Hardware,
+    nodes: int,
+    operation: str,
+    bytes: int,
+    gpus: int | None = None,
+    release: tuple[int, int, int] = RELEASE,
 ) -> list[Choice]:
     """Predict every way to do a collective on equal nodes; NCCL's choice is first.
 
@@ -75,6 +83,8 @@ def choices(
         As nccl-tests counts them: of a rank's result, or of all that it hands in.
     gpus
         That take part on each node; all by default.
+    release
+        Of NCCL: before 2.28.9 it thought sums in switches of several nodes faster.
 
     Raises
     ------
@@ -98,7 +108,7 @@ def choices(
     if operation == "allreduce":
         found += [_tree(job, bytes, protocol) for protocol in range(3)]
         if hardware.sums_in_switch and local > 1:
-            found.append(_switch(job, bytes))
+            found.append(_switch(job, bytes, release < NEW_SWITCH_NET))
     return sorted(found, key=lambda choice: choice.estimate)
 
 
@@ -187,7 +197,7 @@ def _tree(job: _Job, bytes: int, protocol: int) -> Choice:
     return _alike("tree", protocol, job.time(latency, bytes, rate / 2))
 
 
-def _switch(job: _Job, bytes: int) -> Choice:
+def _switch(job: _Job, bytes: int, thought_faster: bool) -> Choice:
     """Sum in the NVSwitch, chunk after chunk of each head in each channel.
 
     A GPU's links carry all of its data out once, for the heads to sum, and the sum of
@@ -195,28 +205,31 @@ def _switch(job: _Job, bytes: int) -> Choice:
     bytes; a further one fills the buffers.
     """
     local = job.local
-    rate = job.of.switch_share * job.nvlink * local / (local + 1)
-    latency = SWITCH_US
+    rate = thought = job.of.switch_share * job.nvlink * local / (local + 1)
+    latency = old_latency = SWITCH_US
     if job.nodes > 1:
         heads = min(local, job.hardware.nics)
-        pair = 2 if job.nodes == 2 else 1
         most = job.of.switch_tree[min(job.column - 1, 1)]
-        bus = heads * min(pair * job.net / heads, most)
-        rate = min(rate, bus * job.ranks / (2 * (job.ranks - 1)))
-        depth = job.nodes.bit_length() - 1
-        latency += 2 * depth * (SWITCH_NET_US + 2 * job.wire)
+        to_sum = job.ranks / (2 * (job.ranks - 1))
+        net = job.net * (2 if job.nodes == 2 else 1)
+        thought = min(rate, net * to_sum)
+        rate = min(thought, heads * most * to_sum)
+        hops = 2 * (job.nodes.bit_length() - 1)
+        latency += hops * (SWITCH_NET_US + 2 * job.wire)
+        old_latency += hops * (OLD_SWITCH_NET_US + 2 * job.wire)
     round_bytes = min(_round_of_switch(job, bytes), bytes)
     rounds = bytes / round_bytes if bytes else 0.0
-    filled = job.time(
-        latency + rounds * RING.nvlink[2], bytes + round(round_bytes), rate
-    )
-    return Choice("nvls", "Simple", filled, job.time(latency, bytes, rate))
+    time = job.time(latency + rounds * RING.nvlink[2], bytes + round(round_bytes), rate)
+    estimate = job.time(latency, bytes, rate)
+    if thought_faster:
+        estimate = job.time(old_latency, bytes, thought)
+    return Choice("nvls", "Simple", time, estimate)
 
 
 def _round_of_switch(job: _Job, bytes: int) -> int:
     """Bytes that all heads and channels sum at a time: the less, the fewer there are.
 
-    Source: NCCL 2.27, calcCollChunking of src/enqueue.cc.
+    Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
     several = job.nodes > 1
     pieces = job.of.switch_channels[several] * min(job.local, job.hardware.nics)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The constants by which NCCL 2.27 predicts its own times; all times in microseconds.
+"""The constants by which NCCL 2.30 predicts its own times; all times in microseconds.
 
 Source: NCCL's published tuning model (src/graph/tuning.cc, Apache-2.0, and
 github.com/NVIDIA/nccl/issues/1334); the numbers are measurements of NVIDIA's. Rates are
@@ -27,6 +27,11 @@ TREE = Latencies((6.8, 14.0, 8.4), (0.6, 1.25, 4.0), (5.0, 8.5, 14.0))
 #: Sums in the switch, alone and with trees between nodes; Simple only.
 SWITCH_US = 25.0
 SWITCH_NET_US = 20.9
+#: What releases before this one took for it; `switch_tree` did not limit them either.
+OLD_SWITCH_NET_US = 14.0
+NEW_SWITCH_NET = (2, 28, 9)
+#: The release that the constants are of.
+RELEASE = (2, 30, 0)
 
 #: Whoever launches a ring of Simple between nodes waits this much longer per step.
 PLATEAU = 1.4

@@ -70,6 +70,16 @@ def test_published_rows_of_h100_are_met(
     assert found * 1e6 == pytest.approx(microseconds, rel=0.15)
 
 
+def test_older_releases_sum_in_switches_of_several_nodes_from_smaller_sizes_on() -> (
+    None
+):
+    h100, size = machine("dgx-h100"), 1 << 21
+    new = choices(h100, 4, "allreduce", size)[0]
+    old = choices(h100, 4, "allreduce", size, release=(2, 26, 2))[0]
+    assert (new.algorithm, old.algorithm) == ("tree", "nvls")
+    assert old.seconds * 1e6 == pytest.approx(132.2, rel=0.15)  # nccl-tests 309
+
+
 def test_one_rank_takes_no_time() -> None:
     assert choices(machine("p5"), 1, "allreduce", 8, gpus=1)[0].seconds == 0
 
