@@ -21,12 +21,13 @@ from topoloom.graphs.axes import (
 )
 from topoloom.graphs.layouts import Layout, LayoutOrders, order_layouts
 from topoloom.graphs.nccl_layouts import graph_by_nccl
+from topoloom.launch.scheduler_requests import SCHEDULERS
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.gain import gain
 from topoloom.tasks.search import Progress
 
-#: Programs that an order is written for.
-FORMATS = ("jax", "name", "ranks", "settings")
+#: Programs that an order is written for, and schedulers that a request is.
+FORMATS = ("jax", "name", "ranks", "settings", *SCHEDULERS)
 
 #: A name on the slots as allocated is taken unless another placement gains this much.
 _LEAST_GAIN = 1e-4
@@ -103,7 +104,7 @@ class MappedAxes:
         )
 
     def text(self, program: str) -> str:
-        """Write the chosen order for one of `FORMATS`."""
+        """Write the chosen order for one of `FORMATS` but the schedulers."""
         if program in ("name", "settings"):
             if self.job is None:
                 raise Error(f"a mesh has no {program}; ask for a framework's job")

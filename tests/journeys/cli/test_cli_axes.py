@@ -213,3 +213,18 @@ def test_bad_input_is_one_line(
     assert found.err.startswith(f"topoloom: {message}")
     assert found.err.count("\n") == 1
     assert not Path("x.json").exists()
+
+
+def test_a_scheduler_is_asked_for_the_segments_that_the_axes_want(
+    topoloom: Command,
+) -> None:
+    words = ["axes", "--mesh", "tp=4,ep=8,dp=8", "--machine", "nvl72-row"]
+    words += ["--traffic", "tp=9GB,ep=4GB,dp=1GB"]
+    asked = topoloom(*words, "--to", "slurm")
+    assert asked.status == 0, asked.err
+    assert "# segments of 1 host: " in asked.out
+    assert "\n#SBATCH --nodes=64\n" in asked.out
+    assert "\n#SBATCH --segment=16\n" in asked.out
+    refused = topoloom(*words, "--to", "kai", "-o", "x.json")
+    assert refused.status == 2
+    assert "--to kai is asked before hosts are known" in refused.err

@@ -64,7 +64,8 @@ def command(
             metavar="FORMAT",
             help="Print just the order: device numbers in the shape of the mesh for "
             "'jax', the device of every rank for 'ranks'; or of a framework's job on "
-            "devices as allocated the best 'name', or the 'settings' to type.",
+            "devices as allocated the best 'name', or the 'settings' to type. Or what "
+            "to ask 'slurm', 'kueue', 'kai' or 'volcano' for: segments of hosts.",
             autocompletion=complete.axis_orders,
         ),
     ] = None,
@@ -96,6 +97,8 @@ def command(
       topoloom axes --from-trace p.npz --machine tpu-v4-cube
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
           --machine tpu-v4-cube --to jax
+      topoloom axes --mesh tp=4,ep=8,dp=8 --traffic tp=9GB,ep=4GB,dp=1GB \\
+          --machine nvl72-row --to slurm
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
           --machine tpu-v4-cube --write-pattern p.npz -o x.json
       topoloom axes --mesh tp=8,dp=16 --traffic tp=1GB,dp=250MB --collectives nccl \\
@@ -114,9 +117,12 @@ def command(
     from topoloom.graphs.phases import phase_array
     from topoloom.graphs.profile import BY_NCCL, load_profile
     from topoloom.graphs.traces.mesh import infer_mesh
+    from topoloom.launch.scheduler_requests import SCHEDULERS
+    from topoloom.machines.machine_file import load_described
     from topoloom.placements.placement_file import save_placement
     from topoloom.support.nearest import unknown_name
     from topoloom.tasks.axes import FORMATS, map_axes
+    from topoloom.tasks.machines.wanted_shape import wanted_shape
     from topoloom.tasks.problem import Where, load_nodes
 
     if to is not None and to not in FORMATS:
@@ -156,6 +162,12 @@ def command(
             raise Error("an order needs a machine; add --machine")
         if as_json and inferred is not None:
             print_json(inferred.document())
+        return
+    if to in SCHEDULERS:
+        if output is not None or write_pattern is not None:
+            raise Error(f"--to {to} is asked before hosts are known; leave out files")
+        whole, _ = load_described(machine)
+        print(wanted_shape(whole, mapped_job, sends).text(to))
         return
     given, described = load_nodes(machine, Where(*allowed, seed))
     with watching("ordering axes", read_search(seed)) as watch:

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is asked of schedulers: the keys that they document, and segments that help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from topoloom import Error
+from topoloom._core import Machine
+from topoloom.graphs.axes import parse_traffic
+from topoloom.launch.scheduler_requests import SCHEDULERS, Shape, request_lines
+from topoloom.tasks.machines.wanted_shape import wanted_shape
+
+SLICE = "kueue.x-k8s.io/podset-slice-"
+SHAPE = Shape(hosts=12, gpus=4, segment=3, leaf=5, domain=True)
+WHOLE, FREE = SHAPE._replace(segment=12), SHAPE._replace(segment=1)
+
+
+def manifest(scheduler: str, shape: Shape) -> Any:
+    return yaml.safe_load("\n".join(request_lines(scheduler, shape)))
+
+
+def test_slurm_takes_segments_of_blocks_or_switches_of_trees() -> None:
+    lines = request_lines("slurm", SHAPE)
+    assert [line for line in lines if line.startswith("#SBATCH")] == [
+        "#SBATCH --nodes=12",
+        "#SBATCH --gpus-per-node=4",
+        "#SBATCH --segment=3",
+    ]
+    assert lines[-1] == "##SBATCH --switches=3"
+
+
+@pytest.mark.parametrize(
+    ("shape", "annotations"),
+    [
+        (
+            SHAPE,
+            {
+                f"{SLICE}required-topology": "nvidia.com/gpu.clique",
+                f"{SLICE}size": "3",
+            },
+        ),
+        (
+            WHOLE._replace(domain=False),
+            {
+                "kueue.x-k8s.io/podset-required-topology": (
+                    "network.topology.nvidia.com/leaf"
+                )
+            },
+        ),
+        (FREE, {"kueue.x-k8s.io/podset-unconstrained-topology": "true"}),
+    ],
+)
+def test_kueue_takes_slices(shape: Shape, annotations: dict[str, str]) -> None:
+    template = manifest("kueue", shape)
+    assert template["metadata"]["annotations"] == annotations
+    (container,) = template["spec"]["containers"]
+    assert container["resources"]["limits"] == {"nvidia.com/gpu": 4}
+
+
+@pytest.mark.parametrize(
+    ("shape", "annotations"),
+    [
+        (
+            SHAPE,
+            {
+                "kai.scheduler/segment-size": "3",
+                "kai.scheduler/segment-topology-required-placement": (
+                    "nvidia.com/gpu.clique"
+                ),
+            },
+        ),
+        (WHOLE, {"kai.scheduler/topology-required-placement": "nvidia.com/gpu.clique"}),
+        (FREE, {"kai.scheduler/topology-preferred-placement": "nvidia.com/gpu.clique"}),
+    ],
+)
+def test_kai_takes_segments(shape: Shape, annotations: dict[str, str]) -> None:
+    own = {"kai.scheduler/topology": "cluster-topology"}
+    assert manifest("kai", shape)["metadata"]["annotations"] == own | annotations
+
+
+def test_volcano_takes_partitions() -> None:
+    spec = manifest("volcano", SHAPE)["spec"]
+    (task,) = spec["tasks"]
+    hard = {"mode": "hard", "highestTierAllowed": 1}
+    assert task["partitionPolicy"] == {
+        "totalPartitions": 4,
+        "partitionSize": 3,
+        "networkTopology": hard,
+    }
+    assert (spec["minAvailable"], task["replicas"]) == (12, 12)
+    whole = manifest("volcano", WHOLE)["spec"]
+    assert whole["networkTopology"] == hard
+    assert "partitionPolicy" not in whole["tasks"][0]
+    assert manifest("volcano", FREE)["spec"]["networkTopology"] == {"mode": "soft"}
+
+
+def test_other_schedulers_are_refused_with_those_there_are() -> None:
+    with pytest.raises(Error, match="no scheduler 'kay'") as raised:
+        request_lines("kay", SHAPE)
+    assert all(name in str(raised.value) for name in SCHEDULERS)
+
+
+def test_the_smallest_segment_is_wanted_that_holds_the_busy_axis() -> None:
+    """Hosts of 4 GPUs: tp fills one, ep of 8 four of them; dp may go anywhere."""
+    machine = Machine(
+        "rails:72:8:1,rails=4,host=4,bandwidth=50GB/s,bandwidth.nvlink=900GB/s"
+    )
+    mesh = {"tp": 2, "ep": 8, "dp": 4}
+    traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
+    wanted = wanted_shape(machine, mesh, traffic)
+    assert (wanted.shape.hosts, wanted.shape.gpus) == (16, 4)
+    assert wanted.shape.segment == 4
+    assert wanted.shape.domain
+    assert wanted.seconds[1] > 2 * wanted.seconds[4]
+
+
+def test_nothing_is_asked_for_where_all_leaves_are_alike() -> None:
+    machine = Machine("rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s")
+    mesh = {"tp": 8, "dp": 8}
+    wanted = wanted_shape(machine, mesh, parse_traffic("tp=9GB,dp=1GB", mesh))
+    assert wanted.shape.segment == 1
+    assert not wanted.shape.domain
+
+
+@pytest.mark.parametrize(
+    ("mesh", "message"),
+    [
+        ({"dp": 6}, "6 ranks do not fill hosts of 4 GPUs"),
+        ({"dp": 64}, "the job needs 16 hosts, but the machine has only 8"),
+    ],
+)
+def test_jobs_that_do_not_fit_are_refused(mesh: dict[str, int], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        wanted_shape(Machine("tree:4:2+node:4"), mesh, parse_traffic("dp=1GB", mesh))
