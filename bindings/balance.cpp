@@ -170,7 +170,14 @@ void bind_balance(nb::module_& m) {
             "The same, times the distance.")
         .def_prop_ro(
             "moved_hop_bytes", [](const WeightedBalance& b) { return b.measures.moved_hop_bytes; },
-            "Of all tasks that change ranks, times the distance.");
+            "Of all tasks that change ranks, times the distance.")
+        .def_prop_ro(
+            "cost", [](const WeightedBalance& b) { return b.measures.cost; },
+            "Bytes cut in all periods and bytes moved, summed; with a placement times the distance and a "
+            "sixteenth. What is made little where tasks have a graph or a placement.")
+        .def_prop_ro(
+            "cost_before", [](const WeightedBalance& b) { return b.before.cost; },
+            "The same before tasks moved.");
     m.def("balance_weighted", &weighted, "loads"_a, "bytes"_a, "owners"_a, "ranks"_a, nb::kw_only(),
           "memory"_a = std::numeric_limits<std::int64_t>::max(), "tolerance"_a = 0.02, "graph"_a = nb::none(),
           "periods"_a = 1.0, "allocation"_a = nb::none(), "placement"_a = nb::none(),

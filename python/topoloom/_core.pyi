@@ -1559,6 +1559,16 @@ class WeightedBalance:
     def moved_hop_bytes(self) -> float:
         """Of all tasks that change ranks, times the distance."""
 
+    @property
+    def cost(self) -> float:
+        """
+        Bytes cut in all periods and bytes moved, summed; with a placement times the distance and a sixteenth. What is made little where tasks have a graph or a placement.
+        """
+
+    @property
+    def cost_before(self) -> float:
+        """The same before tasks moved."""
+
 def balance_weighted(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], owners: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], ranks: int, *, memory: int = 9223372036854775807, tolerance: float = 0.02, graph: CommGraph | None = None, periods: float = 1.0, allocation: Allocation | None = None, placement: Placement | None = None) -> WeightedBalance:
     """
     Moves tasks with loads and sizes so that no rank's load exceeds the mean by more than the tolerance, nor its bytes the memory, and few bytes travel.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/tasks/few_bytes.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -7,7 +9,9 @@
 #include <utility>
 
 #include "topoloom/balance/tasks/cover.hpp"
-#include "topoloom/balance/tasks/tasks.hpp"
+#include "topoloom/balance/tasks/even_out.hpp"
+#include "topoloom/balance/tasks/exact_search.hpp"
+#include "topoloom/balance/tasks/measures.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace topoloom {
@@ -162,11 +166,63 @@ class Resettlement {
     std::priority_queue<Waiting> waiting_;
 };
 
+/// Ranks that are all equally far, and tasks that send nothing.
+Tasks alone(const Tasks& tasks) {
+    Tasks found = tasks;
+    found.graph = nullptr;
+    found.machine = nullptr;
+    found.slots = {};
+    return found;
+}
+
+/// Load of the busiest rank, down to the limit, then bytes that move.
+std::pair<double, double> price_of(const Tasks& tasks, std::span<const Rank> owners) {
+    return {std::max(load_limit(tasks), std::ranges::max(loads_of_ranks(tasks, owners))),
+            task_cost(tasks, owners)};
+}
+
+bool keep_to_memory(const Tasks& tasks, std::span<const Rank> owners) {
+    std::vector<std::int64_t> bytes(tasks.ranks, 0);
+    for (std::size_t task = 0; task < tasks.bytes.size(); ++task)
+        bytes[owners[task].value] += tasks.bytes[task];
+    return std::ranges::max(bytes) <= tasks.memory;
+}
+
 }  // namespace
+
+std::vector<Rank> settle_with_few_bytes(const Tasks& tasks) {
+    const Tasks problem = alone(tasks);
+    std::vector<Rank> best = Resettlement(problem).run();
+    std::pair<double, double> least = price_of(problem, best);
+    if (least.first <= load_limit(problem)) return best;
+    // Tasks are few and large: where the heaviest are dealt out first they may be packed better.
+    for (const std::vector<Rank>& start :
+         {best, balance_greedily(problem), balance_by_plan(problem, "alias")}) {
+        if (!keep_to_memory(problem, start)) continue;
+        std::vector<Rank> found = even_out(problem, start);
+        const std::pair<double, double> price = price_of(problem, found);
+        if (price >= least) continue;
+        least = price;
+        best = std::move(found);
+    }
+    return best;
+}
 
 std::vector<Rank> balance_with_few_bytes(const Tasks& tasks) {
     check_tasks(tasks);
-    return Resettlement(tasks).run();
+    const Tasks problem = alone(tasks);
+    std::vector<Rank> found;
+    try {
+        found = settle_with_few_bytes(problem);
+    } catch (const Error&) {
+        found = search_exactly(problem, {});
+        if (found.empty()) throw;
+        return found;
+    }
+    const TaskMeasures measures = measure_tasks(problem, found);
+    const bool is_least =
+        measures.load_max <= measures.load_limit && measures.moved_bytes == measures.least_bytes;
+    return is_least ? found : search_exactly(problem, found);
 }
 
 }  // namespace topoloom

@@ -26,16 +26,13 @@ std::int64_t least_given(const Tasks& tasks, std::span<const std::uint32_t> held
     return static_cast<std::int64_t>(std::ceil(least * (1 - sum_error)));
 }
 
-}  // namespace
-
-TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
+/// What owners cost in bytes and hops.
+TaskMeasures crossings(const Tasks& tasks, std::span<const Rank> owners) {
     const auto distance = [&](Rank a, Rank b) {
         return tasks.machine == nullptr ? 0.0
                                         : tasks.machine->distance(tasks.slots[a.value], tasks.slots[b.value]);
     };
     TaskMeasures found;
-    found.load_max = std::ranges::max(loads_of_ranks(tasks, owners));
-    found.load_limit = load_limit(tasks);
     for (const Rank task : ids<Rank>(tasks.graph == nullptr ? 0 : owners.size())) {
         for (const Edge edge : tasks.graph->sends(task)) {
             const Rank from = owners[task.value], to = owners[edge.peer.value];
@@ -44,14 +41,28 @@ TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
             found.hop_bytes += static_cast<double>(edge.bytes.value) * distance(from, to);
         }
     }
-    if (tasks.bytes.empty()) return found;
-    std::vector<std::vector<std::uint32_t>> held(tasks.ranks);
-    for (std::uint32_t i = 0; i < owners.size(); ++i) {
-        held[tasks.owners[i].value].push_back(i);
+    for (std::size_t i = 0; i < tasks.bytes.size(); ++i) {
         if (owners[i] == tasks.owners[i]) continue;
         found.moved_bytes += tasks.bytes[i];
         found.moved_hop_bytes += static_cast<double>(tasks.bytes[i]) * distance(tasks.owners[i], owners[i]);
     }
+    const double share = tasks.machine == nullptr ? 1 : byte_inside_node;
+    found.cost = tasks.periods * (found.hop_bytes + share * static_cast<double>(found.cut_bytes)) +
+                 found.moved_hop_bytes + share * static_cast<double>(found.moved_bytes);
+    return found;
+}
+
+}  // namespace
+
+double task_cost(const Tasks& tasks, std::span<const Rank> owners) { return crossings(tasks, owners).cost; }
+
+TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners) {
+    TaskMeasures found = crossings(tasks, owners);
+    found.load_max = std::ranges::max(loads_of_ranks(tasks, owners));
+    found.load_limit = load_limit(tasks);
+    if (tasks.bytes.empty()) return found;
+    std::vector<std::vector<std::uint32_t>> held(tasks.ranks);
+    for (std::uint32_t i = 0; i < owners.size(); ++i) held[tasks.owners[i].value].push_back(i);
     // Where tasks are too large for the limit, nobody had to give more than what leads to the load that was reached.
     const double reached = std::max(found.load_limit, found.load_max * (1 + sum_error));
     for (const std::vector<std::uint32_t>& list : held)

@@ -18,7 +18,12 @@ struct TaskMeasures {
     std::int64_t cut_bytes = 0;  // that tasks of different ranks exchange in a period
     double hop_bytes = 0;        // the same, times the distance on the machine
     double moved_hop_bytes = 0;
+    double cost = 0;  // task_cost()
 };
+
+/// What repartition() makes little: bytes that tasks of different ranks send in all periods, and bytes that move. On a machine both
+/// count times the distance and a sixteenth, which is what a byte costs inside a node.
+[[nodiscard]] double task_cost(const Tasks& tasks, std::span<const Rank> owners);
 
 [[nodiscard]] TaskMeasures measure_tasks(const Tasks& tasks, std::span<const Rank> owners);
 

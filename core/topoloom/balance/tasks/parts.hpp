@@ -25,7 +25,7 @@ class RankDistance {
 
    private:
     [[nodiscard]] double between(Part a, Part b) const {
-        return tasks_.machine->distance(tasks_.slots[a.value], tasks_.slots[b.value]) + 0.0625;
+        return tasks_.machine->distance(tasks_.slots[a.value], tasks_.slots[b.value]) + byte_inside_node;
     }
     const Tasks& tasks_;
     std::vector<float> table_;  // where it is small

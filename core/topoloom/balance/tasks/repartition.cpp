@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "topoloom/balance/tasks/exact_search.hpp"
+#include "topoloom/balance/tasks/few_bytes.hpp"
 #include "topoloom/balance/tasks/parts.hpp"
 #include "topoloom/balance/tasks/placed_anew.hpp"
 #include "topoloom/balance/tasks/refine.hpp"
@@ -74,7 +76,7 @@ class Repartitioning {
                 keep_better(descend(levels, lifted_parts(levels, best_.part), relieve_directly));
             idle = gains ? 0 : idle + 1;
         }
-        return ranks_of(best_.part);
+        return search_exactly(tasks_, ranks_of(best_.part));
     }
 
    private:
@@ -108,7 +110,7 @@ class Repartitioning {
         Tasks rest = tasks_;
         rest.owners = present;
         try {
-            return refined(level, parts_of(balance_with_few_bytes(rest)));
+            return refined(level, parts_of(settle_with_few_bytes(rest)));
         } catch (const Error&) {
             return std::nullopt;
         }

@@ -11,9 +11,6 @@ namespace topoloom {
 
 namespace {
 
-/// For loads that are summed in another order.
-constexpr double rounding = 1e-12;
-
 void check_graph(const Tasks& tasks) {
     if (tasks.graph != nullptr && tasks.graph->rank_count() != tasks.loads.size())
         fail("there are loads of ", tasks.loads.size(), " tasks, but messages of ",
@@ -49,8 +46,8 @@ void check_tasks(const Tasks& tasks) {
     }
     if (all_bytes >= 0x1p62) fail("the bytes of all tasks add up to 2^62 or more");
     if (all_bytes > static_cast<double>(tasks.memory) * static_cast<double>(tasks.ranks))
-        fail("tasks have ", static_cast<std::int64_t>(all_bytes), " bytes, and ", tasks.ranks,
-             " ranks have memory for ", tasks.memory, " each");
+        fail("tasks have ", static_cast<std::int64_t>(all_bytes), " bytes, and the memory of all ranks is ",
+             tasks.memory * static_cast<std::int64_t>(tasks.ranks));
     check_graph(tasks);
 }
 
@@ -64,7 +61,7 @@ double load_limit(const Tasks& tasks) {
     const double sum = std::accumulate(tasks.loads.begin(), tasks.loads.end(), 0.0);
     const double mean = sum / static_cast<double>(tasks.ranks);
     const double largest = tasks.loads.empty() ? 0 : *std::ranges::max_element(tasks.loads);
-    return std::max(mean * (1 + tasks.tolerance), largest) * (1 + rounding);
+    return std::max(mean * (1 + tasks.tolerance), largest) * (1 + load_rounding);
 }
 
 }  // namespace topoloom

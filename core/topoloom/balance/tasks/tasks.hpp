@@ -14,6 +14,12 @@
 
 namespace topoloom {
 
+/// By which loads that are summed in another order may differ, relatively.
+inline constexpr double load_rounding = 1e-12;
+
+/// What a byte costs between ranks of a node, in hops.
+inline constexpr double byte_inside_node = 0.0625;
+
 struct Tasks {
     std::span<const double> loads;  // finite and at least 0
     std::span<const Rank> owners;
@@ -44,15 +50,17 @@ void check_tasks(const Tasks& tasks);
 [[nodiscard]] std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method);
 
 /// Ranks above the limit give the tasks with the fewest bytes that make up for it, and take back what need not go; the heaviest go
-/// first, each to the rank that they fill best. Where a task fits nowhere, lighter ones make room for it. Throws Error where no place is found
-/// for the bytes. O(tasks log tasks) unless memory is scarce.
+/// first, each to the rank that they fill best. Where a task fits nowhere, lighter ones make room for it. Where that does not reach the
+/// limit, which takes few large tasks, single tasks and pairs change ranks, from there, from balance_greedily() and from the alias
+/// method's plan: the busiest rank is none that has more than with these. Few tasks on few ranks are searched exactly. Throws Error
+/// where no place is found for the bytes. O(tasks log tasks) unless memory is scarce or tasks are large.
 [[nodiscard]] std::vector<Rank> balance_with_few_bytes(const Tasks& tasks);
 
 /// Few bytes between ranks, in all periods, and few that move, both times the distance; inside a node a byte costs a sixteenth of
 /// a hop. Tasks of a rank that are close are joined, level by level; at each, ranks above the limit give to the next ranks that have
 /// room, and single vertices move while that pays. Splits that begin anew, and on a machine a mapper, compete (Schloegel, Karypis,
-/// Kumar: A Unified Algorithm for Load-Balancing Adaptive Scientific Simulations. SC 2000). Never costs more than
-/// balance_with_few_bytes(), and throws Error where that does.
+/// Kumar: A Unified Algorithm for Load-Balancing Adaptive Scientific Simulations. SC 2000). Few tasks on few ranks
+/// are searched exactly. Never costs more than balance_with_few_bytes(), and throws Error where that does.
 [[nodiscard]] std::vector<Rank> repartition(const Tasks& tasks);
 
 }  // namespace topoloom
