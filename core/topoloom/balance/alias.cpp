@@ -2,6 +2,7 @@
 #include "topoloom/balance/alias.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "topoloom/balance/balancer.hpp"
@@ -11,55 +12,58 @@ namespace topoloom {
 
 namespace {
 
-/// Ranks with too many tasks from the front, in rank order; those with too few from the back, in rank order backwards.
+/// Ranks with too many tasks, and those with too few. The last giver stands there twice more, so that the next one can be looked up
+/// before it is known whether there is any.
 struct Sides {
-    BigVector<std::uint32_t> ranks;
+    BigVector<std::uint32_t> giver, receiver;
     std::size_t givers = 0;
     std::size_t receivers = 0;
-
-    [[nodiscard]] std::uint32_t giver(std::size_t i) const { return ranks[i]; }
-    [[nodiscard]] std::uint32_t receiver(std::size_t i) const { return ranks[ranks.size() - 1 - i]; }
 };
 
 /// By excess(rank) of the rank_at(i). Written without branches, which would be mispredicted half of the time.
 template <class ExcessOf, class RankAt>
 Sides split(std::size_t ranks, const ExcessOf& excess_of, const RankAt& rank_at) {
-    Sides sides{BigVector<std::uint32_t>(ranks)};
+    Sides sides{BigVector<std::uint32_t>(ranks + 2), BigVector<std::uint32_t>(ranks + 1)};
+    std::size_t givers = 0, receivers = 0;
     for (std::uint32_t i = 0; i < ranks; ++i) {
         const std::uint32_t rank = rank_at(i);
         const std::int64_t excess = excess_of(rank);
-        if (sides.givers + sides.receivers < ranks) {
-            sides.ranks[sides.givers] = rank;
-            sides.ranks[ranks - 1 - sides.receivers] = rank;
-        }
-        sides.givers += excess > 0 ? 1 : 0;
-        sides.receivers += excess < 0 ? 1 : 0;
+        sides.giver[givers] = rank;
+        sides.receiver[receivers] = rank;
+        givers += excess > 0 ? 1 : 0;
+        receivers += excess < 0 ? 1 : 0;
     }
+    if (givers > 0) sides.giver[givers] = sides.giver[givers + 1] = sides.giver[givers - 1];
+    sides.givers = givers;
+    sides.receivers = receivers;
     return sides;
 }
 
 /// The core. `phantoms`: the lowest ranks, this many, hold a task that is not there; once a rank hands over anything, that is
 /// the first to go. As printed, a rank that is down to its share still serves the next one. The next giver is chosen without
-/// branches.
+/// branches. `only`: moves from and to this rank are enough.
 template <class ExcessOf>
-Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, bool gives_at_share) {
+Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, bool gives_at_share,
+           std::optional<Rank> only) {
     Plan plan;
     if (sides.givers == 0 || sides.receivers == 0) return plan;
-    plan.reserve(sides.givers + sides.receivers);
+    if (!only) plan.reserve(sides.givers + sides.receivers);
     BigVector<std::int64_t> lacks(sides.givers + 1);  // what ranks lack that gave too much
     const std::int64_t least = gives_at_share ? 0 : 1;
     const auto phantom_of = [&](std::uint32_t rank) -> std::int64_t { return rank < phantoms ? 1 : 0; };
     std::size_t giver = 0;
-    std::uint32_t from = sides.giver(0);
+    std::uint32_t from = sides.giver[0];
     std::int64_t left = excess_of(from);
     std::int64_t phantom = phantom_of(from);
     std::size_t begin = 0;  // of the moves from this giver
     // The giver after this one is looked up before it is needed.
-    std::uint32_t then = sides.giver(std::min<std::size_t>(1, sides.givers - 1));
+    std::uint32_t then = sides.giver[1];
     std::int64_t then_left = excess_of(then);
     const auto give = [&](std::uint32_t to, std::int64_t tasks) {
-        plan.push_back({Rank{from}, Rank{to}, tasks - phantom});
-        if (tasks <= phantom) plan.pop_back();
+        if (!only || only->value == from || only->value == to) {
+            plan.push_back({Rank{from}, Rank{to}, tasks - phantom});
+            if (tasks <= phantom) plan.pop_back();
+        }
         left -= tasks;
         const bool next = left < least;
         lacks[giver] = -left;
@@ -69,16 +73,16 @@ Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, 
         left = (left & ~mask) | (then_left & mask);
         phantom = (from < phantoms ? 1 : 0) & mask;
         begin = next ? plan.size() : begin;
-        then = sides.giver(std::min(giver + 1, sides.givers - 1));
+        then = sides.giver[giver + 1];
         then_left = excess_of(then);
     };
     for (std::size_t i = 0; i < sides.receivers; ++i) {
-        const std::uint32_t to = sides.receiver(i);
+        const std::uint32_t to = sides.receiver[i];
         give(to, -excess_of(to));
     }
     const auto both = static_cast<std::ptrdiff_t>(begin);  // these may be to ranks of both kinds
     const std::uint32_t gives_to_both = from;
-    for (std::size_t i = 0; i < giver; ++i) give(sides.giver(i), lacks[i]);
+    for (std::size_t i = 0; i < giver; ++i) give(sides.giver[i], lacks[i]);
     const auto end = std::find_if(plan.begin() + both, plan.end(),
                                   [&](const TaskMove& move) { return move.from.value != gives_to_both; });
     std::ranges::sort(plan.begin() + both, end, {}, &TaskMove::to);
@@ -86,16 +90,17 @@ Plan serve(const ExcessOf& excess_of, const Sides& sides, std::size_t phantoms, 
 }
 
 template <class RankAt>
-Plan alias_in_order(std::span<const std::int64_t> loads, Remainder remainder, const RankAt& rank_at) {
+Plan alias_in_order(std::span<const std::int64_t> loads, Remainder remainder, const RankAt& rank_at,
+                    std::optional<Rank> only = std::nullopt) {
     const EvenLoad even = even_load(loads);
     const bool exact = remainder == Remainder::exact && even.with_one_more > 0;
-    const std::vector<std::int64_t> ends = exact ? calm_ends(loads) : std::vector<std::int64_t>{};
+    const std::vector<std::uint8_t> extras = exact ? calm_extras(loads) : std::vector<std::uint8_t>{};
     const std::size_t phantoms = exact || even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
     const auto excess_of = [&](std::uint32_t i) {
-        return loads[i] + (i < phantoms ? 1 : 0) - (exact ? ends[i] : even.ceiling);
+        return loads[i] + (i < phantoms ? 1 : 0) - (exact ? even.floor + extras[i] : even.ceiling);
     };
     return serve(excess_of, split(loads.size(), excess_of, rank_at), phantoms,
-                 remainder == Remainder::phantoms);
+                 remainder == Remainder::phantoms, only);
 }
 
 struct AliasOptions {
@@ -108,7 +113,7 @@ struct AliasOptions {
 };
 
 Plan by_alias(const BalanceProblem& problem, const AliasOptions& options) {
-    return alias_plan(problem.loads, options.remainder);
+    return alias_in_order(problem.loads, options.remainder, [](std::uint32_t i) { return i; }, problem.only);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +22,8 @@ struct BalanceProblem {
     /// Where the ranks are, for balancers that choose near partners; without a machine there are no slots either.
     const Machine* machine = nullptr;
     std::span<const Slot> slots = {};
+    /// Only moves from or to this rank are looked at; a balancer may leave out the others.
+    std::optional<Rank> only = std::nullopt;
 };
 
 /// What a balancer says about itself.
@@ -29,6 +32,7 @@ struct BalancerInfo {
     std::string_view summary;
     std::string_view source = {};
     bool needs_machine = false;
+    bool hands_on = false;  // what ranks are given, so that plans may take several rounds
 };
 
 using MakePlan = std::function<Plan(const BalanceProblem&)>;
@@ -45,6 +49,9 @@ struct Balancer : BalancerInfo {
 /// The plan of a balancer such as `alias` or `alias(remainder=exact)`. Throws Error for unknown names and options, for
 /// no ranks, negative loads, loads that add up to 2^62 or more, and balancers that need a machine where there is none.
 [[nodiscard]] Plan balance(const BalanceProblem& problem, std::string_view method);
+
+/// Whether plans of a balancer may take several rounds. Throws Error for unknown names and options.
+[[nodiscard]] bool hands_on(std::string_view method);
 
 template <class Function>
 struct BalancerFunction;

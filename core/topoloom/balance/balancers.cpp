@@ -28,7 +28,14 @@ const std::vector<Balancer>& balancers() {
     return table;
 }
 
-Plan balance(const BalanceProblem& problem, std::string_view method) {
+namespace {
+
+struct Named {
+    const Balancer& entry;
+    MakePlan make;
+};
+
+Named named_balancer(std::string_view method) {
     const auto [name, values] = read_named_options("balancer", method);
     const auto found = std::ranges::find(balancers(), name, &Balancer::name);
     if (found == balancers().end()) {
@@ -36,14 +43,22 @@ Plan balance(const BalanceProblem& problem, std::string_view method) {
         for (const Balancer& one : balancers()) known.emplace_back(one.name);
         throw Error(unknown_name("balancer", name, known));
     }
-    const MakePlan make = found->make(name, values);
+    return {*found, found->make(name, values)};
+}
+
+}  // namespace
+
+bool hands_on(std::string_view method) { return named_balancer(method).entry.hands_on; }
+
+Plan balance(const BalanceProblem& problem, std::string_view method) {
+    const Named found = named_balancer(method);
     static_cast<void>(even_load(problem.loads));
-    if (found->needs_machine && problem.machine == nullptr)
-        fail("balancer '", name, "' chooses near ranks; give a machine");
+    if (found.entry.needs_machine && problem.machine == nullptr)
+        fail("balancer '", found.entry.name, "' chooses near ranks; give a machine");
     if (problem.machine != nullptr && problem.slots.size() != problem.loads.size())
         fail("there are loads of ", problem.loads.size(), " ranks, but ", problem.slots.size(),
              " are placed");
-    return make(problem);
+    return found.make(problem);
 }
 
 }  // namespace topoloom

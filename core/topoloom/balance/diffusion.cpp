@@ -187,23 +187,25 @@ Plan by_laplacian(const BalanceProblem& problem, const FlowOptions& options) {
 }  // namespace
 
 Balancer diffusion_balancer() {
-    return balancer<by_diffusion>(
-        {.name = "diffusion",
-         .summary = "neighbors level out their difference, step by step",
-         .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998"});
+    return balancer<by_diffusion>({.name = "diffusion",
+                                   .summary = "neighbors level out their difference, step by step",
+                                   .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998",
+                                   .hands_on = true});
 }
 
 Balancer integer_diffusion_balancer() {
     return balancer<by_integer_diffusion>(
         {.name = "integer-diffusion",
          .summary = "the same in entire tasks; ends where neighbors differ by less than their degree",
-         .source = "Sudheer 2012, ch. 5"});
+         .source = "Sudheer 2012, ch. 5",
+         .hands_on = true});
 }
 
 Balancer laplacian_balancer() {
     return balancer<by_laplacian>({.name = "laplacian",
                                    .summary = "the flow between neighbors with the least sum of squares",
-                                   .source = "Hu, Blake, Emerson 1998"});
+                                   .source = "Hu, Blake, Emerson 1998",
+                                   .hands_on = true});
 }
 
 }  // namespace topoloom

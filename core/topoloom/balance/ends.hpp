@@ -21,6 +21,8 @@ struct EvenLoad {
 /// Those already at the ceiling stay there; then it is for those above it, for those below the floor, and at last for those
 /// at the floor: as few ranks as possible have anything to hand over, and as few tasks move. Lowest ranks first.
 [[nodiscard]] std::vector<std::int64_t> calm_ends(std::span<const std::int64_t> loads);
+/// By rank, 1 where that is the ceiling and not the floor, else 0.
+[[nodiscard]] std::vector<std::uint8_t> calm_extras(std::span<const std::int64_t> loads);
 
 /// The most loaded ranks end at the ceiling, the lowest of equal ones first: the fewest tasks move, also from the rank that
 /// sends most.

@@ -97,8 +97,10 @@ int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, 
             problem.slots = balancer->slots;
         }
         Shares shares;
+        const bool may_hand_on = hands_on(balancer->method);
+        if (!may_hand_on) problem.only = Rank{rank};
         const Plan all = balance(problem, balancer->method);
-        if (rounds_of(problem.loads, all) > 1)
+        if (may_hand_on && rounds_of(problem.loads, all) > 1)
             fail("balancer '", balancer->method, "' hands on what ranks were given, in several rounds; ",
                  "take one of a single round, such as sweep");
         for (const auto& [from, to, tasks] : all) {

@@ -4,6 +4,7 @@
 
 #include <doctest.h>
 
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -157,4 +158,36 @@ TEST_CASE("bad loads are refused in one line") {
     CHECK_THROWS_WITH_AS(static_cast<void>(balance({TaskCounts{1}}, "alais")),
                          doctest::Contains("no balancer 'alais' (did you mean 'alias'?)"), Error);
     CHECK_THROWS_AS(static_cast<void>(balance({TaskCounts{1}}, "alias(remainder=none)")), Error);
+}
+
+TEST_CASE("a rank that asks for its own moves alone gets all of them") {
+    Rng rng(11);
+    for (int draw = 0; draw < 40; ++draw) {
+        const TaskCounts loads = drawn_loads(2 + rng.below(30), 9, rng);
+        for (const char* method : {"alias", "alias(remainder=exact)", "sweep", "qwalk"}) {
+            const Plan all = balance({loads}, method);
+            for (const Rank rank : ids<Rank>(loads.size())) {
+                const auto is_own = [&](const TaskMove& move) {
+                    return move.from == rank || move.to == rank;
+                };
+                BalanceProblem problem{loads};
+                problem.only = rank;
+                Plan own = all, got = balance(problem, method);
+                std::erase_if(own, std::not_fn(is_own));
+                std::erase_if(got, std::not_fn(is_own));
+                CHECK(got == own);
+            }
+        }
+    }
+}
+
+TEST_CASE("only what may hand on is looked through for rounds") {
+    CHECK(!hands_on("alias(remainder=exact)"));
+    CHECK(!hands_on("auto"));
+    CHECK(hands_on("diffusion"));
+    const TaskCounts loads{64, 0, 0, 0};
+    for (const Balancer& one : balancers()) {
+        if (one.needs_machine) continue;
+        CHECK((hands_on(one.name) || rounds_of(loads, balance({loads}, one.name)) == 1));
+    }
 }
