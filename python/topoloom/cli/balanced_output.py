@@ -33,11 +33,13 @@ def balance_file(
     placement: Path | None,
     where: Where,
     simulate: bool,
+    figure: Path | None,
     as_json: bool,
 ) -> None:
     """Balance the tasks of a table or of a graph, and print where they go."""
     from topoloom._core import Error
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import print_facts, print_json
+    from topoloom.figure.plan import draw_plan
     from topoloom.support.units import parse_bytes
     from topoloom.tasks.balancing.rank_slots import placed_ranks
     from topoloom.tasks.balancing.task_edges import with_edges
@@ -67,10 +69,13 @@ def balance_file(
     times = {}
     if simulate and ranks is not None:
         times = time_moves(ranks, [found.sent()], machine)
+    if figure is not None:
+        draw_plan(figure, found.loads(tasks.owners), {"": found}, ranks, "load")
     if as_json:
         print_json({**found.document(), **simulated_times(times)})
     else:
         _print(found, times)
+        print_facts([], written=[figure])
 
 
 def simulated_times(times: dict[str, float]) -> dict[str, dict[str, float]]:
@@ -91,11 +96,11 @@ def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
 
 def _print(resettled: Resettled, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.support.units import format_count
+    from topoloom.support.units import counted, format_count
 
     found, moves = resettled.balance, resettled.moves
-    count = len(resettled.tasks.names)
-    print_facts([], f"{count:,} tasks on {resettled.ranks:,} ranks")
+    there = counted(resettled.ranks, "rank")
+    print_facts([], f"{counted(len(resettled.tasks.names), 'task')} on {there}")
     if moves:
         rows = [[name, f"{old}", f"{new}"] for name, old, new in moves[:MAX_LISTED]]
         print_table(["task", "from", "to"], rows)
@@ -116,6 +121,9 @@ def _print(resettled: Resettled, times: dict[str, float]) -> None:
             hops = [format_count(n) for n in (found.hop_bytes_before, found.hop_bytes)]
             facts.append(("hop-bytes", ", then ".join(hops)))
         facts.append(("hop-bytes of moves", format_count(found.moved_hop_bytes)))
+    if resettled.tasks.graph is not None or resettled.where is not None:
+        costs = [format_count(cost) for cost in (found.cost_before, found.cost)]
+        facts.append(("cut and moved, summed", ", then ".join(costs)))
     print_facts(facts + time_facts(times))
 
 

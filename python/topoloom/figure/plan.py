@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from topoloom._core import Allocation, Balance, Error, MachineText, Placement, Wiring
+from topoloom._core import Allocation, Error, MachineText, Placement, Wiring
 from topoloom.figure.layout import layout
 from topoloom.figure.links import Array
 from topoloom.figure.network import homes, network_of
@@ -25,11 +25,24 @@ MAX_NUMBERED = 32  # ranks whose numbers and loads are written
 MAX_RANKS = 4096
 
 
+class Plan(Protocol):
+    """Who hands what to whom, such as `topoloom._core.Balance`."""
+
+    @property
+    def plan(self) -> Array:
+        """Rows of from, to and the number of tasks."""
+
+    @property
+    def ends(self) -> Array:
+        """The load of every rank once the plan is carried out."""
+
+
 def draw_plan(
     path: str | Path,
     loads: Array,
-    plans: Mapping[str, Balance],
+    plans: Mapping[str, Plan],
     where: tuple[Allocation, Placement] | None = None,
+    unit: str = "tasks",
 ) -> None:
     """Draw plans for the same loads side by side.
 
@@ -37,12 +50,14 @@ def draw_plan(
     ----------
     path
         Where to; the ending says the format: svg, png or pdf.
-    loads : int array of shape ``(ranks,)``
+    loads : array of shape ``(ranks,)``
         Of ranks, before.
     plans
-        Plans by the name of their balancer, at least one.
+        Plans by the name of their balancer, which may be empty; at least one.
     where
         Where the ranks are; without it they stand in a line.
+    unit
+        What loads count.
 
     Raises
     ------
@@ -66,15 +81,15 @@ def draw_plan(
             np.atleast_1d(figure.subplots(1, len(plans))), plans.items(), strict=True
         ):
             if where is None:
-                _draw_line(axes, loads, found)
+                _draw_line(axes, loads, found, unit)
             else:
                 _draw_on_machine(axes, loads, found, *where)
-            moved = counted(found.measures["tasks"], "task")
-            sent = counted(found.measures["messages"], "message")
-            axes.set_title(f"{name}: {moved} in {sent}", loc="left")
+            moved = counted(int(found.plan[:, 2].sum()), "task")
+            title = f"{moved} in {counted(len(found.plan), 'message')}"
+            axes.set_title(f"{name}: {title}" if name else title, loc="left")
 
 
-def _draw_line(axes: Axes, loads: Array, found: Balance) -> None:
+def _draw_line(axes: Axes, loads: Array, found: Plan, unit: str) -> None:
     """Draw loads as bars; what is handed over as arcs from giver to receiver."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path as Path2D
@@ -83,7 +98,7 @@ def _draw_line(axes: Axes, loads: Array, found: Balance) -> None:
     mean = loads.mean()
     axes.bar(ranks, loads, color=QUIET, width=0.8)
     axes.axhline(mean, color=TEXT, linewidth=0.8, linestyle=":")
-    top = float(max(loads.max(), 1))
+    top = float(loads.max()) or 1.0
     gap = 0.02 * top
     numbered = len(loads) <= MAX_NUMBERED
     for source, target, tasks in found.plan.tolist():
@@ -102,14 +117,14 @@ def _draw_line(axes: Axes, loads: Array, found: Balance) -> None:
             middle = (start[1] + 2 * control[1] + end[1]) / 4
             axes.text(control[0], middle + gap, f"{tasks}", ha="center", color=AFTER)
     axes.set_ylim(0, 1.5 * top)
-    axes.set_ylabel("tasks")
+    axes.set_ylabel(unit)
     axes.set_xlabel("rank")
     if numbered:
         axes.set_xticks(ranks)
 
 
 def _draw_on_machine(
-    axes: Axes, loads: Array, found: Balance, allocation: Allocation, placed: Placement
+    axes: Axes, loads: Array, found: Plan, allocation: Allocation, placed: Placement
 ) -> None:
     """Draw nodes by what they have too much or too little, and arrows between them."""
     machine = allocation.machine

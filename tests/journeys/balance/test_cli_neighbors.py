@@ -73,6 +73,7 @@ def test_neighbors_stay_together(topoloom: Command) -> None:
     assert found["cut_bytes_before"] == 40 * 3 * SIDE
     assert found["load_max_over_mean"] <= 1.02
     ours = found["cut_bytes"] + found["moved_bytes"]
+    assert (found["cost_before"], found["cost"]) == (found["cut_bytes_before"], ours)
     assert ours < 0.9 * (cut_alone + alone["moved_bytes"])
 
 
@@ -97,9 +98,12 @@ def test_on_a_machine_bytes_count_times_the_distance(topoloom: Command) -> None:
     assert found["hop_bytes"] == hops
     across = node != np.array(OWNERS) // 2
     assert found["moved_hop_bytes"] == np.array(SIZES)[across].sum()
+    inside = (found["cut_bytes"] + found["moved_bytes"]) / 16
+    assert found["cost"] == hops + found["moved_hop_bytes"] + inside
     assert found["simulated_seconds"]["switches"] > 1e-6
     shown = topoloom(*words, "--simulate").out
     assert "bytes between ranks" in shown
+    assert "cut and moved, summed" in shown
     assert "simulated in our switches" in shown
 
 
@@ -150,6 +154,8 @@ def test_edges_may_be_a_communication_graph(topoloom: Command) -> None:
         ["% Zoltan's", "5 2 5 11", "6 1 2 3", "4 4 5", "3", "1", "1", "1", "1"],
         ["1 5 2 5 3", "6 1 2 3", "4 4 5", "3", "1", "1", "1", "1"],
         ["0 5 2 5 3", "6 0 1 2", "4 3 4", "3", "1", "1", "1", "1"],
+        ["0 5 2 5 3", "6 0 1 2", "4 3 4", "3 1 1 1 1"],
+        ["0 5 2 5 3", "6 0 1 2", "4 3 4", "3 1", "1 1 1"],
     ],
 )
 def test_hypergraphs_cut_what_one_task_away_from_the_others_does(
@@ -202,6 +208,8 @@ def test_edges_that_cannot_be_are_refused(
         ("m.hg", ["2 1 2 00"], ["0", "0"], "m.hg: the file ends where hyperedge 1 of"),
         ("m.hg", ["2 1 3 00", "1 2"], ["0", "0"], "announces 3 pins, but there are 2"),
         ("m.hg", ["9 1 2 00", "1 2"], ["0", "0"], "there are 9 vertices, but ranks of"),
+        ("m.hg", ["2 1 2 10", "1 2", "3"], ["0", "0"], "m.hg: the file ends where the"),
+        ("m.hg", ["2 1 2 10", "1 2", "1 2 3"], ["0", "0"], "m.hg:3: more weights than"),
         ("m.hg", ["2 1 2 00", "1 2", "3"], ["0", "0"], "m.hg:3: nothing more is"),
     ],
 )

@@ -82,8 +82,10 @@ def test_a_table_that_cannot_be_is_refused(
     ("options", "why"),
     [
         (["--memory", "50"], "task 'a' has 100 bytes, and a rank has memory for 50"),
-        (["-n", "1"], "task 'd' is on rank 1, but there are 1 rank"),
-        (["--method", "alias"], "is a table of tasks, for --ranks, --memory and"),
+        (["-n", "1"], "task 'd' is on rank 1, but there is 1 rank"),
+        (["-n", "-3"], "there are 1 to 10,000,000 ranks, not -3"),
+        (["--method", "alias"], "and --method is for equal ones; leave it out"),
+        (["--bytes", "1KiB"], "tasks.csv says the bytes of each task; leave out --by"),
         (["--tolerance", "-1"], "a tolerance is 0 or more, not -1"),
     ],
 )
@@ -92,3 +94,33 @@ def test_options_that_do_not_fit_are_refused(
 ) -> None:
     write(TASKS)
     assert why in topoloom("balance", "tasks.csv", *options).err
+
+
+def test_messages_name_tasks_as_the_table_does(topoloom: Command) -> None:
+    write(["a,0,9,3", "b,0,4,3", "c,1,3,3"])
+    refused = topoloom("balance", "tasks.csv", "--memory", "5")
+    assert "no rank has memory left for task 'a' of 3 bytes" in refused.err
+    write(["a,0,1,1", "b,1000000000,1,1"])
+    refused = topoloom("balance", "tasks.csv")
+    assert "task 'b' is on rank 1,000,000,000; ranks are 0 to" in refused.err
+
+
+def test_few_large_tasks_are_packed_within_the_limit(topoloom: Command) -> None:
+    loads = [("a", 0, 9), ("b", 0, 4), ("c", 0, 2), ("d", 0, 4), ("e", 0, 4)]
+    loads += [("f", 0, 7), ("g", 1, 3)]
+    write([f"{name},{owner},{load},1" for name, owner, load in loads])
+    found = topoloom("balance", "tasks.csv", "-n", "3", "--json").json
+    assert found["load_max_over_mean"] == 1.0
+    assert found["moved_bytes"] == 4
+
+
+def test_tasks_that_differ_are_drawn(topoloom: Command) -> None:
+    write(TASKS)
+    drawn = topoloom("balance", "tasks.csv", "--figure", "line.svg")
+    assert (drawn.status, drawn.err) == (0, "")
+    assert "written  line.svg" in drawn.out
+    topoloom("balance", "tasks.csv", "-m", "mesh:2", "--figure", "mesh.svg")
+    assert Path("mesh.svg").read_text() != Path("line.svg").read_text()
+    assert topoloom("balance", "tasks.csv", "-n", "1").out == ""
+    write(["a,0,1,1"])
+    assert "1 task on 1 rank" in topoloom("balance", "tasks.csv").out

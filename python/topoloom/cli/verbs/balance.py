@@ -125,10 +125,11 @@ def command(
     integer-diffusion  the same in entire tasks, until neighbors hardly differ
     laplacian          the flow between neighbors with the least sum of squares
 
-    Tasks that differ go where no rank has more than the mean and --tolerance, nor more
-    bytes than --memory; few bytes move, beside a bound that none can be below. With
-    --edges, few bytes are sent between ranks, too: in all --periods as many count as
-    move. With a machine both count times the distance; inside a node little.
+    Tasks that differ, without a --method, go where no rank has more than the mean and
+    --tolerance, nor more bytes than --memory; few bytes move, beside a bound that none
+    can be below. With --edges, few bytes are sent between ranks, too: in all --periods
+    as many count as move. With a machine both count times the distance; inside a node
+    little.
 
     Measures stand beside what no plan can be below that ends with the same loads. With
     a machine, tasks of --bytes (1 byte unless given) also cost hop-bytes and load its
@@ -162,12 +163,14 @@ def command(
     asked = TaskOptions(edges, owners, periods, ranks_asked, memory, tolerance)
     kind = "graph" if is_task_graph(loads) else "table" if is_task_list(loads) else ""
     if kind:
-        if method != "auto" or amount is not None or figure is not None:
+        if method != "auto":
             raise Error(
-                f"{loads} is a {kind} of tasks, for --ranks, --memory and --tolerance; "
-                "leave out --method, --bytes and --figure"
+                f"{loads} is a {kind} of tasks that differ, and --method is for equal "
+                "ones; leave it out"
             )
-        balance_file(loads, asked, machine, placement, where, simulate, as_json)
+        if amount is not None:
+            raise Error(f"{loads} says the bytes of each task; leave out --bytes")
+        balance_file(loads, asked, machine, placement, where, simulate, figure, as_json)
         return
     if asked != TaskOptions(tolerance=tolerance):
         raise Error(
@@ -196,11 +199,13 @@ def command(
 
 def _print(balanced: Balanced, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
+    from topoloom.support.units import counted
 
     found = balanced.balance
     measures, least = found.measures, found.least
     ranks, tasks = len(balanced.loads), int(balanced.loads.sum())
-    print_facts([], f"{tasks:,} tasks on {ranks:,} ranks, by {balanced.method}")
+    there = f"{counted(tasks, 'task')} on {counted(ranks, 'rank')}"
+    print_facts([], f"{there}, by {balanced.method}")
     moves = found.plan[:MAX_LISTED].tolist()
     if moves:
         rows = [[f"{from_}", f"{to}", f"{count:,}"] for from_, to, count in moves]

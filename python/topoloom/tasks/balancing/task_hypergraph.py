@@ -4,7 +4,7 @@
 The header is ``vertices hyperedges pins NM``, with N weights per vertex and M per
 hyperedge, or PaToH's ``base vertices hyperedges pins [weights]`` with weights 0 (none),
 1 (vertices), 2 (hyperedges) or 3. A line per hyperedge follows, its weight first, then
-the weights of vertices.
+the weights of vertices, on one line or on several.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ def read_hypergraph(path: str | Path, count: int) -> CommGraph:
         )
     loads = np.ones(count)
     if head.vertex_weights:
-        for vertex in range(count):
-            words = lines.next(f"the weight of vertex {vertex + head.base}")
-            loads[vertex] = lines.number(words, 0, "the weight of a vertex", MOST_BYTES)
+        loads[:] = lines.weights(count, head.base)
     lines.finish()
     source, target, weights = np.array(rows, np.int64).reshape(-1, 3).T
     return CommGraph.from_edges(count, source, target, weights, load=loads)
@@ -105,6 +103,19 @@ class _Lines:
         if place >= len(words):
             self.complain(f"{what} is missing")
         return integer(words[place], f"{self._path}:{self._at}: {what}", limit)
+
+    def weights(self, count: int, base: int) -> list[int]:
+        """Read one number per vertex, however many stand on a line."""
+        found: list[int] = []
+        while len(found) < count:
+            words = self.next(f"the weight of vertex {len(found) + base}")
+            if len(found) + len(words) > count:
+                self.complain(f"more weights than the {count} vertices have")
+            for i in range(len(words)):
+                found.append(
+                    self.number(words, i, "the weight of a vertex", MOST_BYTES)
+                )
+        return found
 
     def finish(self) -> None:
         for number, line in self._lines:

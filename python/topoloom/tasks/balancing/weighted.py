@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error, WeightedBalance, balance_weighted
-from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks
 from topoloom.tasks.balancing.task_list import TaskList
+
+#: More ranks than any machine has are a slip of the pen.
+MOST_RANKS = 10_000_000
 
 
 class Resettled(NamedTuple):
@@ -48,15 +52,35 @@ class Resettled(NamedTuple):
         mean = float(self.tasks.loads.sum()) / self.ranks
         return self.balance.load_max / mean if mean > 0 else 1.0
 
+    def loads(self, owners: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """Sum the loads of each rank's tasks, by one owner per task."""
+        return np.bincount(owners, self.tasks.loads, self.ranks)
+
+    @property
+    def plan(self) -> NDArray[np.int64]:
+        """Rows of from, to and the number of tasks; shape ``(messages, 3)``."""
+        source, target, _ = self._moving()
+        pairs, counts = np.unique(source * self.ranks + target, return_counts=True)
+        return np.column_stack([*divmod(pairs, self.ranks), counts])
+
+    @property
+    def ends(self) -> NDArray[np.float64]:
+        """The load of every rank once tasks have moved."""
+        return self.loads(self.balance.owners)
+
     def sent(self) -> CommGraph:
         """Sum what each rank hands to each other one, as one message."""
+        source, target, sizes = self._moving()
+        return CommGraph.from_edges(self.ranks, source, target, sizes)
+
+    def _moving(self) -> tuple[NDArray[np.int64], ...]:
         before, after = self.tasks.owners, self.balance.owners
         moves = before != after
-        pairs = before[moves].astype(np.int64) * self.ranks + after[moves]
-        pairs, place = np.unique(pairs, return_inverse=True)
-        sizes = np.zeros(len(pairs), np.int64)
-        np.add.at(sizes, place, self.tasks.bytes[moves])
-        return CommGraph.from_edges(self.ranks, *divmod(pairs, self.ranks), sizes)
+        return (
+            before[moves].astype(np.int64),
+            after[moves].astype(np.int64),
+            self.tasks.bytes[moves],
+        )
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -78,6 +102,9 @@ class Resettled(NamedTuple):
             if self.tasks.graph is not None:
                 document["hop_bytes_before"] = found.hop_bytes_before
                 document["hop_bytes"] = found.hop_bytes
+        if self.tasks.graph is not None or self.where is not None:
+            document["cost_before"] = found.cost_before
+            document["cost"] = found.cost
         return document
 
 
@@ -87,13 +114,19 @@ def rank_count(tasks: TaskList, ranks: int | None) -> int:
     Raises
     ------
     Error
-        Where an owner is none of the ranks.
+        Where an owner is none of the ranks, or there are too many.
     """
     highest = int(tasks.owners.max())
+    name = tasks.names[int(tasks.owners.argmax())]
+    if ranks is not None and not 1 <= ranks <= MOST_RANKS:
+        raise Error(f"there are 1 to {MOST_RANKS:,} ranks, not {ranks:,}")
     if ranks is not None and highest >= ranks:
-        name = tasks.names[int(tasks.owners.argmax())]
-        there = counted(ranks, "rank")
-        raise Error(f"task '{name}' is on rank {highest}, but there are {there}")
+        there = "is 1 rank" if ranks == 1 else f"are {ranks:,} ranks"
+        raise Error(f"task '{name}' is on rank {highest:,}, but there {there}")
+    if highest >= MOST_RANKS:
+        raise Error(
+            f"task '{name}' is on rank {highest:,}; ranks are 0 to {MOST_RANKS - 1:,}"
+        )
     return ranks if ranks is not None else highest + 1
 
 
@@ -137,14 +170,22 @@ def balance_tasks(
     limit: dict[str, Any] = {} if memory is None else {"memory": memory}
     if where is not None:
         limit |= where._asdict()
-    found = balance_weighted(
-        tasks.loads,
-        tasks.bytes,
-        tasks.owners,
-        count,
-        tolerance=tolerance,
-        graph=tasks.graph,
-        periods=periods,
-        **limit,
-    )
+    try:
+        found = balance_weighted(
+            tasks.loads,
+            tasks.bytes,
+            tasks.owners,
+            count,
+            tolerance=tolerance,
+            graph=tasks.graph,
+            periods=periods,
+            **limit,
+        )
+    except Error as error:  # the core numbers tasks
+        text = re.sub(
+            r"\btask ([0-9]+)\b",
+            lambda m: f"task '{tasks.names[int(m[1])]}'",
+            str(error),
+        )
+        raise Error(text) from None
     return Resettled(tasks, count, found, where)
