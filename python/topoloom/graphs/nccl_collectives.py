@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from topoloom.graphs.messages import Messages
 from topoloom.nccl.communicator import Communicator, check_world, communicator
 from topoloom.nccl.hardware import machine
-from topoloom.nccl.messages import expand
+from topoloom.nccl.messages import exchange_rounds, expand
 from topoloom.nccl.times import choices
 
 #: Messages of a collective: its name, the members, bytes and root (a place).
@@ -53,3 +53,10 @@ def whole_job(
     group = communicator(range(ranks), gpus_per_node)
     sent = expand(group, operation, bytes, algorithm=algorithm)
     return Messages(*sent).summed()
+
+
+def exchange_of_job(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
+    """Give each round of an all-to-all of all ranks."""
+    check_world(ranks, gpus_per_node)
+    group = communicator(range(ranks), gpus_per_node)
+    return [Messages(*sent).summed() for sent in exchange_rounds(group, bytes)]

@@ -164,6 +164,12 @@ def _nccl(operation: str, algorithm: str = "ring") -> Callable[[Request], CommGr
     return make
 
 
+def _nccl_rounds(request: Request) -> list[CommGraph]:
+    ranks = request.ranks
+    sent = nccl_collectives.exchange_of_job(ranks, request.gpus_per_node, request.bytes)
+    return [one.graph(ranks) for one in sent]
+
+
 _GRID = ("bytes", "periodic")
 _GPUS = ("bytes", "gpus_per_node")
 
@@ -246,6 +252,7 @@ PATTERNS = {
         "NCCL's exchange, relayed by the GPU on the target's rail (--gpus-per-node)",
         _nccl("alltoall"),
         reads=_GPUS,
+        phases=_nccl_rounds,
     ),
     "random-geometric": Pattern(
         "random points in the unit square, near ones talk (--average-degree, --seed)",

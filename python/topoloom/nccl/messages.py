@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.nccl.channels import double_binary_tree, ring, tree
 from topoloom.nccl.communicator import Communicator
-from topoloom.nccl.exchange import relays
+from topoloom.nccl.exchange import relays, rounds
 from topoloom.support.nearest import unknown_name
 
 Ints = NDArray[np.int64]
@@ -188,6 +188,19 @@ def _pairs(group: Communicator, operation: str, bytes: int, root: int) -> Sent:
     source = np.array([root]) if operation == "scatter" else everyone
     target = np.array([root]) if operation == "gather" else everyone
     source, target = (part.ravel() for part in np.meshgrid(source, target))
+    return _relayed(group, source, target, bytes)
+
+
+def exchange_rounds(group: Communicator, bytes: int) -> list[Sent]:
+    """Give the messages of each round of an all-to-all of blocks of these bytes."""
+    ranks = np.arange(group.ranks)
+    return [
+        _relayed(group, ranks, np.array([meeting.to for meeting in meetings]), bytes)
+        for meetings in rounds(group)[1:]
+    ]
+
+
+def _relayed(group: Communicator, source: Ints, target: Ints, bytes: int) -> Sent:
     via = relays(group, source, target)
     first, last = source != via, via != target
     senders = np.concatenate([source[first], via[last]])

@@ -14,8 +14,8 @@ from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import Layout
 from topoloom.graphs.nccl_collectives import algorithm
 from topoloom.graphs.nccl_layouts import graph_by_nccl
-from topoloom.graphs.patterns import make_graph
-from topoloom.graphs.phases import edge_rows
+from topoloom.graphs.patterns import make_graph, make_phases
+from topoloom.graphs.phases import add_phases, edge_rows
 from topoloom.nccl.communicator import communicator
 from topoloom.tasks import import_pattern
 
@@ -129,3 +129,14 @@ def test_an_exchange_takes_the_rails_of_its_targets() -> None:
     between = rows[rows[:, 0] // 8 != rows[:, 1] // 8]
     assert set((between[:, 1] - between[:, 0]).tolist()) == {8, -8}
     assert set(between[:, 2].tolist()) == {80}
+
+
+def test_rounds_of_an_exchange_add_up_to_it_and_no_rank_meets_two() -> None:
+    asked = Request(ranks=24, bytes=10, gpus_per_node=4)
+    phases = make_phases("nccl-all-to-all", asked)
+    assert len(phases) == 23
+    whole = make_graph("nccl-all-to-all", asked)
+    assert np.array_equal(edge_rows(add_phases(phases)), edge_rows(whole))
+    for phase in phases:
+        _, sent = np.unique(edge_rows(phase)[:, 0], return_counts=True)
+        assert max(sent) <= 2  # its own message, and one that it relays

@@ -101,8 +101,8 @@ def command(
         bool,
         typer.Option(
             "--phases",
-            help="Also write which round each message is sent in: of bruck, binomial "
-            "and recursive-doubling; or in which group: of triangular.",
+            help="Also write which round each message is sent in: of bruck, binomial, "
+            "recursive-doubling, nccl-all-to-all; or in which group: of triangular.",
         ),
     ] = False,
     levels: Annotated[
