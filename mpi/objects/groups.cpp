@@ -74,7 +74,11 @@ void State::multicast(const Header& header, const std::vector<std::uint64_t>& me
     for (std::size_t i = 0; i < others.size(); ++i)
         if (i == 0 || others[i].first != others[i - 1].first) starts.push_back(i);
     while (!starts.empty()) {
-        const std::size_t half = starts.size() / 2, begin = starts[half];
+        const std::size_t ranks = starts.size();
+        const std::size_t half = header.route == Route::tree   ? ranks / 2
+                                 : header.route == Route::ring ? 0
+                                                               : ranks - 1;
+        const std::size_t begin = starts[half];
         const std::size_t end_of_first = half + 1 < starts.size() ? starts[half + 1] : others.size();
         const std::uint64_t count = others.size() - begin;
         std::vector<std::uint64_t> listed{count, end_of_first - begin};

@@ -9,6 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "topoloom_scheduler.hpp"
+
 namespace topoloom::objects {
 
 enum class Kind : std::uint8_t {
@@ -19,7 +21,12 @@ enum class Kind : std::uint8_t {
     partial,    // of a reduction: a PartialHead, then the value
     result,     // for a callback
     arrival,    // an object
-    located     // where an object has arrived: `index`, and Location
+    located,    // where an object has arrived: `index`, and Location
+    // Of brackets, whose turn is `sequence`:
+    inserted,        // a call of a method, to be combined with others
+    done_inserting,  // an object has inserted `index` messages
+    opens_bracket,
+    combined  // ranks and messages; `entry` is the stage
 };
 
 struct Header {
@@ -34,7 +41,10 @@ struct Header {
     Kind kind = Kind::to_object;
     bool is_sequenced = false;
     bool was_forwarded = false;
-    std::uint8_t padding[7] = {};
+    std::uint8_t padding = 0;
+    std::uint16_t bracket = 0;
+    Route route = Route::tree;  // of a multicast
+    std::uint8_t unused[3] = {};
 };
 static_assert(sizeof(Header) == 48);
 

@@ -95,6 +95,18 @@ bool State::take_one(int from, const Header& header, const char* values) {
             contribute(head, values + sizeof head, header.bytes - sizeof head);
             return false;
         }
+        case Kind::inserted:
+            take_inserted(Message::copy(header, values));
+            return false;
+        case Kind::done_inserting:
+            take_done(header);
+            return false;
+        case Kind::opens_bracket:
+            take_opening(header);
+            return false;
+        case Kind::combined:
+            take_combined(header, values);
+            return false;
         case Kind::result:
             take_result(header, values);
             return false;

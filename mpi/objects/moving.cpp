@@ -12,7 +12,7 @@ namespace {
 template <typename Archive>
 void serialize_records(Archive& archive, Resident& resident) {
     archive(resident.moves, resident.broadcasts, resident.reductions, resident.seconds, resident.sent,
-            resident.expected);
+            resident.expected, resident.inserting, resident.designated, resident.left_in);
     std::uint64_t count = resident.early.size();
     archive(count);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -45,6 +45,8 @@ void State::depart(Resident* resident) {
     settle_loads();
     Array& array = *arrays[resident->array];
     ++resident->moves;
+    resident->designated = designated(*resident);
+    resident->left_in = phases;
     Sizer sizer;
     serialize_records(sizer, *resident);
     std::size_t bytes = (sizer.bytes() + 15) / 16 * 16;  // views in the object keep their alignment
@@ -77,6 +79,7 @@ void State::arrive(const Header& header, const char* values) {
     Reader reader(values, header.entry);
     serialize_records(reader, *here);
     array.locations.erase(header.index);
+    if (!brackets.empty()) arrived.push_back({header.array, header.index});
     say_where({header.array, header.index}, home(array, header.index), {transport->rank(), here->moves});
     give_broadcasts(array, *here);
     // Received bytes lie anywhere.

@@ -79,7 +79,7 @@ void State::run() {
     double now = clock_now(), looked = now;
     quiet_since = now;
     const Set<bool> running(is_running, true);
-    transport->set_made(arrays.size() + callbacks.size());
+    transport->set_made(arrays.size() + callbacks.size() + brackets.size());
     transport->open();
     depart_late();
     transport->receive();
@@ -114,6 +114,7 @@ void State::run() {
     settle_loads();
     forget_broadcasts();
     forget_locations();
+    fence();
 }
 
 void State::deliver_next(Message* message) {
@@ -129,7 +130,7 @@ void State::make_room() {
     const bool is_main = delivering == 0;
     if (!transport->is_full(is_main)) return;
     if (is_main) {
-        transport->set_made(arrays.size() + callbacks.size());
+        transport->set_made(arrays.size() + callbacks.size() + brackets.size());
         transport->open();
         if (!is_running) begin_measuring();
     }

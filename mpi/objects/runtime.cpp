@@ -90,6 +90,7 @@ void Runtime::remove_array(std::uint32_t array) {
 
 void Runtime::create(std::uint32_t array, std::uint64_t index, void* object) {
     state_->create(array, index, object);
+    ++state_->arrays[array]->designated;
 }
 
 void* Runtime::array(std::uint32_t array) const {
@@ -140,9 +141,10 @@ void Runtime::broadcast(Message* message, std::uint32_t array, std::uint32_t ent
 }
 
 void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t entry,
-                        const std::vector<std::uint64_t>& members, int priority) {
-    address(message, array, entry, 0, priority);
+                        const std::vector<std::uint64_t>& members, Route route) {
+    address(message, array, entry, 0, 0);
     message->header.origin = rank();
+    message->header.route = route;
     if (state_->options.measures && state_->current != nullptr) {
         for (const std::uint64_t member : members) {
             Sent& sent = state_->current->sent[Sender::of(array, member)];
@@ -153,6 +155,23 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
     }
     state_->multicast(message->header, members, message->values());
     Message::discard(message);
+    state_->make_room();
+}
+
+std::uint32_t Runtime::add_many_to_many(std::uint32_t array, const ManyToManyOptions& options) {
+    return state_->add_bracket(array, options);
+}
+Learned Runtime::learned(std::uint32_t many_to_many) const { return state_->brackets[many_to_many].learned; }
+
+void Runtime::insert(std::uint32_t many_to_many, Resident* from, Message* message, std::uint32_t array,
+                     std::uint32_t entry, std::uint64_t index) {
+    address(message, array, entry, index, 0);
+    state_->insert(many_to_many, *from, message);
+    state_->make_room();
+}
+
+void Runtime::be_done(std::uint32_t many_to_many, Resident* from) {
+    state_->be_done(many_to_many, *from);
     state_->make_room();
 }
 

@@ -3,6 +3,7 @@
 // groups.cpp has broadcasts and multicasts, reductions.cpp reductions, run.cpp the loop.
 #pragma once
 
+#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "brackets.hpp"
 #include "message.hpp"
 #include "table.hpp"
 #include "topoloom_scheduler.hpp"
@@ -48,6 +50,20 @@ struct Location {
     std::uint32_t moves = 0;
 };
 
+/// What an object does in a many-to-many in a phase: its turn, and what it has inserted in this.
+struct Inserting {
+    std::uint64_t phase = 0;
+    std::uint32_t turn = 0;
+    std::uint64_t inserted = 0;
+};
+
+/// Of an object that has moved, for all ranks.
+struct Whereabouts {
+    std::uint64_t index = 0;
+    Location location;
+    std::uint64_t array = 0;
+};
+
 /// An object that is here.
 struct Resident {
     void* object = nullptr;
@@ -61,6 +77,9 @@ struct Resident {
     Table<std::uint32_t> expected;  // of ordered arrays: the number of the next message, by sender
     std::vector<Message*> early;    // those that others go before
     int wanted = -1;                // the rank to move to
+    Table<Inserting> inserting;     // by many-to-many
+    std::int32_t designated = 0;    // where it was at the last fence, if it has moved since,
+    std::uint64_t left_in = ~std::uint64_t{0};  // as is known by the phase in which it left
     ~Resident() {
         for (Message* const message : early) Message::discard(message);
     }
@@ -71,6 +90,7 @@ struct Array {
     void* front = nullptr;  // the Objects<T>; null: gone
     ArraySetting setting;
     Table<Resident*> residents;
+    std::uint64_t designated = 0;      // objects that were here at the last fence
     Table<Location> locations;         // of others: where an object went from here, arrived, or answered
     std::vector<Message*> broadcasts;  // of this phase, which objects that arrive may lack
     std::uint64_t broadcast_count = 0;
@@ -136,6 +156,26 @@ struct State final : Receiver {
     void take_multicast(const Header& header, const char* values);
     void forget_broadcasts();
 
+    // brackets.cpp
+    [[nodiscard]] std::uint32_t add_bracket(std::uint32_t array, const ManyToManyOptions& given);
+    void install(Bracket& bracket, Combining strategy);
+    [[nodiscard]] int designated(const Resident& resident) const;
+    [[nodiscard]] Inserting& inserting(Resident& resident, std::uint32_t bracket);
+    void insert(std::uint32_t bracket, Resident& resident, Message* message);
+    void be_done(std::uint32_t bracket, Resident& resident);
+    void take_inserted(Message* message);
+    void take_done(const Header& header);
+    void take_opening(const Header& header);
+    void take_combined(const Header& header, const char* values);
+    void take_carried(Message* message);
+    void go_on(Bracket& bracket, const Header& header);
+    void note(Bracket& bracket, const Bracket::Turn& turn);
+    void send_stage(Bracket& bracket, Bracket::Turn& turn, const Header& of);
+    void fence();
+    [[nodiscard]] std::vector<Whereabouts> own_arrivals();
+    void learn_locations(const std::vector<Whereabouts>& own);
+    void learn(Bracket& bracket, const Bracket::Seen& of_all);
+
     // reductions.cpp
     void contribute(const PartialHead& head, const char* value, std::size_t bytes);
     void send_partials();
@@ -168,6 +208,9 @@ struct State final : Receiver {
     std::unique_ptr<Transport> transport;
     std::vector<std::unique_ptr<Array>> arrays;
     std::vector<Callback> callbacks;
+    std::deque<Bracket> brackets;
+    std::uint64_t phases = 0;      // that have ended
+    std::vector<Address> arrived;  // in this phase
     Queue queue;
     Resident* current = nullptr;  // whose method runs
     int delivering = 0;           // methods and callbacks that run, one within a send of the main program

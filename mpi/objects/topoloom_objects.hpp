@@ -49,8 +49,8 @@ class Scheduler {
     void run() { runtime_.run(); }
     [[nodiscard]] int rank() const { return runtime_.rank(); }
     [[nodiscard]] int ranks() const { return runtime_.ranks(); }
-    /// The most bytes of messages from other ranks and for them that this rank has held at once. More than memory_bytes only where
-    /// methods of ranks waited for each other in a circle, or one message was longer.
+    /// The most bytes of messages from other ranks and for them that this rank has held at once. More than memory_bytes only
+    /// where methods of ranks waited for each other in a circle, or one message was longer.
     [[nodiscard]] std::int64_t most_held() const { return runtime_.most_held(); }
 
     /// Collective; between two runs. What objects did since the last rebalance.
@@ -164,6 +164,12 @@ inline Index unflat(const Extents& extents, std::uint64_t number) {
 
 }  // namespace objects
 
+/// A many-to-many between the objects of an array. May be copied, and travel in messages and objects.
+template <typename T>
+struct ManyToMany {
+    std::uint32_t number = 0;
+};
+
 /// Some objects of an array, listed. May be copied, and travel in messages and objects; its reductions are between copies of
 /// one section.
 template <typename T>
@@ -232,6 +238,15 @@ class Object {
         runtime().contribute({section.number, section.members.size(), section.turn++, here},
                              objects::operation_of<How>, one, objects::message_for<method>(value));
     }
+
+    /// A message for another object of the array that travels when all objects are done, combined with others.
+    template <auto method, typename... Given>
+    void insert(ManyToMany<T> into, const Index& to, const Given&... given) {
+        runtime().insert(into.number, resident_, objects::message_for<method>(given...),
+                         array_->handle().number, objects::number_of<T, method>(), array_->checked(to));
+    }
+    /// Every object calls this once each time that the many-to-many is used, before the fence.
+    void done(ManyToMany<T> with) { runtime().be_done(with.number, resident_); }
 
    private:
     friend class Objects<T>;
@@ -320,12 +335,19 @@ class Objects {
         for (const Index& at : members) made.members.push_back(checked(at));
         return made;
     }
-    /// To all of a section: one message for each rank that has some of it, passed on along a tree.
-    template <auto method, typename... Given>
+    /// To all of a section: one message for each rank that has some of it.
+    template <auto method, Route route = Route::tree, typename... Given>
     void multicast(const Section<T>& to, const Given&... given) {
         runtime().multicast(objects::message_for<method>(given...), number_, objects::number_of<T, method>(),
-                            to.members, 0);
+                            to.members, route);
     }
+
+    /// Collective; between two runs, and in the same order on all ranks.
+    [[nodiscard]] ManyToMany<T> many_to_many(const ManyToManyOptions& options = {}) {
+        return {runtime().add_many_to_many(number_, options)};
+    }
+    /// What the last fence has found: between two runs the same on all ranks.
+    [[nodiscard]] Learned learned(ManyToMany<T> of) const { return runtime().learned(of.number); }
 
     [[nodiscard]] Handle<T> handle() const { return {number_}; }
     [[nodiscard]] Scheduler& scheduler() const { return scheduler_; }

@@ -56,13 +56,34 @@ struct Rebalanced {
 };
 
 struct SchedulerOptions {
-    /// That a rank holds at most of messages from other ranks and for them; methods, and the main program, wait in sends for others
-    /// to take theirs. At least 4096 for each other rank.
+    /// That a rank holds at most of messages from other ranks and for them; methods, and the main program, wait in sends for
+    /// others to take theirs. At least 4096 for each other rank.
     std::int64_t memory_bytes = std::int64_t{1} << 28;
     double patience = 0;        ///< s that a rank waits with nothing to do until it is an error; 0: for ever
     int message_bytes = 16384;  ///< what ranks gather for each other at most before it travels
     bool measures = true;       ///< loads and who sends to whom
 };
+
+/// How messages of a many-to-many travel: straight to their ranks, or combined along the axes of a virtual mesh of two axes, a grid
+/// of three, or a hypercube.
+enum class Combining : std::uint8_t { direct, mesh, grid, hypercube };
+
+struct ManyToManyOptions {
+    /// What fences choose from, all ranks the same; until the first one that is taken which is first here.
+    std::vector<Combining> among = {Combining::direct, Combining::mesh, Combining::grid,
+                                    Combining::hypercube};
+    double alpha = 0, beta = 0;  ///< seconds for a message and for a byte; 0: measured between neighbors
+};
+
+/// The strategy of a many-to-many, and what it follows from: averages of the phase before the last fence in which it was used.
+struct Learned {
+    Combining strategy = Combining::direct;
+    double degree = 0;  ///< ranks that a rank has messages for
+    double bytes = 0;   ///< to each of these, with 48 for each message
+};
+
+/// How a multicast reaches the ranks of its section: each from the sender, each from the one before, or along a tree.
+enum class Route : std::uint8_t { direct, ring, tree };
 
 namespace objects {
 
@@ -149,7 +170,12 @@ class TOPOLOOM_OBJECTS_API Runtime {
     void send(Message* message, std::uint32_t array, std::uint32_t entry, std::uint64_t index, int priority);
     void broadcast(Message* message, std::uint32_t array, std::uint32_t entry, int priority);
     void multicast(Message* message, std::uint32_t array, std::uint32_t entry,
-                   const std::vector<std::uint64_t>& members, int priority);
+                   const std::vector<std::uint64_t>& members, Route route);
+    std::uint32_t add_many_to_many(std::uint32_t array, const ManyToManyOptions& options);
+    [[nodiscard]] Learned learned(std::uint32_t many_to_many) const;
+    void insert(std::uint32_t many_to_many, Resident* from, Message* message, std::uint32_t array,
+                std::uint32_t entry, std::uint64_t index);
+    void be_done(std::uint32_t many_to_many, Resident* from);
     void contribute(const Group& group, int operation, const Target& target, Message* value);
 
     using Invoke = std::function<void(Reader&)>;

@@ -69,8 +69,8 @@ class Transport {
     void set_made(std::size_t count) { made_ = static_cast<std::uint32_t>(count); }
     /// Gives the receiver what has come. Whether there was something.
     bool receive();
-    /// Waits until something comes, or lets others run; whether something has come. `has_room`: this rank does not wait for others
-    /// to take messages.
+    /// Waits until something comes, or lets others run; whether something has come. `has_room`: this rank does not wait for
+    /// others to take messages.
     bool wait(bool has_room);
 
     /// The receiver is done with a record from this rank.

@@ -185,6 +185,17 @@ TOPOLOOM_API void topoloom_learner_free(topoloom_learner* learner);
 TOPOLOOM_API int topoloom_operation_named(const char* name, enum topoloom_operation* operation, char* error,
                                           size_t error_size);
 
+/* How messages of a many-to-many travel: straight to their ranks, or combined along the axes of a virtual mesh of two axes, a
+ * grid of three, or a hypercube. */
+enum topoloom_combining { TOPOLOOM_DIRECT, TOPOLOOM_MESH, TOPOLOOM_GRID, TOPOLOOM_HYPERCUBE };
+
+/* Seconds of a many-to-many of `bytes` to each of `degree` ranks, with alpha seconds for a message and beta for a byte: an
+ * all-to-all where these are all other ranks. Equations 3.1 to 3.20 of S. Kumar, Optimizing Communication for Massively
+ * Parallel Processing, 2005. */
+TOPOLOOM_API int topoloom_many_to_many_time(enum topoloom_combining strategy, uint64_t ranks, double degree,
+                                            double bytes, double alpha, double beta, double* seconds,
+                                            char* error, size_t error_size);
+
 /* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus

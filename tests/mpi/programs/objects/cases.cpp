@@ -146,10 +146,12 @@ int main(int argc, char** argv) {
             for (int x = 0; x < 4; ++x) some.emplace_back(x, x);
             const topoloom::Section<Part> diagonal = parts.section(some);
             parts.multicast<&Part::join_section>(diagonal, diagonal);
-            for (int i = 0; i < 2; ++i) parts.multicast<&Part::count>(diagonal, 1);
+            parts.multicast<&Part::count>(diagonal, 1);
+            parts.multicast<&Part::count, topoloom::Route::ring>(diagonal, 10);
+            parts.multicast<&Part::count, topoloom::Route::direct>(diagonal, 100);
         }
         scheduler.run();
-        expect(sum_of(parts, &Part::counted) == 8, "a multicast reaches its members");
+        expect(sum_of(parts, &Part::counted) == 4 * 111, "a multicast reaches its members by each route");
         parts.each([&](Part& part) {
             if (part.section.members.empty()) return;
             if (part.index().x == 2) part.array().multicast<&Part::wander>(part.section, 5);

@@ -24,7 +24,7 @@ struct Sink : topoloom::Object<Sink> {
         ++count;
         for (const std::uint64_t value : values) sum += value;
     }
-    /// Sends so many on to the next object at once, and tells the one behind it to pass them on.
+    /// Sends at once: to all others in turn, or to object 1, which passes each on to object 0.
     void pour(std::int64_t rounds, bool in_circle) {
         const auto size = static_cast<std::int64_t>(array().size());
         for (std::int64_t i = 0; i < rounds; ++i) {

@@ -20,12 +20,14 @@ struct Plain : topoloom::Object<Plain> {
         contribute<topoloom::sum>(to, std::vector<int>(static_cast<std::size_t>(index().y + 1)));
     }
     void move(int rank) { migrate_to(rank); }
+    void be_done(topoloom::ManyToMany<Plain> exchange) { done(exchange); }
     void serialize(auto& archive) {
         archive(calls);
         // Packs more than it reads.
         if constexpr (!std::remove_reference_t<decltype(archive)>::reads) archive(calls);
     }
-    using methods = topoloom::Methods<&Plain::fail, &Plain::run_again, &Plain::differ, &Plain::move>;
+    using methods =
+        topoloom::Methods<&Plain::fail, &Plain::run_again, &Plain::differ, &Plain::move, &Plain::be_done>;
     int calls = 0;
 };
 
@@ -52,6 +54,10 @@ void make(std::string_view which, topoloom::Scheduler& scheduler, topoloom::Obje
         options.memory_bytes = which == "memory" ? 4000 : options.memory_bytes;
         options.patience = which == "patience" ? -1 : 0;
         topoloom::Scheduler other(MPI_COMM_WORLD, options);
+    }
+    if (which == "done") {
+        const topoloom::ManyToMany<Plain> exchange = cells.many_to_many();
+        if (is_first) cells[{0, 0}].send<&Plain::be_done>(exchange);
     }
     if (which == "policy") scheduler.rebalance("gredy");
     if (which == "machine") {
