@@ -129,9 +129,9 @@ double NodeSearch::first_temperature(Rng& rng) {
     return drawn == 0 ? 0 : 0.5 * sum / drawn;
 }
 
-void NodeSearch::anneal(std::size_t swaps, double over, Rng& rng) {
+void NodeSearch::anneal(std::size_t swaps, double over, double heat, Rng& rng) {
     if (movable_.size() < 2 || mean_ == 0) return;
-    const double first = first_temperature(rng);
+    const double first = first_temperature(rng) * heat;
     if (first == 0) return;
     constexpr std::size_t steps = 200;
     constexpr double coolest = 0.01;  // of the first temperature
@@ -177,7 +177,7 @@ bool NodeSearch::pack(double most) {
         for (std::size_t i = 0; i < here.size(); ++i) gpu_of[here[i]] = gpus_.on(node)[bins[i]];
     }
     put_on(gpu_of);
-    constexpr int tries = 2000;
+    constexpr int tries = 200;
     for (int i = 0; i < tries; ++i) {
         if (*std::max_element(gpu_load_.begin(), gpu_load_.end()) <= most) return true;
         if (!unload_fullest(most)) return false;

@@ -32,8 +32,8 @@ class NodeSearch {
                std::vector<std::uint32_t> at_most);
 
     /// Simulated annealing by swaps (Kirkpatrick, Gelatt, Vecchi 1983). The load of a node may exceed the mean by 5 % at
-    /// first and by `over` at last.
-    void anneal(std::size_t swaps, double over, Rng& rng);
+    /// first and by `over` at last. `heat`: of the temperature at which half of an average loss is taken often.
+    void anneal(std::size_t swaps, double over, double heat, Rng& rng);
 
     /// Puts replicas on GPUs of their nodes, and swaps them between nodes until no GPU has more than `most`; false if one
     /// keeps more.
@@ -58,7 +58,7 @@ class NodeSearch {
         return std::span(token_list_)
             .subspan(list_begin_[replica], list_begin_[replica + 1] - list_begin_[replica]);
     }
-    [[nodiscard]] std::uint32_t& visits(std::uint32_t token, std::size_t node) {
+    [[nodiscard]] std::uint16_t& visits(std::uint32_t token, std::size_t node) {
         return visits_[token * nodes_ + node];
     }
     [[nodiscard]] std::int32_t& alone(std::uint32_t replica, std::size_t node) {
@@ -94,7 +94,7 @@ class NodeSearch {
     std::vector<std::uint32_t> held_;  // by expert, then node
     std::vector<double> load_;         // of nodes
     std::vector<double> cost_;         // of a visit to a node: the share of tokens that are not there already
-    std::vector<std::uint32_t> visits_;
+    std::vector<std::uint16_t> visits_;  // small: the loops over tokens wait for it
     std::vector<std::int32_t> alone_;
     std::vector<std::uint32_t> token_list_;
     std::vector<std::uint32_t> list_begin_;

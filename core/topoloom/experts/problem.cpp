@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "topoloom/base/error.hpp"
 
@@ -14,6 +15,11 @@ void ExpertLayer::check() const {
         if (!(loads[expert] >= 0 && std::isfinite(loads[expert])))
             fail("the load of expert ", expert, " is ", loads[expert], "; loads are numbers of 0 or more");
     }
+    if (!std::isfinite(std::accumulate(loads.begin(), loads.end(), 0.0)))
+        fail(
+            "the loads of a layer add up to more than a double holds; divide all of them by the same number");
+    if (per_token > most_per_token)
+        fail("a token goes to ", per_token, " experts; at most ", most_per_token, " are placed");
     const auto experts = static_cast<std::int64_t>(loads.size());
     for (const std::int64_t choice : choices) {
         if (choice < -1 || choice >= experts)

@@ -15,6 +15,9 @@ enum class ExpertDispatch : std::uint8_t {
     nearest,  // one on the token's own node where there is one, else any
 };
 
+/// Experts of one token: what a search counts in 16 bits.
+inline constexpr std::size_t most_per_token = 1 << 12;
+
 /// One layer. Tokens are rows of `choices`: experts that each goes to, -1 for none.
 struct ExpertLayer {
     std::span<const double> loads;  // of each expert
@@ -22,7 +25,7 @@ struct ExpertLayer {
     std::size_t per_token = 0;  // columns of choices; 0 where no tokens are known
 
     [[nodiscard]] std::size_t tokens() const { return per_token == 0 ? 0 : choices.size() / per_token; }
-    /// Throws Error for negative or infinite loads, and choices that are not experts.
+    /// Throws Error for loads that are negative or add up to infinity, choices that are not experts, and too many of them.
     void check() const;
 };
 

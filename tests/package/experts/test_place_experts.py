@@ -159,7 +159,8 @@ def test_formats_of_loads_say_the_same(tmp_path: Path) -> None:
     [
         ("1,2\n3\n", "2: 1 experts, but 2 before"),
         ("1,x\n", "1: expected numbers"),
-        ("1,-2\n", "loads are numbers of 0 or more"),
+        ("1,-2\n", "loads are finite numbers of 0 or more"),
+        ("1,2\n1e308,1e308\n", "loads of layer 1 add up to more than a double holds"),
         ("0,0\n", "no layer has a load"),
         ("", "has no layers"),
     ],
@@ -174,6 +175,8 @@ def test_bad_tables_are_refused(tmp_path: Path, text: str, line: str) -> None:
 def test_slots_that_do_not_divide_are_refused() -> None:
     with pytest.raises(Error, match="0 or 8 redundant ones would"):
         place_on_gpus(routing(), allocation(), 8, 3)
+    with pytest.raises(Error, match=r"27 slots on each of 8 GPUs; .* at most 112 are"):
+        place_on_gpus(routing(), allocation(), 8, 200)
     with pytest.raises(Error, match="experts on 16 GPUs take as many slots"):
         place_on_gpus(routing(), allocation(), 16)
 
@@ -193,3 +196,60 @@ def test_the_command_writes_and_says_why_nothing_is_gained(
     refused = topoloom(*map(str, words), "--to", "sglng")
     assert (refused.status, refused.out) == (2, "")
     assert "sglang" in refused.err
+
+
+def drawn(path: Path, topics: int, twice: bool = False) -> str:
+    """Write tokens that choose 4 of 16 experts: of one of some topics, or any."""
+    random = np.random.default_rng(6)
+    of_topic = 16 // topics
+    ids = np.empty((2, 400, 4), np.int64)
+    for layer in ids:
+        for token in layer:
+            first = of_topic * random.integers(topics)
+            token[:] = first + random.permutation(of_topic)[:4]
+    if twice:
+        ids[0, :10, 1] = ids[0, :10, 0]
+    np.savez(path, topk_ids=ids)
+    return str(path)
+
+
+def test_loads_and_visits_are_measured_with_the_same_tokens(tmp_path: Path) -> None:
+    """Odd tokens choose what even ones do not: a search that sees these is wrong."""
+    ids = np.zeros((1, 200, 2), np.int64)
+    ids[:, 0::2] = [0, 1]
+    ids[:, 1::2] = [2, 3]
+    np.savez(tmp_path / "t.npz", topk_ids=ids)
+    found = read_routing(tmp_path / "t.npz")
+    assert found.searched_loads.tolist() == [[100, 100, 0, 0]]
+    assert found.measured_loads.tolist() == [[0, 0, 100, 100]]
+    placed = place_on_gpus(found, Allocation.whole(Machine("rails:1:4:1")), 2)
+    held = placed.best.reshape(2, 2).tolist()
+    assert {frozenset(gpu) for gpu in held} != {frozenset((0, 1)), frozenset((2, 3))}
+    of_gpu = [sum(100.0 for expert in gpu if expert > 1) for gpu in held]
+    assert placed.cost(placed.best).load == pytest.approx(max(of_gpu) / 100)
+
+
+def test_loads_that_were_recorded_are_what_the_search_knows(tmp_path: Path) -> None:
+    ids = np.array([[[0, 1], [1, 2], [0, 2]]])
+    np.savez(tmp_path / "t.npz", topk_ids=ids, loads=[[5.0, 6, 7]])
+    found = read_routing(tmp_path / "t.npz")
+    assert found.searched_loads.tolist() == [[5, 6, 7]]
+    assert found.measured_loads.tolist() == [[0, 1, 1]]
+
+
+def test_the_command_says_what_binds(topoloom: Command, tmp_path: Path) -> None:
+    words = ("-m", RAILS, "--ep", "8")
+    # All experts of a topic on one node double the load of its GPUs.
+    topical = np.tile([0, 1, 2, 3], (300, 1))
+    others = np.random.default_rng(7).integers(4, 16, size=(150, 4))
+    ids = np.stack([np.concatenate([topical, others])])
+    np.savez(tmp_path / "hot.npz", topk_ids=ids)
+    hot = topoloom("experts", tmp_path / "hot.npz", *words, "--slack", "0")
+    assert "the busiest GPU has no room; with twice its load, --slack 1" in hot.out
+    even = topoloom("experts", drawn(tmp_path / "even.npz", 1), *words)
+    assert "tokens choose experts with too little in common" in even.out
+    twice = topoloom("experts", drawn(tmp_path / "twice.npz", 4, twice=True), *words)
+    assert "10 tokens choose an expert again; each choice is load" in twice.out
+    both = topoloom("experts", tmp_path / "even.npz", *words, "--to", "vllm", "--json")
+    assert both.status == 2
+    assert "say with -o where to write what the engine reads" in both.err

@@ -26,7 +26,7 @@ class ExpertCost(NamedTuple):
         Other nodes that a token visits, each once; where no tokens are known, the
         share of choices that leave the token's node.
     load
-        Of the busiest GPU over the mean.
+        Of the busiest GPU over the mean: of the same tokens, or of the loads alone.
     load_worst
         The same in the worst layer.
     """
@@ -65,16 +65,33 @@ class PlacedExperts(NamedTuple):
         """Measure a placement, on tokens that the search has not seen."""
         layers = self.routing.layers
         rows = measure_experts(
-            self.routing.loads[layers],
+            self.routing.measured_loads,
             self.nodes,
             held[layers],
             self.routing.half(1),
             nearest=self.nearest,
         )
-        load = rows[:, 1] / rows[:, 2]
+        load = rows[:, 1] / np.where(rows[:, 2] > 0, rows[:, 2], 1)
         return ExpertCost(
             float(rows[:, 0].mean()), float(load.mean()), float(load.max())
         )
+
+    @property
+    def unbound(self) -> float:
+        """What tokens would visit if the busiest GPU might have twice the load.
+
+        Searched anew, and measured as `cost`.
+        """
+        routing, layers = self.routing, self.routing.layers
+        _, held = _searched(routing, self.nodes, self.slots, self.nearest, 1.0, 1)
+        loose = self.best.copy()
+        loose[layers] = held
+        return self.cost(loose).visits
+
+    @property
+    def slots(self) -> int:
+        """Count the slots of a GPU."""
+        return int(self.best.shape[1]) // len(self.nodes)
 
     @property
     def least(self) -> float | None:
@@ -162,18 +179,14 @@ def place_on_gpus(
             f"{experts} experts and {redundant} redundant ones do not divide among "
             f"{gpus} GPUs; {fewer}{least} redundant ones would"
         )
+    if slots > experts:
+        raise Error(
+            f"{redundant} redundant experts are {slots} slots on each of {gpus} GPUs; "
+            f"a GPU holds an expert once, so at most {experts * (gpus - 1)} are of use"
+        )
     nodes = gpu_nodes(allocation, gpus)
     layers = routing.layers
-    tokens = routing.topk_ids
-    even, best = place_experts(
-        routing.loads[layers],
-        nodes,
-        slots,
-        None if tokens is None else tokens[layers].reshape(-1, tokens.shape[2]),
-        nearest=nearest,
-        slack=slack,
-        seed=seed,
-    )
+    even, best = _searched(routing, nodes, slots, nearest, slack, seed)
     row = (np.arange(slots * gpus) % experts).astype(np.uint32)
     in_order = np.tile(row, (len(routing.loads), 1))
     placed = []
@@ -182,3 +195,25 @@ def place_on_gpus(
         all_layers[layers] = part
         placed.append(all_layers)
     return PlacedExperts(routing, nodes, nearest, in_order, *placed)
+
+
+def _searched(
+    routing: ExpertRouting,
+    nodes: NDArray[np.uint32],
+    slots: int,
+    nearest: bool,
+    slack: float,
+    seed: int,
+) -> tuple[Held, Held]:
+    """Place by loads alone, and for few visits; the layers with experts only."""
+    tokens = routing.topk_ids
+    even, best = place_experts(
+        routing.searched_loads,
+        nodes,
+        slots,
+        None if tokens is None else tokens[routing.layers].reshape(-1, tokens.shape[2]),
+        nearest=nearest,
+        slack=slack,
+        seed=seed,
+    )
+    return even, best

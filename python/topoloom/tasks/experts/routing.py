@@ -30,10 +30,13 @@ class ExpertRouting(NamedTuple):
         Tokens of each expert; all zero for layers without experts.
     topk_ids : int64 array of shape ``(layers, tokens, per_token)``, or None
         Experts of each token, -1 for none.
+    is_counted
+        Whether `loads` are those of `topk_ids`, not of a recording of their own.
     """
 
     loads: NDArray[np.float64]
     topk_ids: NDArray[np.int64] | None = None
+    is_counted: bool = False
 
     @property
     def layers(self) -> NDArray[np.int64]:
@@ -46,6 +49,30 @@ class ExpertRouting(NamedTuple):
             return None
         part = self.topk_ids[self.layers, first::2]
         return part.reshape(-1, part.shape[2])
+
+    @property
+    def searched_loads(self) -> NDArray[np.float64]:
+        """Return what a search may know of the layers with experts: not `half` 1."""
+        return self._counts(0) if self.is_counted else self.loads[self.layers]
+
+    @property
+    def measured_loads(self) -> NDArray[np.float64]:
+        """Return loads of the tokens that visits are measured with, `half` 1."""
+        return self.loads[self.layers] if self.topk_ids is None else self._counts(1)
+
+    @property
+    def repeating(self) -> int:
+        """Count the tokens of all layers that choose an expert twice."""
+        if self.topk_ids is None:
+            return 0
+        ordered = np.sort(self.topk_ids, axis=2)
+        again = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
+        return int(again.any(axis=2).sum())
+
+    def _counts(self, first: int) -> NDArray[np.float64]:
+        """Count the choices of every second token."""
+        assert self.topk_ids is not None
+        return _counted(self.topk_ids[self.layers, first::2], self.loads.shape[1])
 
 
 def read_routing(path: str | Path) -> ExpertRouting:
@@ -109,7 +136,8 @@ def _counts(document: Any) -> NDArray[np.float64]:
 def _summed(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
     """Add up the steps that were counted, if there are any."""
     if counts.ndim == 3:
-        counts = counts.sum(axis=0)
+        with np.errstate(over="ignore"):
+            counts = counts.sum(axis=0)
     if counts.ndim != 2 or 0 in counts.shape:
         raise Error(
             f"{what} has the shape {counts.shape}; expected (layers, experts), or "
@@ -147,8 +175,12 @@ def _from_arrays(arrays: dict[str, NDArray[Any]]) -> ExpertRouting:
     experts = int(tokens.max()) + 1
     if tokens.min() < -1 or experts > 1 << 20:
         raise Error("topk_ids has numbers that are not experts; -1 stands for none")
-    loads = [np.bincount(row[row >= 0], minlength=experts) for row in tokens]
-    return ExpertRouting(np.stack(loads).astype(np.float64), tokens)
+    return ExpertRouting(_counted(tokens, experts), tokens, is_counted=True)
+
+
+def _counted(tokens: NDArray[np.int64], experts: int) -> NDArray[np.float64]:
+    rows = [np.bincount(row[row >= 0], minlength=experts) for row in tokens]
+    return np.stack(rows).astype(np.float64)
 
 
 def _tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
@@ -166,9 +198,16 @@ def _tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _checked(found: ExpertRouting) -> ExpertRouting:
-    loads, ids = found
+    loads, ids, _ = found
     if not (np.isfinite(loads) & (loads >= 0)).all():
-        raise Error("loads are numbers of 0 or more")
+        raise Error("loads are finite numbers of 0 or more")
+    with np.errstate(over="ignore"):
+        sums = loads.sum(axis=1)
+    if not np.isfinite(sums).all():
+        raise Error(
+            f"the loads of layer {int(np.argmin(np.isfinite(sums)))} add up to more "
+            "than a double holds; divide all of them by the same number"
+        )
     if not len(found.layers):
         raise Error("no layer has a load")
     if ids is not None:

@@ -75,9 +75,9 @@ def command(
     that are chosen often get several slots: on several nodes where tokens go to the
     nearest, as in SGLang. The busiest GPU has hardly more than if loads alone counted.
 
-    What is printed is measured with tokens that the search has not seen: every second
-    one. Beside it: experts in order, and placed by loads alone. A node is an NVLink
-    domain where the machine has such.
+    What is printed, visits and loads, is measured with tokens that the search has not
+    seen: every second one. Beside it: experts in order, and placed by loads alone. A
+    node is an NVLink domain where the machine has such.
 
     \b
     Examples:
@@ -99,7 +99,10 @@ def command(
     if output is not None and engine is None:
         raise Error("-o writes what an engine reads; add --to, such as --to sglang")
     if as_json and engine is not None and output is None:
-        raise Error("--to without -o and --json both print; --json holds the map")
+        raise Error(
+            "--to and --json both print; say with -o where to write what the engine "
+            "reads, such as -o experts.json"
+        )
     routing = read_routing(loads)
     given, _ = load_nodes(machine, Where(*allowed, seed))
     placed = place_on_gpus(
@@ -151,9 +154,15 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
     where = "on the own node, else any" if placed.nearest else "any, equally often"
     facts = [("replica", where)]
     if tokens is not None:
-        facts.append(
-            ("tokens", f"{tokens.shape[1]:,} per layer, half of them measured")
-        )
+        measured = f"{tokens.shape[1]:,} per layer; half of them measured, loads too"
+        facts.append(("tokens", measured))
+        if twice := routing.repeating:
+            facts.append(
+                (
+                    "twice",
+                    f"{twice:,} tokens choose an expert again; each choice is load",
+                )
+            )
     if placed.least is not None:
         facts.append(("at least", f"{placed.least:.3f} leave the node"))
     facts += _remarks(placed, nodes, by_load.visits)
@@ -177,6 +186,11 @@ def _remarks(
         why = "without tokens, all placements send as much; loads are evened out"
     elif placed.routing.topk_ids is None:
         why = "no loads stand out that more replicas could keep on their nodes"
+    elif (loose := placed.unbound) < 0.98 * by_load:
+        why = (
+            "the busiest GPU has no room; with twice its load, --slack 1, tokens "
+            f"would visit {loose:.3f} nodes"
+        )
     else:
         why = "tokens choose experts with too little in common"
     return [("no gain", why)]

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/experts/blocks.hpp"
+
+#include <cstddef>
+
+#include "topoloom/experts/packing.hpp"
+#include "topoloom/experts/replicas.hpp"
+
+namespace topoloom {
+
+std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const ExpertGpus& gpus) {
+    const std::size_t nodes = gpus.nodes();
+    const std::size_t block = loads.size() / nodes;
+    const std::size_t on_node = gpus.on(0).size();
+    if (block * nodes != loads.size() || gpus.slots() > block) return {};
+    for (std::size_t node = 0; node < nodes; ++node) {
+        if (gpus.on(node).size() != on_node) return {};
+    }
+    const std::vector<std::uint32_t> same(on_node, 0);
+    const ExpertGpus one_node(same, gpus.slots());
+    std::vector<std::uint32_t> held(gpus.places());
+    for (std::size_t node = 0; node < nodes; ++node) {
+        const std::span<const double> own = loads.subspan(node * block, block);
+        const auto replicas = list_replicas(own, replicas_by_load(own, one_node));
+        const auto gpu_of = pack_evenly(replicas, on_node, gpus.slots());
+        std::vector<std::size_t> taken(on_node, 0);
+        for (std::size_t i = 0; i < replicas.size(); ++i) {
+            const std::uint32_t gpu = gpus.on(node)[gpu_of[i]];
+            held[gpu * gpus.slots() + taken[gpu_of[i]]++] =
+                static_cast<std::uint32_t>(node * block) + replicas[i].expert;
+        }
+    }
+    return held;
+}
+
+}  // namespace topoloom
