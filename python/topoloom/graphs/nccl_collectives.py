@@ -27,13 +27,17 @@ def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
         If the ranks do not fill their nodes.
     """
     check_world(ranks, gpus_per_node)
+    made: dict[tuple[str, int, int, tuple[tuple[int, ...], ...]], Messages] = {}
 
     def expansion(
         operation: str, members: Sequence[int], bytes: int, root: int
     ) -> Messages:
-        group = communicator([int(member) for member in members], gpus_per_node)
-        way = algorithm(group, bytes) if operation == "allreduce" else "ring"
-        return Messages(*expand(group, operation, bytes, root, way))
+        group = communicator(members, gpus_per_node)
+        call = (operation, bytes, root, group.nodes)
+        if call not in made:  # other groups often lie on their nodes alike
+            way = algorithm(group, bytes) if operation == "allreduce" else "ring"
+            made[call] = Messages(*expand(group, operation, bytes, root, way)).summed()
+        return made[call]
 
     return expansion
 

@@ -104,11 +104,10 @@ class Profile:
             call = (name, len(members), size, max(root, 0))
             if expansion is not None:
                 one = expansion(name, members.tolist(), size, max(root, 0))
-                parts.append(one.times(calls).renamed(members))
-                continue
-            one = made[call] if call in made else expand(*call)
-            if len(one.source) < 1_000_000:  # other groups often do the same
-                made[call] = one
+            else:
+                one = made[call] if call in made else expand(*call)
+                if len(one.source) < 1_000_000:  # other groups often do the same
+                    made[call] = one
             parts.append(one.times(calls).renamed(members))
             waiting += len(one.source)
             if waiting > 4_000_000:  # keep memory near that of the result
