@@ -28,7 +28,7 @@ ALGORITHMS = ("ring", "tree", "nvls")
 #: PyTorch's barrier is an all-reduce of one element.
 _BARRIER_BYTES = 4
 #: An exchange makes size * (size - 1) messages, nearly twice as many with relays.
-MAX_PAIRS = 5 * 10**7
+MAX_PAIRS = 2 * 10**7
 
 
 class Sent(NamedTuple):
