@@ -5,7 +5,7 @@
 //     jacobi_objects DIMENSIONS BLOCKS CELLS STEPS [MAP [POLICY]]
 //
 // BLOCKS along each axis of the grid, CELLS along each axis of a block. MAP says where blocks begin: blocks (of indices),
-// round-robin, random, or boxes. Halfway they are rebalanced by POLICY. It compares all cells with a serial run.
+// round-robin, random, or boxes. Halfway they are rebalanced by POLICY, if any. It compares all cells with a serial run.
 // In SimGrid's MPI, NS_PER_CELL in the environment is what a cell takes to compute, and nothing is compared.
 #include <mpi.h>
 
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <span>
 #include <string>
 #include <topoloom_objects.hpp>
@@ -146,18 +147,32 @@ struct Block : topoloom::Object<Block> {
     std::vector<std::pair<int, std::vector<double>>> now, next;
 };
 
+/// The same on all ranks.
+std::vector<std::int64_t> shuffled(std::int64_t count) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), 0);
+    std::uint64_t drawn = 1;
+    for (std::size_t left = order.size(); left > 1; --left) {
+        drawn = drawn * 6364136223846793005ULL + 1442695040888963407ULL;
+        std::swap(order[left - 1], order[(drawn >> 33) % left]);
+    }
+    return order;
+}
+
 /// The rank that a block begins on.
 int home(const std::string& map, const Setting& s, int ranks, const topoloom::Index& at) {
     const std::int64_t b = s.blocks, count = s.dimensions == 3 ? b * b * b : b * b;
     const std::int64_t flat = s.dimensions == 3 ? (at.x * b + at.y) * b + at.z : at.x * b + at.y;
     if (map == "round-robin") return static_cast<int>(flat % ranks);
-    if (map == "random")  // the same on all ranks, and even: multiplied by a prime
-        return static_cast<int>(flat * 1000003 % 2147483647 % count * ranks / count);
     if (map == "boxes") {
         std::array<int, 3> dims{0, 0, s.dimensions == 3 ? 0 : 1};
         MPI_Dims_create(ranks, 3, dims.data());
         const std::int64_t x = at.x * dims[0] / b, y = at.y * dims[1] / b, z = at.z * dims[2] / b;
         return static_cast<int>((x * dims[1] + y) * dims[2] + z);
+    }
+    if (map == "random") {
+        static const std::vector<std::int64_t> order = shuffled(count);
+        return static_cast<int>(order[static_cast<std::size_t>(flat)] * ranks / count);
     }
     return static_cast<int>(flat * ranks / count);
 }
@@ -225,7 +240,10 @@ int main(int argc, char** argv) {
     double seconds = 0;
     topoloom::Rebalanced moved;
     {
-        topoloom::Scheduler scheduler(MPI_COMM_WORLD);
+        // Room for an edge: what is longer than a message is announced, and waits for an answer.
+        const std::int64_t edge = 8LL * setting.cells * (setting.dimensions == 3 ? setting.cells : 1);
+        const auto room = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
+        topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = room});
         topoloom::ObjectsOptions options;
         options.home = [&](const topoloom::Index& at) { return home(map, setting, ranks, at); };
         topoloom::Objects<Block> blocks(
@@ -233,14 +251,16 @@ int main(int argc, char** argv) {
             [&](topoloom::Index at) { return Block(setting, at); }, options);
         const auto run = [&](int more) {
             if (more == 0) return;
-            if (rank == 0) blocks.broadcast<&Block::start>(more);
+            blocks.each([&](Block& block) { blocks[block.index()].send<&Block::start>(more); });
             scheduler.run();
         };
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();
-        run(steps / 2);
-        if (policy != "none") moved = scheduler.rebalance(policy);
-        run(steps - steps / 2);
+        if (policy != "none") {
+            run(steps / 2);
+            moved = scheduler.rebalance(policy);
+        }
+        run(policy != "none" ? steps - steps / 2 : steps);
         seconds = (MPI_Wtime() - start) / steps;
 #ifndef SMPI_H
         is_right = is_as_serial(blocks, setting, steps) ? 1 : 0;

@@ -15,6 +15,9 @@ from math import prod
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smpi import CORE, MPI, find, run
 
 HERE = Path(__file__).parent
@@ -24,6 +27,8 @@ MOLECULES = MPI.parent / "apps" / "molecular_dynamics" / "molecular_dynamics.cpp
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
 #: Ranks -> ms per step with 1 and 8 objects each (Kumar 2005, table 5.1).
 PUBLISHED = {8: (192, 105), 64: (16.4, 12.7), 512: (6.5, 5.7)}
+#: Of a block along an axis, where maps are compared.
+MAP_CELLS, MAP_STEPS = 16, 8
 #: Cells along an axis of the whole grid, and what one takes: 100 ms on 8 ranks.
 CELLS, NS_PER_CELL = 192, 113
 #: The rate with which messages of 8 ranks take about as long as their cells.
@@ -34,6 +39,11 @@ PLATFORM = """<?xml version='1.0'?>
            lat="9us"/>
 </platform>
 """
+#: SimGrid's standard factors are those of TCP over gigabit Ethernet, where 18 kB get
+#: 70 % of a link and 74 kB 94 %: a block in eight parts would pay for its parts.
+NETWORK = ("smpi/bw-factor:0:1", "smpi/lat-factor:0:1")
+#: Nor do messages on a torus slow down those the other way.
+TORUS = (*NETWORK, "network/crosstraffic:0")
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -45,7 +55,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--ranks", type=int, default=512, help="most of a simulation")
     parser.add_argument(
         "--only",
-        choices=("messages", "migrations", "overlap", "molecules"),
+        choices=("messages", "migrations", "overlap", "maps", "molecules"),
         help="one table",
     )
     asked = parser.parse_args(given)
@@ -56,6 +66,8 @@ def main(given: Sequence[str] | None = None) -> None:
             migrations(Path(folder), asked.migrations)
         if asked.only in (None, "overlap"):
             overlap(Path(folder), asked.ranks)
+        if asked.only in (None, "maps"):
+            maps(Path(folder), asked.ranks)
         if asked.only in (None, "molecules"):
             molecules(Path(folder), asked.ranks)
 
@@ -95,10 +107,67 @@ def overlap(folder: Path, most: int) -> None:
             continue
         side = round(ranks ** (1 / 3))
         one, eight = (
-            simulate(folder, program, ranks, side * per_axis) for per_axis in (1, 2)
+            stencil(folder, PLATFORM, ranks, program, (3, blocks, CELLS // blocks, 20))
+            for blocks in (side, 2 * side)
         )
         ratio = f"{eight / one:.2f} | {published[1] / published[0]:.2f}"
         print(f"| {ranks} | {one:.1f} | {eight:.1f} | {ratio} |", flush=True)
+
+
+def maps(folder: Path, most: int) -> None:
+    """Simulate stencils whose blocks begin in three orders on tori."""
+    program = build(JACOBI, "smpicxx", folder)
+    print("| torus | blocks | map | hops per message | ms per step | hop-bytes |")
+    print("| --- | --- | --- | ---: | ---: | ---: |")
+    for torus, blocks in (("4x4x4", 8), ("8x8x16", 16)):
+        ranks = prod(map(int, torus.split("x")))
+        if ranks > most:
+            continue
+        rates = []
+        for order in ("random", "round-robin", "boxes"):
+            words = (3, blocks, MAP_CELLS, MAP_STEPS, order)
+            took = stencil(folder, on_torus(torus, "5MBps"), ranks, program, words)
+            hops = hops_per_message(torus, blocks, order)
+            rates.append(hops / took)
+            size = f"{hops:.2f} | {took:.2f} | {rates[-1] / rates[0]:.2f}"
+            print(f"| {torus} | {blocks}^3 | {order} | {size} |", flush=True)
+
+
+def hops_per_message(torus: str, blocks: int, order: str) -> float:
+    """Count what a block's messages to its six neighbors pass, as the program maps."""
+    extents = np.array(list(map(int, torus.split("x"))))
+    axis = np.arange(blocks)
+    at = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1)
+    flat = at @ [blocks**2, blocks, 1]
+    ranks = extents.prod()
+    if (
+        order == "boxes"
+    ):  # of MPI_Dims_create, which are the torus's axes, the last first
+        place = at * extents[::-1] // blocks
+        rank = place @ [extents[1] * extents[0], extents[0], 1]
+    elif order == "random":
+        rank = shuffled(blocks**3)[flat] * ranks // blocks**3
+    else:
+        rank = flat % ranks
+    spot = np.stack(np.unravel_index(rank, extents, order="F"), -1)
+    apart = [np.abs(np.roll(spot, 1, axis) - spot) for axis in range(3)]
+    return float(np.mean([np.minimum(d, extents - d).sum(-1) for d in apart]))
+
+
+def shuffled(count: int) -> NDArray[np.int64]:
+    """Draw the order of the program's random map."""
+    order, drawn = np.arange(count), 1
+    for left in range(count, 1, -1):
+        drawn = (drawn * 6364136223846793005 + 1442695040888963407) % 2**64
+        other = (drawn >> 33) % left
+        order[[left - 1, other]] = order[[other, left - 1]]
+    return order
+
+
+def on_torus(torus: str, rate: str) -> str:
+    """Describe hosts whose links have the rate."""
+    topology = f'topology="TORUS" topo_parameters="{torus.replace("x", ",")}"'
+    return PLATFORM.replace('bw="5MBps"', f'bw="{rate}" {topology}')
 
 
 def molecules(folder: Path, most: int) -> None:
@@ -112,8 +181,7 @@ def molecules(folder: Path, most: int) -> None:
         ranks = prod(map(int, torus.split("x")))
         if ranks > most:
             continue
-        topology = f'topology="TORUS" topo_parameters="{torus.replace("x", ",")}"'
-        platform = PLATFORM.replace('bw="5MBps"', f'bw="20MBps" {topology}')
+        platform = on_torus(torus, "20MBps")
         for policy in ("none", "bricks(computes=anywhere)", "bricks", "place"):
             words = [program, "7x7x5", 3, 12, policy, f"torus:{torus}"]
             said = simulated(folder, platform, ranks, {"NS_PER_PAIR": "100"}, *words)
@@ -127,11 +195,12 @@ def molecules(folder: Path, most: int) -> None:
             print(f"| {ranks} | {torus} | {policy} | {size} |", flush=True)
 
 
-def simulate(folder: Path, program: Path, ranks: int, blocks: int) -> float:
+def stencil(
+    folder: Path, described: str, ranks: int, program: Path, words: tuple[object, ...]
+) -> float:
     """Give milliseconds per step."""
-    words = [program, 3, blocks, CELLS // blocks, 20, "boxes"]
     variables = {"NS_PER_CELL": str(NS_PER_CELL)}
-    said = simulated(folder, PLATFORM, ranks, variables, *words)
+    said = simulated(folder, described, ranks, variables, program, *words)
     found = re.search(r"([0-9.]+) ms per step", said)
     if found is None:
         raise SystemExit(f"bench: {said}")
@@ -154,9 +223,10 @@ def simulated(
     # A call without an answer takes the same time always, not more each time.
     words += ["--cfg=smpi/host-speed:1Gf", "--cfg=smpi/grow-injected-times:no"]
     words += ["--cfg=smpi/test:1e-6", "--cfg=smpi/iprobe:1e-6"]
-    words += ["--log=root.thresh:error", *program]
+    network = TORUS if "TORUS" in described else NETWORK
+    words += [*(f"--cfg={one}" for one in network), "--log=root.thresh:error"]
     return subprocess.run(
-        list(map(str, words)),
+        list(map(str, [*words, *program])),
         check=True,
         capture_output=True,
         text=True,
