@@ -2,8 +2,8 @@
 """The constants by which NCCL 2.30 predicts its own times; all times in microseconds.
 
 Source: NCCL's published tuning model (src/graph/tuning.cc, Apache-2.0, and
-github.com/NVIDIA/nccl/issues/1334); the numbers are measurements of NVIDIA's. Rates are
-in GB/s: 1e9 bytes per second.
+github.com/NVIDIA/nccl/issues/1334); the numbers are NVIDIA's, we have not measured any.
+Rates are in GB/s: 1e9 bytes per second.
 """
 
 from __future__ import annotations
