@@ -53,6 +53,7 @@ def test_objects_travel_between_simulated_hosts(
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
+    # Under ThreadSanitizer any program crashes in Debian's MPICH, when it has ended.
     program = sanitized(OPEN_MPI_4, SOURCES / "traffic.cpp", tmp_path, sanitizer)
     variables = {
         "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
