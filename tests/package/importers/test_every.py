@@ -8,7 +8,6 @@ from fat_tree_dump import fat_tree
 from test_cloud import AWS, GOOGLE, ORACLE
 from test_hwloc import VIRTUAL, Fake
 from test_ibnetdiscover import CAPTURE
-from test_kubernetes import TREE as KUBERNETES
 from test_nccl import HGX, LOPSIDED, PCI_ONLY, RING
 from test_scotch import READ as TARGETS
 from test_simgrid import READ as PLATFORMS
@@ -30,6 +29,12 @@ from test_xtprocadmin import HEAD, cabinets
 
 from topoloom.machines.import_formats import IMPORTERS
 
+KUBERNETES = """{"kind": "List", "items": [
+  {"kind": "Node", "metadata": {"name": "a", "labels": {
+    "network.topology.nvidia.com/leaf": "s1"}}},
+  {"kind": "Node", "metadata": {"name": "b", "labels": {
+    "network.topology.nvidia.com/leaf": "s2"}}}
+]}"""
 SMALL = fat_tree(2, 1, 2, 1, 1)
 #: importer -> texts in its format
 SAMPLES = {

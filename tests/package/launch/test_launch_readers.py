@@ -7,7 +7,9 @@ The readers are written from the formats' descriptions and know nothing of the w
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -137,6 +139,32 @@ def read_torchrun(text: str, placement: HostPlacement) -> list[HostSlot]:
     return listed
 
 
+def read_torchrun_script(text: str, placement: HostPlacement) -> list[HostSlot]:
+    """Run the script on every host, and print what torchrun would take."""
+    told = {}
+    for host in placement.hosts:
+        run = subprocess.run(
+            ["sh", "-c", text, "script", "env"],
+            env={"PATH": os.environ["PATH"], "SLURMD_NODENAME": f"{host}.cluster"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        if run.returncode == 0:
+            own = dict(line.split("=", 1) for line in run.stdout.splitlines())
+            assert own["PET_NODE_RANK"] == own["NODE_RANK"]
+            assert own["PET_RDZV_BACKEND"] == "static"
+            gpus = own["CUDA_VISIBLE_DEVICES"].split(",")
+            assert len(gpus) == int(own["PET_NPROC_PER_NODE"])
+            told[int(own["NODE_RANK"])] = [HostSlot(host, int(gpu)) for gpu in gpus]
+            assert own["PET_MASTER_ADDR"] == placement.name(0)
+            nodes = int(own["PET_NNODES"])
+        else:
+            assert "has no ranks in this order" in run.stderr
+    assert sorted(told) == list(range(nodes))
+    return [slot for node in range(nodes) for slot in told[node]]
+
+
 def read_jax(text: str, placement: HostPlacement) -> list[HostSlot]:
     devices = [(host, local) for host in placement.hosts for local in range(SLOTS)]
     return [HostSlot(*devices[index]) for index in json.loads(text)["devices"]]
@@ -175,10 +203,11 @@ READERS: dict[str, Reader] = {
     "pjm-vcoordfile": read_coordinates,
     "jsrun-erf": read_erf,
     "torchrun": read_torchrun,
+    "torchrun-script": read_torchrun_script,
     "jax": read_jax,
     "json": read_json,
 }
-NAMES_SLOTS = {"jsrun-erf", "torchrun", "jax", "json"}
+NAMES_SLOTS = {"jsrun-erf", "torchrun", "torchrun-script", "jax", "json"}
 
 
 def can_say(name: str, placement: HostPlacement) -> bool:
@@ -186,12 +215,14 @@ def can_say(name: str, placement: HostPlacement) -> bool:
     per_host = placement.ranks_of_hosts()
     counts = [len(ranks) for ranks in per_host]
     used = max(i for i, count in enumerate(counts) if count) + 1
+    together = all(
+        ranks == list(range(ranks[0], ranks[0] + len(ranks)))
+        for ranks in per_host
+        if ranks
+    )
     return {
-        "torchrun": all(
-            ranks == list(range(ranks[0], ranks[0] + len(ranks)))
-            for ranks in per_host
-            if ranks
-        ),
+        "torchrun": together,
+        "torchrun-script": together,
         "flux-taskmap": min(counts) > 0,
         "mpich-rank-order": min(counts[:used]) > 0
         and len({*counts[: used - 1], max(counts)}) == 1,

@@ -3,9 +3,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from topoloom.cli.options.files import AsJson, PlacementFile
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.programs import BindingOptions, Hosts, Mpicc, Program
+
+if TYPE_CHECKING:
+    from topoloom.tasks.torch_run import TorchRun
+
+#: Ranks that are elsewhere, of which torchrun's are named one per line.
+MAX_NAMED = 20
 
 
 @with_groups
@@ -18,11 +26,15 @@ def command(
     mpicc: Mpicc = None,
     as_json: AsJson = False,
 ) -> int:
-    """Run an MPI program as it is, and compare where its ranks are with a placement.
+    """Run a program as it is, and compare where its ranks are with a placement.
 
     The command is not changed: it places its ranks itself, by a rankfile, a hostfile or
     the launcher's own order. As the program starts, each rank reports its host and the
     CPUs that it may run on; ranks that are elsewhere are named, one per line.
+
+    A command with torchrun in it is compared by hosts and GPUs, and where the pattern
+    is there, what ranks that are elsewhere cost is said. Rendezvous by c10d is refused:
+    it sorts hosts.
 
     The exit status is the program's, or 1 if it succeeded but its ranks are not where
     they should be, or nothing could be found out. Ranks that may run on more CPUs than
@@ -33,6 +45,7 @@ def command(
       topoloom export x.json --to openmpi-rankfile -o ranks.txt
       topoloom verify x.json -- mpirun --rankfile ranks.txt -n 64 ./app
       topoloom verify x.json --bind core -- srun -n 512 ./app
+      topoloom verify x.json -- srun sh start.sh torchrun train.py
       topoloom verify x.json --mpicc /opt/mpi/bin/mpicc -- ./my-job.sh
     """
     import json
@@ -40,15 +53,21 @@ def command(
 
     from topoloom.cli.console import note
     from topoloom.cli.run_output import note_unverified, proof_note
+    from topoloom.launch.apply.torch_ranks import is_torchrun
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.registry import check_program
     from topoloom.preload.verify import Witness
     from topoloom.tasks.launch_placement import load_host_placement
+    from topoloom.tasks.torch_run import run_torch
     from topoloom.tasks.verified_run import run_witnessed
 
     check_program(program)
     placed = load_host_placement(placement, hosts, *binding)
+    if is_torchrun(program):
+        run = run_torch(placement, placed, program)
+        note(json.dumps(run.document()) if as_json else _torch_words(run))
+        return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(Witness(placed, program, mpicc)) as witness:
         check_hosts(program, witness.libraries)
         account = run_witnessed(Launch(program), witness, proof_note(quiet=as_json))
@@ -57,3 +76,28 @@ def command(
     else:
         note_unverified(account)
     return account.status if account.status or account.holds else 1
+
+
+def _torch_words(run: TorchRun) -> str:
+    """Say where ranks are, and what that costs."""
+    from topoloom.placements.measures import measure_title
+    from topoloom.support.gain import percent
+    from topoloom.support.units import counted, format_count
+
+    if not run.ranks:
+        return "topoloom: torchrun failed before ranks reported themselves"
+    lines = run.elsewhere[:MAX_NAMED]
+    if run.elsewhere:
+        count = f"{len(run.elsewhere)} of {counted(run.ranks, 'rank')}"
+        lines.append(f"topoloom: {count} are not where they are planned")
+    else:
+        ranks = counted(run.ranks, "rank")
+        lines.append(f"topoloom: all {ranks} are where they are planned")
+    if run.elsewhere and run.measure:
+        title = measure_title(run.measure)
+        planned, started = map(format_count, (run.planned, run.started))
+        slower = 100 * (run.started / run.planned - 1) if run.planned else 0.0
+        lines.append(
+            f"topoloom: {title} {started}, {planned} as planned: {percent(slower)}"
+        )
+    return "\n".join(lines)

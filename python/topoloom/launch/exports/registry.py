@@ -30,6 +30,7 @@ from topoloom.launch.exports import (
     slot_list,
     slurm_hostfile,
     torchrun,
+    torchrun_script,
 )
 from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.launch.torus_box import dimensions, torus_box
@@ -64,6 +65,7 @@ FORMATS: tuple[LaunchFormat, ...] = (
     jsrun_erf,
     bluegene_map,
     torchrun,
+    torchrun_script,
     jax_devices,
     rank_json,
     slot_list,
@@ -137,7 +139,7 @@ def refuse_lost_binding(entry: LaunchFormat, placement: HostPlacement) -> None:
 
 
 def what_is_lost(entry: LaunchFormat, placement: HostPlacement) -> str | None:
-    """Say in one sentence what of the placement the format leaves out, if anything."""
+    """Say in a sentence what the format leaves out or relies on, if anything."""
     on_rails = placement.machine.nodes_per_host > 1
     if on_rails and not placement.node.cpus and entry is openmpi_rankfile:
         return (
@@ -146,6 +148,8 @@ def what_is_lost(entry: LaunchFormat, placement: HostPlacement) -> str | None:
             f"{counted(placement.cores_per_slot, 'core')} (--cores-per-slot); "
             "torchrun, bindings and json name GPUs"
         )
+    if entry in (torchrun, torchrun_script):
+        return torchrun.RELIES_ON
     if entry.keeps_slots(placement):
         return None
     if on_rails:

@@ -3,6 +3,7 @@
 
 torchrun numbers the ranks of a node consecutively, and its process i of a node takes
 the i-th of CUDA_VISIBLE_DEVICES. Slots are GPUs, unless the machine names its GPUs.
+Only static rendezvous, the default, numbers nodes by ``--node-rank``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ SUMMARY = "PyTorch: node rank, host, ranks and GPUs of each host"
 USE = (
     "read -r node host ranks gpus < <(awk -v h=$(hostname) '$2 == h' FILE); "
     "CUDA_VISIBLE_DEVICES=$gpus torchrun --nnodes {nodes} --node-rank $node "
-    "--nproc-per-node $ranks --master-addr {first_host} train.py   (on each host)"
+    "--nproc-per-node $ranks --rdzv-backend static --master-addr {first_host} "
+    "train.py   (on each host)"
+)
+
+#: What the order depends on.
+RELIES_ON = (
+    "only static rendezvous numbers hosts by --node-rank; c10d and etcd sort them by "
+    "their addresses"
 )
 
 
@@ -28,6 +36,21 @@ def keeps_slots(placement: HostPlacement) -> bool:
 
 def write(placement: HostPlacement) -> str:
     """Write the table; raise `topoloom.Error` where ranks of a host are apart."""
+    lines = ["# node_rank host nproc_per_node cuda_visible_devices\n"]
+    for node, (host, devices) in enumerate(node_rows(placement)):
+        gpus = ",".join(map(str, devices))
+        lines.append(f"{node} {host} {len(devices)} {gpus}\n")
+    return "".join(lines)
+
+
+def node_rows(placement: HostPlacement) -> list[tuple[str, list[int]]]:
+    """List the hosts in the order of their ranks, and the GPUs of these ranks.
+
+    Raises
+    ------
+    topoloom.Error
+        Where the ranks of a host are apart, or two are nearest to one GPU.
+    """
     runs = consecutive_runs(
         placement,
         "torchrun",
@@ -35,8 +58,8 @@ def write(placement: HostPlacement) -> str:
         "or to slurm-hostfile for srun",
     )
     gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
-    lines, rank = ["# node_rank host nproc_per_node cuda_visible_devices\n"], 0
-    for node, (host, count) in enumerate(runs):
+    rows, rank = [], 0
+    for host, count in runs:
         devices = gpus[rank : rank + count]
         if len(set(devices)) < count:
             raise Error(
@@ -44,8 +67,6 @@ def write(placement: HostPlacement) -> str:
                 f"{rank + count - 1} on host '{placement.hosts[host]}' are nearest to "
                 f"{len(set(devices))} GPUs; place fewer ranks on a node"
             )
-        lines.append(
-            f"{node} {placement.hosts[host]} {count} {','.join(map(str, devices))}\n"
-        )
+        rows.append((placement.hosts[host], devices))
         rank += count
-    return "".join(lines)
+    return rows

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where torchrun really started the ranks: each of its processes reports itself.
+
+Python imports ``sitecustomize`` before a program begins; ours, which is found first by
+PYTHONPATH, writes a file where torchrun's variables say that this process is a rank.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.launch.exports import torchrun
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.nearest_devices import nearest_gpu_numbers
+from topoloom.support.files import shared_directory
+from topoloom.support.units import counted
+
+_REPORTS = "TOPOLOOM_TORCH_RANKS"
+
+_HOOK = f"""\
+import importlib.machinery
+import importlib.util
+import os
+import socket
+import sys
+
+
+def report():
+    where = os.environ.get("{_REPORTS}")
+    rank, local = os.environ.get("RANK", ""), os.environ.get("LOCAL_RANK", "")
+    if where and rank.isdigit() and local.isdigit() and "GROUP_RANK" in os.environ:
+        names = (os.environ.get(name) for name in ("SLURMD_NODENAME", "NODE_NAME"))
+        host = next(filter(None, names), None) or socket.gethostname()
+        gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        path = os.path.join(where, "rank-" + rank)
+        with open(path + ".new", "w") as file:
+            file.write("\\n".join([host, local, gpus]))
+        os.replace(path + ".new", path)
+
+
+try:
+    report()
+except OSError:
+    pass
+here = os.path.dirname(os.path.abspath(__file__))
+rest = [path for path in sys.path if os.path.abspath(path or ".") != here]
+spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
+if spec is not None and spec.loader is not None:
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+"""
+
+
+class SeenRank(NamedTuple):
+    """A rank as it reported itself: its host, and the GPU that it takes there.
+
+    The GPU is the number in CUDA_VISIBLE_DEVICES, or that of the process on the host
+    where this is not set; None if it is not a number.
+    """
+
+    host: str
+    gpu: int | None
+
+
+def is_torchrun(command: Sequence[str]) -> bool:
+    """Return whether a command has torchrun in it, by whatever launcher."""
+    return any(
+        Path(word).name == "torchrun" or word == "torch.distributed.run"
+        for word in command
+    )
+
+
+def refuse_sorted_hosts(command: Sequence[str]) -> None:
+    """Refuse a rendezvous of torchrun that gives ranks to hosts in an order of its own.
+
+    Raises
+    ------
+    topoloom.Error
+        For c10d and etcd; for one host, any order is the same.
+    """
+    text = " ".join(command)
+    named = re.search(r"--rdzv[-_]backend[= ]\s*(\S+)", text)
+    backend = named[1] if named else os.environ.get("PET_RDZV_BACKEND", "static")
+    one = re.search(r"--nnodes[= ]\s*1(:1)?(\s|$)", text) or "--standalone" in text
+    if backend != "static" and not one:
+        raise Error(
+            f"torchrun with the rendezvous {backend} keeps no order: "
+            f"{torchrun.RELIES_ON}; write static, or leave the backend out"
+        )
+
+
+class TorchRanks:
+    """A directory that ranks report to; close it in the end."""
+
+    def __init__(self) -> None:
+        self._directory: tempfile.TemporaryDirectory[str] = shared_directory("ranks")
+        self._path = Path(self._directory.name).resolve()
+        (self._path / "sitecustomize.py").write_text(_HOOK)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What to add to the environment of the command."""
+        found = os.environ.get("PYTHONPATH")
+        paths = os.pathsep.join([str(self._path), *([found] if found else [])])
+        return {"PYTHONPATH": paths, _REPORTS: str(self._path)}
+
+    def close(self) -> None:
+        """Remove the directory."""
+        self._directory.cleanup()
+
+    def seen(self) -> dict[int, SeenRank]:
+        """Read what ranks have reported."""
+        found = {}
+        for path in self._path.glob("rank-*"):
+            rank = path.name.removeprefix("rank-")
+            if not rank.isdigit():
+                continue
+            host, local, visible = path.read_text().split("\n")
+            gpus = visible.split(",") if visible else []
+            own = gpus[int(local)] if int(local) < len(gpus) else local
+            found[int(rank)] = SeenRank(host, int(own) if own.isdigit() else None)
+        return found
+
+
+class Compared(NamedTuple):
+    """Ranks as they are, beside those of a placement.
+
+    Attributes
+    ----------
+    elsewhere
+        A line for each rank that is not where it is planned.
+    slots
+        The slot of every rank on the machine; None where one is not known.
+    """
+
+    elsewhere: list[str]
+    slots: list[int] | None
+
+
+def compare_ranks(placement: HostPlacement, seen: dict[int, SeenRank]) -> Compared:
+    """Compare the ranks that reported themselves with where they are planned.
+
+    Raises
+    ------
+    topoloom.Error
+        If none did, or their number differs.
+    """
+    if not seen:
+        raise Error(
+            "no process reported itself as a rank of torchrun; do its hosts see this "
+            "directory, and does Python start without -I and -S?"
+        )
+    if sorted(seen) != list(range(placement.rank_count)):
+        raise Error(
+            f"torchrun started {counted(len(seen), 'rank')}, but the placement is for "
+            f"{placement.rank_count}"
+        )
+    gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
+    short = {host.partition(".")[0]: i for i, host in enumerate(placement.hosts)}
+    at = {
+        (int(host), gpu): int(slot)
+        for host, gpu, slot in zip(
+            placement.host, gpus, placement.machine_slot, strict=True
+        )
+    }
+    lines, slots = list[str](), list[int | None]()
+    for rank, one in sorted(seen.items()):
+        host = short.get(one.host.partition(".")[0])
+        slots.append(None if host is None else at.get((host, one.gpu or 0)))
+        planned = int(placement.host[rank])
+        if host != planned or one.gpu != gpus[rank]:
+            lines.append(
+                f"rank {rank} is on {one.host}, GPU {one.gpu}; planned: "
+                f"{placement.hosts[planned]}, GPU {gpus[rank]}"
+            )
+    known = [slot for slot in slots if slot is not None]
+    whole = len(known) == len(slots) == len(set(known))
+    return Compared(lines, known if whole else None)

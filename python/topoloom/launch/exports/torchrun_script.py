@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A script that starts torchrun on every host with the node rank that it has.
+
+torchrun takes its options from variables ``PET_...``, too. Slurm names the host of a
+task in SLURMD_NODENAME; a pod takes it from spec.nodeName by the downward API, into
+NODE_NAME.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+
+from topoloom.launch.exports import torchrun
+from topoloom.launch.host_placement import HostPlacement
+
+NAME = "torchrun-script"
+SUMMARY = "PyTorch: a script that gives torchrun the node rank of its host"
+USE = (
+    "srun --ntasks-per-node=1 sh FILE torchrun train.py   (in a pod, with NODE_NAME "
+    "and MASTER_ADDR set: sh FILE torchrun train.py)"
+)
+
+_HEAD = """\
+#!/bin/sh
+# Starts a torchrun command with the node rank of this host: sh {name} torchrun train.py
+set -eu
+case " $* " in
+*[\\ =]c10d[\\ ]*|*[\\ =]etcd*|*\\ --standalone\\ *)
+    echo "{name}: {why}" >&2
+    exit 2 ;;
+esac
+host=${{SLURMD_NODENAME:-${{NODE_NAME:-$(hostname)}}}}
+case $host in
+"""
+
+_TAIL = """\
+*)
+    echo "{name}: host '$host' has no ranks in this order" >&2
+    exit 2 ;;
+esac
+export NODE_RANK CUDA_VISIBLE_DEVICES
+export PET_NODE_RANK="$NODE_RANK" PET_NNODES={nodes} PET_NPROC_PER_NODE="$ranks"
+export PET_RDZV_BACKEND=static PET_MASTER_ADDR="${{MASTER_ADDR:-{first}}}"
+export PET_MASTER_PORT="${{MASTER_PORT:-29500}}"
+exec "$@"
+"""
+
+
+def keeps_slots(placement: HostPlacement) -> bool:
+    """Return True: it has the GPU of each rank."""
+    return True
+
+
+def write(placement: HostPlacement) -> str:
+    """Write the script; raise `topoloom.Error` where ranks of a host are apart."""
+    rows = torchrun.node_rows(placement)
+    name = "torchrun-script"
+    lines = [_HEAD.format(name=name, why=torchrun.RELIES_ON)]
+    short = Counter(host.partition(".")[0] for host, _ in rows)
+    for node, (host, devices) in enumerate(rows):
+        gpus = ",".join(map(str, devices))
+        lines.append(
+            f"{_patterns(host, short)}) "
+            f"NODE_RANK={node} ranks={len(devices)} CUDA_VISIBLE_DEVICES={gpus} ;;\n"
+        )
+    first = shlex.quote(rows[0][0])
+    lines.append(_TAIL.format(name=name, nodes=len(rows), first=first))
+    return "".join(lines)
+
+
+def _patterns(host: str, short: Mapping[str, int]) -> str:
+    """Match a host by its name, with its domain or without where that is enough."""
+    name, dot, _ = host.partition(".")
+    if not dot:
+        return f"{shlex.quote(host)}|{shlex.quote(host)}.*"
+    alone = f"|{shlex.quote(name)}" if short[name] == 1 else ""
+    return f"{shlex.quote(host)}{alone}"

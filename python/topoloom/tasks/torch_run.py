@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs torchrun, and says where its ranks are and what that costs."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from topoloom.launch.host_placement import HostPlacement
+
+
+@dataclass(frozen=True)
+class TorchRun:
+    """What came of a torchrun command.
+
+    Attributes
+    ----------
+    status
+        Its exit status.
+    ranks
+        The number of ranks.
+    elsewhere
+        A line for each rank that is not where it is planned.
+    measure
+        What is compared: the predicted time, or hop-bytes where the machine has no
+        bandwidths. Empty without a pattern, or where a rank is on no slot of the
+        placement.
+    planned, started
+        It, of the placement and of the ranks as they are.
+    """
+
+    status: int
+    ranks: int
+    elsewhere: list[str]
+    measure: str = ""
+    planned: float = 0.0
+    started: float = 0.0
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        return {
+            "exit_status": self.status,
+            "holds": not self.elsewhere,
+            "ranks": self.ranks,
+            "elsewhere": self.elsewhere,
+            "measure": self.measure,
+            "planned": self.planned if self.measure else None,
+            "started": self.started if self.measure else None,
+        }
+
+
+def run_torch(
+    placement_file: Path, placed: HostPlacement, command: Sequence[str]
+) -> TorchRun:
+    """Run to the end.
+
+    Raises
+    ------
+    topoloom.Error
+        For a rendezvous that sorts hosts, before anything runs, and if ranks did not
+        report themselves.
+    """
+    from topoloom.launch.apply.program import run_program
+    from topoloom.launch.apply.torch_ranks import (
+        TorchRanks,
+        compare_ranks,
+        refuse_sorted_hosts,
+    )
+    from topoloom.launch.launcher import Launch
+
+    refuse_sorted_hosts(command)
+    with closing(TorchRanks()) as ranks:
+        status = run_program(Launch(list(command), ranks.environment))
+        seen = ranks.seen()
+    if status and not seen:
+        return TorchRun(status, 0, [])
+    compared = compare_ranks(placed, seen)
+    costs = _costs(placement_file, compared.slots)
+    return TorchRun(status, len(seen), compared.elsewhere, *costs)
+
+
+def _costs(
+    placement_file: Path, slots: Sequence[int] | None
+) -> tuple[str, float, float]:
+    """Measure the placement, and other slots in its place."""
+    from topoloom._core import Placement, judge
+    from topoloom.graphs.graph_file import load_graph
+    from topoloom.graphs.phases import load_phases
+    from topoloom.placements.placement_file import load_placement
+    from topoloom.tasks.objective import predicted
+
+    file = load_placement(placement_file)
+    if not file.graph or not Path(file.graph).exists() or slots is None:
+        return "", 0.0, 0.0
+    graph = load_graph(file.graph)
+    is_npz = Path(file.graph).suffix == ".npz"
+    phases = load_phases(file.graph) if is_npz else ()
+    started = Placement(file.allocation, np.array(slots, np.uint32))
+    values = []
+    for placement in (file.placement, started):
+        on = (graph, file.allocation, placement)
+        values.append(predicted(*on, phases) or {"hop_bytes": judge(*on).hop_bytes})
+    measure = next(iter(values[0]))
+    planned, now = (float(one[measure]) for one in values)
+    return measure, planned, now

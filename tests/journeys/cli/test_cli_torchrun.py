@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom verify` and `export` for torchrun: who is where, and what that costs.
+
+The launcher here starts ranks by the variables that torchrun documents; PyTorch takes
+too long to install and to import for a test.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TORCHRUN = """\
+import os, subprocess, sys
+node, count = int(os.environ["PET_NODE_RANK"]), int(os.environ["PET_NPROC_PER_NODE"])
+assert os.environ["PET_RDZV_BACKEND"] == "static"
+children = [
+    subprocess.Popen(
+        [sys.executable, *sys.argv[1:]],
+        env={**os.environ, "GROUP_RANK": str(node), "LOCAL_RANK": str(local),
+             "RANK": str(node * count + local)},
+    )
+    for local in range(count)
+]
+sys.exit(max(child.wait() for child in children))
+"""
+MACHINE = "tree:2:2,bandwidth=50GB/s:10GB/s+node:2"
+
+
+def prepare(topoloom: Command) -> list[str]:
+    """Leave a placement on four hosts, its script, and what starts it on all."""
+    words = ["--mesh", "tp=2,pp=2,dp=2", "--traffic", "tp=1GB,dp=5MB,pp=90MB"]
+    made = topoloom("axes", *words, "-m", MACHINE, "-o", "x.json",
+                    "--write-pattern", "p.npz")  # fmt: skip
+    assert made.status == 0, made.err
+    written = topoloom("export", "x.json", "--to", "torchrun-script", "--hosts",
+                       "a,b,c,d", "-o", "job.sh")  # fmt: skip
+    assert written.status == 0, written.err
+    assert "only static rendezvous numbers hosts by --node-rank" in written.err
+    Path("torchrun.py").write_text(TORCHRUN)
+    Path("torchrun").write_text(f'exec {sys.executable} torchrun.py "$@"\n')
+    Path("torchrun").chmod(0o755)
+    Path("train.py").write_text("")
+    Path("all.sh").write_text(
+        "for host in a b c d; do\n"
+        '    SLURMD_NODENAME=$host.cluster sh job.sh sh "$@" || exit 3\n'
+        "done\n"
+    )
+    return ["--", "sh", "all.sh", "torchrun", "train.py"]
+
+
+def test_ranks_are_where_the_script_starts_them(topoloom: Command) -> None:
+    command = prepare(topoloom)
+    found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
+    assert "all 8 ranks are where they are planned" in found.err
+    assert found.status == 0
+
+
+def test_ranks_on_other_hosts_are_named_and_cost_more(topoloom: Command) -> None:
+    command = prepare(topoloom)
+    other = topoloom("verify", "x.json", "--hosts", "a,c,b,d", *command)
+    assert other.status == 1
+    lines = other.err.splitlines()
+    assert sum(line.startswith("rank ") for line in lines) == 4
+    assert any("4 of 8 ranks are not where they are planned" in line for line in lines)
+    assert any(line.startswith("topoloom: predicted time ") for line in lines)
+    shown = topoloom("verify", "x.json", "--hosts", "a,c,b,d", "--json", *command)
+    document = json.loads(shown.err.splitlines()[-1])
+    assert document["measure"] == "predicted_seconds"
+    assert document["started"] > document["planned"]
+
+
+@pytest.mark.parametrize(
+    "option", [["--rdzv-backend", "c10d"], ["--rdzv_backend=etcd-v2"]]
+)
+def test_a_rendezvous_that_sorts_hosts_is_refused(
+    topoloom: Command, option: list[str]
+) -> None:
+    prepare(topoloom)
+    refused = topoloom("verify", "x.json", "--hosts", "a,b,c,d", "--", "torchrun",
+                       *option, "train.py")  # fmt: skip
+    assert refused.status == 2
+    assert "c10d and etcd sort them by their addresses" in refused.err
+    script = ["sh", "job.sh", "torchrun", *option, "train.py"]
+    started = topoloom("verify", "x.json", "--hosts", "a,b,c,d", "--", *script)
+    assert "c10d and etcd sort them by their addresses" in started.err
+    assert started.status == 2
+
+
+def test_fewer_ranks_than_planned_are_said(topoloom: Command) -> None:
+    command = prepare(topoloom)
+    Path("all.sh").write_text('SLURMD_NODENAME=a sh job.sh sh "$@"\n')
+    found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
+    assert found.status == 2
+    assert "torchrun started 2 ranks, but the placement is for 8" in found.err
