@@ -106,7 +106,7 @@ def optimum_table(rows: Sequence[Beside], seconds: float) -> str:
         f"| {row.name} | {row.jobs} | {row.optimal} | {100 * row.gap:.1f} % |"
         for row in rows
     ]
-    large = f"58 layers of 256 experts on 64 GPUs: {seconds:.1f} s."
+    large = f"58 layers of 256 experts on 64 GPUs: {seconds:.1f} s of CPU time."
     return "\n".join([*lines, "", large]) + "\n"
 
 
