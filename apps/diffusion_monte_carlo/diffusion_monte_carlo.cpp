@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 
 namespace {
 
+constexpr std::size_t some = 64;  // walkers to advance before a rank looks whether others can leave
 constexpr char usage[] = "harmonic or hydrogen, WALKERS from 1, STEPS from 4, METHOD, BYTES from 32, MACHINE";
 
 struct Asked {
@@ -61,6 +63,26 @@ void swap_along_list(Walkers& walkers, int bytes, Ranks ranks) {
     walkers.resize(here);
 }
 
+/// Seconds on the clock, and of this process on its core.
+struct Seconds {
+    double wall = 0, processor = 0;
+    static Seconds now() {
+        timespec used{};
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+        return {MPI_Wtime(), static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec)};
+    }
+    void add_since(const Seconds& begin, double times = 1) {
+        const Seconds end = now();
+        wall += times * (end.wall - begin.wall);
+        processor += times * (end.processor - begin.processor);
+    }
+};
+
+double median(std::vector<double> of) {
+    std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2), of.end());
+    return of[of.size() / 2];
+}
+
 class Run {
    public:
     Run(const Asked& asked, Ranks ranks)
@@ -86,27 +108,41 @@ class Run {
             for (std::size_t i = begin; i < end; ++i)
                 advance(asked_.system, walkers_, i, static_cast<std::uint64_t>(number), trial_, next, own);
         };
-        seconds_ -= MPI_Wtime();
+        const Seconds begin = Seconds::now();
+        balancing_ = {};
         if (asked_.method == "swap") swap_along_list(walkers_, asked_.bytes, ranks_);
         const bool hands_over = asked_.method != "swap" && asked_.method != "none";
         const std::size_t advanced = hands_over ? hand_over(advance_all) : 0;
-        seconds_ += MPI_Wtime();
+        balancing_.add_since(begin);
         advance_all(advanced, walkers_.count());
         walkers_ = std::move(next);
         control(own, number);
+        Seconds all;
+        all.add_since(begin);
+        balancings_.push_back(balancing_.wall);
+        steps_.push_back(all.wall);
+        processor_[0] += balancing_.processor;
+        processor_[1] += all.processor;
     }
 
     /// Prints the energy, and returns whether it is as it should be.
     bool report() const {
-        double seconds = 0;
-        MPI_Reduce(&seconds_, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        double seconds = 0, processor[2] = {0, 0};
+        const double own = std::reduce(balancings_.begin(), balancings_.end());
+        std::vector<double> slowest(balancings_.size());
+        MPI_Reduce(&own, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        MPI_Reduce(balancings_.data(), slowest.data(), static_cast<int>(slowest.size()), MPI_DOUBLE, MPI_MAX,
+                   0, MPI_COMM_WORLD);
+        MPI_Reduce(processor_, processor, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         const double energy = energy_ / static_cast<double>(measured_);
         const double apart = std::fabs(energy - asked_.system.energy) / std::fabs(asked_.system.energy);
         const bool is_right = broken_ == 0 && apart < 0.03;
         if (ranks_.own == 0) {
             std::printf("%s: energy %.17g, known %g; walkers %lld, ids %016llx\n",
                         is_right ? "right" : "WRONG", energy, asked_.system.energy, total_, ids_);
-            std::printf("balancing: %.3f us per step\n", 1e6 * seconds / static_cast<double>(asked_.steps));
+            std::printf("balancing: %.3f us per step; median %.1f of %.1f us, processor time %.2f %%\n",
+                        1e6 * seconds / static_cast<double>(asked_.steps), 1e6 * median(slowest),
+                        1e6 * median(steps_), 100 * processor[0] / processor[1]);
         }
         return is_right;
     }
@@ -119,12 +155,18 @@ class Run {
         topoloom_balance(MPI_COMM_WORLD, static_cast<long long>(walkers_.count()), &options_, &plan);
         long long held = std::max(plan->before, plan->after);
         walkers_.resize(static_cast<std::size_t>(held));
-        topoloom_moving moving = nullptr;
+        topoloom_exchange_request moving = nullptr;
         topoloom_exchange_start(plan, walkers_.place(0), asked_.bytes, held, &moving);
         const auto kept = static_cast<std::size_t>(plan->kept);
-        const double begin = MPI_Wtime();
-        advance_all(0, kept);
-        seconds_ -= MPI_Wtime() - begin;
+        // Tasks leave when this rank sees that there is room: it looks now and then, until all have left and come.
+        int done = 0;
+        for (std::size_t first = 0; first < kept;) {
+            const std::size_t end = done != 0 ? kept : std::min(kept, first + some);
+            const Seconds begin = Seconds::now();
+            advance_all(std::exchange(first, end), end);
+            balancing_.add_since(begin, -1);
+            if (done == 0) topoloom_exchange_test(moving, &done);
+        }
         topoloom_exchange_finish(&moving, &held);
         walkers_.resize(static_cast<std::size_t>(held));
         topoloom_plan_free(&plan);
@@ -152,7 +194,9 @@ class Run {
     Ranks ranks_;
     Walkers walkers_;
     topoloom_balance_options options_{};
-    double trial_, smoothed_ = 0, energy_ = 0, seconds_ = 0;
+    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // of balancing, and of all
+    Seconds balancing_;                                                 // in this step
+    std::vector<double> balancings_, steps_;
     long long measured_ = 0, total_ = 0;
     unsigned long long broken_ = 0, ids_ = 0;
 };

@@ -82,33 +82,6 @@ static int decide(struct state* state, long long count, const topoloom_balance_o
     return status == MPI_SUCCESS ? decide_gathered(state, count, own) : status;
 }
 
-/// One allocation: the plan, and behind it its arrays.
-static struct plan* make_plan(const topoloom_own_plan* own, long long count) {
-    const size_t shares = own->to_count + own->from_count;
-    struct plan* plan = calloc(1, sizeof *plan + shares * (sizeof(long long) + sizeof(int)));
-    if (plan == NULL) return NULL;
-    long long* tasks = (long long*)(plan + 1);
-    int* ranks = (int*)(tasks + shares);
-    plan->front = (topoloom_plan){.before = count,
-                                  .after = count,
-                                  .kept = count,
-                                  .to_count = (int)own->to_count,
-                                  .from_count = (int)own->from_count,
-                                  .to = ranks,
-                                  .from = ranks + own->to_count,
-                                  .tasks_to = tasks,
-                                  .tasks_from = tasks + own->to_count};
-    for (size_t i = 0; i < shares; ++i) {
-        const bool leaves = i < own->to_count;
-        const topoloom_share* share = leaves ? &own->to[i] : &own->from[i - own->to_count];
-        ranks[i] = (int)share->rank;
-        tasks[i] = share->tasks;
-        plan->front.after += leaves ? -share->tasks : share->tasks;
-        if (leaves) plan->front.kept -= share->tasks;
-    }
-    return plan;
-}
-
 int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_options* given,
                      topoloom_plan** plan) {
     const topoloom_balance_options options = given != NULL ? *given : (topoloom_balance_options){0};
@@ -120,22 +93,7 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
                            options.patience);
     if (status == MPI_SUCCESS) status = decide(state, count, &options, &own);
     if (status != MPI_SUCCESS) return status;
-    struct plan* made = make_plan(&own, count);
+    status = make_plan(state, &own, count, options.patience, plan);
     topoloom_own_plan_free(&own);
-    if (made == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
-    made->state = state;
-    made->number = state->plans++;
-    made->patience = options.patience;
-    hold_state(state);
-    *plan = &made->front;
-    return MPI_SUCCESS;
-}
-
-int topoloom_plan_free(topoloom_plan** plan) {
-    struct plan* made = (struct plan*)*plan;
-    *plan = NULL;
-    if (made == NULL) return MPI_SUCCESS;
-    release_state(made->state);
-    free(made);
-    return MPI_SUCCESS;
+    return status;
 }

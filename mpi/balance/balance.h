@@ -33,6 +33,7 @@ struct plan {
     int number;     // of the communicator's plans
     int exchanges;  // that were started
     double patience;
+    bool is_given;  // by the program: ranks may hand over in a circle
 };
 
 /// Finds the state, or makes it, collectively.
@@ -48,6 +49,10 @@ int gather_loads(struct state* state, int64_t load, int64_t* loads);
 /// Frees what is known of nodes, but for their communicator.
 void free_nodes(struct nodes* nodes);
 MPI_Comm* comm_of_nodes(struct nodes* nodes);
+
+/// The plan of these shares; it holds the state.
+int make_plan(struct state* state, const topoloom_own_plan* own, long long count, double patience,
+              topoloom_plan** plan);
 
 /// topoloom_decide by messages of MPI.
 int decide_by_messages(struct state* state, long long count, topoloom_own_plan* own);

@@ -78,7 +78,7 @@ static void free_moving(struct topoloom_tasks_moving* moving) {
     free(moving);
 }
 
-static int start(struct topoloom_tasks_moving given, topoloom_moving* moving) {
+static int start(struct topoloom_tasks_moving given, topoloom_exchange_request* moving) {
     struct plan* plan = given.plan;
     struct topoloom_tasks_moving* made = malloc(sizeof *made);
     if (made == NULL) return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "there is no memory");
@@ -96,7 +96,7 @@ static int start(struct topoloom_tasks_moving given, topoloom_moving* moving) {
 }
 
 int topoloom_exchange_start(topoloom_plan* plan, void* tasks, int task_bytes, long long room,
-                            topoloom_moving* moving) {
+                            topoloom_exchange_request* moving) {
     const long long bytes = task_bytes > 0 ? task_bytes : -1;
     const bool overflows = room < 0 || (bytes > 0 && room > LLONG_MAX / bytes);
     return start((struct topoloom_tasks_moving){.plan = (struct plan*)plan,
@@ -108,7 +108,7 @@ int topoloom_exchange_start(topoloom_plan* plan, void* tasks, int task_bytes, lo
 }
 
 int topoloom_exchange_sized_start(topoloom_plan* plan, void* tasks, long long byte_room, long long* sizes,
-                                  long long room, topoloom_moving* moving) {
+                                  long long room, topoloom_exchange_request* moving) {
     return start(
         (struct topoloom_tasks_moving){
             .plan = (struct plan*)plan, .tasks = tasks, .sizes = sizes, .room = room, .byte_room = byte_room},
@@ -157,7 +157,8 @@ static int conclude(struct topoloom_tasks_moving* moving, long long* held) {
     if (!moving->has_room && plan->from_count > 0)
         return raise_error(comm, MPI_ERR_TRUNCATE, "exchange",
                            "%lld tasks would be here, and there is room for %lld, or their bytes have none",
-                           plan->after, moving->room);
+                           moving->plan->is_given ? plan->before + plan->after - plan->kept : plan->after,
+                           moving->room);
     if (refused != NULL)
         return raise_error(comm, MPI_ERR_TRUNCATE, "exchange",
                            "rank %d has no room for %lld tasks, which stay here", refused->rank,
@@ -168,12 +169,12 @@ static int conclude(struct topoloom_tasks_moving* moving, long long* held) {
     return MPI_SUCCESS;
 }
 
-int topoloom_exchange_test(topoloom_moving moving, int* done) {
+int topoloom_exchange_test(topoloom_exchange_request moving, int* done) {
     *done = step_moving(moving, false);
     return MPI_SUCCESS;
 }
 
-int topoloom_exchange_finish(topoloom_moving* given, long long* held) {
+int topoloom_exchange_finish(topoloom_exchange_request* given, long long* held) {
     struct topoloom_tasks_moving* moving = *given;
     long long here = 0;
     while (!step_moving(moving, true)) {
@@ -185,14 +186,14 @@ int topoloom_exchange_finish(topoloom_moving* given, long long* held) {
 }
 
 int topoloom_exchange(topoloom_plan* plan, void* tasks, int task_bytes, long long room, long long* held) {
-    topoloom_moving moving = NULL;
+    topoloom_exchange_request moving = NULL;
     const int status = topoloom_exchange_start(plan, tasks, task_bytes, room, &moving);
     return status == MPI_SUCCESS ? topoloom_exchange_finish(&moving, held) : status;
 }
 
 int topoloom_exchange_sized(topoloom_plan* plan, void* tasks, long long byte_room, long long* sizes,
                             long long room, long long* held) {
-    topoloom_moving moving = NULL;
+    topoloom_exchange_request moving = NULL;
     const int status = topoloom_exchange_sized_start(plan, tasks, byte_room, sizes, room, &moving);
     return status == MPI_SUCCESS ? topoloom_exchange_finish(&moving, held) : status;
 }

@@ -75,7 +75,7 @@ static void count_held(const struct topoloom_tasks_moving* moving, long long* ta
     *tasks = plan->kept;
     *bytes = moving->kept_bytes;
     for (int i = 0; i < plan->to_count; ++i) {
-        if (moving->to[i].has_room == 1) continue;
+        if (moving->to[i].has_room == 1 && !moving->plan->is_given) continue;
         *tasks += moving->to[i].tasks;
         *bytes += moving->to[i].bytes;
     }
@@ -111,12 +111,13 @@ static bool find_place(struct topoloom_tasks_moving* moving) {
     return true;
 }
 
-/// Answers sources once it is known what comes; where room is tight, not before it is known what stays.
+/// Answers sources once it is known what comes; where room is tight, not before it is known what stays, but in a circle all
+/// would wait for that.
 static void answer_sources(struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     if (moving->is_answered || moving->unknown > 0) return;
     const bool has_room = moving->fault == NULL && fits(moving);
-    if (!has_room && moving->fault == NULL && moving->unasked > 0) return;
+    if (!has_room && moving->fault == NULL && moving->unasked > 0 && !moving->plan->is_given) return;
     moving->is_answered = true;
     moving->has_room = has_room && find_place(moving);
     for (int i = 0; i < plan->from_count; ++i) {

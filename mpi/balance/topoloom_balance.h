@@ -46,6 +46,13 @@ typedef struct topoloom_plan {
 /* Collective. options NULL: the standard ones. */
 TOPOLOOM_BALANCE_API int topoloom_balance(MPI_Comm comm, long long count,
                                           const topoloom_balance_options* options, topoloom_plan** plan);
+/* The plan of a program that has decided itself, such as on tasks of different loads: tasks_to[i] tasks go to rank to[i], each other
+ * rank at most once; they are the last of `count` tasks, in this order. Of the options patience alone counts. Collective: ranks
+ * learn from each other what comes. Ranks may hand tasks over in a circle, so none waits for room that others make: to exchange, a
+ * rank needs room for all that come beside all that are there before. */
+TOPOLOOM_BALANCE_API int topoloom_plan_given(MPI_Comm comm, long long count, int to_count, const int* to,
+                                             const long long* tasks_to,
+                                             const topoloom_balance_options* options, topoloom_plan** plan);
 /* Sets the plan to NULL. Where the communicator has been freed, the last plan of it is freed collectively. */
 TOPOLOOM_BALANCE_API int topoloom_plan_free(topoloom_plan** plan);
 
@@ -67,19 +74,19 @@ TOPOLOOM_BALANCE_API int topoloom_exchange(topoloom_plan* plan, void* tasks, int
 TOPOLOOM_BALANCE_API int topoloom_exchange_sized(topoloom_plan* plan, void* tasks, long long byte_room,
                                                  long long* sizes, long long room, long long* held);
 
-typedef struct topoloom_tasks_moving* topoloom_moving;
+typedef struct topoloom_tasks_moving* topoloom_exchange_request;
 
 /* Start to move them: until it is done, the program may use the kept tasks, and no others. */
 TOPOLOOM_BALANCE_API int topoloom_exchange_start(topoloom_plan* plan, void* tasks, int task_bytes,
-                                                 long long room, topoloom_moving* moving);
+                                                 long long room, topoloom_exchange_request* moving);
 TOPOLOOM_BALANCE_API int topoloom_exchange_sized_start(topoloom_plan* plan, void* tasks, long long byte_room,
                                                        long long* sizes, long long room,
-                                                       topoloom_moving* moving);
+                                                       topoloom_exchange_request* moving);
 /* Does what can be done without waiting; done: topoloom_exchange_finish will not wait. Programs that compute for long
  * call it now and then, since receivers say first that they have room. */
-TOPOLOOM_BALANCE_API int topoloom_exchange_test(topoloom_moving moving, int* done);
+TOPOLOOM_BALANCE_API int topoloom_exchange_test(topoloom_exchange_request moving, int* done);
 /* Waits, puts tasks in order, and sets `moving` to NULL. */
-TOPOLOOM_BALANCE_API int topoloom_exchange_finish(topoloom_moving* moving, long long* held);
+TOPOLOOM_BALANCE_API int topoloom_exchange_finish(topoloom_exchange_request* moving, long long* held);
 
 /* NOLINTEND(readability-identifier-naming) */
 

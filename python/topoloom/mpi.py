@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi_balance import Moving, Plan, balance
+from topoloom.mpi_balance import Moving, Plan, balance, plan
 from topoloom.mpi_collectives import (
     allgather,
     allreduce,
@@ -41,6 +41,7 @@ __all__ = [
     "exscan",
     "gather",
     "order",
+    "plan",
     "reduce",
     "reduce_scatter_block",
     "remap",

@@ -82,8 +82,56 @@ def balance(
     return Plan(library, plan)
 
 
+def plan(
+    comm: Any,
+    count: int,
+    to: ArrayLike,
+    tasks_to: ArrayLike,
+    *,
+    patience: float = 0,
+    mpicc: str | None = None,
+) -> Plan:
+    """Make a plan of what this rank hands over, which the program decides. Collective.
+
+    Parameters
+    ----------
+    comm, count, patience, mpicc
+        As of `balance`.
+    to
+        Other ranks, each at most once; shape ``(n,)``.
+    tasks_to
+        How many tasks go to each, of the last ones and in this order; shape ``(n,)``.
+
+    Raises
+    ------
+    topoloom.Error
+        If the library cannot be compiled.
+    mpi4py.MPI.Exception
+        On all ranks, if one of them gives more than it has, or to no other rank.
+    """
+    library = _library(comm, mpicc)
+    ranks = np.ascontiguousarray(to, np.intc).ravel()
+    tasks = np.ascontiguousarray(tasks_to, np.int64).ravel()
+    # What has no counterpart is refused in C, where all ranks learn of it.
+    receivers = ranks.size if ranks.size == tasks.size else -1
+    options = _Options(patience=patience)
+    made = ctypes.c_void_p()
+    _check(
+        library.topoloom_plan_given(
+            handle(comm),
+            ctypes.c_longlong(count),
+            ctypes.c_int(receivers),
+            _address(ranks),
+            _address(tasks),
+            ctypes.byref(options),
+            ctypes.byref(made),
+        )
+    )
+    return Plan(library, made, is_given=True)
+
+
 class Plan:
-    """What this rank hands over and is given, from `balance`; ranks ascend.
+    """What this rank hands over and is given, from `balance` or `plan`.
 
     Several arrays may be moved by one plan, on all of its ranks in the same order. It
     is freed with the last reference to it, which is to be before MPI ends; or by
@@ -98,13 +146,17 @@ class Plan:
     to, tasks_to
         Ranks that are handed tasks, and how many; shape ``(n,)``.
     sources, tasks_from
-        Ranks whose tasks come, and how many; shape ``(n,)``.
+        Ranks whose tasks come, and how many; shape ``(n,)``. They ascend.
     """
 
-    def __init__(self, library: ctypes.CDLL, plan: ctypes.c_void_p) -> None:
+    def __init__(
+        self, library: ctypes.CDLL, plan: ctypes.c_void_p, *, is_given: bool = False
+    ) -> None:
         self._library, self._plan = library, plan
         made = _Plan.from_address(plan.value or 0)
         self.before, self.after, self.kept = made.before, made.after, made.kept
+        coming = self.after - self.kept
+        self._room = self.before + coming if is_given else max(self.before, self.after)
         self.to = _copied(made.to, made.to_count, np.intc)
         self.sources = _copied(made.sources, made.from_count, np.intc)
         self.tasks_to = _copied(made.tasks_to, made.to_count, np.int64)
@@ -140,8 +192,7 @@ class Plan:
             raise Error(f"tasks of type {given.dtype} have no fixed size in bytes")
         if given.ndim == 0 or len(given) != self.before:
             raise Error(f"tasks of shape {given.shape}; there are {self.before}")
-        room = max(self.before, self.after)
-        memory = np.empty((room, *given.shape[1:]), given.dtype)
+        memory = np.empty((self._room, *given.shape[1:]), given.dtype)
         memory[: self.before] = given
         size = memory.dtype.itemsize * int(np.prod(given.shape[1:]))
         moving = ctypes.c_void_p()
@@ -150,7 +201,7 @@ class Plan:
                 self._plan,
                 _address(memory),
                 ctypes.c_int(size),
-                ctypes.c_longlong(room),
+                ctypes.c_longlong(self._room),
                 ctypes.byref(moving),
             )
         )
@@ -197,10 +248,11 @@ class Plan:
                 f"{len(given)} elements"
             )
         after = self.exchange(lengths.astype(np.int64))
-        room, width = max(self.before, self.after), given.dtype.itemsize
-        memory = np.empty(max(len(given), int(after.sum())), given.dtype)
+        width = given.dtype.itemsize
+        coming = int(after[self.kept :].sum())
+        memory = np.empty(len(given) + coming, given.dtype)
         memory[: len(given)] = given
-        measured = np.zeros(room, np.int64)
+        measured = np.zeros(self._room, np.int64)
         measured[: self.before] = lengths * width
         held = ctypes.c_longlong()
         _check(
@@ -209,7 +261,7 @@ class Plan:
                 _address(memory),
                 ctypes.c_longlong(memory.nbytes),
                 _address(measured),
-                ctypes.c_longlong(room),
+                ctypes.c_longlong(self._room),
                 ctypes.byref(held),
             )
         )

@@ -14,3 +14,9 @@ TOPOLOOM_BALANCE_API int topoloom_balance_f(int comm, long long count, const cha
     options.machine = given(machine);
     return topoloom_balance(MPI_Comm_f2c(comm), count, &options, plan);
 }
+
+TOPOLOOM_BALANCE_API int topoloom_plan_given_f(int comm, long long count, int to_count, const int* to,
+                                               const long long* tasks_to, topoloom_balance_options options,
+                                               topoloom_plan** plan) {
+    return topoloom_plan_given(MPI_Comm_f2c(comm), count, to_count, to, tasks_to, &options, plan);
+}

@@ -6,7 +6,7 @@ module topoloom_balance_calls
   public
 
   !> Tasks under way.
-  type, bind(C) :: topoloom_moving
+  type, bind(C) :: topoloom_exchange_request
     type(c_ptr) :: state = c_null_ptr
   end type
 
@@ -32,6 +32,16 @@ module topoloom_balance_calls
       type(c_options), value :: options
       type(c_ptr), intent(inout) :: plan
     end function
+    integer(c_int) function c_plan_given(comm, count, to_count, to, tasks_to, options, plan) &
+        bind(C, name='topoloom_plan_given_f')
+      import :: c_int, c_long_long, c_options, c_ptr
+      integer(c_int), value :: comm, to_count
+      integer(c_long_long), value :: count
+      integer(c_int), intent(in) :: to(*)
+      integer(c_long_long), intent(in) :: tasks_to(*)
+      type(c_options), value :: options
+      type(c_ptr), intent(inout) :: plan
+    end function
     integer(c_int) function c_plan_free(plan) bind(C, name='topoloom_plan_free')
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: plan
@@ -52,27 +62,27 @@ module topoloom_balance_calls
     end function
     integer(c_int) function c_exchange_start(plan, tasks, task_bytes, room, moving) &
         bind(C, name='topoloom_exchange_start')
-      import :: c_int, c_long_long, c_ptr, topoloom_moving
+      import :: c_int, c_long_long, c_ptr, topoloom_exchange_request
       type(c_ptr), value :: plan, tasks
       integer(c_int), value :: task_bytes
       integer(c_long_long), value :: room
-      type(topoloom_moving), intent(inout) :: moving
+      type(topoloom_exchange_request), intent(inout) :: moving
     end function
     integer(c_int) function c_exchange_sized_start(plan, tasks, byte_room, sizes, room, moving) &
         bind(C, name='topoloom_exchange_sized_start')
-      import :: c_int, c_long_long, c_ptr, topoloom_moving
+      import :: c_int, c_long_long, c_ptr, topoloom_exchange_request
       type(c_ptr), value :: plan, tasks, sizes
       integer(c_long_long), value :: byte_room, room
-      type(topoloom_moving), intent(inout) :: moving
+      type(topoloom_exchange_request), intent(inout) :: moving
     end function
     integer(c_int) function c_exchange_test(moving, done) bind(C, name='topoloom_exchange_test')
-      import :: c_int, topoloom_moving
-      type(topoloom_moving), value :: moving
+      import :: c_int, topoloom_exchange_request
+      type(topoloom_exchange_request), value :: moving
       integer(c_int), intent(inout) :: done
     end function
     integer(c_int) function c_exchange_finish(moving, held) bind(C, name='topoloom_exchange_finish')
-      import :: c_int, c_long_long, topoloom_moving
-      type(topoloom_moving), intent(inout) :: moving
+      import :: c_int, c_long_long, topoloom_exchange_request
+      type(topoloom_exchange_request), intent(inout) :: moving
       integer(c_long_long), intent(inout) :: held
     end function
   end interface

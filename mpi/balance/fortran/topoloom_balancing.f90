@@ -7,9 +7,9 @@ module topoloom_balancing
   use topoloom_balance_calls
   implicit none
   private
-  public :: topoloom_balance_options, topoloom_plan, topoloom_moving
+  public :: topoloom_balance_options, topoloom_plan, topoloom_exchange_request
   public :: TOPOLOOM_DECIDE_FASTEST, TOPOLOOM_DECIDE_GATHERED, TOPOLOOM_DECIDE_BY_MESSAGES
-  public :: topoloom_balance, topoloom_plan_free, topoloom_exchange, topoloom_exchange_sized
+  public :: topoloom_balance, topoloom_plan_given, topoloom_plan_free, topoloom_exchange, topoloom_exchange_sized
   public :: topoloom_exchange_start, topoloom_exchange_sized_start, topoloom_exchange_test, topoloom_exchange_finish
 
   integer, parameter :: TOPOLOOM_DECIDE_FASTEST = 0, TOPOLOOM_DECIDE_GATHERED = 1, TOPOLOOM_DECIDE_BY_MESSAGES = 2
@@ -33,6 +33,9 @@ module topoloom_balancing
   interface topoloom_balance
     module procedure balance, balance_integer
   end interface
+  interface topoloom_plan_given
+    module procedure plan_given, plan_given_integer
+  end interface
 
 contains
 
@@ -51,11 +54,41 @@ contains
     type(topoloom_balance_options), intent(in) :: options
     type(topoloom_plan), intent(out) :: plan
     integer, optional, intent(out) :: ierror
+    call give(c_balance(comm, count, text(options%method), text(options%machine), numbers(options), plan%plan), &
+        ierror)
+    call look_into(plan)
+  end subroutine
+
+  subroutine plan_given(comm, count, to_count, to, tasks_to, options, plan, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_long_long), intent(in) :: count, tasks_to(*)
+    integer, intent(in) :: to_count, to(*)
+    type(topoloom_balance_options), intent(in) :: options
+    type(topoloom_plan), intent(out) :: plan
+    integer, optional, intent(out) :: ierror
+    call plan_given_integer(comm%MPI_VAL, count, to_count, to, tasks_to, options, plan, ierror)
+  end subroutine
+
+  subroutine plan_given_integer(comm, count, to_count, to, tasks_to, options, plan, ierror)
+    integer, intent(in) :: comm, to_count, to(*)
+    integer(c_long_long), intent(in) :: count, tasks_to(*)
+    type(topoloom_balance_options), intent(in) :: options
+    type(topoloom_plan), intent(out) :: plan
+    integer, optional, intent(out) :: ierror
+    call give(c_plan_given(comm, count, to_count, to, tasks_to, numbers(options), plan%plan), ierror)
+    call look_into(plan)
+  end subroutine
+
+  function numbers(options) result(others)
+    type(topoloom_balance_options), intent(in) :: options
     type(c_options) :: others
-    type(c_plan), pointer :: made
     others = c_options(slot=options%slot, decide=options%decide, message_s=options%message_s, &
         byte_s=options%byte_s, patience=options%patience)
-    call give(c_balance(comm, count, text(options%method), text(options%machine), others, plan%plan), ierror)
+  end function
+
+  subroutine look_into(plan)
+    type(topoloom_plan), intent(inout) :: plan
+    type(c_plan), pointer :: made
     if (.not. c_associated(plan%plan)) return
     call c_f_pointer(plan%plan, made)
     plan%before = made%before
@@ -101,7 +134,7 @@ contains
     type(*), dimension(..), target, asynchronous :: tasks
     integer, intent(in) :: task_bytes
     integer(c_long_long), intent(in) :: room
-    type(topoloom_moving), intent(out) :: moving
+    type(topoloom_exchange_request), intent(out) :: moving
     integer, optional, intent(out) :: ierror
     call give(c_exchange_start(plan%plan, memory(tasks), task_bytes, room, moving), ierror)
   end subroutine
@@ -111,13 +144,13 @@ contains
     type(*), dimension(..), target, asynchronous :: tasks
     integer(c_long_long), intent(in) :: byte_room, room
     integer(c_long_long), target, asynchronous, contiguous :: sizes(:)
-    type(topoloom_moving), intent(out) :: moving
+    type(topoloom_exchange_request), intent(out) :: moving
     integer, optional, intent(out) :: ierror
     call give(c_exchange_sized_start(plan%plan, memory(tasks), byte_room, memory(sizes), room, moving), ierror)
   end subroutine
 
   subroutine topoloom_exchange_test(moving, done, ierror)
-    type(topoloom_moving), intent(in) :: moving
+    type(topoloom_exchange_request), intent(in) :: moving
     logical, intent(out) :: done
     integer, optional, intent(out) :: ierror
     integer(c_int) :: flag
@@ -127,7 +160,7 @@ contains
   end subroutine
 
   subroutine topoloom_exchange_finish(moving, held, ierror)
-    type(topoloom_moving), intent(inout) :: moving
+    type(topoloom_exchange_request), intent(inout) :: moving
     integer(c_long_long), intent(out) :: held
     integer, optional, intent(out) :: ierror
     held = 0

@@ -14,7 +14,8 @@ BALANCE = ROOT / "mpi" / "balance"
 
 def with_balancing(mpi: Mpi, source: Path, folder: Path) -> Path:
     """Compile a program with the library."""
-    return with_library(mpi, "balance", source, folder)
+    core = f"-I{ROOT / 'core/topoloom/capi'}", "-Wl,--no-as-needed", core_library()
+    return with_library(mpi, "balance", source, folder, *core)
 
 
 def sanitized(mpi: Mpi, source: Path, folder: Path) -> Path:

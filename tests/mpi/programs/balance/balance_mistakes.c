@@ -25,6 +25,14 @@ static int try_balance(MPI_Comm comm, long long count, topoloom_balance_options 
     return status;
 }
 
+/// Rank 1 hands over what it cannot.
+static int try_plan(int to, long long tasks) {
+    topoloom_plan* plan = NULL;
+    const int status = topoloom_plan_given(MPI_COMM_WORLD, 5, rank == 1, &to, &tasks, NULL, &plan);
+    if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
+    return status;
+}
+
 /// Every task is somewhere, after an exchange that failed here or there.
 static int all_are_there(const long long* tasks, long long held) {
     long long sum = 0, all = 0;
@@ -62,10 +70,10 @@ static int try_exchange(const char* what) {
     return any ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-static const char* const mistakes[] = {"count",      "sum",           "method", "option",     "machine",
-                                       "slot",       "rounds",        "talk",   "patience",   "freed",
-                                       "room",       "negative-room", "null",   "null-giver", "bytes",
-                                       "sized-room", "sized-negative"};
+static const char* const mistakes[] = {"count",      "sum",    "method",     "option",        "machine",
+                                       "slot",       "rounds", "talk",       "patience",      "more",
+                                       "nobody",     "freed",  "room",       "negative-room", "null",
+                                       "null-giver", "bytes",  "sized-room", "sized-negative"};
 
 static int make(const char* what) {
     const topoloom_balance_options usual = {0};
@@ -91,6 +99,8 @@ static int make(const char* what) {
             (topoloom_balance_options){.method = "alias", .decide = TOPOLOOM_DECIDE_BY_MESSAGES});
     if (strcmp(what, "patience") == 0)
         return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.patience = -1});
+    if (strcmp(what, "more") == 0) return try_plan(0, 6);
+    if (strcmp(what, "nobody") == 0) return try_plan(3, 1);
     if (strcmp(what, "freed") == 0) return try_balance(MPI_COMM_NULL, 5, usual);
     return try_exchange(what);
 }

@@ -9,7 +9,7 @@ import numpy as np
 from mpi4py import MPI
 
 import topoloom
-from topoloom.mpi import Plan, balance
+from topoloom.mpi import Plan, balance, plan
 
 MPICC = sys.argv[1]
 comm = MPI.COMM_WORLD
@@ -37,10 +37,17 @@ def expected(plan: Plan) -> np.ndarray:
     return np.concatenate(pieces)
 
 
-def move(plan: Plan) -> None:
+def go_round() -> None:
+    """Hand half of the tasks to the next rank, which is a circle."""
+    to = [(comm.rank + 1) % comm.size]
+    move(plan(comm, COUNT, to, [(COUNT + 1) // 2], mpicc=MPICC), balanced=False)
+
+
+def move(plan: Plan, balanced: bool = True) -> None:
     """Move tasks at once, while computing, and of different sizes."""
     right = expected(plan)
-    assert len(right) == plan.after <= -(-sum(before) // comm.size)
+    assert len(right) == plan.after
+    assert not balanced or plan.after <= -(-sum(before) // comm.size)
     assert plan.tasks_from.sum() == plan.after - plan.kept
     assert np.array_equal(plan.exchange(made(comm.rank)), right)
     moving = plan.start(made(comm.rank))
@@ -74,6 +81,10 @@ def mistakes(plan: Plan) -> list[str]:
             attempt()
         except topoloom.Error as error:
             found.append(str(error))
+    try:
+        topoloom.mpi.plan(comm, 3, [comm.rank], [1], mpicc=MPICC)
+    except MPI.Exception as error:
+        found.append(MPI.Get_error_string(error.Get_error_class()).split(":")[0])
     for count, options in ((-1, {}), (1, {"method": "alais"})):
         try:
             balance(comm, count, mpicc=MPICC, **options)
@@ -88,6 +99,7 @@ with_slots = balance(
     comm, COUNT, machine="ring:8", slot=7 - comm.rank, patience=60, mpicc=MPICC
 )
 move(with_slots)
+go_round()
 if comm.rank == 0:
     sys.stdout.write("; ".join(mistakes(with_slots)) + "\n")
 else:

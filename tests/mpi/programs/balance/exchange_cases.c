@@ -64,7 +64,7 @@ static void move_equal(topoloom_plan* plan, const int* plans, const int* before,
     for (int i = 0; i < before[rank]; ++i) tasks[i] = made(rank, i);
     long long held = -1;
     if (overlapped) {
-        topoloom_moving moving = NULL;
+        topoloom_exchange_request moving = NULL;
         topoloom_exchange_start(plan, tasks, sizeof *tasks, room, &moving);
         for (int done = 0, i = 0; !done && i < 1000000; ++i) topoloom_exchange_test(moving, &done);
         topoloom_exchange_finish(&moving, &held);

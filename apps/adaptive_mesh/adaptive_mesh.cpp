@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A mesh that is refined near a moving front: in every step blocks are refined or coarsened, handed over so that all ranks have
+// as many cells and few bytes travel, and relaxed with the edges of their neighbors.
+//
+//     adaptive_mesh [BLOCKS] [STEPS] [POLICY]
+//
+// BLOCKS along both axes. POLICY is repartition, which keeps neighbors together, another one of topoloom_rebalance, or none.
+// All cells are compared with a serial run, and are the same to the last bit whatever the number of ranks and the policy.
+#include <mpi.h>
+
+#include <topoloom_balance.h>
+#include <topoloom_rebalance.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "mesh.hpp"
+
+namespace {
+
+constexpr double periods = 5;  // for which an owner is chosen, in steps
+constexpr double tolerance = 0.05;
+
+class Run {
+   public:
+    Run(const Mesh& mesh, std::string policy, int own, int ranks)
+        : mesh_(mesh), policy_(std::move(policy)), own_(own), ranks_(ranks) {
+        for (int b = 0; b < mesh_.all(); ++b) {
+            owners_.push_back(static_cast<std::uint32_t>(b * ranks / mesh_.all()));
+            if (is_own(b)) blocks_[b] = mesh_.first(b);
+        }
+        std::vector<std::int64_t> nodes(static_cast<std::size_t>(ranks));
+        std::iota(nodes.begin(), nodes.end(), 0);
+        char error[256] = "";
+        const std::string machine = "tree:" + std::to_string(ranks);
+        if (topoloom_seats_described(machine.c_str(), nodes.size(), 1, nodes.data(), &seats_, error,
+                                     sizeof error) != 0)
+            give_up(error);
+    }
+    ~Run() { topoloom_seats_free(seats_); }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+    void step(int number) {
+        for (auto& [b, block] : blocks_) block = Mesh::resampled(block, mesh_.cells(b, number));
+        if (policy_ != "none" && ranks_ > 1) move(choose(number), number);
+        relax(number);
+        std::vector<std::int64_t> loads(static_cast<std::size_t>(ranks_));
+        for (int b = 0; b < mesh_.all(); ++b) {
+            const std::uint32_t owner = owners_[static_cast<std::size_t>(b)];
+            loads[owner] += cells(b, number);
+            for (int side = 0; side < sides; ++side)
+                if (owners_[static_cast<std::size_t>(mesh_.beside(b, side))] != owner)
+                    edge_bytes_ += std::int64_t{8} * mesh_.cells(b, number);
+        }
+        busiest_ += static_cast<double>(*std::ranges::max_element(loads)) * ranks_ /
+                    static_cast<double>(std::reduce(loads.begin(), loads.end()));
+    }
+
+    /// Prints what came of it, and returns whether it is what a serial run makes.
+    [[nodiscard]] bool report() const {
+        const std::vector<Block> serial = mesh_.serial();
+        struct {
+            std::uint64_t bits = 0, blocks = 0, wrong = 0;
+        } own, all;
+        for (const auto& [b, block] : blocks_) {
+            own.bits += bits_of(b, block);
+            own.wrong += block.values != serial[static_cast<std::size_t>(b)].values;
+            ++own.blocks;
+        }
+        MPI_Allreduce(&own, &all, 3, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        const bool is_right = all.wrong == 0 && all.blocks == static_cast<std::uint64_t>(mesh_.all());
+        if (own_ == 0) {
+            std::printf("%s: %d steps, bits of all cells %016llx\n", is_right ? "right" : "WRONG",
+                        mesh_.steps, static_cast<unsigned long long>(all.bits));
+            std::printf("the busiest rank has %.3f of the mean; %lld bytes moved, edges %lld bytes\n",
+                        busiest_ / mesh_.steps, static_cast<long long>(moved_bytes_),
+                        static_cast<long long>(edge_bytes_));
+        }
+        return is_right;
+    }
+
+   private:
+    [[noreturn]] static void give_up(const char* why) {
+        std::fprintf(stderr, "adaptive_mesh: %s\n", why);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+        std::abort();
+    }
+    [[nodiscard]] bool is_own(int b) const {
+        return owners_[static_cast<std::size_t>(b)] == static_cast<std::uint32_t>(own_);
+    }
+    [[nodiscard]] std::int64_t cells(int b, int number) const {
+        return static_cast<std::int64_t>(mesh_.cells(b, number)) * mesh_.cells(b, number);
+    }
+    /// Of a block on its way: its number, and its cells.
+    [[nodiscard]] long long bytes(int b, int number) const { return 8 + 8 * cells(b, number); }
+
+    /// Who has which block from now on: all could find it, as all know the front, but one is enough.
+    [[nodiscard]] std::vector<std::uint32_t> choose(int number) const {
+        std::vector<std::uint32_t> found = owners_;
+        if (own_ == 0) {
+            std::vector<std::uint64_t> first{0};
+            std::vector<std::uint32_t> peers;
+            std::vector<std::int64_t> edges, moved;
+            std::vector<double> loads;
+            for (int b = 0; b < mesh_.all(); ++b) {
+                for (int side = 0; side < sides; ++side) {
+                    peers.push_back(static_cast<std::uint32_t>(mesh_.beside(b, side)));
+                    edges.push_back(std::int64_t{8} * mesh_.cells(b, number));
+                }
+                first.push_back(peers.size());
+                loads.push_back(static_cast<double>(cells(b, number)));
+                moved.push_back(bytes(b, number));
+            }
+            const topoloom_objects objects{{loads.size(), first.data(), peers.data(), edges.data()},
+                                           loads.data(),
+                                           moved.data(),
+                                           owners_.data(),
+                                           nullptr};
+            const topoloom_moving costs{0, periods, tolerance, 1};
+            topoloom_rebalanced worth{};
+            char error[256] = "";
+            if (topoloom_rebalance(seats_, &objects, policy_.c_str(), &costs, found.data(), &worth, error,
+                                   sizeof error) != 0)
+                give_up(error);
+        }
+        MPI_Bcast(found.data(), mesh_.all(), MPI_UINT32_T, 0, MPI_COMM_WORLD);
+        return found;
+    }
+
+    /// Hands blocks over; those that stay come first, then those for each receiver.
+    void move(const std::vector<std::uint32_t>& owners, int number) {
+        std::vector<std::pair<int, int>> order;  // receivers, this rank before all, and blocks
+        std::map<int, long long> leaving;
+        long long room = 0, byte_room = 0;
+        for (int b = 0; b < mesh_.all(); ++b) {
+            const int to = static_cast<int>(owners[static_cast<std::size_t>(b)]);
+            if (is_own(b)) order.emplace_back(to == own_ ? -1 : to, b);
+            if (is_own(b) && to != own_) ++leaving[to];
+            if (!is_own(b) && to != own_) continue;
+            ++room;
+            byte_room += bytes(b, number);
+        }
+        std::ranges::sort(order);
+        std::vector<char> tasks(static_cast<std::size_t>(byte_room) + 1);
+        std::vector<long long> sizes(static_cast<std::size_t>(room) + 1), counts;
+        std::vector<int> to;
+        char* at = tasks.data();
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const int b = order[i].second;
+            const Block block = std::move(blocks_.extract(b).mapped());
+            sizes[i] = bytes(b, number);
+            const std::int64_t name = b;
+            std::memcpy(at, &name, 8);
+            std::memcpy(at + 8, block.values.data(), 8 * block.values.size());
+            at += sizes[i];
+        }
+        for (const auto& [rank, count] : leaving) {
+            to.push_back(rank);
+            counts.push_back(count);
+        }
+        topoloom_plan* plan = nullptr;
+        topoloom_plan_given(MPI_COMM_WORLD, static_cast<long long>(order.size()), static_cast<int>(to.size()),
+                            to.data(), counts.data(), nullptr, &plan);
+        long long held = 0;
+        topoloom_exchange_sized(plan, tasks.data(), byte_room, sizes.data(), room, &held);
+        topoloom_plan_free(&plan);
+        for (std::size_t b = 0; b < owners.size(); ++b) {
+            if (owners[b] != owners_[b]) moved_bytes_ += bytes(static_cast<int>(b), number);
+        }
+        owners_ = owners;
+        unpack(tasks.data(), held, number);
+    }
+
+    void unpack(const char* at, long long held, int number) {
+        for (long long i = 0; i < held; ++i) {
+            std::int64_t name = 0;
+            std::memcpy(&name, at, 8);
+            const int b = static_cast<int>(name);
+            Block block{mesh_.cells(b, number),
+                        std::vector<double>(static_cast<std::size_t>(cells(b, number)))};
+            std::memcpy(block.values.data(), at + 8, 8 * block.values.size());
+            at += bytes(b, number);
+            blocks_[b] = std::move(block);
+        }
+    }
+
+    void relax(int number) {
+        std::map<int, std::array<std::vector<double>, sides>> beside, sent;
+        std::vector<MPI_Request> requests;
+        for (const auto& [b, block] : blocks_)
+            for (int side = 0; side < sides; ++side) {
+                const int other = mesh_.beside(b, side), back = side ^ 1;
+                const auto s = static_cast<std::size_t>(side);
+                if (is_own(other)) {
+                    beside[b][s] = blocks_[other].edge(back);
+                    continue;
+                }
+                const int rank = static_cast<int>(owners_[static_cast<std::size_t>(other)]);
+                sent[b][s] = block.edge(side);
+                beside[b][s].resize(static_cast<std::size_t>(mesh_.cells(other, number)));
+                MPI_Irecv(beside[b][s].data(), static_cast<int>(beside[b][s].size()), MPI_DOUBLE, rank,
+                          sides * other + back, MPI_COMM_WORLD, &requests.emplace_back());
+                MPI_Isend(sent[b][s].data(), block.cells, MPI_DOUBLE, rank, sides * b + side, MPI_COMM_WORLD,
+                          &requests.emplace_back());
+            }
+        MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+        for (auto& [b, block] : blocks_) block = mesh_.relaxed(b, block, beside[b], number);
+    }
+
+    Mesh mesh_;
+    std::string policy_;
+    int own_, ranks_;
+    topoloom_seats* seats_ = nullptr;
+    std::vector<std::uint32_t> owners_;
+    std::map<int, Block> blocks_;
+    double busiest_ = 0;
+    std::int64_t moved_bytes_ = 0, edge_bytes_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int own = 0, ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    Mesh mesh;
+    if (argc > 1) mesh.blocks = std::atoi(argv[1]);
+    if (argc > 2) mesh.steps = std::atoi(argv[2]);
+    if (mesh.blocks < 2 || mesh.blocks > 64 || mesh.steps < 1) {
+        if (own == 0) std::fprintf(stderr, "adaptive_mesh: BLOCKS from 2 to 64, STEPS from 1 on, POLICY\n");
+        MPI_Finalize();
+        return 2;
+    }
+    bool is_right = false;
+    {
+        Run run(mesh, argc > 3 ? argv[3] : "repartition", own, ranks);
+        for (int number = 1; number <= mesh.steps; ++number) run.step(number);
+        is_right = run.report();
+    }
+    MPI_Finalize();
+    return is_right ? 0 : 1;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A periodic square of blocks whose cells are refined near a front, and what becomes of a block in a step: the same on
+// whatever rank it is.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <numbers>
+#include <vector>
+
+constexpr int sides = 4, levels = 3, coarsest = 4;  // cells along a block of level 0
+
+/// Cells of a block, row by row.
+struct Block {
+    int cells = 0;  // along an axis
+    std::vector<double> values;
+
+    [[nodiscard]] double& at(int x, int y) { return values[static_cast<std::size_t>(x * cells + y)]; }
+    [[nodiscard]] double at(int x, int y) const { return values[static_cast<std::size_t>(x * cells + y)]; }
+
+    /// The cells at a side: 0 below along x, 1 above, 2 and 3 along y.
+    [[nodiscard]] std::vector<double> edge(int side) const {
+        std::vector<double> found;
+        const int last = side % 2 == 0 ? 0 : cells - 1;
+        for (int i = 0; i < cells; ++i) found.push_back(side < 2 ? at(last, i) : at(i, last));
+        return found;
+    }
+};
+
+struct Mesh {
+    int blocks = 8, steps = 24;  // blocks along an axis
+
+    [[nodiscard]] int all() const { return blocks * blocks; }
+    [[nodiscard]] int beside(int block, int side) const {
+        std::array<int, 2> at{block / blocks, block % blocks};
+        int& along = at[static_cast<std::size_t>(side / 2)];
+        along = (along + (side % 2 == 0 ? blocks - 1 : 1)) % blocks;
+        return at[0] * blocks + at[1];
+    }
+    /// How far a place is from the front, a circle that goes around the middle once.
+    [[nodiscard]] double from_front(double x, double y, int step) const {
+        const double turn = 2 * std::numbers::pi * step / steps;
+        return std::fabs(std::hypot(x - 0.5 - 0.2 * std::cos(turn), y - 0.5 - 0.2 * std::sin(turn)) - 0.2);
+    }
+    /// Cells along a block in a step.
+    [[nodiscard]] int cells(int block, int step) const {
+        const double x = (block / blocks + 0.5) / blocks, y = (block % blocks + 0.5) / blocks;
+        const double distance = from_front(x, y, step) * blocks;
+        return coarsest << (distance < 1 ? levels - 1 : distance < 2 ? 1 : 0);
+    }
+    /// Refined or coarsened: a cell becomes four, or four become one.
+    [[nodiscard]] static Block resampled(const Block& old, int cells) {
+        if (old.cells == cells) return old;
+        Block made{cells, std::vector<double>(static_cast<std::size_t>(cells * cells))};
+        const int parts = old.cells > cells ? old.cells / cells : 1;
+        for (int x = 0; x < cells; ++x)
+            for (int y = 0; y < cells; ++y) {
+                double sum = 0;
+                for (int i = 0; i < parts; ++i)
+                    for (int j = 0; j < parts; ++j)
+                        sum += parts > 1 ? old.at(x * parts + i, y * parts + j)
+                                         : old.at(x * old.cells / cells, y * old.cells / cells);
+                made.at(x, y) = sum / (parts * parts);
+            }
+        return made;
+    }
+    /// A cell becomes the mean of itself and its neighbors, and is heated near the front. `edges` are those of the blocks beside.
+    [[nodiscard]] Block relaxed(int block, const Block& old,
+                                const std::array<std::vector<double>, sides>& edges, int step) const {
+        Block made = old;
+        const int n = old.cells;
+        const auto beyond = [&](int side, int i) {
+            const std::vector<double>& edge = edges[static_cast<std::size_t>(side)];
+            return edge[static_cast<std::size_t>(i) * edge.size() / static_cast<std::size_t>(n)];
+        };
+        for (int x = 0; x < n; ++x)
+            for (int y = 0; y < n; ++y) {
+                const double sum = old.at(x, y) + (x > 0 ? old.at(x - 1, y) : beyond(0, y)) +
+                                   (x + 1 < n ? old.at(x + 1, y) : beyond(1, y)) +
+                                   (y > 0 ? old.at(x, y - 1) : beyond(2, x)) +
+                                   (y + 1 < n ? old.at(x, y + 1) : beyond(3, x));
+                const double down = (block / blocks + (x + 0.5) / n) / blocks,
+                             right = (block % blocks + (y + 0.5) / n) / blocks;
+                made.at(x, y) = sum / 5 + (from_front(down, right, step) * blocks < 0.25 ? 1 : 0);
+            }
+        return made;
+    }
+    [[nodiscard]] Block first(int block) const {
+        const int n = cells(block, 0);
+        return {n, std::vector<double>(static_cast<std::size_t>(n * n), std::sin(1.0 + block))};
+    }
+    /// All blocks after all steps, on one rank.
+    [[nodiscard]] std::vector<Block> serial() const {
+        std::vector<Block> now;
+        for (int b = 0; b < all(); ++b) now.push_back(first(b));
+        for (int step = 1; step <= steps; ++step) {
+            for (int b = 0; b < all(); ++b)
+                now[static_cast<std::size_t>(b)] =
+                    resampled(now[static_cast<std::size_t>(b)], cells(b, step));
+            std::vector<Block> next;
+            for (int b = 0; b < all(); ++b) {
+                std::array<std::vector<double>, sides> edges;
+                for (int side = 0; side < sides; ++side)
+                    edges[static_cast<std::size_t>(side)] =
+                        now[static_cast<std::size_t>(beside(b, side))].edge(side ^ 1);
+                next.push_back(relaxed(b, now[static_cast<std::size_t>(b)], edges, step));
+            }
+            now = std::move(next);
+        }
+        return now;
+    }
+};
+
+/// The bits of a block in a number, which may be added up in any order.
+inline std::uint64_t bits_of(int block, const Block& of) {
+    std::uint64_t sum = static_cast<std::uint64_t>(block + 1) * 0x9e3779b97f4a7c15U;
+    for (const double value : of.values) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &value, sizeof bits);
+        sum = (sum ^ bits) * 0x94d049bb133111ebU;
+        sum ^= sum >> 31;
+    }
+    return sum;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Particles and blocks of a mesh: what comes of them is the same whoever has which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from balanced_programs import with_balancing
+from built_libraries import ROOT
+from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
+
+Job = tuple[Mpi, dict[str, Path]]
+
+
+@pytest.fixture(scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def job(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Job:
+    """Build both for an MPI."""
+    mpi: Mpi = request.param
+    folder = tmp_path_factory.mktemp(mpi.name)
+    names = "particle_transport", "adaptive_mesh"
+    sources = {name: ROOT / "apps" / name / f"{name}.cpp" for name in names}
+    return mpi, {n: with_balancing(mpi, sources[n], folder) for n in names}
+
+
+def lines(job: Job, name: str, ranks: int, *words: object) -> list[str]:
+    """Run one, which checks itself; first comes what must always be the same."""
+    mpi, programs = job
+    done = run_to_end(mpi.command(ranks, programs[name], *words))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("right: ")
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("rod", [(0.8, 3), (1, 2)])
+def test_particles_end_where_they_do_on_one_rank(
+    job: Job, rod: tuple[float, float]
+) -> None:
+    said, busiest = set(), {}
+    for ranks, method in [(1, "none"), (2, "ring"), (4, "ring"), (3, "sweep")]:
+        first, second = lines(job, "particle_transport", ranks, 5000, 10, method, *rod)
+        said.add(first)
+        busiest[method] = float(second.split("has ")[1].split()[0])
+    assert len(said) == 1
+    assert busiest["sweep"] < 1.01 < busiest["ring"] < 2
+
+
+def test_a_refined_mesh_is_that_of_one_rank(job: Job) -> None:
+    said, busiest, edges = set(), {}, {}
+    for ranks, policy in [
+        (1, "none"),
+        (3, "none"),
+        (2, "repartition"),
+        (4, "repartition"),
+        (4, "few-bytes"),
+    ]:
+        first, second = lines(job, "adaptive_mesh", ranks, 8, 12, policy)
+        said.add(first)
+        busiest[policy] = float(second.split("has ")[1].split()[0])
+        edges[policy] = int(second.split("edges ")[1].split()[0])
+    assert len(said) == 1
+    assert busiest["repartition"] < 1.05 < busiest["none"]
+    assert edges["repartition"] < edges["few-bytes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "line"),
+    [
+        ("particle_transport", ["0"], "PARTICLES and BIRTHS from 1 on, METHOD"),
+        ("adaptive_mesh", ["1"], "BLOCKS from 2 to 64, STEPS from 1 on, POLICY"),
+        ("adaptive_mesh", ["8", "2", "gredy"], "no policy 'gredy'"),
+    ],
+)
+def test_what_is_not_understood_is_one_line(
+    job: Job, name: str, words: list[str], line: str
+) -> None:
+    mpi, programs = job
+    done = run_to_end(mpi.command(2, programs[name], *words))
+    assert done.returncode != 0
+    assert f"{name}: {line}" in done.stderr
