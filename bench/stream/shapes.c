@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Seconds per message of single messages, streams and mesh streams: `shapes PATTERN K BUCKET DIMENSIONS...`, with PATTERN
-// ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages, and below 0 for a mesh that is numbered by rank,
-// not laid along nodes. Rank 0 prints JSON: until the last
+// ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages, below 0 for a mesh that is numbered by rank,
+// not laid along nodes, and auto for one that is chosen when it has seen a phase. Rank 0 prints JSON: until the last
 // message is delivered on any rank, and until all ranks know it.
 #include <mpi.h>
 #include <stdint.h>
@@ -79,20 +79,23 @@ static double begin_together(void) {
     return begin;
 }
 
+enum { chosen = 100 };  // a way, beside numbers of dimensions
+
 static void measure(const char* pattern, int k, int bucket, int way) {
-    const int dimensions = abs(way);
+    const int dimensions = way == chosen ? TOPOLOOM_STREAM_AUTO : abs(way);
     int* numbered = malloc((size_t)ranks * sizeof *numbered);
     for (int i = 0; i < ranks; ++i) numbered[i] = i;
     const topoloom_stream_options options = {
-        .bucket_bytes = 16 + bucket * (int)(sizeof(message) + (dimensions > 1 ? 4 : 0)),
+        .bucket_bytes = 16 + bucket * (int)(sizeof(message) + (dimensions == 1 ? 0 : 4)),
         .dimensions = dimensions,
         .order = way < 0 ? numbered : NULL};
     topoloom_stream stream = NULL;
-    if (dimensions > 0)
+    if (dimensions != 0)
         topoloom_stream_create(MPI_COMM_WORLD, sizeof(message), take, NULL, &options, &stream);
+    if (way == chosen) stream_them(stream, k);
     taken = 0;
     const double begin = begin_together();
-    if (dimensions > 0)
+    if (dimensions != 0)
         stream_them(stream, k);
     else
         send_singly(k);
@@ -100,14 +103,17 @@ static void measure(const char* pattern, int k, int bucket, int way) {
     double most[2];
     MPI_Reduce(spent, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (taken != (long long)k * targets) MPI_Abort(MPI_COMM_WORLD, 1);
+    int used = dimensions, bytes = 0;
+    double timeout = 0;
+    if (dimensions != 0) topoloom_stream_choice(stream, &used, &bytes, &timeout);
     if (rank == 0)
         printf(
             "{\"pattern\": \"%s\", \"k\": %d, \"bucket\": %d, \"dimensions\": %d, \"seconds\": %.9f, "
             "\"end\": %.9f}\n",
-            pattern, k, bucket, way, most[0] / (k * targets), most[1] / (k * targets));
+            pattern, k, bucket, used, most[0] / (k * targets), most[1] / (k * targets));
     fflush(stdout);
     free(numbered);
-    if (dimensions > 0) topoloom_stream_free(&stream);
+    if (dimensions != 0) topoloom_stream_free(&stream);
 }
 
 int main(int argc, char** argv) {
@@ -120,7 +126,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     targets = strcmp(argv[1], "ring") == 0 ? 1 : ranks - 1;
-    for (int i = 4; i < argc; ++i) measure(argv[1], atoi(argv[2]), atoi(argv[3]), atoi(argv[i]));
+    for (int i = 4; i < argc; ++i)
+        measure(argv[1], atoi(argv[2]), atoi(argv[3]), strcmp(argv[i], "auto") == 0 ? chosen : atoi(argv[i]));
     MPI_Finalize();
     return 0;
 }

@@ -40,9 +40,9 @@ PUBLISHED = {
     (64, 10): (15.6, 3.3, 4.2),
 }
 HEAD = (
-    "| ranks | per pair | single | stream | mesh | end of the phase "
-    "| published: single | stream | mesh |\n"
-    "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    "| ranks | per pair | single | stream | mesh | chosen: dimensions | time "
+    "| end of the phase | published: single | stream | mesh |\n"
+    "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
 )
 #: T5.2 to T5.8, by ranks and bucket: single messages, and streams; -: not readable.
 RING = {
@@ -80,11 +80,15 @@ def build(folder: Path) -> Path:
 
 
 def row(program: Path, ranks: int, per_pair: int, *published: float) -> str:
-    """Simulate single messages, a stream, and one over a mesh of two dimensions."""
-    read = measure(program, ranks, "all-to-all", per_pair, BUCKET, 0, 1, 2)
-    times = [1e6 * one["seconds"] for one in read]
-    times.append(1e6 * (read[1]["end"] - read[1]["seconds"]))
-    return written(ranks, per_pair, *(f"{time:.2f}" for time in times), *published)
+    """Simulate single messages, a stream, and ones over a mesh of two dimensions.
+
+    Also over the mesh that is chosen when a phase has been seen.
+    """
+    read = measure(program, ranks, "all-to-all", per_pair, BUCKET, 0, 1, 2, "auto")
+    *times, chosen = [f"{1e6 * one['seconds']:.2f}" for one in read]
+    end = f"{1e6 * (read[1]['end'] - read[1]['seconds']):.2f}"
+    dimensions = f"{read[3]['dimensions']:.0f}"
+    return written(ranks, per_pair, *times, dimensions, chosen, end, *published)
 
 
 def ring_row(program: Path, ranks: int, bucket: int, *published: str) -> str:

@@ -10,7 +10,9 @@ static int check_push(const struct stream* stream, int bytes, int rank) {
     if (stream->front.ranks == 0 && !is_in_handler(stream))
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_push",
                            "this rank is done, and the phase has not ended");
-    const int most = stream->room - record_bytes(stream, stream->hop_count - 1, 0);
+    // The mesh may get another axis.
+    const int address = stream->choice.is_open && stream->axis_count == 1 ? (int)sizeof(uint32_t) : 0;
+    const int most = stream->room - record_bytes(stream, stream->hop_count - 1, 0) - address;
     if (size == TOPOLOOM_STREAM_VARIABLE ? bytes < 0 || bytes > most : bytes != size)
         return raise_error(stream->comm, MPI_ERR_COUNT, "stream_push",
                            "an item of %d B; the stream has items of %s%d B", bytes,
@@ -19,12 +21,22 @@ static int check_push(const struct stream* stream, int bytes, int rank) {
     return MPI_SUCCESS;
 }
 
+static int hop_to(topoloom_stream front, int rank) {
+    return front->hops != NULL ? (int)front->hops[rank] : rank;
+}
+
+static void note_partner(struct stream* stream, int rank) {
+    bool* is_partner = stream->choice.is_partner;
+    if (is_partner == NULL || is_partner[rank] || rank == stream->rank) return;
+    is_partner[rank] = true;
+    ++stream->tally.partners;
+}
+
 static int push(topoloom_stream front, const void* item, int bytes, int rank, uint32_t urgent) {
     struct stream* stream = behind(front);
     int status = check_push(stream, bytes, rank);
     if (status != MPI_SUCCESS) return status;
-    const int hop = front->hops != NULL ? (int)front->hops[rank] : rank;
-    const int record = record_bytes(stream, hop, bytes);
+    int hop = hop_to(front, rank), record = record_bytes(stream, hop, bytes);
     bool moved = false;
     char* room = NULL;
     if (stream->hops[hop].open != NULL && front->buckets[hop].end - front->buckets[hop].at < record) {
@@ -39,8 +51,11 @@ static int push(topoloom_stream front, const void* item, int bytes, int rank, ui
         if (status != MPI_SUCCESS || room != NULL) break;
         if (stream->handler == NULL && tried) return TOPOLOOM_STREAM_FULL;
         status = step_all(stream, false);
+        hop = hop_to(front, rank);  // the phase may have ended, and the mesh changed
+        record = record_bytes(stream, hop, bytes);
     }
     if (status != MPI_SUCCESS) return status;
+    note_partner(stream, rank);
     write_record(stream, hop, room, item, bytes, (uint32_t)rank | urgent);
     return urgent != 0 ? close_bucket(stream, hop) : MPI_SUCCESS;
 }
@@ -112,6 +127,14 @@ int topoloom_stream_wait(topoloom_stream front) {
     if (status == MPI_SUCCESS) status = topoloom_stream_done(front);
     for (int ended = 0; status == MPI_SUCCESS && !ended;) status = topoloom_stream_progress(front, &ended);
     return status;
+}
+
+int topoloom_stream_choice(topoloom_stream front, int* dimensions, int* bucket_bytes, double* timeout) {
+    const struct stream* stream = behind(front);
+    *dimensions = stream->axis_count;
+    *bucket_bytes = stream->bucket_bytes;
+    *timeout = stream->timeout;
+    return MPI_SUCCESS;
 }
 
 int topoloom_stream_memory(topoloom_stream front, long long* bytes, long long* most) {

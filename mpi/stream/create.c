@@ -5,14 +5,10 @@
 
 #include "stream.h"
 
-static topoloom_stream_options fill_in(const topoloom_stream_options* given) {
-    topoloom_stream_options options = given != NULL ? *given : (topoloom_stream_options){0};
-    if (options.timeout == 0) options.timeout = 1e-3;
-    return options;
-}
+static const double standard_timeout = 1e-3;
 
 /// The large ones of few hops take the least time per item, and those of many together no more memory.
-static int standard_bucket(int hops, bool has_bound) {
+int standard_bucket(int hops, bool has_bound) {
     enum { least = 8192, most = 65536, together = 1 << 20 };
     const int share = together / hops / least * least;
     return has_bound || share < least ? least : share > most ? most : share;
@@ -33,6 +29,10 @@ static bool allocate(struct stream* stream) {
         stream->next_hops = calloc((size_t)stream->ranks, sizeof *stream->next_hops);
         if (stream->next_hops == NULL) return false;
     }
+    if (stream->choice.is_open && stream->choice.is_partner == NULL) {
+        stream->choice.is_partner = calloc((size_t)stream->ranks, sizeof(bool));
+        if (stream->choice.is_partner == NULL) return false;
+    }
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];
         for (int i = 0; i < axis->most_count; ++i) {
@@ -47,7 +47,7 @@ static void free_queue(struct queue* queue) {
     for (struct bucket* one; (one = take_first(queue)) != NULL;) free(one);
 }
 
-static void free_stream(struct stream* stream) {
+static void free_layout(struct stream* stream) {
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];
         for (int i = 0; i < most_arrivals; ++i) free(axis->arrivals[i].bucket);
@@ -60,11 +60,18 @@ static void free_stream(struct stream* stream) {
     free(stream->flown);
     free(stream->front.buckets);
     free(stream->next_hops);
+}
+
+static void free_stream(struct stream* stream) {
+    free_layout(stream);
+    free(stream->choice.is_partner);
+    free(stream->order);
     free(stream);
 }
 
 /// A third of what may be used receives, up to what is useful.
-static void share_memory(struct stream* stream, long long buckets) {
+static void share_memory(struct stream* stream) {
+    const long long buckets = stream->memory_bytes / ((long long)sizeof(struct bucket) + stream->room);
     stream->most_in_flight = stream->room < large_bytes ? most_in_flight : most_large_in_flight;
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];
@@ -77,6 +84,60 @@ static void share_memory(struct stream* stream, long long buckets) {
     }
 }
 
+static long long least_memory(int axes, int bucket_bytes) {
+    const int head = (int)sizeof(struct bucket) - (int)sizeof(struct stamp);
+    return 2LL * axes * (head + bucket_bytes);
+}
+
+bool is_beyond(long long memory_bytes, int axes, int bucket_bytes) {
+    return memory_bytes != 0 && memory_bytes < least_memory(axes, bucket_bytes);
+}
+
+/// By which hop each rank is reached, and what pushing in line may do.
+static void open_front(struct stream* stream, const int* order) {
+    name_hops(stream, order);
+    const bool is_plain = stream->front.item_bytes != TOPOLOOM_STREAM_VARIABLE;
+    // Over a mesh that may change, all pushes are seen.
+    const bool is_seen = stream->choice.is_open && stream->axis_count > 1;
+    stream->front.plain_hops = is_plain && !is_seen ? (uint32_t)stream->last_hops : 0;
+}
+
+int change_layout(struct stream* stream, int dimensions, int bucket_bytes) {
+    int extents[most_axes];
+    free_layout(stream);
+    stream->bytes = 0;
+    stream->next_hops = NULL;
+    stream->front.hops = NULL;
+    for (int a = 0; a < most_axes; ++a) stream->axes[a] = (struct axis){0};
+    extents_along(stream, dimensions, extents);
+    lay_axes(stream, dimensions, extents);
+    stream->bucket_bytes = bucket_bytes;
+    stream->room = bucket_bytes - (int)sizeof(struct stamp);
+    stream->first_tag = most_axes - stream->first_tag;
+    stream->next_flight = 0;
+    share_memory(stream);
+    if (!allocate(stream))
+        return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_progress",
+                           "there is no memory for the mesh of the next phase");
+    open_front(stream, stream->order);
+    return MPI_SUCCESS;
+}
+
+/// Buckets that are open to the model hold an item of any hop.
+static void open_choice(struct stream* stream, const topoloom_stream_options* options) {
+    enum { least = 1024 };
+    struct choice* choice = &stream->choice;
+    const int item = stream->front.item_bytes;
+    choice->is_bucket_given = options->bucket_bytes != 0 || item == TOPOLOOM_STREAM_VARIABLE;
+    choice->is_timeout_given = options->timeout != 0;
+    choice->alpha = options->alpha;
+    choice->beta = options->beta;
+    choice->least_bucket = choice->is_bucket_given ? 0 : least;
+    while (!choice->is_bucket_given &&
+           choice->least_bucket - (int)sizeof(struct stamp) < item + 2 * (int)sizeof(uint32_t))
+        choice->least_bucket *= 2;
+}
+
 /// Why there can't be a stream with these arguments; NULL: there can.
 static const char* find_fault(struct stream* stream, topoloom_stream_options* options, char* why,
                               size_t size) {
@@ -84,6 +145,8 @@ static const char* find_fault(struct stream* stream, topoloom_stream_options* op
     if (lay_out(stream, options, why, size) != NULL) return why;
     if (options->bucket_bytes == 0)
         options->bucket_bytes = standard_bucket(stream->hop_count, options->memory_bytes != 0);
+    stream->bucket_bytes = options->bucket_bytes;
+    stream->memory_bytes = options->memory_bytes;
     stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
     if (item < 0) {
         snprintf(why, size, "a size of items of %d B is negative", item);
@@ -94,13 +157,13 @@ static const char* find_fault(struct stream* stream, topoloom_stream_options* op
         snprintf(why, size, "a timeout of %g s is not positive", options->timeout);
     } else if (!(options->patience >= 0)) {
         snprintf(why, size, "a patience of %g s is negative", options->patience);
+    } else if (!(options->alpha >= 0 && options->beta >= 0)) {
+        snprintf(why, size, "an alpha of %g s or a beta of %g s is negative", options->alpha, options->beta);
     } else {
-        const long long bucket = (long long)sizeof(struct bucket) + stream->room;
-        const long long least = 2LL * stream->axis_count * bucket;
-        if (options->memory_bytes == 0 || options->memory_bytes >= least) return NULL;
+        if (!is_beyond(options->memory_bytes, stream->axis_count, options->bucket_bytes)) return NULL;
         snprintf(why, size,
                  "memory_bytes of %lld is below %lld: a bucket to send and one to receive per axis",
-                 options->memory_bytes, least);
+                 options->memory_bytes, least_memory(stream->axis_count, options->bucket_bytes));
     }
     return why;
 }
@@ -163,35 +226,42 @@ static int set_up(struct stream* stream, topoloom_stream_options* options) {
     const bool faulty = find_fault(stream, options, why, sizeof why) != NULL;
     bool made = false;
     if (!faulty) {
-        share_memory(stream, options->memory_bytes / ((long long)sizeof(struct bucket) + stream->room));
+        share_memory(stream);
         made = allocate(stream);
     }
     enum agreement agreement = agreed;
-    const int layout = faulty ? 0 : layout_hash(stream, options->order);
-    const int status = agree(stream, faulty, made, layout, &agreement);
+    const int* order = options->order != NULL ? options->order : stream->order;
+    const int layout = faulty ? 0 : layout_hash(stream, order);
+    int status = agree(stream, faulty, made, layout, &agreement);
     if (status != MPI_SUCCESS) return status;
     if (agreement != agreed) return refuse(stream, agreement, why);
-    name_hops(stream, options->order);
+    open_front(stream, order);
     stream->front.ranks = (uint32_t)stream->ranks;
-    const bool is_plain = stream->front.item_bytes != TOPOLOOM_STREAM_VARIABLE;
-    stream->front.plain_hops = is_plain ? (uint32_t)stream->last_hops : 0;
+    if (stream->choice.is_open) status = measure_network(stream);
+    if (status != MPI_SUCCESS) return status;
     return enter_process(stream);
 }
 
 int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handler* handler, void* context,
                            const topoloom_stream_options* given, topoloom_stream* stream) {
-    topoloom_stream_options options = fill_in(given);
+    topoloom_stream_options options = given != NULL ? *given : (topoloom_stream_options){0};
     struct stream* made = calloc(1, sizeof *made);
     if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "there is no memory");
     made->front.item_bytes = item_bytes;
     made->handler = handler;
     made->context = context;
     made->comm = MPI_COMM_NULL;
-    int extents[most_axes], *order = NULL;
     int status = duplicate(comm, made);
-    if (status == MPI_SUCCESS) status = lay_by_node(made, &options, extents, &order);
-    if (status == MPI_SUCCESS) status = set_up(made, &options);
-    free(order);
+    if (status == MPI_SUCCESS) status = find_order(made, &options);
+    if (status == MPI_SUCCESS) {
+        made->choice.is_open = options.dimensions == TOPOLOOM_STREAM_AUTO;
+        if (made->choice.is_open) {
+            open_choice(made, &options);
+            options.dimensions = first_dimensions(made);
+        }
+        if (options.timeout == 0) options.timeout = standard_timeout;
+        status = set_up(made, &options);
+    }
     if (status == MPI_SUCCESS) {
         *stream = &made->front;
         return status;

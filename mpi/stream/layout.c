@@ -38,6 +38,10 @@ static const char* find_order_fault(int ranks, const int* order, char* why, size
 
 const char* lay_out(struct stream* stream, const topoloom_stream_options* options, char* why, size_t size) {
     const int dimensions = options->dimensions == 0 ? 1 : options->dimensions;
+    if (stream->choice.is_open && (options->extents != NULL || options->order != NULL)) {
+        snprintf(why, size, "extents and order need a number of dimensions, not TOPOLOOM_STREAM_AUTO");
+        return why;
+    }
     if (dimensions < 1 || dimensions > most_axes) {
         snprintf(why, size, "a mesh of %d dimensions; it has 1 to %d", dimensions, most_axes);
         return why;
@@ -48,23 +52,27 @@ const char* lay_out(struct stream* stream, const topoloom_stream_options* option
         fault = find_order_fault(stream->ranks, options->order, why, size);
     if (fault != NULL) return fault;
     int extents[most_axes];
-    choose_extents(stream->ranks, dimensions, extents);
-    stream->mesh =
-        make_mesh(stream->ranks, dimensions, options->extents != NULL ? options->extents : extents);
+    extents_along(stream, dimensions, extents);
+    lay_axes(stream, dimensions, options->extents != NULL ? options->extents : extents);
+    return NULL;
+}
+
+void lay_axes(struct stream* stream, int dimensions, const int* extents) {
+    stream->mesh = make_mesh(stream->ranks, dimensions, extents);
+    stream->hop_count = 0;
     stream->axis_count = stream->mesh.axes;
     for (int a = 0; a < stream->axis_count; ++a) {
         stream->axes[a] = (struct axis){.first_hop = stream->hop_count, .hops = stream->mesh.extents[a]};
         stream->hop_count += stream->axes[a].hops;
     }
     stream->last_hops = stream->axes[0].hops;
-    return NULL;
 }
 
 /// Fowler, Noll and Vo's, word by word.
 static uint32_t hash_on(uint32_t hash, int word) { return (hash ^ (uint32_t)word) * 16777619U; }
 
 int layout_hash(const struct stream* stream, const int* order) {
-    uint32_t hash = 2166136261U;
+    uint32_t hash = hash_on(2166136261U, stream->choice.is_open);
     for (int a = 0; a < stream->axis_count; ++a) hash = hash_on(hash, stream->mesh.extents[a]);
     for (int i = 0; i < stream->ranks && stream->axis_count > 1; ++i)
         hash = hash_on(hash, order != NULL ? order[i] : i);

@@ -31,37 +31,34 @@ static int sort_by_node(int ranks, const int* firsts, int* ends, int* order) {
 }
 
 /// The last axis takes one node or several, by which extents become about equal.
-static void fit_extents(int ranks, int dimensions, int share, int* extents) {
+void extents_along(const struct stream* stream, int dimensions, int* extents) {
+    const int ranks = stream->ranks, share = stream->node_share;
     choose_extents(ranks, dimensions, extents);
-    if (share < 2 || share == ranks) return;
+    if (dimensions == 1 || share < 2 || share == ranks) return;
     const int nodes = (extents[dimensions - 1] + share / 2) / share;
     extents[dimensions - 1] = share * (nodes > 0 ? nodes : 1);
     const int lines = (ranks + extents[dimensions - 1] - 1) / extents[dimensions - 1];
     choose_extents(lines, dimensions - 1, extents);
 }
 
-int lay_by_node(const struct stream* stream, topoloom_stream_options* options, int* extents, int** order) {
+int find_order(struct stream* stream, const topoloom_stream_options* options) {
     const int dimensions = options->dimensions;
-    const bool is_open =
-        dimensions > 1 && dimensions <= most_axes && options->extents == NULL && options->order == NULL;
+    const bool may_be = dimensions == TOPOLOOM_STREAM_AUTO || (dimensions > 1 && dimensions <= most_axes);
+    const bool is_open = may_be && options->extents == NULL && options->order == NULL;
     const int own[] = {is_open, !is_open};
     int any[2];
     int status = PMPI_Allreduce(own, any, 2, MPI_INT, MPI_MAX, stream->comm);
     if (status != MPI_SUCCESS || any[1]) return status;  // what differs is found when ranks agree
     const size_t ranks = (size_t)stream->ranks;
     int* firsts = malloc(2 * ranks * sizeof *firsts);
-    *order = malloc(ranks * sizeof **order);
-    if (firsts == NULL || *order == NULL) {
+    stream->order = malloc(ranks * sizeof *stream->order);
+    if (firsts == NULL || stream->order == NULL) {
         free(firsts);
         return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_create", "there is no memory");
     }
     status = find_nodes(stream, firsts);
-    if (status == MPI_SUCCESS) {
-        fit_extents(stream->ranks, dimensions, sort_by_node(stream->ranks, firsts, firsts + ranks, *order),
-                    extents);
-        options->extents = extents;
-        options->order = *order;
-    }
+    if (status == MPI_SUCCESS)
+        stream->node_share = sort_by_node(stream->ranks, firsts, firsts + ranks, stream->order);
     free(firsts);
     return status;
 }

@@ -12,11 +12,12 @@ static int receive_along(struct stream* stream, int number, bool* moved) {
     while (axis->count < axis->most_count) {
         int found = 0, bytes = 0;
         MPI_Status probed;
-        int status = PMPI_Iprobe(MPI_ANY_SOURCE, number, stream->comm, &found, &probed);
+        const int tag = stream->first_tag + number;
+        int status = PMPI_Iprobe(MPI_ANY_SOURCE, tag, stream->comm, &found, &probed);
         if (status != MPI_SUCCESS || !found) return status;
         PMPI_Get_count(&probed, MPI_BYTE, &bytes);
         struct arrival* arrival = arrival_at(axis, axis->count);
-        status = PMPI_Irecv(&arrival->bucket->stamp, bytes, MPI_BYTE, probed.MPI_SOURCE, number, stream->comm,
+        status = PMPI_Irecv(&arrival->bucket->stamp, bytes, MPI_BYTE, probed.MPI_SOURCE, tag, stream->comm,
                             &arrival->request);
         if (status != MPI_SUCCESS) return status;
         arrival->counted = false;
@@ -62,6 +63,11 @@ static int read_length(const char** at) {
     return (int)length;
 }
 
+static void count_taken(struct stream* stream, int items, int bytes) {
+    stream->tally.items += items;
+    stream->tally.bytes += bytes;
+}
+
 static int call_handler(struct stream* stream, struct bucket* bucket) {
     const int size = stream->front.item_bytes;
     while (bucket->delivered < bucket->bytes) {
@@ -76,10 +82,12 @@ static int call_handler(struct stream* stream, struct bucket* bucket) {
         if (taken < 0) taken = ~taken;
         stream->front.ranks = was_open ? (uint32_t)stream->ranks : 0;
         end_handler(stream);
+        const int before = bucket->delivered;
         if (size != TOPOLOOM_STREAM_VARIABLE)
             bucket->delivered += taken * size;
         else if (taken > 0)
             bucket->delivered = (int)(items + count - bucket->items);
+        count_taken(stream, taken, bucket->delivered - before);
         if (stops) return TOPOLOOM_STREAM_STOPPED;
     }
     return MPI_SUCCESS;
@@ -189,7 +197,9 @@ int find_pulled(struct stream* stream, const void** item, int* bytes) {
             const char* at = bucket->items + bucket->delivered;
             *bytes = size != TOPOLOOM_STREAM_VARIABLE ? size : read_length(&at);
             *item = at;
+            const int before = bucket->delivered;
             bucket->delivered = (int)(at + *bytes - bucket->items);
+            count_taken(stream, 1, bucket->delivered - before);
             return MPI_SUCCESS;
         }
         // The program has had the last item of it until now.

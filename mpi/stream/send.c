@@ -7,8 +7,8 @@ static int start(struct stream* stream, struct bucket* bucket) {
     struct hop* hop = &stream->hops[bucket->hop];
     bucket->stamp = count_sent(&stream->quiescence);
     const int bytes = (int)sizeof bucket->stamp + bucket->bytes;
-    const int status = PMPI_Issend(&bucket->stamp, bytes, MPI_BYTE, hop->rank, hop->axis, stream->comm,
-                                   &stream->flights[stream->flight_count]);
+    const int status = PMPI_Issend(&bucket->stamp, bytes, MPI_BYTE, hop->rank, stream->first_tag + hop->axis,
+                                   stream->comm, &stream->flights[stream->flight_count]);
     if (status != MPI_SUCCESS) return status;
     stream->flown[stream->flight_count++] = bucket;
     ++hop->in_flight;

@@ -83,7 +83,7 @@ static int test_wave(struct stream* stream, bool* moved) {
     if (status != MPI_SUCCESS || !has_sums) return status;
     stream->has_ended = end_wave(&stream->quiescence, stream->tree.sums);
     *moved = true;
-    return MPI_SUCCESS;
+    return stream->has_ended ? follow_choice(stream, stream->tree.sums) : MPI_SUCCESS;
 }
 
 /// A rank that has nothing to do sends what it has, and when it is done and all that is received joins a wave.
@@ -92,7 +92,8 @@ static int be_idle(struct stream* stream) {
     if (has_unsent(stream)) return close_idle(stream);
     if (stream->quiescence.in_wave || !stream->is_done) return MPI_SUCCESS;
     struct quiescence joined = stream->quiescence;
-    int64_t counts[2];
+    const struct tally* tally = &stream->tally;
+    int64_t counts[wave_values] = {0, 0, tally->items, tally->bytes, tally->partners};
     join_wave(&joined, counts);
     bool begun = false;
     const int status = begin_wave(stream, counts, &begun);

@@ -16,6 +16,9 @@
 /// Of an address: buckets with the item leave at once.
 static const uint32_t urgent_bit = 1U << 31;
 
+/// Of messages: axes twice, as the mesh may change, and what waves and the measurement take.
+enum { tag_up = 2 * most_axes, tag_down, tag_small, tag_large };
+
 enum {
     // To a next hop that receives nothing only that much is under way: MPI's memory there is bounded, too. Of a large message
     // MPI has the head only, and more of them keep a sender from waiting for each.
@@ -67,13 +70,26 @@ struct axis {
     int begin, count, most_count;
 };
 
+/// What is added up over all ranks in a wave. What stands behind the first two goes back down as a choice: none is 0.
+enum {
+    wave_sent,
+    wave_received,
+    wave_items,
+    wave_bytes,
+    wave_partners,
+    wave_values,
+    wave_dimensions = wave_items,
+    wave_bucket = wave_bytes,
+    wave_timeout = wave_partners  // ns
+};
+
 enum { most_children = 2 };
 enum wave_state { wave_gathers, wave_waits };
 
 /// What the rank does for a wave in the tree of ranks: sums come from children, and go to the parent.
 struct wave {
     enum wave_state state;
-    int64_t own[2], from_children[most_children][2], sums[2];
+    int64_t own[wave_values], from_children[most_children][wave_values], sums[wave_values];
     MPI_Request requests[1 + most_children];
     int request_count;
 };
@@ -90,6 +106,20 @@ struct silence {
     double patience, since;  // 0: for ever; there is none now
 };
 
+/// What this rank has done in the phase, for the model.
+struct tally {
+    int64_t items, bytes;  // delivered
+    int64_t partners;      // ranks that were pushed to
+};
+
+/// Where the program leaves the mesh to a model.
+struct choice {
+    bool is_open, is_bucket_given, is_timeout_given;
+    double alpha, beta;  // of the network: s per message and per byte
+    int least_bucket;
+    bool* is_partner;  // by rank
+};
+
 struct stream {
     topoloom_stream_front front;
     MPI_Comm comm;
@@ -97,14 +127,20 @@ struct stream {
     int last_hops;             // in hops below it items end, and have no address
     topoloom_stream_handler* handler;
     void* context;
-    int room;  // bytes of items in a bucket
+    int bucket_bytes, room;  // of a message, and of the items in it
+    long long memory_bytes;  // that is given
     double timeout, look_at;
     struct lull lull;
     struct silence silence;
+    struct tally tally;
+    struct choice choice;
+    int *order,
+        node_share;  // ranks along nodes, where the mesh follows them, and how many each has; 0: they differ
     struct mesh mesh;
     uint32_t* next_hops;  // what front.hops shows
     struct hop* hops;
     int hop_count;
+    int first_tag;  // of messages along axis 0: another after each change of the mesh, which ranks learn one by one
     struct axis axes[most_axes];
     int axis_count;
     MPI_Request* flights;   // sends under way, in no order
@@ -123,15 +159,36 @@ struct stream {
 // ---- layout.c ----------------------------------------------------------------------------------------------------
 /// Makes the mesh and its hops, without names. Gives what is wrong with the options, or NULL.
 const char* lay_out(struct stream* stream, const topoloom_stream_options* options, char* why, size_t size);
+/// The same where they are known to be right.
+void lay_axes(struct stream* stream, int dimensions, const int* extents);
 /// Of what has to be the same on all ranks.
 int layout_hash(const struct stream* stream, const int* order);
 /// Says by which hop each rank is reached, and where hops go.
 void name_hops(struct stream* stream, const int* order);
 
 // ---- nodes.c -----------------------------------------------------------------------------------------------------
-/// Lays a mesh along the nodes where the options leave that open: fills in the extents and an order, which is allocated, or
-/// NULL. Collective.
-int lay_by_node(const struct stream* stream, topoloom_stream_options* options, int* extents, int** order);
+/// Finds an order along the nodes where the options leave that open. Collective.
+int find_order(struct stream* stream, const topoloom_stream_options* options);
+/// Of a mesh that is laid along that order.
+void extents_along(const struct stream* stream, int dimensions, int* extents);
+
+// ---- create.c ----------------------------------------------------------------------------------------------------
+/// Bytes of a bucket, unless the program says.
+int standard_bucket(int hops, bool has_bound);
+/// Whether the memory that is given is too small.
+bool is_beyond(long long memory_bytes, int axes, int bucket_bytes);
+/// Between two phases.
+int change_layout(struct stream* stream, int dimensions, int bucket_bytes);
+
+// ---- choice.c ----------------------------------------------------------------------------------------------------
+/// Before anything is seen.
+int first_dimensions(const struct stream* stream);
+/// What the program has not given of alpha and beta. Collective.
+int measure_network(struct stream* stream);
+/// Of rank 0, when the sums over all ranks are there: writes the choice for the next phase into them.
+void choose_next(const struct stream* stream, int64_t sums[wave_values]);
+/// When a phase has ended.
+int follow_choice(struct stream* stream, const int64_t sums[wave_values]);
 
 // ---- buckets.c ---------------------------------------------------------------------------------------------------
 static inline struct stream* behind(topoloom_stream stream) { return (struct stream*)stream; }
@@ -169,7 +226,7 @@ int find_pulled(struct stream* stream, const void** item, int* bytes);
 
 // ---- wave.c ------------------------------------------------------------------------------------------------------
 /// `begun`: not so while sums of the wave before are under way.
-int begin_wave(struct stream* stream, const int64_t numbers[2], bool* begun);
+int begin_wave(struct stream* stream, const int64_t numbers[wave_values], bool* begun);
 /// Takes the wave on without waiting.
 int end_of_wave(struct stream* stream, bool* has_sums);
 /// Waits until the last sums have gone to children, who must have had them for the phase to end.

@@ -35,6 +35,8 @@ enum {
 };
 /* For item_bytes: each item has a length of its own. */
 enum { TOPOLOOM_STREAM_VARIABLE = 0 };
+/* For dimensions: a model of the network chooses them, before each phase by what was pushed in the one before. */
+enum { TOPOLOOM_STREAM_AUTO = -1 };
 
 /* What pushing in line needs, and nobody else. */
 typedef struct topoloom_stream_bucket { /* NOLINT(readability-identifier-naming): C */
@@ -60,11 +62,13 @@ typedef struct topoloom_stream_options { /* NOLINT(readability-identifier-naming
     long long
         memory_bytes; /* that buckets may take, but for what handlers push; 0: about two for each next hop, and 36, or 12 of less than 32 KB */
     double timeout;   /* s that an item waits for others on a hop, where ranks call often enough; 0: 0.001 */
-    int dimensions;   /* of the mesh, 1 to 4; 0 or 1: direct */
+    int dimensions; /* of the mesh, 1 to 4; 0 or 1: direct; TOPOLOOM_STREAM_AUTO: chosen for each phase, and with
+                         them bucket_bytes of items of a fixed size, and timeout, where these are 0 */
     const int* extents; /* of its axes, which hold at least all ranks; NULL: about equal ones */
     const int* order;   /* ranks along the mesh, the last axis' lines first; NULL: along nodes */
     double
         patience; /* s that a rank that is done waits with nothing to do until it is an error; 0: for ever */
+    double alpha, beta; /* s of a message and of a byte, by which TOPOLOOM_STREAM_AUTO chooses; 0: measured */
 } topoloom_stream_options;
 
 /* Makes a stream over a private duplicate of comm, which it may outlive. Collective; item_bytes, bucket_bytes and the mesh
@@ -116,6 +120,9 @@ TOPOLOOM_STREAM_API int topoloom_stream_done(topoloom_stream stream);
 TOPOLOOM_STREAM_API int topoloom_stream_progress(topoloom_stream stream, int* ended);
 /* Done, and progress to the end of the phase. */
 TOPOLOOM_STREAM_API int topoloom_stream_wait(topoloom_stream stream);
+/* The mesh, the bytes of a bucket, and the timeout in s of this phase, or of the next one. */
+TOPOLOOM_STREAM_API int topoloom_stream_choice(topoloom_stream stream, int* dimensions, int* bucket_bytes,
+                                               double* timeout);
 /* What buckets take, and the most that they ever took. */
 TOPOLOOM_STREAM_API int topoloom_stream_memory(topoloom_stream stream, long long* bytes, long long* most);
 

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A wave: ranks add up pairs of numbers towards rank 0 in a binary tree, and the sums come back. 2 (P - 1) messages, where an
+// A wave: ranks add up numbers towards rank 0 in a binary tree, and the sums come back. 2 (P - 1) messages, where an
 // MPI's non-blocking reduction may take P (P - 1), which SMPI's does.
 #include "stream.h"
 
-enum { tag_up = most_axes, tag_down };
+/// Only a model needs more than the numbers of messages.
+static int value_count(const struct stream* stream) {
+    return stream->choice.is_open ? wave_values : wave_items;
+}
 
 static void note(struct wave* wave, MPI_Request request) { wave->requests[wave->request_count++] = request; }
 
-static int send(struct stream* stream, int rank, int tag, const int64_t numbers[2]) {
+static int send(struct stream* stream, int rank, int tag, const int64_t numbers[wave_values]) {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int status = PMPI_Isend(numbers, 2, MPI_INT64_T, rank, tag, stream->comm, &request);
+    const int status =
+        PMPI_Isend(numbers, value_count(stream), MPI_INT64_T, rank, tag, stream->comm, &request);
     if (status == MPI_SUCCESS) note(&stream->tree, request);
     return status;
 }
 
-static int receive_from(struct stream* stream, int rank, int tag, int64_t numbers[2]) {
+static int receive_from(struct stream* stream, int rank, int tag, int64_t numbers[wave_values]) {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int status = PMPI_Irecv(numbers, 2, MPI_INT64_T, rank, tag, stream->comm, &request);
+    const int status =
+        PMPI_Irecv(numbers, value_count(stream), MPI_INT64_T, rank, tag, stream->comm, &request);
     if (status == MPI_SUCCESS) note(&stream->tree, request);
     return status;
 }
@@ -37,14 +42,13 @@ static int test_all(struct wave* wave, bool* is_done) {
     return status;
 }
 
-int begin_wave(struct stream* stream, const int64_t numbers[2], bool* begun) {
+int begin_wave(struct stream* stream, const int64_t numbers[wave_values], bool* begun) {
     struct wave* wave = &stream->tree;
     // The sums of the wave before may be on their way to children.
     int status = test_all(wave, begun);
     if (status != MPI_SUCCESS || !*begun) return status;
     wave->state = wave_gathers;
-    wave->own[0] = numbers[0];
-    wave->own[1] = numbers[1];
+    for (int i = 0; i < wave_values; ++i) wave->own[i] = numbers[i];
     for (int c = 0; c < child_count(stream) && status == MPI_SUCCESS; ++c)
         status = receive_from(stream, 2 * stream->rank + 1 + c, tag_up, wave->from_children[c]);
     return status;
@@ -53,12 +57,12 @@ int begin_wave(struct stream* stream, const int64_t numbers[2], bool* begun) {
 static int pass_up(struct stream* stream) {
     struct wave* wave = &stream->tree;
     for (int c = 0; c < child_count(stream); ++c)
-        for (int i = 0; i < 2; ++i) wave->own[i] += wave->from_children[c][i];
+        for (int i = 0; i < wave_values; ++i) wave->own[i] += wave->from_children[c][i];
     const int parent = (stream->rank - 1) / 2;
     wave->state = wave_waits;
     if (stream->rank == 0) {
-        wave->sums[0] = wave->own[0];
-        wave->sums[1] = wave->own[1];
+        for (int i = 0; i < wave_values; ++i) wave->sums[i] = wave->own[i];
+        choose_next(stream, wave->sums);
         return MPI_SUCCESS;
     }
     const int status = send(stream, parent, tag_up, wave->own);

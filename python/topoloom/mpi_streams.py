@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -15,6 +15,7 @@ from topoloom._core import Error
 from topoloom.mpi_library import everywhere, handle, loaded
 
 _STOPPED = -2  # TOPOLOOM_STREAM_STOPPED
+_AUTO = -1  # TOPOLOOM_STREAM_AUTO
 _HANDLER = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int
 )
@@ -38,8 +39,13 @@ class Stream:
     handler
         Called with arrays of items that have come; shape ``(n,)``, read-only, and gone
         when it returns. It may push. Without it, `pull` and `wait` return them.
-    bucket_bytes, memory_bytes, timeout, dimensions, patience
+    bucket_bytes, memory_bytes, timeout, patience
         As in ``topoloom_stream.h``; bytes and seconds, 0 for what is usual.
+    dimensions
+        Of the virtual mesh: 1, direct, to 4; ``"auto"``: chosen for each phase by what
+        was pushed in the one before, with buckets and timeout where these are 0.
+    alpha, beta
+        Seconds of a message and of a byte, by which ``"auto"`` chooses; 0: measured.
     mpicc
         Compiler of mpi4py's MPI; default: the one that mpi4py names, else on PATH.
 
@@ -60,8 +66,10 @@ class Stream:
         bucket_bytes: int = 0,
         memory_bytes: int = 0,
         timeout: float = 0,
-        dimensions: int = 1,
+        dimensions: int | Literal["auto"] = 1,
         patience: float = 0,
+        alpha: float = 0,
+        beta: float = 0,
         mpicc: str | None = None,
     ) -> None:
         from topoloom.preload.streams import build_streams
@@ -75,7 +83,15 @@ class Stream:
         self._handle = handler or (lambda items: self._come.append(items.copy()))
         self._callback = _HANDLER(self._take)
         options = _Options(
-            bucket_bytes, memory_bytes, timeout, dimensions, None, None, patience
+            bucket_bytes,
+            memory_bytes,
+            timeout,
+            _AUTO if dimensions == "auto" else dimensions,
+            None,
+            None,
+            patience,
+            alpha,
+            beta,
         )
         self._check(
             self._library.topoloom_stream_create(
@@ -155,6 +171,19 @@ class Stream:
         self._check(self._library.topoloom_stream_wait(self._stream))
         return self._taken()
 
+    def choice(self) -> tuple[int, int, float]:
+        """Return dimensions, bytes of a bucket, and timeout in s of the next phase."""
+        dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
+        self._check(
+            self._library.topoloom_stream_choice(
+                self._stream,
+                ctypes.byref(dimensions),
+                ctypes.byref(size),
+                ctypes.byref(timeout),
+            )
+        )
+        return dimensions.value, size.value, timeout.value
+
     def close(self) -> None:
         """Free the stream. Collective, between two phases."""
         if self._stream:
@@ -232,6 +261,8 @@ class _Options(ctypes.Structure):
         ("extents", ctypes.c_void_p),
         ("order", ctypes.c_void_p),
         ("patience", ctypes.c_double),
+        ("alpha", ctypes.c_double),
+        ("beta", ctypes.c_double),
     )
 
 

@@ -28,7 +28,7 @@ def job(
 
 
 @pytest.mark.parametrize(
-    ("ranks", "seed", "dimensions"), [(1, 4, 1), (3, 5, 1), (3, 7, 2)]
+    ("ranks", "seed", "dimensions"), [(1, 4, 1), (3, 5, 1), (3, 7, 2), (3, 8, -1)]
 )
 def test_every_item_comes_once(
     job: tuple[Mpi, Path], ranks: int, seed: int, dimensions: int
@@ -45,7 +45,7 @@ def test_errors_are_returned_where_the_program_wants_them(
     mpi, folder = job
     program = with_streams(mpi, MISTAKES, folder)
     done = run_to_end(mpi.command(3, program, "returned"))
-    assert said(done) == "19 of 19 mistakes were returned\n"
+    assert said(done) == "21 of 21 mistakes were returned\n"
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +67,8 @@ def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("extent", "create: an extent of 0 is not positive"),
         ("timeout", "create: a timeout of -1 s is not positive"),
         ("patience", "create: a patience of -1 s is negative"),
+        ("network", "create: an alpha of -1 s or a beta of 0 s is negative"),
+        ("auto", "create: extents and order need a number of dimensions"),
         ("item", "create: a size of items of -4 B is negative"),
         ("pull", "pull: the stream has a handler"),
         ("wait", "wait: items are pulled"),

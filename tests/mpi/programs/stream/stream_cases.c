@@ -166,7 +166,7 @@ static int take_reply(void* context, const void* items, int count) {
 
 static void run_replies(int seed, int rounds) {
     const topoloom_stream_options options = {
-        .bucket_bytes = 64, .memory_bytes = dimensions * (400 + seed % 100), .dimensions = dimensions};
+        .bucket_bytes = 64, .memory_bytes = abs(dimensions) * (400 + seed % 100), .dimensions = dimensions};
     topoloom_stream requests;
     check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), reply, NULL, &options, &requests));
     check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), take_reply, NULL, &options, &replies));

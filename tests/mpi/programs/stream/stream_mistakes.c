@@ -24,9 +24,10 @@ static int try_mesh(const int* extents, const int* order) {
     return try_options((topoloom_stream_options){.dimensions = 2, .extents = extents, .order = order}, 8);
 }
 
-static const char* const mistakes[] = {
-    "rank", "negative", "done",       "size",   "bound",   "bucket", "timeout",  "item",    "pull",    "wait",
-    "free", "handler",  "dimensions", "extent", "extents", "twice",  "stranger", "unequal", "patience"};
+static const char* const mistakes[] = {"rank",       "negative", "done",    "size",  "bound",    "bucket",
+                                       "timeout",    "item",     "pull",    "wait",  "free",     "handler",
+                                       "dimensions", "extent",   "extents", "twice", "stranger", "unequal",
+                                       "patience",   "network",  "auto"};
 
 static int make(const char* what) {
     long value = 1;
@@ -46,6 +47,13 @@ static int make(const char* what) {
     if (strcmp(what, "patience") == 0) status = try_options((topoloom_stream_options){.patience = -1}, 8);
     if (strcmp(what, "item") == 0) status = try_options((topoloom_stream_options){.timeout = 1}, -4);
     if (strcmp(what, "dimensions") == 0) status = try_options((topoloom_stream_options){.dimensions = 5}, 8);
+    if (strcmp(what, "network") == 0)
+        status = try_options((topoloom_stream_options){.dimensions = TOPOLOOM_STREAM_AUTO, .alpha = -1}, 8);
+    if (strcmp(what, "auto") == 0) {
+        const int extents[] = {ranks, 1};
+        const topoloom_stream_options options = {.dimensions = TOPOLOOM_STREAM_AUTO, .extents = extents};
+        status = try_options(options, 8);
+    }
     if (strcmp(what, "extent") == 0) status = try_mesh((const int[]){ranks, 0}, NULL);
     if (strcmp(what, "extents") == 0) status = try_mesh((const int[]){1, 2}, NULL);
     if (strcmp(what, "twice") == 0) status = try_mesh(NULL, (const int[]){1, 1, 0});

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Literal
 
 import numpy as np
 from mpi4py import MPI
@@ -21,7 +22,7 @@ def drawn(rank: int) -> np.ndarray:
     return np.random.default_rng(rank).integers(0, SLOTS * comm.size, UPDATES)
 
 
-def histogram(dimensions: int) -> None:
+def histogram(dimensions: int | Literal["auto"]) -> None:
     """Count, in small buckets, the places that all ranks draw."""
     table = np.zeros(SLOTS, np.int64)
 
@@ -114,7 +115,7 @@ def mistakes() -> list[str]:
     return found
 
 
-for dimensions in (1, 2):
+for dimensions in (1, 2, "auto"):
     histogram(dimensions)
 gather()
 order()
