@@ -49,7 +49,8 @@ static const char* spread(const struct state* state, long long count, int to_cou
                           const long long* tasks_to, long long* tasks) {
     if (count < 0 || to_count < 0) return "the number of tasks or of receivers is negative";
     for (int i = 0; i < to_count; ++i) {
-        if (to[i] < 0 || to[i] >= state->ranks || to[i] == state->rank) return "a receiver is not another rank";
+        if (to[i] < 0 || to[i] >= state->ranks || to[i] == state->rank)
+            return "a receiver is not another rank";
         if (tasks[to[i]] != 0) return "a receiver is named twice";
         if (tasks_to[i] < 1) return "a receiver is handed less than one task";
         if (tasks_to[i] > count) return "more tasks are handed over than there are";
