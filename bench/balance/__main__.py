@@ -105,13 +105,27 @@ def _simulated(quick: bool) -> None:
         rows.append([f"{ranks:,}", f"{found.gathered:.0f}", f"{found.by_messages:.0f}"])
     title = "Messages of a decision in SimGrid's MPI, us"
     print_table(["ranks", "all-gather", "by messages"], rows, title=title, left=0)
-    rows = []
-    for ranks, size in simulated.WALKS[: 1 if quick else None]:
-        walk = simulated.time_walks(ranks, size)
-        times = [f"{walk.balancing[method]:.1f}" for method in simulated.METHODS]
-        rows.append([f"{ranks:,}", f"{size:,}", *times])
+    walks = [
+        simulated.time_walks(*of) for of in simulated.WALKS[: 1 if quick else None]
+    ]
     title = "Diffusion Monte Carlo in SimGrid's MPI: balancing per step, us"
-    columns = ["ranks", "bytes of a walker", *simulated.METHODS]
+    _print_walks(walks, title)
+    walks = [
+        simulated.time_drawn(*of) for of in simulated.DRAWN[: 1 if quick else None]
+    ]
+    _print_walks(walks, "The same of drawn loads")
+
+
+def _print_walks(walks: list[simulated.Walk], title: str) -> None:
+    rows = [
+        [
+            f"{walk.ranks:,}",
+            f"{walk.task_bytes:,}",
+            *(f"{time:.1f}" for time in walk.balancing.values()),
+        ]
+        for walk in walks
+    ]
+    columns = ["ranks", "bytes of a task", *walks[0].balancing]
     print_table(columns, rows, title=title, left=0)
 
 

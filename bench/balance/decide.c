@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times decisions both ways: `decide REPEATS` prints microseconds as JSON, in the median, from the last rank's start to
-// the last rank's end.
+// Times decisions one way or the other: `decide gathered|by_messages REPEATS` prints microseconds in the median, from the last
+// rank's start to the last rank's end.
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <topoloom_balance.h>
 
 static int ascending(const void* a, const void* b) {
@@ -36,10 +38,12 @@ int main(int argc, char** argv) {
     int rank = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const int repeats = argc > 1 ? atoi(argv[1]) : 3;
-    const double gathered = median(MPI_COMM_WORLD, TOPOLOOM_DECIDE_GATHERED, repeats, rank);
-    const double by_messages = median(MPI_COMM_WORLD, TOPOLOOM_DECIDE_BY_MESSAGES, repeats, rank);
-    if (rank == 0) printf("{\"gathered\": %.3f, \"by_messages\": %.3f}\n", gathered, by_messages);
+    if (argc != 3) return 2;
+    const bool gathers = strcmp(argv[1], "gathered") == 0;
+    const double found =
+        median(MPI_COMM_WORLD, gathers ? TOPOLOOM_DECIDE_GATHERED : TOPOLOOM_DECIDE_BY_MESSAGES,
+               atoi(argv[2]), rank);
+    if (rank == 0) printf("%.3f\n", found);
     MPI_Finalize();
     return 0;
 }

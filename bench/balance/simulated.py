@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,11 +15,18 @@ APP = MPI.parent / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp
 #: Of nodes with 12 cores, by ranks: links of 10 GB/s and 1 us.
 TORI = {120: "5x2", 1200: "5x5x4", 1020: "17x5", 4092: "31x11"}
 #: How many ranks decide, and how many walk with walkers of how many bytes.
-DECIDED = (120, 1020, 4092)
-WALKS = ((120, 672), (120, 32768), (1200, 672), (1200, 32768))
+DECIDED = (120, 1020)
+WALKS = ((120, 672), (120, 32768))
+#: Steps that begin with drawn loads.
+DRAWN = ((120, 672), (120, 2048), (120, 8192), (120, 32768))
+#: Steps in which communicators are made; they do not count.
+SETUP = 4
+#: From here on ranks poll once in 1 us, not in 0.1 us: each poll is an event.
+MANY_RANKS = 1000
 #: Methods of the library, and a swap of walkers along a sorted list.
 METHODS = ("sweep", "alias", "qwalk", "curve", "transport", "swap")
-ON_MACHINE = ("curve", "transport")
+ON_MACHINE = ("curve", "transport", "transport(receives=0)")
+DRAWN_METHODS = ("swap", "qwalk", "alias", "sweep", *ON_MACHINE)
 
 
 class Decision(NamedTuple):
@@ -49,25 +55,46 @@ def time_decisions(ranks: int, repeats: int = 3) -> Decision:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = _build(HERE / "decide.c", folder)
-        said = _run(folder, ranks, program, repeats)
-        found = json.loads(said)
-        return Decision(ranks, found["gathered"], found["by_messages"])
+        ways = ("gathered", "by_messages")
+        found = [float(_run(folder, ranks, program, way, repeats)) for way in ways]
+        return Decision(ranks, *found)
 
 
-def time_walks(ranks: int, task_bytes: int, steps: int = 20, walkers: int = 20) -> Walk:
-    """Run the app with each method; energies must be equal. `walkers` per rank."""
+def time_walks(ranks: int, task_bytes: int, steps: int = 12, walkers: int = 20) -> Walk:
+    """Run the app with each method; energies must be equal. `walkers` per rank.
+
+    The simulation repeats itself, so that a run of the first steps says what these
+    take, which is not counted.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = _build(APP, folder)
         energies, times = set(), {}
         for method in METHODS:
-            words = ["harmonic", walkers * ranks, steps, method, task_bytes]
-            if method in ON_MACHINE:
-                words.append(machine(ranks))
-            energy, balancing = _run(folder, ranks, program, *words).splitlines()[:2]
+            place = [machine(ranks)] if method in ON_MACHINE else []
+            seconds = {}
+            for count in (SETUP, steps):
+                words = ("harmonic", walkers * ranks, count, method, task_bytes, *place)
+                energy, balancing = _run(folder, ranks, program, *words).splitlines()[
+                    :2
+                ]
+                seconds[count] = count * float(balancing.split()[1])
             energies.add(energy.partition(": ")[2])
-            times[method] = float(balancing.split()[1])
+            times[method] = (seconds[steps] - seconds[SETUP]) / (steps - SETUP)
         assert len(energies) == 1, energies
+        return Walk(ranks, task_bytes, times)
+
+
+def time_drawn(ranks: int, task_bytes: int, steps: int = 6) -> Walk:
+    """Time steps that begin with 20 to 28 tasks on each rank, by each method."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = _build(HERE / "drawn_steps.c", folder)
+        times = {}
+        for method in DRAWN_METHODS:
+            place = [machine(ranks)] if method in ON_MACHINE else []
+            words = (method, task_bytes, steps, *place)
+            times[method] = float(_run(folder, ranks, program, *words))
         return Walk(ranks, task_bytes, times)
 
 
@@ -98,7 +125,10 @@ def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
         run("topoloom", "machine", machine(ranks), "-o", platform)
         names = [f"node-{rank // 12}.topoloom\n" for rank in range(ranks)]
         hosts.write_text("".join(names))
-    settings = [f"--cfg={name}:{value}" for name, value in (SETTINGS | QUICK).items()]
+    chosen = SETTINGS | QUICK
+    if ranks >= MANY_RANKS:
+        chosen |= {"smpi/iprobe": "1e-6"}
+    settings = [f"--cfg={name}:{value}" for name, value in chosen.items()]
     command = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     command += ["-hostfile", hosts, *settings, "--log=root.thresh:error", program]
     done = subprocess.run(
