@@ -92,6 +92,7 @@ def command(
     from topoloom.launch.exports.registry import (
         find_format,
         refuse_lost_binding,
+        relies_on,
         use,
         what_is_lost,
     )
@@ -110,7 +111,7 @@ def command(
     refuse_lost_binding(target, placed)
     text = target.write(placed)
     checked = _check(target, text, placed, program, options or []) if check else None
-    loss = what_is_lost(target, placed)
+    loss = what_is_lost(target, placed) or relies_on(target)
     if output is not None:
         write_text(output, text)
     how = naming_file(output or Path("FILE"), use(target, placed))

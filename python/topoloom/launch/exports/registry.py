@@ -138,8 +138,13 @@ def refuse_lost_binding(entry: LaunchFormat, placement: HostPlacement) -> None:
     )
 
 
+def relies_on(entry: LaunchFormat) -> str | None:
+    """Say in one sentence what the launcher must do to keep the order, if anything."""
+    return torchrun.RELIES_ON if entry in (torchrun, torchrun_script) else None
+
+
 def what_is_lost(entry: LaunchFormat, placement: HostPlacement) -> str | None:
-    """Say in a sentence what the format leaves out or relies on, if anything."""
+    """Say in one sentence what of the placement the format leaves out, if anything."""
     on_rails = placement.machine.nodes_per_host > 1
     if on_rails and not placement.node.cpus and entry is openmpi_rankfile:
         return (
@@ -148,8 +153,6 @@ def what_is_lost(entry: LaunchFormat, placement: HostPlacement) -> str | None:
             f"{counted(placement.cores_per_slot, 'core')} (--cores-per-slot); "
             "torchrun, bindings and json name GPUs"
         )
-    if entry in (torchrun, torchrun_script):
-        return torchrun.RELIES_ON
     if entry.keeps_slots(placement):
         return None
     if on_rails:
