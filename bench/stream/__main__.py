@@ -16,13 +16,14 @@ from typing import Any
 
 from peers.tables import paste
 from smpi import MPI, find, run
-from stream import laid, shapes
+from stream import beside, laid, shapes
 
 HERE = Path(__file__).parent
 MODEL = MPI.parent / "tests" / "mpi" / "programs" / "stream" / "quiescence_model.cpp"
 MARKS = "<!-- bench-stream: begin -->", "<!-- bench-stream: end -->"
 SHAPES = "<!-- bench-shapes: begin -->", "<!-- bench-shapes: end -->"
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
+BESIDE = "<!-- bench-beside: begin -->", "<!-- bench-beside: end -->"
 LAID = "<!-- bench-laid: begin -->", "<!-- bench-laid: end -->"
 WAYS = ("stream", "pushed", "delivered", "buffers", "messages")
 HEAD = (
@@ -47,6 +48,12 @@ def main(given: Sequence[str] | None = None) -> None:
         "--laid", action="store_true", help="only meshes along nodes, simulated"
     )
     parser.add_argument(
+        "--beside",
+        type=Path,
+        metavar="SOURCES",
+        help="only beside Conveyors and BriefKAsten, whose sources are there",
+    )
+    parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
     asked = parser.parse_args(given)
@@ -56,6 +63,10 @@ def main(given: Sequence[str] | None = None) -> None:
             return
         if asked.shapes:
             renew(asked.docs, shapes.table(Path(folder)), SHAPES)
+            return
+        if asked.beside:
+            words = Path(folder), asked.beside, asked.items, asked.repeats
+            renew(asked.docs, beside.table(*words), BESIDE)
             return
         if asked.laid:
             renew(asked.docs, laid.table(Path(folder)), LAID)

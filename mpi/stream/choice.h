@@ -25,7 +25,7 @@ static const double item_seconds = 1e-8;  // of the CPU, to push an item or pass
 static inline double lesser(double one, double other) { return one < other ? one : other; }
 static inline double greater(double one, double other) { return one > other ? one : other; }
 
-/// Buckets for so many bytes: not less than one.
+/// Buckets of `room` that `bytes` take.
 static inline double bucket_count(double bytes, double room) {
     const int64_t full = (int64_t)(bytes / room);
     return (double)full + ((double)full * room < bytes);
@@ -39,7 +39,7 @@ static inline double different(double extent, double drawn) {
     return (extent - 1) * (1 - missed);
 }
 
-/// Seconds of a rank's phase, with buckets of so many bytes; `used`: hops that it sends along.
+/// Seconds of a rank's phase, with buckets of `bucket` bytes; `used`: hops that it sends along.
 static inline double phase_seconds(const struct mesh* mesh, struct network network, struct traffic traffic,
                                    double bucket, double* used) {
     enum { header = 8, address = 4 };

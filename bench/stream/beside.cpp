@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an update of a histogram costs: `beside ITEMS REPEATS`. Every rank draws ITEMS numbers of 8 bytes and sends each to another rank,
+// which adds it up: by a stream, and by a conveyor of bale or a message queue of BriefKAsten where it is compiled with
+// CONVEYORS or BRIEFKASTEN. Rank 0 prints JSON: nanoseconds of CPU time per item and rank, without those to draw it.
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <topoloom_stream.hpp>
+#ifdef CONVEYORS
+extern "C" {
+#include <convey.h>
+int xmpi_init(int argc, char** argv);
+}
+#endif
+#ifdef BRIEFKASTEN
+#include <briefkasten/queue_builder.hpp>
+#endif
+
+namespace {
+
+int rank, ranks;
+uint64_t sum;
+long taken;
+
+double cpu_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+struct Draw {
+    uint64_t state;
+    uint64_t operator()() { return state = state * 6364136223846793005ULL + 1442695040888963407ULL; }
+};
+
+int other_rank(uint64_t drawn) {
+    const auto step = static_cast<int>(((drawn >> 32) * static_cast<uint64_t>(ranks - 1)) >> 32);
+    const int to = rank + 1 + step;
+    return to < ranks ? to : to - ranks;
+}
+
+void take(uint64_t item) {
+    sum += item;
+    ++taken;
+}
+
+void by_nothing(long items, Draw draw) {
+    for (long i = 0; i < items; ++i) {
+        const uint64_t drawn = draw();
+        take(drawn + static_cast<uint64_t>(other_rank(drawn)));
+    }
+}
+
+void by_stream(topoloom::Stream<uint64_t>& stream, long items, Draw draw) {
+    for (long i = 0; i < items; ++i) {
+        const uint64_t drawn = draw();
+        stream.push(drawn, other_rank(drawn));
+    }
+    stream.wait();
+}
+
+#ifdef CONVEYORS
+void by_conveyor(convey_t* conveyor, long items, Draw draw) {
+    convey_begin(conveyor, sizeof(uint64_t), alignof(uint64_t));
+    long i = 0;
+    uint64_t drawn = draw(), come = 0;
+    while (convey_advance(conveyor, i == items)) {
+        while (i < items && convey_push(conveyor, &drawn, other_rank(drawn)) == convey_OK) {
+            drawn = draw();
+            ++i;
+        }
+        while (convey_pull(conveyor, &come, nullptr) == convey_OK) take(come);
+    }
+    convey_reset(conveyor);
+}
+#endif
+
+#ifdef BRIEFKASTEN
+void by_queue(auto& queue, long items, Draw draw) {
+    const auto on_message = [](auto envelope) {
+        for (const uint64_t item : envelope.message) take(item);
+    };
+    for (long i = 0; i < items; ++i) {
+        const uint64_t drawn = draw();
+        queue.post_message_blocking(drawn, other_rank(drawn), on_message);
+    }
+    static_cast<void>(queue.terminate(on_message));
+}
+#endif
+
+/// All items must have come.
+template <typename Way>
+double nanoseconds(Way way, long items) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    taken = 0;
+    const double begin = cpu_seconds();
+    way();
+    double spent = cpu_seconds() - begin, all = 0;
+    long come = 0;
+    MPI_Allreduce(&spent, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&taken, &come, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (come != items * ranks) MPI_Abort(MPI_COMM_WORLD, 1);
+    return 1e9 * all / ranks / static_cast<double>(items);
+}
+
+void measure(long items, int repeats) {
+    topoloom::Stream<uint64_t> stream(MPI_COMM_WORLD, [](const uint64_t& item) { take(item); });
+#ifdef CONVEYORS
+    convey_t* conveyor = convey_new(SIZE_MAX, 0, nullptr, convey_opt_SCATTER);
+#endif
+    for (int i = 0; i < repeats; ++i) {
+        const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
+        const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
+        const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
+        if (rank == 0) std::printf("{\"stream\": %.3f", streamed - nothing);
+#ifdef CONVEYORS
+        const double conveyed = nanoseconds([&] { by_conveyor(conveyor, items, draw); }, items);
+        if (rank == 0) std::printf(", \"Conveyors\": %.3f", conveyed - nothing);
+#endif
+#ifdef BRIEFKASTEN
+        // What it waits for would make MPI slower for the others.
+        auto queue = briefkasten::BufferedMessageQueueBuilder<uint64_t>().build();
+        queue.synchronous_mode();
+        const double queued = nanoseconds([&] { by_queue(queue, items, draw); }, items);
+        if (rank == 0) std::printf(", \"BriefKAsten\": %.3f", queued - nothing);
+#endif
+        if (rank == 0) std::printf(", \"sum\": %llu}\n", static_cast<unsigned long long>(sum));
+    }
+#ifdef CONVEYORS
+    convey_free(conveyor);
+#endif
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+#ifdef CONVEYORS
+    xmpi_init(argc, argv);
+#else
+    MPI_Init(&argc, &argv);
+#endif
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    measure(argc > 1 ? std::atol(argv[1]) : 1'000'000, argc > 2 ? std::atoi(argv[2]) : 15);
+    MPI_Finalize();
+    return 0;
+}
