@@ -17,8 +17,11 @@ TORI = {120: "5x2", 1200: "5x5x4", 1020: "17x5", 4092: "31x11"}
 #: How many ranks decide, and how many walk with walkers of how many bytes.
 DECIDED = (120, 1020)
 WALKS = ((120, 672), (120, 32768))
-#: Steps that begin with drawn loads.
-DRAWN = ((120, 672), (120, 2048), (120, 8192), (120, 32768))
+#: Ranks, bytes of a task, and steps that begin with drawn loads.
+DRAWN = (
+    *((120, 672, 6), (120, 2048, 6), (120, 8192, 6), (120, 32768, 6)),
+    (1200, 672, 1),
+)
 #: Steps in which communicators are made; they do not count.
 SETUP = 4
 #: From here on ranks poll once in 1 us, not in 0.1 us: each poll is an event.
@@ -85,7 +88,7 @@ def time_walks(ranks: int, task_bytes: int, steps: int = 12, walkers: int = 20) 
         return Walk(ranks, task_bytes, times)
 
 
-def time_drawn(ranks: int, task_bytes: int, steps: int = 6) -> Walk:
+def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
     """Time steps that begin with 20 to 28 tasks on each rank, by each method."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
