@@ -19,6 +19,7 @@ from topoloom.launch.exports import torchrun
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
 from topoloom.support.files import shared_directory
+from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
 
 _REPORTS = "TOPOLOOM_TORCH_RANKS"
@@ -27,6 +28,7 @@ _HOOK = f"""\
 import importlib.machinery
 import importlib.util
 import os
+import re
 import socket
 import sys
 
@@ -34,7 +36,8 @@ import sys
 def report():
     where = os.environ.get("{_REPORTS}")
     rank, local = os.environ.get("RANK", ""), os.environ.get("LOCAL_RANK", "")
-    if where and rank.isdigit() and local.isdigit() and "GROUP_RANK" in os.environ:
+    numbers = re.fullmatch("[0-9]+ [0-9]+", rank + " " + local)
+    if where and numbers and "GROUP_RANK" in os.environ:
         names = (os.environ.get(name) for name in ("SLURMD_NODENAME", "NODE_NAME"))
         host = next(filter(None, names), None) or socket.gethostname()
         gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
@@ -118,12 +121,12 @@ class TorchRanks:
         found = {}
         for path in self._path.glob("rank-*"):
             rank = path.name.removeprefix("rank-")
-            if not rank.isdigit():
+            if not is_number(rank):
                 continue
             host, local, visible = path.read_text().split("\n")
             gpus = visible.split(",") if visible else []
             own = gpus[int(local)] if int(local) < len(gpus) else local
-            found[int(rank)] = SeenRank(host, int(own) if own.isdigit() else None)
+            found[int(rank)] = SeenRank(host, int(own) if is_number(own) else None)
         return found
 
 
