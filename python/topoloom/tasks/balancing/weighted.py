@@ -54,7 +54,7 @@ class Resettled(NamedTuple):
 
     def loads(self, owners: NDArray[np.uint32]) -> NDArray[np.float64]:
         """Sum the loads of each rank's tasks, by one owner per task."""
-        return np.bincount(owners, self.tasks.loads, self.ranks)
+        return np.bincount(owners, self.tasks.loads, self.ranks).astype(np.float64)
 
     @property
     def plan(self) -> NDArray[np.int64]:
