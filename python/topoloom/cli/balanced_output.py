@@ -113,16 +113,16 @@ def _print(resettled: Resettled, times: dict[str, float]) -> None:
         ("at least", f"{found.least_bytes:,}"),
     ]
     if resettled.tasks.graph is not None:
-        before, after = found.cut_bytes_before, found.cut_bytes
+        before, after = resettled.cut_bytes
         facts.append(("bytes between ranks", f"{before:,}, then {after:,}"))
     if resettled.where is not None:
         facts.append(("machine", resettled.where.allocation.machine.name))
         if resettled.tasks.graph is not None:
-            hops = [format_count(n) for n in (found.hop_bytes_before, found.hop_bytes)]
+            hops = [format_count(n) for n in resettled.hop_bytes]
             facts.append(("hop-bytes", ", then ".join(hops)))
         facts.append(("hop-bytes of moves", format_count(found.moved_hop_bytes)))
     if resettled.tasks.graph is not None or resettled.where is not None:
-        costs = [format_count(cost) for cost in (found.cost_before, found.cost)]
+        costs = [format_count(cost) for cost in resettled.costs]
         facts.append(("cut and moved, summed", ", then ".join(costs)))
     print_facts(facts + time_facts(times))
 

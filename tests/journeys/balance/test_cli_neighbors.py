@@ -172,6 +172,54 @@ def test_hypergraphs_cut_what_one_task_away_from_the_others_does(
     assert found["cut_bytes"] == 6
 
 
+def hyperedge_cut(hyperedges: list[tuple[int, list[int]]], owners: list[int]) -> int:
+    return sum(w * (len({owners[pin] for pin in pins}) - 1) for w, pins in hyperedges)
+
+
+@pytest.mark.parametrize("factor", [1, 100])
+def test_weights_of_hyperedges_are_shared_among_their_pairs_whatever_their_unit(
+    topoloom: Command, factor: int
+) -> None:
+    hyperedges = [(1, [0, 1, 2, 3, 4]), (2, [4, 5]), (1, [0, 5])]
+    rows = [" ".join(map(str, [w * factor, *pins])) for w, pins in hyperedges]
+    write("h.hg", ["0 6 3 9 2", *rows])
+    owners = [0, 0, 0, 0, 0, 1]
+    write("h.assign", [str(owner) for owner in owners])
+    words = ["--tolerance", "0.4", "--periods", str(100 // factor), "--json"]
+    found = topoloom("balance", "h.hg", *words).json
+    for task, _, new in moved(found):
+        owners[task] = new
+    assert found["cut_bytes"] == factor * hyperedge_cut(hyperedges, owners)
+    # The least of all ways to have 2 to 4 tasks per rank.
+    every = itertools.product((0, 1), repeat=6)
+    fair = [list(new) for new in every if 2 <= sum(new) <= 4]
+    assert found["cost"] == found["cut_bytes"] * (100 // factor) + len(found["moves"])
+    assert found["cost"] == min(
+        100 * hyperedge_cut(hyperedges, new)
+        + sum(a != b for a, b in zip(new, [0, 0, 0, 0, 0, 1], strict=True))
+        for new in fair
+    )
+
+
+@pytest.mark.parametrize(("pins", "weight"), [(3, 1), (10, 1), (32, 7), (40, 1)])
+def test_the_cut_of_a_hyperedge_is_its_weight_per_further_rank(
+    topoloom: Command, pins: int, weight: int
+) -> None:
+    write("h.hg", [f"0 {pins} 1 {pins} 2", " ".join(map(str, [weight, *range(pins)]))])
+    write("h.assign", ["0"] * (pins - 2) + ["1", "2"])
+    words = ["balance", "h.hg", "--tolerance", "99", "--periods", "0.001", "--json"]
+    found = topoloom(*words).json
+    assert found["moves"] == []
+    assert (found["cut_bytes_before"], found["cut_bytes"]) == (2 * weight, 2 * weight)
+    # On a machine pairs count: the last two, and each with all others, over two links.
+    on = topoloom(*words, "--machine", "tree:3").json
+    assert on["moves"] == []
+    if pins <= 32:
+        apart = 2 * (pins - 2) + 1
+        expected = pytest.approx(2 * apart * weight / (pins - 1), rel=1e-9)
+        assert on["hop_bytes_before"] == expected
+
+
 EDGES = "task,task,bytes"
 
 
@@ -180,8 +228,12 @@ EDGES = "task,task,bytes"
     [
         ([EDGES, "a,b"], "edges.csv:2: expected the 3 columns task,task,bytes, not 2"),
         ([EDGES, "a,bb,1"], "edges.csv:2: no task 'bb' (did you mean 'b'?)"),
-        (["a,b,x"], "edges.csv:1: the bytes of a pair is an integer of 0 or more"),
-        (["a,b,-3"], "edges.csv:1: the bytes of a pair is an integer of 0 or more"),
+        (["a,b,x"], "edges.csv:1: the number of bytes of a pair is an integer"),
+        (["a,b,-3"], "edges.csv:1: the number of bytes of a pair is an integer"),
+        (
+            ["a,b,4611686018427387904"],
+            "edges.csv:1: the number of bytes of a pair is b",
+        ),
         (["a,b,4611686018427387903"] * 2, "the bytes of all pairs add up to 2^62 or"),
     ],
 )
@@ -201,6 +253,7 @@ def test_edges_that_cannot_be_are_refused(
         ("m.graph", ["2 1", "2", "1"], None, "m.graph does not say which rank has"),
         ("m.graph", ["2 1", "2", "1"], ["0"], "m.assign has ranks of 1 task, but m.gr"),
         ("m.graph", ["2 1", "2", "1"], ["0", "x"], "m.assign:2: the rank of a task is"),
+        ("m.graph", ["2 1", "2", "1"], ["0", "10000000"], "m.assign:2: the rank of a"),
         ("m.graph", ["2 1", "2", "3"], ["0", "0"], "m.graph:3: vertex 2 has neighbor"),
         ("m.hg", ["2 1 2"], ["0", "0"], "m.hg:1: a number of the header is missing"),
         ("m.hg", ["2 1 2 21"], ["0", "0"], "m.hg:1: the header is 'vertices hyper"),
@@ -210,6 +263,7 @@ def test_edges_that_cannot_be_are_refused(
         ("m.hg", ["9 1 2 00", "1 2"], ["0", "0"], "there are 9 vertices, but ranks of"),
         ("m.hg", ["2 1 2 10", "1 2", "3"], ["0", "0"], "m.hg: the file ends where the"),
         ("m.hg", ["2 1 2 10", "1 2", "1 2 3"], ["0", "0"], "m.hg:3: more weights than"),
+        ("m.hg", ["2 1 2 01", f"{2**61} 1 2"], ["0", "0"], "m.hg: the weights of all"),
         ("m.hg", ["2 1 2 00", "1 2", "3"], ["0", "0"], "m.hg:3: nothing more is"),
     ],
 )

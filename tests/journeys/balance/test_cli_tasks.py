@@ -66,7 +66,7 @@ def test_drawn_tasks_move_little_more_than_they_must(tmp_path: Path) -> None:
         (["a,-1,1,1"], "tasks.csv:2: the owner of a task is an integer of 0 or more"),
         (["a,0,x,1"], "tasks.csv:2: a load is a number of 0 or more, not 'x'"),
         (["a,0,-1,1"], "tasks.csv:2: a load is a number of 0 or more, not '-1'"),
-        (["a,0,1,2.5"], "tasks.csv:2: the bytes of a task is an integer of 0 or more"),
+        (["a,0,1,2.5"], "tasks.csv:2: the number of bytes of a task is an integer"),
         (["a,0,1,1", "a,1,1,1"], "tasks.csv:3: task 'a' is on line 2 already"),
         ([], "tasks.csv has no tasks; give one per line below task,owner,load,bytes"),
     ],
@@ -97,12 +97,16 @@ def test_options_that_do_not_fit_are_refused(
 
 
 def test_messages_name_tasks_as_the_table_does(topoloom: Command) -> None:
+    write(["a,0,1,1", "b,1,1,1"])
+    refused = topoloom("balance", "tasks.csv", "--memory", "0")
+    assert "task 'a' has 1 byte, and a rank has memory for 0" in refused.err
     write(["a,0,9,3", "b,0,4,3", "c,1,3,3"])
     refused = topoloom("balance", "tasks.csv", "--memory", "5")
     assert "no rank has memory left for task 'a' of 3 bytes" in refused.err
     write(["a,0,1,1", "b,1000000000,1,1"])
     refused = topoloom("balance", "tasks.csv")
-    assert "task 'b' is on rank 1,000,000,000; ranks are 0 to" in refused.err
+    why = "tasks.csv:3: the owner of a task is below 10,000,000, not 1000000000"
+    assert why in refused.err
 
 
 def test_few_large_tasks_are_packed_within_the_limit(topoloom: Command) -> None:

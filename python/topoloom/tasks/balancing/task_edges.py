@@ -54,7 +54,7 @@ def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
         for name in words[:2]:
             if name not in number:
                 raise Error(f"{where}: {unknown_name('task', name, number)}")
-        size = integer(words[2], f"{where}: the bytes of a pair", MOST_BYTES)
+        size = integer(words[2], f"{where}: the number of bytes of a pair", MOST_BYTES)
         rows.append((number[words[0]], number[words[1]], size))
     if not rows:
         raise Error(f"{path} has no pairs of tasks; give one per line below {HEAD}")

@@ -62,8 +62,10 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
             f"with one rank per line, or call it {beside}"
         )
     ranks = _read_owners(owners or beside)
+    hypergraph, sizes = None, None
     if Path(path).suffix in HYPERGRAPH_ENDINGS:
-        graph, sizes = read_hypergraph(path, len(ranks)), None
+        hypergraph = read_hypergraph(path, len(ranks))
+        graph = hypergraph.graph
     else:
         text = re.sub(r"^#", "%", read_text(path), flags=re.MULTILINE)
         with named(path):
@@ -78,7 +80,8 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
     if sizes is None:
         sizes = np.ones(count, np.int64)
     names = [str(vertex) for vertex in range(count)]
-    return TaskList(names, ranks, np.asarray(graph.load, float), sizes, graph)
+    loads = np.asarray(graph.load, float)
+    return TaskList(names, ranks, loads, sizes, graph, hypergraph)
 
 
 def _vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:

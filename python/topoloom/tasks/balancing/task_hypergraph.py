@@ -9,6 +9,7 @@ the weights of vertices, on one line or on several.
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -17,17 +18,22 @@ import numpy as np
 
 from topoloom._core import CommGraph, Error
 from topoloom.support.files import read_text
-from topoloom.tasks.balancing.task_list import MOST_BYTES, MOST_RANKS, integer
+from topoloom.tasks.balancing.hypergraph import Hypergraph
+from topoloom.tasks.balancing.task_list import MOST_BYTES, integer
 
+#: Above every number of vertices, hyperedges and pins.
+MOST_VERTICES = 2**32 - 1
 #: A larger hyperedge is a star, not all pairs.
 MOST_PAIRED = 32
+#: Shares of a weight are exact up to this sum of all, and rounded beyond.
+MOST_SHARES = 2**50
 
 
-def read_hypergraph(path: str | Path, count: int) -> CommGraph:
-    """Read a hypergraph of `count` vertices as pairs of tasks with loads.
+def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
+    """Read a hypergraph of `count` vertices, with loads.
 
-    A hyperedge of weight w and k pins becomes all pairs of its pins with w / (k - 1),
-    rounded up: one task away from the others then cuts w, as in the hypergraph.
+    A hyperedge of weight w and k pins becomes all pairs of its pins with w / (k - 1):
+    one task away from the others then cuts w, as in the hypergraph.
 
     Raises
     ------
@@ -38,7 +44,7 @@ def read_hypergraph(path: str | Path, count: int) -> CommGraph:
     head = _header(lines)
     if head.vertices != count:
         lines.complain(f"there are {head.vertices} vertices, but ranks of {count}")
-    rows: list[tuple[int, int, int]] = []
+    hyperedges: list[tuple[int, list[int]]] = []
     seen = 0
     for number in range(head.edges):
         words = lines.next(f"hyperedge {number + 1} of {head.edges}")
@@ -47,13 +53,13 @@ def read_hypergraph(path: str | Path, count: int) -> CommGraph:
             weight = lines.number(words, 0, "the weight of a hyperedge", MOST_BYTES)
             words = words[1:]
         pins = [
-            lines.number(words, i, "a pin", MOST_RANKS) - head.base
+            lines.number(words, i, "a pin", MOST_VERTICES) - head.base
             for i in range(len(words))
         ]
         if any(not 0 <= pin < count for pin in pins):
             lines.complain(f"pins are {head.base} to {head.base + count - 1}")
         seen += len(pins)
-        rows += _pairs(list(dict.fromkeys(pins)), weight)
+        hyperedges.append((weight, list(dict.fromkeys(pins))))
     if seen != head.pins:
         raise Error(
             f"{path}: the header announces {head.pins} pins, but there are {seen}"
@@ -62,14 +68,40 @@ def read_hypergraph(path: str | Path, count: int) -> CommGraph:
     if head.vertex_weights:
         loads[:] = lines.weights(count, head.base)
     lines.finish()
-    source, target, weights = np.array(rows, np.int64).reshape(-1, 3).T
-    return CommGraph.from_edges(count, source, target, weights, load=loads)
+    if sum(weight * len(pins) for weight, pins in hyperedges) >= MOST_BYTES:
+        raise Error(f"{path}: the weights of all pins add up to 2^62 or more")
+    scale = _scale(hyperedges)
+    rows = [row for weight, pins in hyperedges for row in _pairs(pins, weight, scale)]
+    source, target, shares = np.array(rows, np.int64).reshape(-1, 3).T
+    return Hypergraph(
+        np.array([weight for weight, _ in hyperedges], np.int64),
+        np.repeat(np.arange(len(hyperedges)), [len(pins) for _, pins in hyperedges]),
+        np.array([pin for _, pins in hyperedges for pin in pins], np.int64),
+        CommGraph.from_edges(count, source, target, shares, load=loads),
+        scale,
+    )
 
 
-def _pairs(pins: list[int], weight: int) -> list[tuple[int, int, int]]:
+def _scale(hyperedges: list[tuple[int, list[int]]]) -> int:
+    """Find a factor with which shares of weights are integers, or nearly so."""
+    total = sum(weight * len(pins) for weight, pins in hyperedges)
+    most = max(1, MOST_SHARES // max(1, total))
+    scale = 1
+    for weight, pins in hyperedges:
+        if 2 < len(pins) <= MOST_PAIRED:
+            others = len(pins) - 1
+            scale = math.lcm(scale, others // math.gcd(weight, others))
+        if scale > most:
+            return most
+    return scale
+
+
+def _pairs(pins: list[int], weight: int, scale: int) -> list[tuple[int, int, int]]:
     if len(pins) > MOST_PAIRED:
-        return [(pins[0], pin, weight) for pin in pins[1:]]
-    return [(u, v, -(-weight // (len(pins) - 1))) for u, v in combinations(pins, 2)]
+        return [(pins[0], pin, weight * scale) for pin in pins[1:]]
+    others = max(1, len(pins) - 1)
+    share = (2 * weight * scale + others) // (2 * others)  # rounded to the nearest
+    return [(u, v, share) for u, v in combinations(pins, 2)]
 
 
 class _Header(NamedTuple):
@@ -127,7 +159,8 @@ class _Lines:
 def _header(lines: _Lines) -> _Header:
     words = lines.next("the header")
     a, b, c, d = (
-        lines.number(words, i, "a number of the header", MOST_RANKS) for i in range(4)
+        lines.number(words, i, "a number of the header", MOST_VERTICES)
+        for i in range(4)
     )
     if a > 1:
         code = words[3].zfill(2)

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from topoloom._core import CommGraph, Error
 from topoloom.support.files import read_text
 from topoloom.support.plain_text import is_number
+from topoloom.tasks.balancing.hypergraph import Hypergraph
 
 #: What the first line of the table says.
 HEAD = "task,owner,load,bytes"
-#: Above every rank, and every number of bytes in 63 bits.
-MOST_RANKS, MOST_BYTES = 2**32 - 1, 2**62
+#: More ranks than any machine has are a slip of the pen.
+MOST_RANKS = 10_000_000
+#: Above every number of bytes in 63 bits.
+MOST_BYTES = 2**62
 
 
 class TaskList(NamedTuple):
@@ -31,6 +34,8 @@ class TaskList(NamedTuple):
         The rank that has the task, what it takes, and what moves with it.
     graph
         What tasks send to each other in a period; None: unknown.
+    hypergraph
+        Where they come from one: its hyperedges, which the graph stands for.
     """
 
     names: list[str]
@@ -38,6 +43,7 @@ class TaskList(NamedTuple):
     loads: NDArray[np.float64]
     bytes: NDArray[np.int64]
     graph: CommGraph | None = None
+    hypergraph: Hypergraph | None = None
 
 
 def is_task_list(path: str | Path) -> bool:
@@ -77,7 +83,7 @@ def read_tasks(path: str | Path) -> TaskList:
             raise Error(f"{where}: task '{name}' is on line {names[name]} already")
         names[name] = number
         owner = integer(words[1], f"{where}: the owner of a task", MOST_RANKS)
-        size = integer(words[3], f"{where}: the bytes of a task", MOST_BYTES)
+        size = integer(words[3], f"{where}: the number of bytes of a task", MOST_BYTES)
         rows.append((owner, _load(words[2], where), size))
     if not rows:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
@@ -97,7 +103,8 @@ def integer(text: str, what: str, limit: int) -> int:
     if not is_number(text):
         raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")
     if len(text.lstrip("0")) > len(str(limit)) or int(text) >= limit:
-        raise Error(f"{what} is below {limit}, not {text[:40]}")
+        shown = "2^62" if limit == MOST_BYTES else f"{limit:,}"
+        raise Error(f"{what} is below {shown}, not {text[:40]}")
     return int(text)
 
 

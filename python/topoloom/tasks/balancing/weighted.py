@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error, WeightedBalance, balance_weighted
+from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks
-from topoloom.tasks.balancing.task_list import TaskList
-
-#: More ranks than any machine has are a slip of the pen.
-MOST_RANKS = 10_000_000
+from topoloom.tasks.balancing.task_list import MOST_RANKS, TaskList
 
 
 class Resettled(NamedTuple):
@@ -30,12 +28,15 @@ class Resettled(NamedTuple):
         New owners, and what moves.
     where
         Where the ranks are, if they are on a machine.
+    periods
+        How often tasks send until they move again.
     """
 
     tasks: TaskList
     ranks: int
     balance: WeightedBalance
     where: Ranks | None = None
+    periods: float = 1.0
 
     @property
     def moves(self) -> list[tuple[str, int, int]]:
@@ -68,6 +69,29 @@ class Resettled(NamedTuple):
         """The load of every rank once tasks have moved."""
         return self.loads(self.balance.owners)
 
+    @property
+    def cut_bytes(self) -> tuple[int, int]:
+        """What is sent between ranks in a period, before and after."""
+        found, hypergraph = self.balance, self.tasks.hypergraph
+        if hypergraph is None:
+            return found.cut_bytes_before, found.cut_bytes
+        return hypergraph.cut(self.tasks.owners), hypergraph.cut(found.owners)
+
+    @property
+    def hop_bytes(self) -> tuple[float, float]:
+        """The same times the distance; of a hyperedge, that of its pairs."""
+        found, scale = self.balance, _scale(self.tasks)
+        return found.hop_bytes_before / scale, found.hop_bytes / scale
+
+    @property
+    def costs(self) -> tuple[float, float]:
+        """What is sent in all periods and what moves, before and after."""
+        found = self.balance
+        if self.tasks.hypergraph is None or self.where is not None:
+            return found.cost_before, found.cost
+        before, after = (self.periods * cut for cut in self.cut_bytes)
+        return before, after + found.moved_bytes
+
     def sent(self) -> CommGraph:
         """Sum what each rank hands to each other one, as one message."""
         source, target, sizes = self._moving()
@@ -94,18 +118,20 @@ class Resettled(NamedTuple):
             "least_bytes": found.least_bytes,
         }
         if self.tasks.graph is not None:
-            document["cut_bytes_before"] = found.cut_bytes_before
-            document["cut_bytes"] = found.cut_bytes
+            document["cut_bytes_before"], document["cut_bytes"] = self.cut_bytes
         if self.where is not None:
             document["machine"] = self.where.allocation.machine.text
             document["moved_hop_bytes"] = found.moved_hop_bytes
             if self.tasks.graph is not None:
-                document["hop_bytes_before"] = found.hop_bytes_before
-                document["hop_bytes"] = found.hop_bytes
+                document["hop_bytes_before"], document["hop_bytes"] = self.hop_bytes
         if self.tasks.graph is not None or self.where is not None:
-            document["cost_before"] = found.cost_before
-            document["cost"] = found.cost
+            document["cost_before"], document["cost"] = self.costs
         return document
+
+
+def _scale(tasks: TaskList) -> int:
+    """Say by what the graph's bytes are multiplied."""
+    return tasks.hypergraph.scale if tasks.hypergraph is not None else 1
 
 
 def rank_count(tasks: TaskList, ranks: int | None) -> int:
@@ -164,8 +190,8 @@ def balance_tasks(
     if memory is not None and (tasks.bytes > memory).any():
         i = int((tasks.bytes > memory).argmax())
         raise Error(
-            f"task '{tasks.names[i]}' has {tasks.bytes[i]:,} bytes, and a rank has "
-            f"memory for {memory:,}"
+            f"task '{tasks.names[i]}' has {counted(int(tasks.bytes[i]), 'byte')}, and "
+            f"a rank has memory for {memory:,}"
         )
     limit: dict[str, Any] = {} if memory is None else {"memory": memory}
     if where is not None:
@@ -178,7 +204,7 @@ def balance_tasks(
             count,
             tolerance=tolerance,
             graph=tasks.graph,
-            periods=periods,
+            periods=periods / _scale(tasks) if periods > 0 else periods,
             **limit,
         )
     except Error as error:  # the core numbers tasks
@@ -188,4 +214,4 @@ def balance_tasks(
             str(error),
         )
         raise Error(text) from None
-    return Resettled(tasks, count, found, where)
+    return Resettled(tasks, count, found, where, periods)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hyperedges between tasks, and what cutting them sends."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import CommGraph
+
+
+class Hypergraph(NamedTuple):
+    """Hyperedges, and pairs of tasks in place of them.
+
+    Attributes
+    ----------
+    weights
+        Of hyperedges; shape ``(m,)``.
+    edges, pins
+        Pin i is task ``pins[i]`` of hyperedge ``edges[i]``; shape ``(n,)``.
+    graph
+        Pairs of tasks, with `scale` times the bytes, so that these are integers.
+    """
+
+    weights: NDArray[np.int64]
+    edges: NDArray[np.int64]
+    pins: NDArray[np.int64]
+    graph: CommGraph
+    scale: int
+
+    def cut(self, owners: NDArray[np.uint32]) -> int:
+        """Sum weights, each once per rank that has pins beyond the first such rank."""
+        ranks = int(owners.max()) + 1
+        parts = np.unique(self.edges * ranks + owners[self.pins]) // ranks
+        further = np.bincount(parts, minlength=len(self.weights)) - 1
+        return int((self.weights * np.maximum(further, 0)).sum())
