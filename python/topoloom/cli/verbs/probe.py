@@ -125,8 +125,12 @@ def command(
         ]
         if odd := [name for name, value in given if value]:
             raise Error(f"--plan and --measured measure nothing; leave {odd[0]} out")
-        if (machine is None) == (check is None):
+        if machine is None and check is None:
             raise Error("say with -m, or --check, how the hosts are wired")
+        if machine is not None and check is not None:
+            raise Error(
+                "-m and --check both say how the hosts are wired; leave one of them out"
+            )
         wired = machine if check is None else check
         return _locate(wired, measured or [], allocation, plan, as_json)
     if not launcher_command:

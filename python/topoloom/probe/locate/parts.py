@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error, Machine
 from topoloom.machines.link_names import named_link, vertex_names
+from topoloom.nodes.hosts import hosts_in_order
 
 #: Parts that carry less of a message, beside its busiest part, do not slow it down.
 _LEAST = 0.1
@@ -59,9 +60,10 @@ class Parts:
     machine
         How hosts are wired.
     nodes
-        The node of each host that may be measured.
+        A node of each host that may be measured; on rails, where several nodes are one
+        host, any of them.
     names
-        Names of all nodes.
+        Names of nodes, by those of their hosts.
     switches
         Names of all switches, where they have any.
 
@@ -80,10 +82,17 @@ class Parts:
     ) -> None:
         if len(nodes) < 3:
             raise Error("fewer than three hosts do not say which of them is slow")
-        if len(set(nodes)) < len(nodes):
+        hosts = hosts_in_order(machine, nodes)
+        if len(hosts) < len(nodes):
             raise Error("two hosts are on the same node of the machine")
-        self.machine, self.nodes = machine, list(nodes)
-        self.hosts = [names.get(node, f"node {node}") for node in nodes]
+        self._each = machine.nodes_per_host
+        self.machine = machine
+        self.nodes: list[int] = (hosts * self._each).tolist()
+        word = "node" if self._each == 1 else "host"
+        self.hosts = [
+            names.get(node, f"{word} {host}")
+            for node, host in zip(nodes, hosts.tolist(), strict=True)
+        ]
         self._names = vertex_names(machine, names, switches)
         ends = np.sort(machine.link_ends().astype(np.int64), axis=1)
         _, self._example, self._cable_of = np.unique(
@@ -132,11 +141,10 @@ class Parts:
         hosts = len(self.nodes)
         switches = hosts + self._cables
         for a, b in pairs:
-            ends = self.nodes[a], self.nodes[b]
             loads: dict[int, float] = {}
             passed: set[int] = set()
             own: set[int] = set()
-            for route in (self.machine.route(*ends), self.machine.route(*ends[::-1])):
+            for route in self._routes(a, b):
                 sources, sinks = set(), set()
                 for link, share in route:
                     cable = hosts + int(self._cable_of[link])
@@ -154,6 +162,13 @@ class Parts:
             for part, load in loads.items():
                 found[part] = max(found.get(part, 0.0), load)
         return found
+
+    def _routes(self, a: int, b: int) -> Iterator[list[tuple[int, float]]]:
+        """Yield routes between two hosts: from each GPU to the one in its place."""
+        for gpu in range(self._each):
+            ends = self.nodes[a] + gpu, self.nodes[b] + gpu
+            yield self.machine.route(*ends)
+            yield self.machine.route(*ends[::-1])
 
     def _rows(self, covered: Sequence[Mapping[int, float]]) -> Coverage:
         starts = [0]
@@ -175,7 +190,7 @@ class Parts:
     def _described(self, part: int) -> str:
         hosts = len(self.nodes)
         if part < hosts:
-            return f"host {self.hosts[part]}"
+            return f"host {self.hosts[part].removeprefix('host ')}"
         if part < hosts + self._cables:
             link = self.machine.link_name(int(self._example[part - hosts]))
             return f"cable {named_link(link, self._names)}"

@@ -12,6 +12,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.registry import files_of, trace_format
 from topoloom.importers.torus_places import is_vacant
 from topoloom.machines.machine_file import load_described
+from topoloom.nodes.hosts import hosts_in_order
 from topoloom.probe.locate.dumps import tests_of_dumps
 from topoloom.probe.locate.locate import Located, Test, locate, most_rounds
 from topoloom.probe.locate.parts import Parts
@@ -90,10 +91,12 @@ def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:
     """Return the parts of a machine that its hosts can test."""
     machine, described = load_described(machine_text)
     where = choose_allocation(machine, described, Where(allocation=allocation))
-    names = {
-        node: name for node, name in enumerate(described.hosts) if not is_vacant(name)
-    }
-    nodes = list(dict.fromkeys(where.allocation.nodes.tolist()))
-    if described.hosts:
+    nodes = where.allocation.nodes.tolist()
+    named = where.hosts if where.hosts and not described.hosts else None
+    of_nodes = zip(nodes, named, strict=True) if named else enumerate(described.hosts)
+    names = {node: name for node, name in of_nodes if not is_vacant(name)}
+    if names:
         nodes = [node for node in nodes if node in names]
+    each = machine.nodes_per_host
+    nodes = (hosts_in_order(machine, nodes) * each).tolist()
     return Parts(machine, nodes, names, described.switches)

@@ -61,6 +61,43 @@ def test_a_plan_keeps_to_the_hosts_of_a_job(topoloom: Any, cluster: Path) -> Non
     assert len(pairs) == 2
 
 
+def test_hosts_of_several_gpus_are_measured_whole(
+    topoloom: Any, tmp_path: Path
+) -> None:
+    machine = "rails:2:8:2,host=2"  # 16 hosts of 2 GPUs
+    plan = topoloom("probe", "--plan", "--json", "-m", machine).json["plan"]
+    hosts = [host for pair in plan for host in pair]
+    assert set(hosts) <= {f"host {n}" for n in range(16)}
+    assert len(set(hosts)) == len(hosts) > 2
+    table = tmp_path / "rounds.csv"
+    table.write_text("a,b,GB/s\n")
+    for _ in range(6):
+        with table.open("a") as file:
+            for a, b in plan:
+                file.write(f"{a},{b},{20 if 'host 3' in (a, b) else 50}\n")
+        plan = locate_bad_parts(machine, [table]).document()["plan"]
+    (bad,) = locate_bad_parts(machine, [table]).found.bad
+    assert bad.parts == [
+        "host 3",
+        "cable GPU 6 -> unit 0 rail 0",
+        "cable GPU 7 -> unit 0 rail 1",
+    ]
+
+
+def test_names_of_an_allocation_are_planned_and_understood(
+    topoloom: Any, tmp_path: Path
+) -> None:
+    network = ("-m", "fattree:4:4,up=1:2", "-a", "cn[01-08]")
+    pairs = topoloom("probe", "--plan", "--json", *network).json["plan"]
+    named = {host for pair in pairs for host in pair}
+    assert named <= {f"cn{n:02}" for n in range(1, 9)}
+    table = tmp_path / "rounds.csv"
+    rows = [f"{a},{b},12.5\n" for a, b in pairs]
+    table.write_text("".join(["a,b,GB/s\n", *rows]))
+    said = topoloom("probe", "--measured", table, *network)
+    assert said.out.startswith(f"nothing bad found by {len(rows)} measurements; 8")
+
+
 def dump(
     groups: Sequence[Sequence[str]], slow: str, factor: float, times: int = 3
 ) -> list[str]:
@@ -156,6 +193,7 @@ def test_tables_that_cannot_be_read_are_refused(
     ("words", "said"),
     [
         (["--plan"], "say with -m, or --check, how the hosts are wired"),
+        (["--plan", "-m", "tree:4:4", "--check", "m.toml"], "leave one of them out"),
         (["--plan", "-m", "tree:4:4", "--", "srun"], "leave -- LAUNCHER out"),
         (["--plan", "-m", "tree:4:4", "--quick"], "leave --quick out"),
         (["--measured", "none.csv", "-m", "tree:4:4"], "none.csv"),
