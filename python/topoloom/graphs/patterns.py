@@ -249,7 +249,7 @@ PATTERNS = {
         reads=_GPUS,
     ),
     "nccl-all-to-all": Pattern(
-        "NCCL's exchange, relayed by the GPU on the target's rail (--gpus-per-node)",
+        "NCCL's exchange of --bytes per pair, over rails (--gpus-per-node)",
         _nccl("alltoall"),
         reads=_GPUS,
         phases=_nccl_rounds,

@@ -15,6 +15,9 @@ from topoloom._core import Error
 
 Orders = tuple[tuple[int, ...], ...]
 
+#: Ranks of a job at most: each is in every channel, which takes about 10 s for all.
+MAX_RANKS = 1 << 18
+
 
 @dataclass(frozen=True)
 class NodePaths:
@@ -171,9 +174,14 @@ def communicator(
 
 
 def check_world(ranks: int, gpus_per_node: int) -> None:
-    """Refuse a job whose last node would not be full."""
+    """Refuse a job whose last node would not be full, and one that is too large."""
     if gpus_per_node < 1:
         raise Error(f"nodes have {gpus_per_node} GPUs; give them 1 or more")
+    if ranks > MAX_RANKS:
+        raise Error(
+            f"a job of {ranks:,} ranks is too large to list what NCCL sends; give at "
+            f"most {MAX_RANKS:,} ranks"
+        )
     if ranks % gpus_per_node:
         raise Error(
             f"{ranks} ranks are not a multiple of {gpus_per_node} GPUs per node; "

@@ -183,7 +183,7 @@ def _pairs(group: Communicator, operation: str, bytes: int, root: int) -> Sent:
     if operation == "alltoall" and group.ranks * (group.ranks - 1) > MAX_PAIRS:
         raise Error(
             f"an exchange between all of {group.ranks} ranks is too many messages to "
-            "expand; keep or drop the collectives instead"
+            "expand; take fewer ranks, or keep or drop the collectives of a trace"
         )
     source = np.array([root]) if operation == "scatter" else everyone
     target = np.array([root]) if operation == "gather" else everyone

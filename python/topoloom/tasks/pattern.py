@@ -13,7 +13,7 @@ from topoloom._core import CommGraph, Error
 from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
 from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
-from topoloom.graphs.profile import BY_NCCL, Profile, check_collectives
+from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, Profile
 from topoloom.graphs.traces.registry import FORMATS as TRACES, read_trace, trace_format
 from topoloom.support.nearest import unknown_name
 
@@ -101,8 +101,11 @@ def import_pattern(
     gpus_per_node
         Ranks that share a node, for ``nccl``.
     """
-    if collectives != BY_NCCL:
-        check_collectives(collectives)
+    if collectives not in (*COLLECTIVES, BY_NCCL):
+        raise Error(
+            f"collectives: '{collectives}' is none of "
+            f"{', '.join([*COLLECTIVES, BY_NCCL])}"
+        )
     if kind is not None and kind not in (*FORMATS, *TRACES):
         raise Error(unknown_name("graph format", kind, [*FORMATS, *TRACES]))
     if is_trace(path, kind):

@@ -14,7 +14,7 @@ from topoloom.graphs.patterns import PATTERNS, Request, make_graph
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-SIZES = {"grid": [4, 4], "ranks": 20, "rows": 7, "cells": [3, 3, 4]}
+SIZES = {"grid": [4, 4], "ranks": 24, "rows": 7, "cells": [3, 3, 4]}
 #: attribute of a request -> the option, and a value that is not the default
 OTHERS: dict[str, tuple[list[str], Any]] = {
     "bytes": (["--bytes", "5"], 5),
@@ -26,6 +26,7 @@ OTHERS: dict[str, tuple[list[str], Any]] = {
     "groups": (["--groups", "row,gather"], ("row", "gather")),
     "seed": (["--seed", "7"], 7),
     "proxies": (["--no-proxies"], False),
+    "gpus_per_node": (["--gpus-per-node", "4"], 4),
 }
 
 

@@ -115,7 +115,19 @@ def test_a_dump_that_lacks_something_is_used_only_by_request(topoloom: Command) 
         ),
         (
             ["pattern", "import", "m.mtx", "--partial"],
-            "--partial makes no difference to import, which takes --format",
+            "m.mtx: is a graph, not the trace of a job, so --partial makes no",
+        ),
+        (
+            ["pattern", "import", "m.mtx", "--collectives", "nccl"],
+            "m.mtx: is a graph, not the trace of a job, so --collectives makes no",
+        ),
+        (
+            ["pattern", "import", "none.mtx", "--collectives", "nccl"],
+            "none.mtx: No such file or directory",
+        ),
+        (
+            ["pattern", "import", "step.hlo", "--collectives", "bogus"],
+            "collectives: 'bogus' is none of expand, keep, drop, nccl",
         ),
         (
             ["pattern", "stencil2d", "--grid", "2x2", "--partial"],

@@ -103,6 +103,12 @@ def test_axes_send_by_nccl_on_the_nodes_where_ranks_are() -> None:
     assert {(t - s) % 16 for s, t in inside[:, :2].tolist()} == {4, 8, 12}
 
 
+@pytest.mark.parametrize("name", ["nccl-ring", "nccl-all-to-all"])
+def test_a_job_too_large_to_list_is_refused_at_once(name: str) -> None:
+    with pytest.raises(Error, match=r"of 100,000,000 ranks is too large .* 262,144"):
+        make_graph(name, Request(ranks=10**8, bytes=1024))
+
+
 def test_ranks_must_fill_their_nodes(tmp_path: Path) -> None:
     trace = written(tmp_path, "[1,16]<=[16]")
     with pytest.raises(Error, match="16 ranks are not a multiple of 6 GPUs per node"):

@@ -161,6 +161,8 @@ def command(
         if with_phases:
             raise Error("--phases is for generated patterns; imported ones keep theirs")
         traced = ["collectives", "partial"] if is_trace(file, kind) else []
+        if not traced:
+            _refuse_for_graphs(context, file, kind)
         if traced and collectives == BY_NCCL:
             traced.append("gpus_per_node")
         _refuse_idle(context, name, ["kind", *traced])
@@ -204,6 +206,21 @@ def command(
         print_json(made.document(str(output) if output else None))
     else:
         _print(name if file is None else file, made.facts(), output, made.losses)
+
+
+def _refuse_for_graphs(context: typer.Context, file: str, kind: str | None) -> None:
+    """Refuse what is only for traces: a graph has its messages already."""
+    from topoloom._core import Error
+    from topoloom.tasks.pattern import import_pattern
+
+    for option in ("collectives", "partial", "gpus_per_node"):
+        source = context.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            import_pattern(file, kind)  # what is wrong with the file comes first
+            raise Error(
+                f"{file}: is a graph, not the trace of a job, so "
+                f"--{option.replace('_', '-')} makes no difference; leave it out"
+            )
 
 
 def _refuse_idle(context: typer.Context, name: str, reads: Sequence[str]) -> None:
