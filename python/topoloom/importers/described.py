@@ -45,6 +45,9 @@ class Described:
         where they have none.
     lacking
         What of a file was left out since something is missing, in words.
+    leaf_label
+        The label of Kubernetes nodes that says which leaf group a node is in; empty
+        where it is not known.
     """
 
     text: str
@@ -55,6 +58,7 @@ class Described:
     remarks: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
+    leaf_label: str = ""
 
 
 class Importer(NamedTuple):

@@ -33,6 +33,8 @@ class Shape(NamedTuple):
         The hosts of the largest leaf group.
     domain
         Whether a leaf group is an NVLink domain, else the hosts of a leaf switch.
+    own_label
+        The label of a leaf group where it is known.
     """
 
     hosts: int
@@ -40,15 +42,17 @@ class Shape(NamedTuple):
     segment: int
     leaf: int
     domain: bool
+    own_label: str = ""
 
     @property
     def label(self) -> str:
-        """The label of a leaf group, as Topograph or NVIDIA writes it to nodes."""
-        return (
+        """The label of a leaf group, by default as Topograph or NVIDIA writes it."""
+        usual = (
             "nvidia.com/gpu.clique"
             if self.domain
             else "network.topology.nvidia.com/leaf"
         )
+        return self.own_label or usual
 
 
 def request_lines(scheduler: str, shape: Shape) -> list[str]:
@@ -67,9 +71,14 @@ def request_lines(scheduler: str, shape: Shape) -> list[str]:
 
 def _slurm(shape: Shape) -> list[str]:
     switches = -(-shape.hosts // shape.leaf)
-    return [
+    lines = [
         f"#SBATCH --nodes={shape.hosts}",
         f"#SBATCH --gpus-per-node={shape.gpus}",
+    ]
+    if shape.segment == 1:
+        return lines
+    return [
+        *lines,
         f"#SBATCH --segment={shape.segment}",
         "# with topology/tree in place of --segment, which is for topology/block:",
         f"##SBATCH --switches={switches}",

@@ -193,12 +193,14 @@ def save_machine(
     remarks: Sequence[str] = (),
     switches: Sequence[str] = (),
     model: NetworkModel | None = None,
+    leaf_label: str = "",
 ) -> None:
     """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
 
-    Only ``.toml`` keeps all of it, with names, the allocation, CPUs and devices, and
-    has the remarks as comments. A device, such as ``/dev/stdout``, gets that too. What
-    messages cost, the `model`, is written where the format has words for it.
+    Only ``.toml`` keeps all of it, with names, the label of leaf groups, the
+    allocation, CPUs and devices, and has the remarks as comments. A device, such as
+    ``/dev/stdout``, gets that too. What messages cost, the `model`, is written where
+    the format has words for it.
 
     Raises
     ------
@@ -208,7 +210,8 @@ def save_machine(
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
         about = (hosts, allocated, node, remarks, switches)
-        write_machine_toml(path, machine, machine_name(machine, node), *about)
+        name = machine_name(machine, node)
+        write_machine_toml(path, machine, name, *about, leaf_label=leaf_label)
         return
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:

@@ -30,6 +30,7 @@ def write_machine_toml(
     remarks: Sequence[str] = (),
     switches: Sequence[str] = (),
     tables: Mapping[str, dict[str, Any]] | None = None,
+    leaf_label: str = "",
 ) -> None:
     """Write a machine as TOML; `read_machine_toml` makes the same machine of it.
 
@@ -43,6 +44,8 @@ def write_machine_toml(
         sections["topology"]["hosts"] = compress_hostlist(named)
     if switches:
         sections["topology"]["switch_names"] = list(switches)
+    if leaf_label:
+        sections["topology"]["leaf_label"] = leaf_label
     if down := write_down(text):
         sections["down"] = down
     if node.types:

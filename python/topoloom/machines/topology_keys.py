@@ -58,7 +58,15 @@ def read_topology(topology: dict[str, Any], folder: Path) -> str:
         raise Error(unknown_name("topology.kind", name, kinds()))
     kind = kinds()[name]
     bodies = (kind.body,) if kind.body else graph_toml.KEYS
-    known = ("kind", *bodies, *kind.options, "hosts", "vacant", "switch_names")
+    known = (
+        "kind",
+        *bodies,
+        *kind.options,
+        "hosts",
+        "vacant",
+        "switch_names",
+        "leaf_label",
+    )
     refuse_unknown(topology, known, "topology.")
     if kind.body:
         body, count = _read_body(kind, topology)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
 from topoloom.frameworks.job import Job
 from topoloom.frameworks.models import Step
@@ -22,8 +24,10 @@ from topoloom.graphs.axes import (
 from topoloom.graphs.layouts import Layout, LayoutOrders, order_layouts
 from topoloom.graphs.nccl_layouts import graph_by_nccl
 from topoloom.launch.scheduler_requests import SCHEDULERS
+from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.gain import gain
+from topoloom.support.units import format_bytes, format_count
 from topoloom.tasks.search import Progress
 
 #: Programs that an order is written for, and schedulers that a request is.
@@ -75,9 +79,34 @@ class MappedAxes:
         slots = orders.allocation.slot_count
         return graph_by_nccl(layout, orders.traffic, devices, slots, self.gpus_per_node)
 
-    def by_nccl(self, gpus_per_node: int) -> MappedAxes:
-        """Give the same orders with the messages of NCCL."""
-        return replace(self, gpus_per_node=gpus_per_node)
+    def by_nccl(self, gpus_per_node: int | None = None) -> MappedAxes:
+        """Give the same orders with the messages of NCCL.
+
+        Hosts of several slots say themselves how many GPUs share a node; otherwise that
+        is `gpus_per_node`, by default 8.
+
+        Raises
+        ------
+        topoloom.Error
+            If hosts have another number of slots, or differ.
+        """
+        allocation = self.orders.allocation
+        owner = allocation.slots // slots_per_host(allocation.machine)
+        _, counts = np.unique(owner, return_counts=True)
+        least, most = int(counts.min()), int(counts.max())
+        if least < most:
+            raise Error(
+                f"hosts have {least} to {most} slots; the messages of NCCL are for "
+                "hosts that are alike"
+            )
+        if slots_per_host(allocation.machine) == 1:
+            return replace(self, gpus_per_node=gpus_per_node or 8)
+        if gpus_per_node not in (None, most):
+            raise Error(
+                f"{gpus_per_node} GPUs per node, but hosts of the machine have {most}; "
+                "leave it out"
+            )
+        return replace(self, gpus_per_node=most)
 
     @property
     def start(self) -> float:
@@ -187,6 +216,13 @@ def map_axes(
     }
     default = None if best is mapped[0] else mapped[0]
     return replace(best, default=default, others=others)
+
+
+def format_step(taken: float, has_bandwidths: bool) -> str:
+    """Write what a step takes: seconds, or bytes on the busiest link."""
+    if has_bandwidths:
+        return f"{format_count(taken)} s"
+    return f"{format_bytes(taken)} on the busiest link"
 
 
 def _map_job(

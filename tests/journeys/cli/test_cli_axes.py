@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from topoloom import load_placement
+from topoloom import load_graph, load_placement
 from topoloom.graphs import load_phases
 
 if TYPE_CHECKING:
@@ -228,3 +228,35 @@ def test_a_scheduler_is_asked_for_the_segments_that_the_axes_want(
     refused = topoloom(*words, "--to", "kai", "-o", "x.json")
     assert refused.status == 2
     assert "--to kai is asked before hosts are known" in refused.err
+
+
+def test_a_scheduler_is_asked_on_a_machine_with_a_node_that_is_down(
+    topoloom: Command,
+) -> None:
+    mesh = ["--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]
+    machine = ["-m", "tree:4:4+down:0+node:4"]
+    asked = topoloom("axes", *mesh, *machine, "--to", "slurm")
+    assert asked.err == ""
+    assert "#SBATCH --segment=4" in asked.out.splitlines()
+    few = topoloom("axes", *mesh, *machine, "-a", "0-6", "--to", "slurm")
+    assert few.status == 2
+
+
+def test_bytes_are_not_called_seconds(topoloom: Command) -> None:
+    words = ["axes", "--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]
+    plain = topoloom(*words, "-m", "tree:4:4+node:4").out.splitlines()[0]
+    assert plain.endswith("bytes on the busiest link per step")
+    fast = topoloom(*words, "-m", "tree:4:4,bandwidth=1GB/s+node:4").out.splitlines()[0]
+    assert fast.endswith("seconds per step")
+
+
+def test_nccl_takes_the_gpus_of_a_node_from_the_machine(topoloom: Command) -> None:
+    words = ["axes", "--mesh", "tp=4,dp=4", "--traffic", "tp=9GB,dp=1GB", "-m",
+             "nvl72-row", "--collectives", "nccl", "--write-pattern"]  # fmt: skip
+    topoloom(*words, "plain.npz")
+    topoloom(*words, "said.npz", "--gpus-per-node", 4)
+    assert load_graph("plain.npz") == load_graph("said.npz")
+    refused = topoloom(*words, "other.npz", "--gpus-per-node", 8)
+    assert refused.status == 2
+    assert "8 GPUs per node, but hosts of the machine have 4" in refused.err
+    assert not Path("other.npz").exists()

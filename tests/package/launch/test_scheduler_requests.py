@@ -5,13 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from hypothesis import assume, given, strategies as st
 
 from topoloom import Error
-from topoloom._core import Machine
+from topoloom._core import Allocation, Machine
 from topoloom.graphs.axes import parse_traffic
 from topoloom.launch.scheduler_requests import SCHEDULERS, Shape, request_lines
+from topoloom.nodes.hosts import nodes_of
+from topoloom.tasks.axes import map_axes
+from topoloom.tasks.machines.segment_places import segment_places
 from topoloom.tasks.machines.wanted_shape import wanted_shape
 
 SLICE = "kueue.x-k8s.io/podset-slice-"
@@ -31,6 +36,7 @@ def test_slurm_takes_segments_of_blocks_or_switches_of_trees() -> None:
         "#SBATCH --segment=3",
     ]
     assert lines[-1] == "##SBATCH --switches=3"
+    assert request_lines("slurm", FREE) == lines[:2]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +117,7 @@ def test_the_smallest_segment_is_wanted_that_holds_the_busy_axis() -> None:
     )
     mesh = {"tp": 2, "ep": 8, "dp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
-    wanted = wanted_shape(machine, mesh, traffic)
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
     assert (wanted.shape.hosts, wanted.shape.gpus) == (16, 4)
     assert wanted.shape.segment == 4
     assert wanted.shape.domain
@@ -121,9 +127,71 @@ def test_the_smallest_segment_is_wanted_that_holds_the_busy_axis() -> None:
 def test_nothing_is_asked_for_where_all_leaves_are_alike() -> None:
     machine = Machine("rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s")
     mesh = {"tp": 8, "dp": 8}
-    wanted = wanted_shape(machine, mesh, parse_traffic("tp=9GB,dp=1GB", mesh))
+    traffic = parse_traffic("tp=9GB,dp=1GB", mesh)
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.segment == 1
     assert not wanted.shape.domain
+    assert wanted.alike
+    assert "if the machine's bandwidths are assumed" in wanted.text("slurm")
+
+
+def test_segments_are_placed_as_they_cost_most() -> None:
+    """Groups of dp could line up inside leaves, but the scheduler need not do that."""
+    machine = Machine("tree:16:4,bandwidth=50GB/s:50GB/s+node:2,memory=2TB/s")
+    mesh = {"tp": 2, "ep": 4, "dp": 4}
+    traffic = parse_traffic("tp=1GB,ep=1MB,dp=20GB", mesh)
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
+    assert wanted.shape.segment == 16
+    assert wanted.seconds[1] > 6  # all of 8 hosts send to the other leaf: 160 GB each
+    for seed in range(20):
+        hosts = np.random.default_rng(seed).permutation(64)[:16]
+        chosen = Allocation(machine, nodes_of(machine, hosts))
+        start = map_axes(chosen, mesh, traffic).start
+        assert start <= 1.01 * wanted.seconds[1]
+
+
+@pytest.mark.parametrize("mesh", [{"tp": 2, "dp": 12}, {"tp": 4, "ep": 3, "dp": 2}])
+@pytest.mark.parametrize("text", ["tree:4:4", "tree:6:2", "tree:3:2:3"])
+def test_parts_of_segments_cost_no_less(text: str, mesh: dict[str, int]) -> None:
+    machine = Machine(f"{text}+node:2")
+    traffic = parse_traffic(",".join(f"{axis}=1GB" for axis in mesh), mesh)
+    seconds = wanted_shape(Allocation.whole(machine), mesh, traffic).seconds
+    assert list(seconds) == sorted(seconds)
+    for one, its in seconds.items():
+        for other, others in seconds.items():
+            assert one % other or others >= its
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.data())
+def test_all_ways_place_all_segments(room: list[int], data: st.DataObject) -> None:
+    assume(any(room))
+    segments = data.draw(st.integers(1, sum(room)))
+    strides = data.draw(st.lists(st.integers(0, 9), max_size=3))
+    ways = list(segment_places(room, segments, strides, 1))
+    assert len(set(ways)) == len(ways) > 0
+    for way in ways:
+        assert len(way) == segments
+        assert all(way.count(leaf) <= most for leaf, most in enumerate(room))
+
+
+def test_hosts_that_are_down_are_left_out() -> None:
+    machine = Machine("tree:4:3+down:0,5+node:2")
+    mesh = {"tp": 2, "dp": 10}
+    traffic = parse_traffic("tp=1GB,dp=1GB", mesh)
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
+    assert (wanted.shape.hosts, list(wanted.seconds)) == (10, [1])
+    assert "on the busiest link per step" in wanted.text("slurm")
+
+
+def test_the_label_of_the_machine_is_kept() -> None:
+    machine, mesh = Machine("tree:4:2+node:2"), {"dp": 16}
+    traffic = parse_traffic("dp=1GB", mesh)
+    label = "backend.coreweave.cloud/leafgroup"
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic, label)
+    shape = wanted.shape._replace(segment=2)
+    assert f"slice-required-topology: {label}" in "\n".join(
+        request_lines("kueue", shape)
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,4 +203,8 @@ def test_nothing_is_asked_for_where_all_leaves_are_alike() -> None:
 )
 def test_jobs_that_do_not_fit_are_refused(mesh: dict[str, int], message: str) -> None:
     with pytest.raises(Error, match=message):
-        wanted_shape(Machine("tree:4:2+node:4"), mesh, parse_traffic("dp=1GB", mesh))
+        wanted_shape(
+            Allocation.whole(Machine("tree:4:2+node:4")),
+            mesh,
+            parse_traffic("dp=1GB", mesh),
+        )

@@ -28,14 +28,14 @@ Collectives = Annotated[
         "the graph, or NCCL does for an AI job; keep them beside it; or forget them.",
     ),
 ]
-GpusPerNode = Annotated[
-    int,
-    typer.Option(
-        "--gpus-per-node",
-        metavar="N",
-        help="Ranks that share a node, one per GPU, for the messages of NCCL.",
-    ),
-]
+_GPUS_PER_NODE = typer.Option(
+    "--gpus-per-node",
+    metavar="N",
+    help="Ranks that share a node, one per GPU, for the messages of NCCL; where hosts "
+    "of the machine have several slots, these are its GPUs.",
+)
+GpusPerNode = Annotated[int, _GPUS_PER_NODE]
+MaybeGpusPerNode = Annotated[int | None, _GPUS_PER_NODE]
 ReplacedCollectives = Annotated[
     str | None,
     typer.Option(

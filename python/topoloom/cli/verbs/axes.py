@@ -18,7 +18,7 @@ from topoloom.cli.options.frameworks import (
 )
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
-from topoloom.cli.options.programs import Collectives, GpusPerNode
+from topoloom.cli.options.programs import Collectives, MaybeGpusPerNode
 from topoloom.cli.options.searches import Seed, read_search
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def command(
     ] = None,
     write_pattern: WritePattern = None,
     collectives: Collectives = "expand",
-    gpus_per_node: GpusPerNode = 8,
+    gpus_per_node: MaybeGpusPerNode = None,
     as_json: AsJson = False,
 ) -> None:
     """Map the axes of a training job onto a machine.
@@ -118,7 +118,6 @@ def command(
     from topoloom.graphs.profile import BY_NCCL, load_profile
     from topoloom.graphs.traces.mesh import infer_mesh
     from topoloom.launch.scheduler_requests import SCHEDULERS
-    from topoloom.machines.machine_file import load_described
     from topoloom.placements.placement_file import save_placement
     from topoloom.support.nearest import unknown_name
     from topoloom.tasks.axes import FORMATS, map_axes
@@ -129,6 +128,10 @@ def command(
         raise Error(unknown_name("order format", to, FORMATS))
     if collectives not in ("expand", BY_NCCL):
         raise Error(f"--collectives {collectives}: a pattern of axes takes nccl")
+    if gpus_per_node is not None and collectives != BY_NCCL:
+        raise Error(
+            "--gpus-per-node is for the messages of NCCL; add --collectives nccl"
+        )
     if collectives == BY_NCCL and write_pattern is None:
         raise Error("--collectives nccl is what a pattern has; add --write-pattern")
     if to is not None and as_json:
@@ -163,13 +166,13 @@ def command(
         if as_json and inferred is not None:
             print_json(inferred.document())
         return
+    given, described = load_nodes(machine, Where(*allowed, seed))
     if to in SCHEDULERS:
         if output is not None or write_pattern is not None:
             raise Error(f"--to {to} is asked before hosts are known; leave out files")
-        whole, _ = load_described(machine)
-        print(wanted_shape(whole, mapped_job, sends).text(to))
+        cluster, label = given.allocation, described.leaf_label
+        print(wanted_shape(cluster, mapped_job, sends, label, seed).text(to))
         return
-    given, described = load_nodes(machine, Where(*allowed, seed))
     with watching("ordering axes", read_search(seed)) as watch:
         mapped = map_axes(
             given.allocation,
@@ -241,7 +244,8 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         rows.append((title, those.text(order), *times, gained))
     machine = orders.allocation.machine
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count
-    print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: seconds per step")
+    unit = "seconds" if machine.has_bandwidths else "bytes on the busiest link"
+    print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: {unit} per step")
     print_table(["", mapped.reading, *names, "all", "gain"], rows, left=2)
     facts = []
     if slots > ranks:
@@ -252,15 +256,15 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         moved = (orders.best.slots != orders.nested.slots).sum()
         if moved:
             facts.append(("best", f"{moved:,} ranks on other slots; -o places them"))
-    facts += _setting_facts(mapped)
+    facts += _setting_facts(mapped, machine.has_bandwidths)
     print_facts(facts, written=written)
 
 
-def _setting_facts(mapped: MappedAxes) -> list[tuple[str, str]]:
+def _setting_facts(mapped: MappedAxes, has_bandwidths: bool) -> list[tuple[str, str]]:
     """Say what to type, and what other variants of the job would take."""
     from textwrap import wrap
 
-    from topoloom.support.units import format_count
+    from topoloom.tasks.axes import format_step
 
     if mapped.job is None:
         return []
@@ -271,5 +275,5 @@ def _setting_facts(mapped: MappedAxes) -> list[tuple[str, str]]:
         for line in wrap(one, 100, break_on_hyphens=False)
     ]
     for axes, seconds in mapped.others.items():
-        facts.append(("instead", f"{axes}: {format_count(seconds)} s"))
+        facts.append(("instead", f"{axes}: {format_step(seconds, has_bandwidths)}"))
     return facts

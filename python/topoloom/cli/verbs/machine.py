@@ -150,6 +150,7 @@ def command(
             described.remarks,
             described.switches,
             model_in(_named(words)),
+            described.leaf_label,
         )
         for line in left_out(output, the_machine, described.hosts, described.node):
             note(f"topoloom: {line}")

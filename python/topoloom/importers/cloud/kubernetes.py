@@ -49,13 +49,17 @@ _CONTROL_PLANE = (
 
 
 class _Node(NamedTuple):
-    """A node, the switches above it from the top, its NVLink domain and its GPUs."""
+    """A node, the switches above it from the top, its NVLink domain and its GPUs.
+
+    `labels` are those of the switches and the domain.
+    """
 
     name: str
     fabric: tuple[str, ...]
     domain: str
     gpus: int
     usable: bool
+    labels: tuple[str, ...]
 
 
 def recognizes_kubernetes_nodes(text: str) -> bool:
@@ -66,8 +70,8 @@ def recognizes_kubernetes_nodes(text: str) -> bool:
 def read_kubernetes_nodes(text: str) -> Described:
     """Read nodes; those without a place in the network are `Described.lacking`.
 
-    A node has as many slots as GPUs; one without is a slot. Those that are not ready or
-    cordoned are down.
+    A node has as many slots as GPUs; where others have GPUs, one without is lacking,
+    and where none has, each is a slot. Nodes that are not ready or cordoned are down.
 
     Raises
     ------
@@ -94,15 +98,18 @@ def read_kubernetes_nodes(text: str) -> Described:
                 f"node '{node.name}' has no label of a switch or an NVLink domain, "
                 "such as network.topology.nvidia.com/leaf or nvidia.com/gpu.clique"
             )
+    remarks = list[str]()
+    if not any(node.gpus for node in nodes.values()):
+        remarks.append("assumed: a slot per node, since no node says how many GPUs")
+    lacking += _without_gpus(nodes)
     lacking += _without_levels(nodes)
     if not nodes:
         document.complain(
             "", "no node has a label that says where it is in the network"
         )
-    remarks = []
     if control:
         remarks.append(f"left out: {counted(control, 'node')} of the control plane")
-    paths, mixed = _paths(list(nodes.values()))
+    paths, mixed, label = _paths(list(nodes.values()))
     if mixed:
         remarks.append("left out: NVLink domains, since they and leaf switches overlap")
     described = describe_paths(paths)
@@ -111,6 +118,7 @@ def read_kubernetes_nodes(text: str) -> Described:
         network="",
         remarks=(*described.remarks, *remarks),
         lacking=tuple(lacking),
+        leaf_label=label,
     )
     return _with_nodes(described, nodes)
 
@@ -134,7 +142,16 @@ def _read_node(document: JsonDocument, item: Any) -> tuple[_Node, Mapping[str, s
         for one in (conditions if isinstance(conditions, list) else ())
     )
     usable = not not_ready and spec.get("unschedulable") is not True
-    node = _Node(name, _fabric(labels), _domain(labels), _gpus(status, labels), usable)
+    fabric, domain = _fabric(labels), _domain(labels)
+    gpus = _gpus(document, name, status, labels)
+    node = _Node(
+        name,
+        tuple(labels[label] for label in fabric),
+        labels.get(domain, ""),
+        gpus,
+        usable,
+        (*fabric, domain),
+    )
     return node, labels
 
 
@@ -143,35 +160,62 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _fabric(labels: Mapping[str, str]) -> tuple[str, ...]:
-    """List the switches above a node; Topograph's tiers count from the node up."""
+    """List labels of the switches above a node; Topograph's tiers count from it up."""
     tiers = {
-        int(match[1]): value
+        int(match[1]): key
         for key, value in labels.items()
         if value and (match := _TIER.fullmatch(key))
     }
     if tiers:
         return tuple(tiers[tier] for tier in sorted(tiers, reverse=True))
     for family in _FABRICS:
-        found = tuple(labels[label] for label in family if labels.get(label))
+        found = tuple(label for label in family if labels.get(label))
         if found:
             return found
     return ()
 
 
 def _domain(labels: Mapping[str, str]) -> str:
-    return next((labels[label] for label in _DOMAINS if labels.get(label)), "")
+    return next((label for label in _DOMAINS if labels.get(label)), "")
 
 
-def _gpus(status: Mapping[str, Any], labels: Mapping[str, str]) -> int:
+def _gpus(
+    document: JsonDocument,
+    name: str,
+    status: Mapping[str, Any],
+    labels: Mapping[str, str],
+) -> int:
     """Count GPUs: those for pods, or all that the GPU operator found."""
     resources = {
         **_mapping(status.get("capacity")),
         **_mapping(status.get("allocatable")),
     }
     for text in (*map(resources.get, _GPUS), labels.get("nvidia.com/gpu.count")):
+        if text is None or re.fullmatch("0+", str(text), re.ASCII):
+            continue
         if re.fullmatch(r"[1-9][0-9]{0,3}", str(text), re.ASCII):
             return int(str(text))
-    return 1
+        document.complain(
+            f'"{name}"',
+            f"node '{name}' has '{text!s:.40}' GPUs; expected a number up to 9999",
+        )
+    return 0
+
+
+def _without_gpus(nodes: dict[str, _Node]) -> list[str]:
+    """Take away nodes without GPUs where others have some, and name them."""
+    if not any(node.gpus for node in nodes.values()):
+        for name, node in list(nodes.items()):
+            nodes[name] = node._replace(gpus=1)
+        return []
+    lacking = [
+        f"node '{node.name}' has no GPUs in its status, which others have"
+        for node in nodes.values()
+        if not node.gpus
+    ]
+    for name in [name for name, node in nodes.items() if not node.gpus]:
+        del nodes[name]
+    return lacking
 
 
 def _without_levels(nodes: dict[str, _Node]) -> list[str]:
@@ -189,13 +233,18 @@ def _without_levels(nodes: dict[str, _Node]) -> list[str]:
     return lacking
 
 
-def _paths(nodes: Sequence[_Node]) -> tuple[dict[str, tuple[str, ...]], bool]:
-    """List the levels above each node, and say whether domains were left out.
+def _paths(
+    nodes: Sequence[_Node],
+) -> tuple[dict[str, tuple[str, ...]], bool, str]:
+    """List the levels above each node; say whether domains were left out.
 
+    The last is the label of the lowest level; empty where nodes have different ones.
     A domain is below a leaf switch or above leaves, as it is; levels in which each
     group has one group below it say nothing and are left out.
     """
     paths = {node.name: node.fabric for node in nodes}
+    alike = len({node.labels for node in nodes}) == 1
+    labels = list(nodes[0].labels[:-1]) if alike else [""] * len(nodes[0].fabric)
     domains = {node.name: node.domain for node in nodes}
     mixed = False
     if all(domains.values()) and len(set(domains.values())) < len(nodes):
@@ -207,10 +256,16 @@ def _paths(nodes: Sequence[_Node]) -> tuple[dict[str, tuple[str, ...]], bool]:
             }
             if _nested(joined, level, domains):
                 paths = joined
+                labels.insert(level, nodes[0].labels[-1] if alike else "")
                 break
         else:
             mixed = True
-    return _useful(paths), mixed
+    kept = _useful(paths)
+    return (
+        {name: tuple(path[k] for k in kept) for name, path in paths.items()},
+        mixed,
+        labels[kept[-1]],
+    )
 
 
 def _nested(
@@ -229,11 +284,11 @@ def _nested(
     return True
 
 
-def _useful(paths: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _useful(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
+    """List the levels that say something."""
     depth = len(next(iter(paths.values())))
     counts = [len({path[: k + 1] for path in paths.values()}) for k in range(depth)]
-    kept = [k for k, (own, under) in enumerate(pairwise((*counts, 0))) if own != under]
-    return {name: tuple(path[k] for k in kept) for name, path in paths.items()}
+    return [k for k, (own, under) in enumerate(pairwise((*counts, 0))) if own != under]
 
 
 def _with_nodes(described: Described, nodes: Mapping[str, _Node]) -> Described:

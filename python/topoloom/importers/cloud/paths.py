@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from topoloom.importers.described import Described
 from topoloom.importers.switch_tree import Switch, describe_switches
@@ -27,12 +27,31 @@ def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> Described:
         nodes[path].append(name)
     # The lines are never shown: names and places are right by now.
     paths = sorted(nodes, key=len)
+    names = _names(paths)
     children: dict[tuple[str, ...], list[str]] = {path: [] for path in paths}
     for path in paths[1:]:
-        children[path[:-1]].append(repr(path))
+        children[path[:-1]].append(names[path])
     return describe_switches(
         [
-            Switch(repr(path), 1, tuple(nodes[path]), tuple(children[path]))
+            Switch(names[path], 1, tuple(nodes[path]), tuple(children[path]))
             for path in paths
         ]
     )
+
+
+def _names(paths: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Name switches: by the last of their path, or by all of it where that is needed.
+
+    What joins the top ones has no path and is the root.
+    """
+    for name in (_last, "/".join, repr):
+        names = {path: name(path) if path else "root" for path in paths}
+        if len(set(names.values())) == len(paths) and all(
+            one.isprintable() for one in names.values()
+        ):
+            break
+    return names
+
+
+def _last(path: tuple[str, ...]) -> str:
+    return path[-1]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from topoloom.importers.cloud.kubernetes import (
     read_kubernetes_nodes,
     recognizes_kubernetes_nodes,
 )
+from topoloom.machines.machine_file import load_described, save_machine
 
 TOPOGRAPH = [
     "network.topology.nvidia.com/" + name for name in ("core", "spine", "leaf")
@@ -61,6 +63,58 @@ def test_switches_of_all_labels_make_the_same_tree(labels: list[str]) -> None:
     assert described.text == "tree:2:2:2+node:8"
     assert described.hosts == tuple(f"n{i}" for i in range(8))
     assert described.lacking == ()
+
+
+@pytest.mark.parametrize("labels", [TOPOGRAPH, TIERS, COREWEAVE])
+def test_switches_have_their_names_and_leaves_their_label(
+    labels: list[str], tmp_path: Path
+) -> None:
+    text = nodes(*(placed(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)))
+    (tmp_path / "nodes.json").write_text(text)
+    machine, described = load_described(tmp_path / "nodes.json")
+    assert described.switches == ("l0", "l1", "l2", "l3", "s0", "s1", "c")
+    assert described.leaf_label == labels[-1]
+    written = tmp_path / "m.toml"
+    save_machine(written, machine, leaf_label=described.leaf_label)
+    assert load_described(written)[1].leaf_label == labels[-1]
+
+
+def test_switches_of_the_same_name_are_named_by_their_path() -> None:
+    text = nodes(
+        *(placed(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2 % 2}") for i in range(8))
+    )
+    switches = read_kubernetes_nodes(text).switches
+    assert switches[:4] == ("c/s0/l0", "c/s0/l1", "c/s1/l0", "c/s1/l1")
+
+
+def test_the_label_of_the_lowest_level_may_be_that_of_domains() -> None:
+    text = nodes(
+        *(
+            placed(TOPOGRAPH, f"n{i}", f"c s l{i // 4}", others={CLIQUE: f"u.{i // 2}"})
+            for i in range(8)
+        )
+    )
+    assert read_kubernetes_nodes(text).leaf_label == CLIQUE
+
+
+def test_nodes_without_gpus_beside_others_are_left_out() -> None:
+    text = nodes(
+        placed(TOPOGRAPH, "a", "c s l0"),
+        placed(TOPOGRAPH, "b", "c s l0"),
+        placed(TOPOGRAPH, "cpu", "c s l1", gpus=0),
+    )
+    described = read_kubernetes_nodes(text)
+    assert described.hosts == ("a", "b")
+    assert described.lacking == (
+        "node 'cpu' has no GPUs in its status, which others have",
+    )
+
+
+def test_nodes_of_a_cluster_without_gpus_are_slots() -> None:
+    text = nodes(*(placed(TOPOGRAPH, f"n{i}", "c s l", gpus=0) for i in range(2)))
+    described = read_kubernetes_nodes(text)
+    assert Machine(described.text).slot_count == 2
+    assert "assumed: a slot per node" in described.remarks[0]
 
 
 def test_domains_are_below_the_leaf_they_are_in() -> None:
@@ -138,6 +192,7 @@ def test_nodes_without_a_place_are_named_one_by_one() -> None:
         ('{"items": [{"kind": "Pod"}]}', "line 1: expected entries of kind Node"),
         ('{"items": [{"kind": "Node"}]}', "line 1: a node has no metadata.name"),
         (nodes(node("a")), "line 1: no node has a label"),
+        (nodes(node("a", gpus=10**12)), "line 8: node 'a' has '1000000000000' GPUs"),
         (
             nodes(*[placed(TOPOGRAPH, "a", "c s l")] * 2),
             "line 8: node 'a' appears twice",
