@@ -255,6 +255,7 @@ def test_hosts_are_chosen_and_ordered_for_a_mesh(topoloom: Command) -> None:
         (["--mesh", "dp=4", "-N", "4"], "--mesh says how many nodes and for what"),
         (["--mesh", "dp=99"], "the mesh needs 99 hosts, but 16 are free"),
         (["--mesh", "dp=1"], "no group of the mesh is on several hosts"),
+        (["--mesh", "dp=4", "--write-placement", "x.json"], "--mesh places ranks"),
         (["--mesh", "dp=4", "--time", "5s"], "--pattern, --effort, --time and --work"),
     ],
 )

@@ -13,6 +13,7 @@ from topoloom import Error
 from topoloom._core import Allocation, Machine
 from topoloom.allocations.spread.choose import choose_spread
 from topoloom.allocations.spread.host_mesh import HostMesh, host_mesh
+from topoloom.allocations.spread.levels_above import levels_above, under_few_switches
 from topoloom.graphs.axes import parse_traffic
 from topoloom.tasks.machines.choose_for_mesh import choose_for_mesh, leaf_groups
 from topoloom.tasks.search import UNLIMITED, unwatched
@@ -121,6 +122,40 @@ def test_segments_of_six_two_and_two_hosts() -> None:
     assert choice.spreads.chosen.segments() == [6, 2, 2]
     assert choice.spreads.least == (3,)
     assert choice.spreads.proven
+
+
+def test_leaf_groups_of_the_same_spread_are_under_few_switches() -> None:
+    machine = Machine("tree:2:2:2:2")  # leaf groups of 2 hosts, 2 below a switch
+    free = Allocation(machine, [2, 3, 4, 5, 6, 7])
+    chosen, choice, _ = choose_for_mesh(free, {"dp": 4}, (), UNLIMITED, unwatched)
+    assert choice.spreads.chosen.most == (2,)
+    assert sorted(chosen.nodes.tolist()) == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fewer_switches_above_cost_no_leaf_groups(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    free = random.integers(1, 5, 16)
+    levels = [np.arange(16) // 4 * 4, np.arange(16) // 8 * 8]
+    mesh = host_mesh({"dp": 4, "pp": 4}, 1, {"dp": 3.0, "pp": 1.0})
+    slots = np.repeat(np.arange(16), free)
+    start = random.permutation(slots)[: mesh.hosts]
+    found = under_few_switches(mesh, start, free.tolist(), levels)
+    assert (np.bincount(found, minlength=16) <= free).all()
+    for one, other in zip(mesh.spreads(found), mesh.spreads(start), strict=True):
+        assert (one == other).all()
+    means = [
+        sum(one.mean() for level in levels for one in mesh.spreads(level[leaf_of]))
+        for leaf_of in (start, found)
+    ]
+    assert means[1] < means[0]
+
+
+def test_levels_above_are_those_of_trees() -> None:
+    tree = np.array([[0, 4, 6, 6], [4, 0, 6, 6], [6, 6, 0, 4], [6, 6, 4, 0]])
+    assert [level.tolist() for level in levels_above(tree)] == [[0, 0, 2, 2]]
+    line = abs(np.arange(4)[:, None] - np.arange(4))
+    assert levels_above(line) == []
 
 
 def test_hosts_are_in_the_order_of_ranks() -> None:

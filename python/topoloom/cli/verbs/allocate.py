@@ -130,6 +130,11 @@ def command(
             "--mesh says how many nodes and for what; leave out --pattern, "
             "--allocation, -N and --fragments, and name free nodes by --choose"
         )
+    if axes is not None and write_placement is not None:
+        raise Error(
+            "--mesh places ranks host after host, in the order that -o writes; leave "
+            "out --write-placement"
+        )
     if choose is None and (pattern, *given_limits) != (None,) * 4:
         raise Error(
             "--pattern, --effort, --time and --work are for --choose FREE-NODES"
@@ -250,7 +255,8 @@ def _print_spreads(choice: MeshChoice) -> None:
     shown = " + ".join(map(str, segments[:16])) + (" ..." if segments[16:] else "")
     facts = [("segments", f"{shown} hosts in {counted(len(segments), 'leaf group')}")]
     if spreads.proven:
-        facts.append(("proven", "no other choice of hosts or order is better"))
+        said = "no other choice of hosts or order has a lower spread over leaf groups"
+        facts.append(("proven", said))
     print_facts(facts)
 
 

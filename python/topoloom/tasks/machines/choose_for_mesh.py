@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.spread.choose import Spread, Spreads, choose_spread
 from topoloom.allocations.spread.host_mesh import host_mesh
+from topoloom.allocations.spread.levels_above import levels_above, under_few_switches
 from topoloom.graphs.axes import Traffic, rank_order
 from topoloom.nodes.hosts import (
     Ids,
@@ -90,6 +92,9 @@ def choose_for_mesh(
 ) -> tuple[Allocation, MeshChoice, str]:
     """Choose as many hosts as the mesh fills, in the order of its ranks.
 
+    Of choices with the same spread over leaf groups, one under few switches above them
+    is looked for.
+
     Parameters
     ----------
     free
@@ -126,11 +131,24 @@ def choose_for_mesh(
     with watching("choosing hosts", search) as progress:
         spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
         interrupted = not progress(0)
+    first = hosts[np.unique(leaf_of_host, return_index=True)[1]]
+    levels = levels_above(_hops(machine, first))
+    leaf_of = under_few_switches(
+        needed, spreads.chosen.leaf_of, counts, levels, lambda: not interrupted
+    )
+    spreads = replace(spreads, chosen=replace(spreads.chosen, leaf_of=leaf_of))
     waiting = [hosts[leaf_of_host == leaf].tolist() for leaf in range(len(leaves))]
     order = [waiting[leaf].pop(0) for leaf in spreads.chosen.leaf_of.tolist()]
     title = f"{needed.hosts} of {len(hosts)} free hosts, in the order of the mesh"
     chosen = Allocation(machine, nodes_of(machine, order))
     return chosen, MeshChoice(mesh, spreads, interrupted), title
+
+
+def _hops(machine: Machine, hosts: Ids) -> npt.NDArray[np.integer]:
+    """Return the hops between each two hosts."""
+    ends = np.meshgrid(hosts, hosts, indexing="ij")
+    between = host_machine(machine).hops(ends[0].ravel(), ends[1].ravel())
+    return between.reshape(len(hosts), len(hosts))
 
 
 def leaf_groups(machine: Machine) -> Ids:
