@@ -34,6 +34,8 @@ class TorchRun:
         placement.
     planned, started
         It, of the placement and of the ranks as they are.
+    by_host
+        Ranks of which only the host was compared, since UUIDs name their GPUs.
     """
 
     status: int
@@ -42,6 +44,7 @@ class TorchRun:
     measure: str = ""
     planned: float = 0.0
     started: float = 0.0
+    by_host: int = 0
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -50,6 +53,7 @@ class TorchRun:
             "holds": not self.elsewhere,
             "ranks": self.ranks,
             "elsewhere": self.elsewhere,
+            "compared_by_host": self.by_host,
             "measure": self.measure,
             "planned": self.planned if self.measure else None,
             "started": self.started if self.measure else None,
@@ -83,7 +87,8 @@ def run_torch(
         return TorchRun(status, 0, [])
     compared = compare_ranks(placed, seen)
     costs = _costs(placement_file, compared.slots)
-    return TorchRun(status, len(seen), compared.elsewhere, *costs)
+    elsewhere, by_host = compared.elsewhere, compared.by_host
+    return TorchRun(status, len(seen), elsewhere, *costs, by_host)
 
 
 def _costs(

@@ -8,6 +8,7 @@ too long to install and to import for a test.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.conftest import Command
+    from tests.conftest import Command, Outcome
 
 TORCHRUN = """\
 import os, subprocess, sys
@@ -70,7 +71,8 @@ def test_ranks_on_other_hosts_are_named_and_cost_more(topoloom: Command) -> None
     lines = other.err.splitlines()
     assert sum(line.startswith("rank ") for line in lines) == 4
     assert any("4 of 8 ranks are not where they are planned" in line for line in lines)
-    assert any(line.startswith("topoloom: predicted time ") for line in lines)
+    (cost,) = (line for line in lines if line.startswith("topoloom: predicted time "))
+    assert cost.split()[4].rstrip(",") in ("s", "ms")
     shown = topoloom("verify", "x.json", "--hosts", "a,c,b,d", "--json", *command)
     document = json.loads(shown.err.splitlines()[-1])
     assert document["measure"] == "predicted_seconds"
@@ -100,3 +102,77 @@ def test_fewer_ranks_than_planned_are_said(topoloom: Command) -> None:
     found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
     assert found.status == 2
     assert "torchrun started 2 ranks, but the placement is for 8" in found.err
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--node_rank=5"],
+        ["--node-rank", "5"],
+        ["--nnodes", "1:4"],
+        ["--nproc_per_node=2"],
+    ],
+)
+def test_the_script_refuses_options_that_would_override_it(
+    topoloom: Command, option: list[str]
+) -> None:
+    prepare(topoloom)
+    words = ["env", "SLURMD_NODENAME=a", "sh", "job.sh"]
+    script = [*words, "sh", "torchrun", *option, "train.py"]
+    refused = subprocess.run(script, capture_output=True, text=True, timeout=120)
+    assert refused.returncode == 2
+    assert f"leave out {option[0]}" in refused.stderr
+    program = [*words, "echo", "torchrun", "train.py", *option]
+    assert subprocess.run(program, capture_output=True, timeout=120).returncode == 0
+
+
+def test_the_script_alone_starts_nothing_and_says_so(topoloom: Command) -> None:
+    prepare(topoloom)
+    words = ["env", "SLURMD_NODENAME=a", "sh", "job.sh"]
+    alone = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert alone.returncode == 2
+    assert "nothing to start" in alone.stderr
+
+
+def verified(topoloom: Command, of_torchrun: str) -> Outcome:
+    """Verify a run in which torchrun is another than that of `TORCHRUN`."""
+    command = prepare(topoloom)
+    Path("torchrun.py").write_text(TORCHRUN.replace("children =", of_torchrun, 1))
+    return topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
+
+
+def test_ranks_of_other_hosts_are_named(topoloom: Command) -> None:
+    found = verified(topoloom, "node += 4\nchildren =")
+    assert found.status == 2
+    assert "started the ranks 8-15, but the placement is for 0-7" in found.err
+
+
+def test_ranks_without_gpus_are_elsewhere(topoloom: Command) -> None:
+    found = verified(topoloom, 'os.environ["CUDA_VISIBLE_DEVICES"] = ""\nchildren =')
+    assert found.status == 1
+    assert "rank 0 is on a.cluster, without a GPU; planned: a, GPU 0" in found.err
+
+
+def test_gpus_named_by_uuids_are_said_not_to_be_compared(topoloom: Command) -> None:
+    uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "GPU-8932f937,GPU-46abccf3"'
+    found = verified(topoloom, f"{uuids}\nchildren =")
+    assert found.status == 0
+    assert "name the GPUs of 8 ranks; only their hosts were compared" in found.err
+
+
+def test_torchrun_may_be_in_the_line_of_a_shell(topoloom: Command) -> None:
+    prepare(topoloom)
+    line = "sh all.sh torchrun train.py"
+    found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", "--", "sh", "-c", line)
+    assert "all 8 ranks are where they are planned" in found.err
+
+
+def test_a_mesh_whose_ranks_are_apart_is_refused_with_what_to_do(
+    topoloom: Command,
+) -> None:
+    words = ["--mesh", "tp=2,dp=4", "--traffic", "tp=1MB,dp=1GB"]
+    machine = "tree:2:2,bandwidth=50GB/s:10GB/s+node:2"
+    topoloom("axes", *words, "-m", machine, "-o", "y.json")
+    refused = topoloom("export", "y.json", "--to", "torchrun", "--hosts", "a,b,c,d")
+    assert refused.status == 2
+    assert "'topoloom axes --framework NAME --to name -o FILE'" in refused.err

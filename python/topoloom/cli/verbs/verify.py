@@ -10,6 +10,7 @@ from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.programs import BindingOptions, Hosts, Mpicc, Program
 
 if TYPE_CHECKING:
+    from topoloom._core import Machine
     from topoloom.tasks.torch_run import TorchRun
 
 #: Ranks that are elsewhere, of which torchrun's are named one per line.
@@ -66,7 +67,9 @@ def command(
     placed = load_host_placement(placement, hosts, *binding)
     if is_torchrun(program):
         run = run_torch(placement, placed, program)
-        note(json.dumps(run.document()) if as_json else _torch_words(run))
+        note(
+            json.dumps(run.document()) if as_json else _torch_words(run, placed.machine)
+        )
         return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(Witness(placed, program, mpicc)) as witness:
         check_hosts(program, witness.libraries)
@@ -78,11 +81,11 @@ def command(
     return account.status if account.status or account.holds else 1
 
 
-def _torch_words(run: TorchRun) -> str:
+def _torch_words(run: TorchRun, machine: Machine) -> str:
     """Say where ranks are, and what that costs."""
-    from topoloom.placements.measures import measure_title
+    from topoloom.placements.measures import measure_text, measure_title
     from topoloom.support.gain import percent
-    from topoloom.support.units import counted, format_count
+    from topoloom.support.units import counted
 
     if not run.ranks:
         return "topoloom: torchrun failed before ranks reported themselves"
@@ -93,9 +96,18 @@ def _torch_words(run: TorchRun) -> str:
     else:
         ranks = counted(run.ranks, "rank")
         lines.append(f"topoloom: all {ranks} are where they are planned")
+    if run.by_host:
+        ranks = counted(run.by_host, "rank")
+        lines.append(
+            f"topoloom: UUIDs in CUDA_VISIBLE_DEVICES name the GPUs of {ranks}; only "
+            "their hosts were compared"
+        )
     if run.elsewhere and run.measure:
         title = measure_title(run.measure)
-        planned, started = map(format_count, (run.planned, run.started))
+        planned, started = (
+            measure_text(run.measure, value, machine)
+            for value in (run.planned, run.started)
+        )
         slower = 100 * (run.started / run.planned - 1) if run.planned else 0.0
         lines.append(
             f"topoloom: {title} {started}, {planned} as planned: {percent(slower)}"

@@ -19,6 +19,7 @@ from topoloom.launch.exports import torchrun
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
 from topoloom.support.files import shared_directory
+from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
 
@@ -40,7 +41,7 @@ def report():
     if where and numbers and "GROUP_RANK" in os.environ:
         names = (os.environ.get(name) for name in ("SLURMD_NODENAME", "NODE_NAME"))
         host = next(filter(None, names), None) or socket.gethostname()
-        gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
         path = os.path.join(where, "rank-" + rank)
         with open(path + ".new", "w") as file:
             file.write("\\n".join([host, local, gpus]))
@@ -62,19 +63,20 @@ if spec is not None and spec.loader is not None:
 class SeenRank(NamedTuple):
     """A rank as it reported itself: its host, and the GPU that it takes there.
 
-    The GPU is the number in CUDA_VISIBLE_DEVICES, or that of the process on the host
-    where this is not set; None if it is not a number.
+    The GPU is the one in CUDA_VISIBLE_DEVICES, a number or a UUID, or the number of the
+    process on the host where this is not set; empty where the rank sees none.
     """
 
     host: str
-    gpu: int | None
+    gpu: str
 
 
 def is_torchrun(command: Sequence[str]) -> bool:
     """Return whether a command has torchrun in it, by whatever launcher."""
+    words = [word.strip("'\"();&") for word in " ".join(command).split()]
     return any(
         Path(word).name == "torchrun" or word == "torch.distributed.run"
-        for word in command
+        for word in words
     )
 
 
@@ -124,10 +126,17 @@ class TorchRanks:
             if not is_number(rank):
                 continue
             host, local, visible = path.read_text().split("\n")
-            gpus = visible.split(",") if visible else []
-            own = gpus[int(local)] if int(local) < len(gpus) else local
-            found[int(rank)] = SeenRank(host, int(own) if is_number(own) else None)
+            found[int(rank)] = SeenRank(host, _gpu(visible, int(local)))
         return found
+
+
+def _gpu(visible: str, local: int) -> str:
+    """Find the GPU of a process; those from a wrong number on are not seen."""
+    if visible == "all":
+        return str(local)
+    gpus = [word.strip() for word in visible.split(",")]
+    own = gpus[local] if local < len(gpus) else ""
+    return str(int(own)) if is_number(own) else "" if own.startswith("-") else own
 
 
 class Compared(NamedTuple):
@@ -139,10 +148,13 @@ class Compared(NamedTuple):
         A line for each rank that is not where it is planned.
     slots
         The slot of every rank on the machine; None where one is not known.
+    by_host
+        Ranks of which only the host was compared, since UUIDs name their GPUs.
     """
 
     elsewhere: list[str]
     slots: list[int] | None
+    by_host: int
 
 
 def compare_ranks(placement: HostPlacement, seen: dict[int, SeenRank]) -> Compared:
@@ -158,29 +170,37 @@ def compare_ranks(placement: HostPlacement, seen: dict[int, SeenRank]) -> Compar
             "no process reported itself as a rank of torchrun; do its hosts see this "
             "directory, and does Python start without -I and -S?"
         )
-    if sorted(seen) != list(range(placement.rank_count)):
+    if len(seen) != placement.rank_count:
         raise Error(
             f"torchrun started {counted(len(seen), 'rank')}, but the placement is for "
             f"{placement.rank_count}"
         )
+    if max(seen) >= placement.rank_count:
+        raise Error(
+            f"torchrun started the ranks {compress_ranges(sorted(seen))}, but the "
+            f"placement is for 0-{placement.rank_count - 1}; start it on all hosts"
+        )
     gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
     short = {host.partition(".")[0]: i for i, host in enumerate(placement.hosts)}
     at = {
-        (int(host), gpu): int(slot)
+        (int(host), str(gpu)): int(slot)
         for host, gpu, slot in zip(
             placement.host, gpus, placement.machine_slot, strict=True
         )
     }
-    lines, slots = list[str](), list[int | None]()
+    lines, slots, by_host = list[str](), list[int | None](), 0
     for rank, one in sorted(seen.items()):
         host = short.get(one.host.partition(".")[0])
-        slots.append(None if host is None else at.get((host, one.gpu or 0)))
+        slots.append(None if host is None else at.get((host, one.gpu)))
         planned = int(placement.host[rank])
-        if host != planned or one.gpu != gpus[rank]:
+        named = bool(one.gpu) and not is_number(one.gpu)
+        by_host += named
+        if host != planned or not (named or one.gpu == str(gpus[rank])):
+            gpu = f"GPU {one.gpu}" if one.gpu else "without a GPU"
             lines.append(
-                f"rank {rank} is on {one.host}, GPU {one.gpu}; planned: "
+                f"rank {rank} is on {one.host}, {gpu}; planned: "
                 f"{placement.hosts[planned]}, GPU {gpus[rank]}"
             )
     known = [slot for slot in slots if slot is not None]
     whole = len(known) == len(slots) == len(set(known))
-    return Compared(lines, known if whole else None)
+    return Compared(lines, known if whole else None, by_host)

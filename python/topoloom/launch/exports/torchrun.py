@@ -55,7 +55,8 @@ def node_rows(placement: HostPlacement) -> list[tuple[str, list[int]]]:
         placement,
         "torchrun",
         "export to bindings or json and start each rank with RANK and LOCAL_RANK set, "
-        "or to slurm-hostfile for srun",
+        "or to slurm-hostfile for srun; or place the job by 'topoloom axes "
+        "--framework NAME --to name -o FILE', which leaves ranks on their slots",
     )
     gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
     rows, rank = [], 0

@@ -26,6 +26,18 @@ _HEAD = """\
 #!/bin/sh
 # Starts a torchrun command with the node rank of this host: sh {name} torchrun train.py
 set -eu
+if [ $# = 0 ]; then
+    echo "{name}: nothing to start; write: sh {name} torchrun train.py" >&2
+    exit 2
+fi
+for word do
+    case $word in
+    --nn*|--nod*|--np*)
+        echo "{name}: leave out $word; torchrun takes it from this order" >&2
+        exit 2 ;;
+    *.py|-m|--m|--mo*) break ;; # what follows is for the program
+    esac
+done
 case " $* " in
 *[\\ =]c10d[\\ ]*|*[\\ =]etcd*|*\\ --standalone\\ *)
     echo "{name}: {why}" >&2
