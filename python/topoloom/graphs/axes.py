@@ -137,7 +137,12 @@ def parse_mesh(text: str) -> dict[str, int]:
     """
     mesh: dict[str, int] = {}
     for part in text.split(","):
-        match = re.fullmatch(rf"\s*({_AXIS})\s*=\s*(-?[0-9]{{1,9}})\s*", part)
+        match = re.fullmatch(rf"\s*({_AXIS})\s*=\s*(-?[0-9]+)\s*", part)
+        if match and len(match[2]) > 9:
+            raise Error(
+                f"axis '{match[1]}' of the mesh has {match[2]:.40} ranks; 999999999 "
+                "are the most"
+            )
         if match is None:
             raise Error(
                 f"cannot read '{part}' of the mesh '{text}': write AXIS=SIZE, as in "

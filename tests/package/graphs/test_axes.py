@@ -59,6 +59,7 @@ def test_traffic_goes_the_usual_way_unless_told() -> None:
         ("tp=1.5", "cannot read 'tp=1.5'"),
         ("tp=8,tp=2", "axis 'tp' of the mesh 'tp=8,tp=2' is given twice"),
         ("tp=0", "axis 'tp' of the mesh has 0 ranks; give it 1 or more"),
+        ("tp=" + "9" * 20, "axis 'tp' of the mesh has 9{20} ranks; 999999999 are the"),
         ("tp=-8", "axis 'tp' of the mesh has -8 ranks"),
     ],
 )

@@ -63,8 +63,8 @@ class _Node(NamedTuple):
 
 
 def recognizes_kubernetes_nodes(text: str) -> bool:
-    """Return whether a text is a list of Kubernetes nodes, or one of them."""
-    return re.search(r'"kind"\s*:\s*"Node(List)?"', text) is not None
+    """Return whether a text is a list of Kubernetes objects, or a node."""
+    return re.search(r'"kind"\s*:\s*"(Node|NodeList|List)"', text) is not None
 
 
 def read_kubernetes_nodes(text: str) -> Described:
@@ -83,6 +83,8 @@ def read_kubernetes_nodes(text: str) -> Described:
     items = value.get("items", [value]) if isinstance(value, dict) else value
     if not isinstance(items, list):
         document.complain('"items"', "expected a list of nodes under 'items'")
+    if not items:
+        document.complain("", "there are no nodes in the list")
     nodes: dict[str, _Node] = {}
     lacking, control = list[str](), 0
     for item in items:
@@ -112,6 +114,11 @@ def read_kubernetes_nodes(text: str) -> Described:
     paths, mixed, label = _paths(list(nodes.values()))
     if mixed:
         remarks.append("left out: NVLink domains, since they and leaf switches overlap")
+    if label in _DOMAINS:
+        remarks.append(
+            "assumed: NVLink between nodes is as fast as the network; for its own "
+            "speed write rails as nvl72-row does"
+        )
     described = describe_paths(paths)
     described = replace(
         described,

@@ -94,7 +94,9 @@ def test_the_label_of_the_lowest_level_may_be_that_of_domains() -> None:
             for i in range(8)
         )
     )
-    assert read_kubernetes_nodes(text).leaf_label == CLIQUE
+    described = read_kubernetes_nodes(text)
+    assert described.leaf_label == CLIQUE
+    assert any("NVLink between nodes is as fast" in one for one in described.remarks)
 
 
 def test_nodes_without_gpus_beside_others_are_left_out() -> None:
@@ -189,7 +191,11 @@ def test_nodes_without_a_place_are_named_one_by_one() -> None:
     [
         ('{"kind": "Node"', "line 1: not JSON"),
         ('{"kind": "List", "items": 3}', "line 1: expected a list of nodes under"),
-        ('{"items": [{"kind": "Pod"}]}', "line 1: expected entries of kind Node"),
+        ('{"kind": "List", "items": []}', "line 1: there are no nodes in the list"),
+        (
+            '{"kind": "List", "items": [{"kind": "Pod"}]}',
+            "line 1: expected entries of kind Node",
+        ),
         ('{"items": [{"kind": "Node"}]}', "line 1: a node has no metadata.name"),
         (nodes(node("a")), "line 1: no node has a label"),
         (nodes(node("a", gpus=10**12)), "line 8: node 'a' has '1000000000000' GPUs"),
@@ -200,6 +206,7 @@ def test_nodes_without_a_place_are_named_one_by_one() -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, message: str) -> None:
+    assert recognizes_kubernetes_nodes(text)
     with pytest.raises(Error) as raised:
         read_kubernetes_nodes(text)
     assert str(raised.value).startswith(message)
