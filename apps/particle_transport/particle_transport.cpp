@@ -178,6 +178,13 @@ class Run {
     std::int64_t busiest_ = 0, flights_ = 0, moved_ = 0;
 };
 
+/// 0 where the text is not a number from 1 to 10^9.
+std::int64_t whole(const char* text) {
+    char* end = nullptr;
+    const long long number = std::strtoll(text, &end, 10);  // at the limit where it overflows
+    return *end == '\0' && number >= 1 && number <= 1'000'000'000 ? number : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -186,17 +193,18 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     Asked asked;
-    if (argc > 1) asked.particles = std::atoll(argv[1]);
-    if (argc > 2) asked.births = std::atoll(argv[2]);
+    if (argc > 1) asked.particles = whole(argv[1]);
+    if (argc > 2) asked.births = whole(argv[2]);
     if (argc > 3) asked.method = argv[3];
     if (argc > 4) asked.rod.albedo = std::atof(argv[4]);
     if (argc > 5) asked.rod.length = std::atof(argv[5]);
     if (asked.particles < 1 || asked.births < 1 || !(asked.rod.albedo >= 0 && asked.rod.albedo <= 1) ||
         !(asked.rod.length > 0 && asked.rod.length <= 100)) {
         if (own == 0)
-            std::fprintf(stderr,
-                         "particle_transport: PARTICLES and BIRTHS from 1 on, METHOD, ALBEDO from 0 to 1, "
-                         "LENGTH up to 100\n");
+            std::fprintf(
+                stderr,
+                "particle_transport: PARTICLES and BIRTHS from 1 to 10^9, METHOD, ALBEDO from 0 to 1, "
+                "LENGTH up to 100\n");
         MPI_Finalize();
         return 2;
     }

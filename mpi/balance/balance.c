@@ -30,6 +30,33 @@ static int gather_slots(const struct state* state, const topoloom_balance_option
     return status;
 }
 
+static int by_slot(const void* left, const void* right) {
+    const uint32_t *a = left, *b = right;
+    if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
+    return a[1] < b[1] ? -1 : 1;
+}
+
+/// Names two ranks of one slot, which all ranks find alike.
+static int refuse_shared_slots(const struct state* state, const uint32_t* slots, const char* machine) {
+    const size_t ranks = (size_t)state->ranks;
+    uint32_t (*sorted)[2] = malloc(ranks * sizeof *sorted);
+    if (sorted == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
+    for (size_t i = 0; i < ranks; ++i) {
+        sorted[i][0] = slots[i];
+        sorted[i][1] = (uint32_t)i;
+    }
+    qsort(sorted, ranks, sizeof *sorted, by_slot);
+    size_t at = 1;
+    while (at < ranks && sorted[at][0] != sorted[at - 1][0]) ++at;
+    int status = MPI_SUCCESS;
+    if (at < ranks)
+        status = raise_error(state->own, MPI_ERR_ARG, "balance",
+                             "ranks %u and %u are both on slot %u of %.60s; each has one of its own",
+                             sorted[at - 1][1], sorted[at][1], sorted[at][0], machine);
+    free(sorted);
+    return status;
+}
+
 int find_balancer(struct state* state, const topoloom_balance_options* options, const char* method) {
     if (state->balancer != NULL && same_text(state->method, method) &&
         same_text(state->machine, options->machine) && state->slot == options->slot)
@@ -41,8 +68,16 @@ int find_balancer(struct state* state, const topoloom_balance_options* options, 
     char error[256] = "";
     const int failed = topoloom_balancer_make(method, options->machine, (size_t)state->ranks, slots, &made,
                                               error, sizeof error);
+    if (failed) {
+        free(slots);
+        return raise_error(state->own, MPI_ERR_ARG, "balance", "%s", error);
+    }
+    status = slots != NULL ? refuse_shared_slots(state, slots, options->machine) : MPI_SUCCESS;
     free(slots);
-    if (failed) return raise_error(state->own, MPI_ERR_ARG, "balance", "%s", error);
+    if (status != MPI_SUCCESS) {
+        topoloom_balancer_free(made);
+        return status;
+    }
     topoloom_balancer_free(state->balancer);
     free(state->method);
     free(state->machine);
@@ -88,12 +123,21 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     struct state* state = NULL;
     topoloom_own_plan own = {0};
     int status = find_state(comm, &state);
-    if (status == MPI_SUCCESS && !(options.patience >= 0))
+    if (status == MPI_SUCCESS && !state->is_compared) status = compare_options(state, &options);
+    if (status != MPI_SUCCESS) return status;
+    state->is_compared = true;
+    if (!(options.patience >= 0))
         return raise_error(state->own, MPI_ERR_ARG, "balance", "a patience of %g s is less than none",
                            options.patience);
-    if (status == MPI_SUCCESS) status = decide(state, count, &options, &own);
+    if (!(options.message_s >= 0 && options.byte_s >= 0))
+        return raise_error(state->own, MPI_ERR_ARG, "balance",
+                           "a message of %g s, or a byte of %g s, takes less than none", options.message_s,
+                           options.byte_s);
+    status = decide(state, count, &options, &own);
     if (status != MPI_SUCCESS) return status;
     status = make_plan(state, &own, count, options.patience, plan);
     topoloom_own_plan_free(&own);
     return status;
 }
+
+const char* topoloom_balance_error(int status) { return why_raised(status); }

@@ -18,6 +18,7 @@ struct state {
     topoloom_balancer* balancer;
     char *method, *machine;  // of the balancer
     int slot;
+    bool is_compared;     // whether all ranks give the same options
     struct nodes* nodes;  // NULL: not yet asked for
     struct process* process;
     struct state* next;
@@ -40,6 +41,9 @@ struct plan {
 int find_state(MPI_Comm comm, struct state** state);
 void hold_state(struct state* state);
 void release_state(struct state* state);
+
+/// Refuses, on all ranks, options that are not the same on all of them; collective.
+int compare_options(const struct state* state, const topoloom_balance_options* options);
 
 /// The balancer of these options, which is kept for the next call with the same; collective.
 int find_balancer(struct state* state, const topoloom_balance_options* options, const char* method);

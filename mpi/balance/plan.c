@@ -52,7 +52,7 @@ static const char* spread(const struct state* state, long long count, int to_cou
         if (to[i] < 0 || to[i] >= state->ranks || to[i] == state->rank)
             return "a receiver is not another rank";
         if (tasks[to[i]] != 0) return "a receiver is named twice";
-        if (tasks_to[i] < 1) return "a receiver is handed less than one task";
+        if (tasks_to[i] < 0) return "a receiver is handed less than no task";
         if (tasks_to[i] > count) return "more tasks are handed over than there are";
         tasks[to[i]] = tasks_to[i];
         count -= tasks_to[i];
@@ -66,8 +66,9 @@ static int make_given(struct state* state, long long count, int to_count, const 
                       topoloom_plan** plan) {
     topoloom_share* shares = malloc(((size_t)to_count + (size_t)state->ranks) * sizeof *shares);
     if (shares == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "plan_given", "there is no memory");
-    topoloom_own_plan own = {.to_count = (size_t)to_count, .to = shares, .from = shares + to_count};
-    for (int i = 0; i < to_count; ++i) shares[i] = (topoloom_share){(uint32_t)to[i], tasks_to[i]};
+    topoloom_own_plan own = {.to = shares, .from = shares + to_count};
+    for (int i = 0; i < to_count; ++i)
+        if (tasks_to[i] > 0) shares[own.to_count++] = (topoloom_share){(uint32_t)to[i], tasks_to[i]};
     for (int i = 0; i < state->ranks; ++i)
         if (tasks[i] > 0)
             shares[(size_t)to_count + own.from_count++] = (topoloom_share){(uint32_t)i, tasks[i]};

@@ -23,11 +23,11 @@ extern "C" {
 /* How ranks decide. By messages, none knows all loads, and each sends at most 2 log2 ranks + 9; only the method sweep can. */
 enum { TOPOLOOM_DECIDE_FASTEST, TOPOLOOM_DECIDE_GATHERED, TOPOLOOM_DECIDE_BY_MESSAGES };
 
-/* The same on all ranks, except for the slot. */
+/* The same on all ranks, except for the slot, which the first call with a communicator checks. */
 typedef struct topoloom_balance_options {
     const char* method;  /* as for `topoloom balance`, in one round; NULL: with a machine auto, else sweep */
     const char* machine; /* whose near ranks are to be chosen, a short text such as torus:8x8x8; NULL: none */
-    int slot;            /* of this rank on the machine */
+    int slot;            /* of this rank on the machine, of no other one */
     int decide;          /* one of the above */
     double message_s;    /* until a short message has come, for the fastest way; 0: 3e-6 */
     double byte_s;       /* of a long message; 0: 1e-10 */
@@ -47,7 +47,7 @@ typedef struct topoloom_plan {
 TOPOLOOM_BALANCE_API int topoloom_balance(MPI_Comm comm, long long count,
                                           const topoloom_balance_options* options, topoloom_plan** plan);
 /* The plan of a program that has decided itself, such as on tasks of different loads: tasks_to[i] tasks go to rank to[i], each other
- * rank at most once; they are the last of `count` tasks, in this order. Of the options patience alone counts. Collective: ranks
+ * rank at most once; to 0 tasks is as if the rank was not named; they are the last of `count` tasks, in this order. Of the options patience alone counts. Collective: ranks
  * learn from each other what comes. Ranks may hand tasks over in a circle, so none waits for room that others make: to exchange, a
  * rank needs room for all that come beside all that are there before. */
 TOPOLOOM_BALANCE_API int topoloom_plan_given(MPI_Comm comm, long long count, int to_count, const int* to,
@@ -64,7 +64,7 @@ TOPOLOOM_BALANCE_API int topoloom_plan_free(topoloom_plan** plan);
  * is an error on both sides, but nothing is lost or doubled; held, which may be NULL, has the number of tasks that
  * are here now. All ranks of the plan call it, each time in the same order.
  *
- * With patience, a rank that has died or hangs is an error that names it. The tasks that were not handed over to it stay; of those
+ * With patience, a rank that has died or hangs is an error whose text names it. The tasks that were not handed over to it stay; of those
  * that MPI had begun to send, a rank that is alive may have a copy. The communicator should then not be used any more. */
 TOPOLOOM_BALANCE_API int topoloom_exchange(topoloom_plan* plan, void* tasks, int task_bytes, long long room,
                                            long long* held);
@@ -87,6 +87,9 @@ TOPOLOOM_BALANCE_API int topoloom_exchange_sized_start(topoloom_plan* plan, void
 TOPOLOOM_BALANCE_API int topoloom_exchange_test(topoloom_exchange_request moving, int* done);
 /* Waits, puts tasks in order, and sets `moving` to NULL. */
 TOPOLOOM_BALANCE_API int topoloom_exchange_finish(topoloom_exchange_request* moving, long long* held);
+
+/* Why a call of this thread has just returned this error; empty where the error is MPI's own. Valid until the next error. */
+TOPOLOOM_BALANCE_API const char* topoloom_balance_error(int status);
 
 /* NOLINTEND(readability-identifier-naming) */
 

@@ -5,6 +5,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/// Of the last error that this thread raised.
+static _Thread_local struct {
+    char text[256];
+    int status;
+} last;
+
 bool is_fatal(MPI_Comm comm) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
@@ -14,14 +20,14 @@ bool is_fatal(MPI_Comm comm) {
 }
 
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...) {
-    if (is_fatal(comm)) {
-        char text[256];
-        va_list values;
-        va_start(values, format);
-        vsnprintf(text, sizeof text, format, values);
-        va_end(values);
-        fprintf(stderr, "topoloom: topoloom_%s: %s\n", name, text);
-    }
+    va_list values;
+    va_start(values, format);
+    vsnprintf(last.text, sizeof last.text, format, values);
+    va_end(values);
+    last.status = error_class;
+    if (is_fatal(comm)) fprintf(stderr, "topoloom: topoloom_%s: %s\n", name, last.text);
     PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;
 }
+
+const char* why_raised(int status) { return last.status == status ? last.text : ""; }

@@ -12,5 +12,7 @@ bool is_fatal(MPI_Comm comm);
 /// `name` is that of the call, without topoloom_.
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+/// Why the last error of this thread was raised, if it was of this class, else an empty text.
+const char* why_raised(int status);
 
 #endif

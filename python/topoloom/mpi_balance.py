@@ -45,7 +45,7 @@ def balance(
         As in ``topoloom_balance.h``; seconds, 0 for what is usual. The same on all
         ranks.
     slot
-        Of this rank on the machine.
+        Of this rank on the machine, of no other one.
     decide
         ``"fastest"``, ``"gathered"`` or ``"by-messages"``. The same on all ranks.
     mpicc
@@ -56,7 +56,8 @@ def balance(
     topoloom.Error
         If there is no such way to decide, or the library cannot be compiled.
     mpi4py.MPI.Exception
-        On all ranks, if loads are negative or overflow, or an option is wrong.
+        On all ranks, if loads are negative or overflow, or an option is wrong; its
+        text says why, in this and all other calls.
     """
     if decide not in _DECIDE:
         raise Error(f"decide is one of {', '.join(_DECIDE)}, not '{decide}'")
@@ -72,12 +73,13 @@ def balance(
     )
     plan = ctypes.c_void_p()
     _check(
+        library,
         library.topoloom_balance(
             handle(comm),
             ctypes.c_longlong(count),
             ctypes.byref(options),
             ctypes.byref(plan),
-        )
+        ),
     )
     return Plan(library, plan)
 
@@ -100,7 +102,8 @@ def plan(
     to
         Other ranks, each at most once; shape ``(n,)``.
     tasks_to
-        How many tasks go to each, of the last ones and in this order; shape ``(n,)``.
+        How many tasks go to each, of the last ones and in this order; 0 is as if the
+        rank was not among `to`; shape ``(n,)``.
 
     Raises
     ------
@@ -117,6 +120,7 @@ def plan(
     options = _Options(patience=patience)
     made = ctypes.c_void_p()
     _check(
+        library,
         library.topoloom_plan_given(
             handle(comm),
             ctypes.c_longlong(count),
@@ -125,7 +129,7 @@ def plan(
             _address(tasks),
             ctypes.byref(options),
             ctypes.byref(made),
-        )
+        ),
     )
     return Plan(library, made, is_given=True)
 
@@ -181,7 +185,7 @@ class Plan:
         topoloom.Error
             If the array does not suit. Other ranks then wait for this one.
         mpi4py.MPI.Exception
-            If another rank could not take part.
+            If another rank could not take part; its `tasks` are those that are here.
         """
         return self.start(tasks).finish()
 
@@ -192,18 +196,22 @@ class Plan:
             raise Error(f"tasks of type {given.dtype} have no fixed size in bytes")
         if given.ndim == 0 or len(given) != self.before:
             raise Error(f"tasks of shape {given.shape}; there are {self.before}")
+        if given.size == 0 and 0 in given.shape[1:]:  # tasks without bytes
+            empty = np.empty((self.after, *given.shape[1:]), given.dtype)
+            return Moving(self, ctypes.c_void_p(), empty)
         memory = np.empty((self._room, *given.shape[1:]), given.dtype)
         memory[: self.before] = given
         size = memory.dtype.itemsize * int(np.prod(given.shape[1:]))
         moving = ctypes.c_void_p()
         _check(
+            self._library,
             self._library.topoloom_exchange_start(
                 self._plan,
                 _address(memory),
                 ctypes.c_int(size),
                 ctypes.c_longlong(self._room),
                 ctypes.byref(moving),
-            )
+            ),
         )
         return Moving(self, moving, memory)
 
@@ -231,7 +239,8 @@ class Plan:
         topoloom.Error
             If the arrays do not suit. Other ranks then wait for this one.
         mpi4py.MPI.Exception
-            If another rank could not take part.
+            If another rank could not take part; its `tasks` and `sizes` are those that
+            are here.
         """
         given = np.asarray(tasks)
         lengths = np.asarray(sizes)
@@ -240,14 +249,18 @@ class Plan:
                 f"sizes of type {lengths.dtype} and shape {lengths.shape}; there are "
                 f"{self.before} tasks"
             )
-        if given.dtype.hasobject or given.ndim != 1:
+        if given.dtype.hasobject or given.dtype.itemsize == 0 or given.ndim != 1:
             raise Error(f"tasks of type {given.dtype} and shape {given.shape}")
         if (lengths < 0).any() or lengths.sum() != len(given):
             raise Error(
                 f"sizes add up to {lengths.sum()}, or one is negative; there are "
                 f"{len(given)} elements"
             )
-        after = self.exchange(lengths.astype(np.int64))
+        try:
+            after = self.exchange(lengths.astype(np.int64))
+        except _error_class() as error:  # elements have not left yet
+            error.tasks, error.sizes = given, lengths
+            raise
         width = given.dtype.itemsize
         coming = int(after[self.kept :].sum())
         memory = np.empty(len(given) + coming, given.dtype)
@@ -255,16 +268,16 @@ class Plan:
         measured = np.zeros(self._room, np.int64)
         measured[: self.before] = lengths * width
         held = ctypes.c_longlong()
-        _check(
-            self._library.topoloom_exchange_sized(
-                self._plan,
-                _address(memory),
-                ctypes.c_longlong(memory.nbytes),
-                _address(measured),
-                ctypes.c_longlong(self._room),
-                ctypes.byref(held),
-            )
+        status = self._library.topoloom_exchange_sized(
+            self._plan,
+            _address(memory),
+            ctypes.c_longlong(memory.nbytes),
+            _address(measured),
+            ctypes.c_longlong(self._room),
+            ctypes.byref(held),
         )
+        here = measured[: held.value] // width
+        _check(self._library, status, memory[: here.sum()], here)
         return memory[: after.sum()], after
 
     def close(self) -> None:
@@ -298,18 +311,25 @@ class Moving:
             return True
         done = ctypes.c_int()
         call = self._plan._library.topoloom_exchange_test
-        _check(call(self._moving, ctypes.byref(done)))
+        library = self._plan._library
+        _check(library, call(self._moving, ctypes.byref(done)))
         return done.value != 0
 
     def finish(self) -> NDArray[Any]:
-        """Wait, and return the tasks that are here; shape ``(plan.after, ...)``."""
+        """Wait, and return the tasks that are here; shape ``(plan.after, ...)``.
+
+        Raises
+        ------
+        mpi4py.MPI.Exception
+            As `Plan.exchange`. Further calls return its `tasks`.
+        """
         if self._moving:
             held = ctypes.c_longlong()
             call = self._plan._library.topoloom_exchange_finish
             status = call(ctypes.byref(self._moving), ctypes.byref(held))
             _under_way.discard(self)
             self._memory = self._memory[: held.value]
-            _check(status)
+            _check(self._plan._library, status, self._memory)
         return self._memory
 
 
@@ -351,11 +371,47 @@ def _address(array: NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def _check(status: int) -> None:
+def _check(
+    library: ctypes.CDLL,
+    status: int,
+    tasks: NDArray[Any] | None = None,
+    sizes: NDArray[np.int64] | None = None,
+) -> None:
+    """Raise an error that says why, with the tasks that are here all the same."""
     from mpi4py import MPI
 
     if status != MPI.SUCCESS:
-        raise MPI.Exception(status)
+        library.topoloom_balance_error.restype = ctypes.c_char_p
+        why = library.topoloom_balance_error(ctypes.c_int(status)).decode()
+        raise _error_class()(status, why, tasks, sizes)
+
+
+@functools.cache
+def _error_class() -> Any:
+    """Make a class of mpi4py's exceptions, which is there once it is imported."""
+    from mpi4py import MPI
+
+    class BalanceError(MPI.Exception):
+        """`why`, and after an exchange the `tasks` and `sizes` that are here."""
+
+        def __new__(cls, status: int, *_: Any) -> BalanceError:
+            return super().__new__(cls, status)
+
+        def __init__(
+            self,
+            status: int,
+            why: str,
+            tasks: NDArray[Any] | None,
+            sizes: NDArray[np.int64] | None,
+        ) -> None:
+            super().__init__(status)
+            self.why, self.tasks, self.sizes = why, tasks, sizes
+
+        def __str__(self) -> str:
+            text = MPI.Exception.__str__(self)
+            return f"{self.why} ({text})" if self.why else text
+
+    return BalanceError
 
 
 def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:

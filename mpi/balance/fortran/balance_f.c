@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the Fortran module calls where C has a handle of MPI or a text.
 #include <stddef.h>
+#include <string.h>
 
 #include "topoloom_balance.h"
 
@@ -19,4 +20,12 @@ TOPOLOOM_BALANCE_API int topoloom_plan_given_f(int comm, long long count, int to
                                                const long long* tasks_to, topoloom_balance_options options,
                                                topoloom_plan** plan) {
     return topoloom_plan_given(MPI_Comm_f2c(comm), count, to_count, to, tasks_to, &options, plan);
+}
+
+/// Fortran pads texts with blanks.
+TOPOLOOM_BALANCE_API void topoloom_balance_error_f(int status, char* text, int size) {
+    const char* why = topoloom_balance_error(status);
+    const size_t length = strlen(why), room = (size_t)size;
+    memset(text, ' ', room);
+    memcpy(text, why, length < room ? length : room);
 }

@@ -85,5 +85,10 @@ module topoloom_balance_calls
       type(topoloom_exchange_request), intent(inout) :: moving
       integer(c_long_long), intent(inout) :: held
     end function
+    subroutine c_balance_error(status, text, length) bind(C, name='topoloom_balance_error_f')
+      import :: c_char, c_int
+      integer(c_int), value :: status, length
+      character(kind=c_char), intent(inout) :: text(*)
+    end subroutine
   end interface
 end module

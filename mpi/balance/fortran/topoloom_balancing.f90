@@ -11,6 +11,7 @@ module topoloom_balancing
   public :: TOPOLOOM_DECIDE_FASTEST, TOPOLOOM_DECIDE_GATHERED, TOPOLOOM_DECIDE_BY_MESSAGES
   public :: topoloom_balance, topoloom_plan_given, topoloom_plan_free, topoloom_exchange, topoloom_exchange_sized
   public :: topoloom_exchange_start, topoloom_exchange_sized_start, topoloom_exchange_test, topoloom_exchange_finish
+  public :: topoloom_balance_error
 
   integer, parameter :: TOPOLOOM_DECIDE_FASTEST = 0, TOPOLOOM_DECIDE_GATHERED = 1, TOPOLOOM_DECIDE_BY_MESSAGES = 2
 
@@ -165,6 +166,13 @@ contains
     integer, optional, intent(out) :: ierror
     held = 0
     call give(c_exchange_finish(moving, held), ierror)
+  end subroutine
+
+  subroutine topoloom_balance_error(status, text)
+    integer, intent(in) :: status
+    character(*), intent(out) :: text
+    text = ''
+    call c_balance_error(status, text, len(text))
   end subroutine
 
   subroutine give(status, ierror)

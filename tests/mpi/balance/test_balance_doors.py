@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES
-from built_libraries import cmake, installed, run
+from built_libraries import ROOT, cmake, installed, run
 from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, need, run_to_end
 
 CONSUMER = """\
@@ -44,6 +44,24 @@ def test_cmake_finds_it(tmp_path: Path) -> None:
     assert said.endswith("every task is once where it should be\n")
 
 
+def test_a_program_that_chooses_owners_itself_links_with_libtopoloom_too(
+    tmp_path: Path,
+) -> None:
+    """Compile it by its CMakeLists.txt, and by the line at the head of that."""
+    app = ROOT / "apps" / "adaptive_mesh"
+    prefix = installed(MPICH, tmp_path)
+    cmake(app, tmp_path / "by_cmake", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")
+    line = (app / "CMakeLists.txt").read_text().partition("mpicxx ")[2].splitlines()[0]
+    line = line.replace("adaptive_mesh.cpp", str(app / "adaptive_mesh.cpp"))
+    compiler = need(MPICH.compilers[".cpp"], MPICH.install)
+    run(
+        ["bash", "-c", f"cd {tmp_path}; {compiler} {line}"],
+        PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig",
+    )
+    for folder in tmp_path, tmp_path / "by_cmake":
+        assert run(MPICH.command(3, folder / app.name, 4, 2)).startswith("right: ")
+
+
 def test_arrays_of_mpi4py_move() -> None:
     ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
     version = subprocess.run(
@@ -60,5 +78,9 @@ def test_arrays_of_mpi4py_move() -> None:
         "tasks of type object have no fixed size in bytes; "
         "sizes add up to 1, or one is negative; there are 2 elements; "
         "decide is one of fastest, gathered, by-messages, not 'quickly'; "
-        "MPI_ERR_ARG; MPI_ERR_COUNT; MPI_ERR_ARG\n"
+        "a receiver is not another rank; "
+        "rank 0 has a load of -1; loads are at least 0; "
+        "no balancer 'alais' (did you mean 'alias'?); there are: auto, alias, sweep, "
+        "qwalk, curve, transport, diffusion, integer-diffusion, laplacian; "
+        "ranks 0 and 1 are both on slot 0 of torus:2x2; each has one of its own\n"
     )

@@ -68,7 +68,8 @@ def test_a_refined_mesh_is_that_of_one_rank(job: Job) -> None:
 @pytest.mark.parametrize(
     ("name", "words", "line"),
     [
-        ("particle_transport", ["0"], "PARTICLES and BIRTHS from 1 on, METHOD"),
+        ("particle_transport", ["0"], "PARTICLES and BIRTHS from 1 to 10^9, METHOD"),
+        ("particle_transport", ["9" * 20], "PARTICLES and BIRTHS from 1 to 10^9"),
         ("adaptive_mesh", ["1"], "BLOCKS from 2 to 64, STEPS from 1 on, POLICY"),
         ("adaptive_mesh", ["8", "2", "gredy"], "no policy 'gredy'"),
     ],

@@ -18,11 +18,17 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int code) {
     return goes_on ? MPI_SUCCESS : call(comm, code);
 }
 
+static int explained(int status) {
+    if (status != MPI_SUCCESS && topoloom_balance_error(status)[0] == '\0')
+        printf("rank %d: nothing says why there is an error\n", rank);
+    return status;
+}
+
 static int try_balance(MPI_Comm comm, long long count, topoloom_balance_options options) {
     topoloom_plan* plan = NULL;
     const int status = topoloom_balance(comm, count, &options, &plan);
     if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
-    return status;
+    return explained(status);
 }
 
 /// Rank 1 hands over what it cannot.
@@ -30,6 +36,15 @@ static int try_plan(int to, long long tasks) {
     topoloom_plan* plan = NULL;
     const int status = topoloom_plan_given(MPI_COMM_WORLD, 5, rank == 1, &to, &tasks, NULL, &plan);
     if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
+    return explained(status);
+}
+
+/// Rank 1 gives other options than the others.
+static int try_different(topoloom_balance_options options) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    const int status = try_balance(comm, 5, rank == 1 ? options : (topoloom_balance_options){0});
+    MPI_Comm_free(&comm);
     return status;
 }
 
@@ -70,10 +85,10 @@ static int try_exchange(const char* what) {
     return any ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-static const char* const mistakes[] = {"count",      "sum",    "method",     "option",        "machine",
-                                       "slot",       "rounds", "talk",       "patience",      "more",
-                                       "nobody",     "freed",  "room",       "negative-room", "null",
-                                       "null-giver", "bytes",  "sized-room", "sized-negative"};
+static const char* const mistakes[] = {
+    "count",  "sum",           "method", "option",     "machine", "slot",       "shared-slot",   "seconds",
+    "differ", "rounds",        "talk",   "patience",   "more",    "less",       "nobody",        "freed",
+    "room",   "negative-room", "null",   "null-giver", "bytes",   "sized-room", "sized-negative"};
 
 static int make(const char* what) {
     const topoloom_balance_options usual = {0};
@@ -88,6 +103,15 @@ static int make(const char* what) {
     if (strcmp(what, "slot") == 0)
         return try_balance(MPI_COMM_WORLD, 5,
                            (topoloom_balance_options){.machine = "ring:8", .slot = 5 + rank * 2});
+    if (strcmp(what, "shared-slot") == 0)
+        return try_balance(MPI_COMM_WORLD, 5,
+                           (topoloom_balance_options){.machine = "ring:8", .slot = rank == 0 ? 7 : 3});
+    if (strcmp(what, "seconds") == 0)
+        return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.message_s = -1});
+    if (strcmp(what, "differ") == 0) {
+        const int status = try_different((topoloom_balance_options){.method = "alias"});
+        return status != MPI_SUCCESS ? try_different((topoloom_balance_options){.patience = 1}) : status;
+    }
     if (strcmp(what, "rounds") == 0)
         return try_balance(MPI_COMM_WORLD, rank == 0 ? 90 : 0,
                            (topoloom_balance_options){.method = "diffusion(neighbors=ring)"}) !=
@@ -100,6 +124,7 @@ static int make(const char* what) {
     if (strcmp(what, "patience") == 0)
         return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.patience = -1});
     if (strcmp(what, "more") == 0) return try_plan(0, 6);
+    if (strcmp(what, "less") == 0) return try_plan(0, -1);
     if (strcmp(what, "nobody") == 0) return try_plan(3, 1);
     if (strcmp(what, "freed") == 0) return try_balance(MPI_COMM_NULL, 5, usual);
     return try_exchange(what);

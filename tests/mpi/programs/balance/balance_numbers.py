@@ -81,16 +81,50 @@ def mistakes(plan: Plan) -> list[str]:
             attempt()
         except topoloom.Error as error:
             found.append(str(error))
-    try:
-        topoloom.mpi.plan(comm, 3, [comm.rank], [1], mpicc=MPICC)
-    except MPI.Exception as error:
-        found.append(MPI.Get_error_string(error.Get_error_class()).split(":")[0])
-    for count, options in ((-1, {}), (1, {"method": "alais"})):
+    collective = (
+        lambda: topoloom.mpi.plan(comm, 3, [comm.rank], [1], mpicc=MPICC),
+        lambda: balance(comm, -1, mpicc=MPICC),
+        lambda: balance(comm, 1, method="alais", mpicc=MPICC),
+        lambda: balance(comm, 1, machine="torus:2x2", mpicc=MPICC),
+    )
+    for attempt in collective:
         try:
-            balance(comm, count, mpicc=MPICC, **options)
+            attempt()
         except MPI.Exception as error:
-            found.append(MPI.Get_error_string(error.Get_error_class()).split(":")[0])
+            found.append(str(error).partition(" (MPI_ERR")[0])
     return found
+
+
+def nothing_moves() -> None:
+    """Name a receiver of nothing, and move tasks that have no bytes."""
+    to, given = [(comm.rank + 1) % comm.size], plan(comm, COUNT, [], [], mpicc=MPICC)
+    assert np.array_equal(given.exchange(made(comm.rank)), made(comm.rank))
+    given = plan(comm, COUNT, to, [0], mpicc=MPICC)
+    assert (given.to.size, given.sources.size, given.kept) == (0, 0, COUNT)
+    assert np.array_equal(given.exchange(made(comm.rank)), made(comm.rank))
+    given = plan(comm, COUNT, to, [1], mpicc=MPICC)
+    assert given.exchange(np.zeros((COUNT, 0, 2))).shape == (given.after, 0, 2)
+
+
+def a_rank_is_silent() -> None:
+    """Find tasks in the error where the last rank does not exchange those of others."""
+    last = comm.size - 1
+    to = [last] if comm.rank == 0 else []
+    given = plan(comm, 3, to, [2] if to else [], patience=0.2, mpicc=MPICC)
+    if comm.rank == last:
+        comm.Barrier()
+        return
+    failed = None
+    try:
+        assert np.array_equal(given.exchange(np.arange(3)), np.arange(3))
+    except MPI.Exception as error:
+        failed = error
+    assert (failed is not None) == (comm.rank == 0)
+    if failed is not None:
+        assert f"rank 0 has waited for 0.2 s for rank {last}" in str(failed)
+        assert failed.Get_error_class() == MPI.ERR_OTHER
+        assert np.array_equal(failed.tasks, np.arange(3))
+    comm.Barrier()
 
 
 move(balance(comm, COUNT, mpicc=MPICC))
@@ -100,7 +134,9 @@ with_slots = balance(
 )
 move(with_slots)
 go_round()
+nothing_moves()
 if comm.rank == 0:
     sys.stdout.write("; ".join(mistakes(with_slots)) + "\n")
 else:
     mistakes(with_slots)
+a_rank_is_silent()

@@ -47,7 +47,10 @@ int main(int argc, char** argv) {
     MPI_Barrier(living);
     long long held = -1;
     const int status = topoloom_exchange(plan, tasks, words * sizeof *tasks, most, &held);
-    const int right = are_once(tasks, held, all, living);
+    char last[16];
+    snprintf(last, sizeof last, "rank %d", ranks - 1);
+    const int is_named = rank != 0 || strstr(topoloom_balance_error(status), last) != NULL;
+    const int right = are_once(tasks, held, all, living) && is_named;
     int failed = status != MPI_SUCCESS, any = 0;
     MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, living);
     if (rank == 0) printf("%s, tasks are %s\n", any ? "an error" : "no error", right ? "once" : "NOT once");
