@@ -2,6 +2,7 @@
 #include "topoloom/experts/blocks.hpp"
 
 #include <cstddef>
+#include <numeric>
 
 #include "topoloom/experts/packing.hpp"
 #include "topoloom/experts/replicas.hpp"
@@ -9,6 +10,13 @@
 namespace topoloom {
 
 std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const ExpertGpus& gpus) {
+    std::vector<std::uint32_t> order(loads.size());
+    std::iota(order.begin(), order.end(), 0U);
+    return blocks_on_nodes(loads, gpus, order);
+}
+
+std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const ExpertGpus& gpus,
+                                           std::span<const std::uint32_t> order) {
     const std::size_t nodes = gpus.nodes();
     const std::size_t block = loads.size() / nodes;
     const std::size_t on_node = gpus.on(0).size();
@@ -20,14 +28,15 @@ std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const 
     const ExpertGpus one_node(same, gpus.slots());
     std::vector<std::uint32_t> held(gpus.places());
     for (std::size_t node = 0; node < nodes; ++node) {
-        const std::span<const double> own = loads.subspan(node * block, block);
+        const std::span<const std::uint32_t> experts = order.subspan(node * block, block);
+        std::vector<double> own;
+        for (const std::uint32_t expert : experts) own.push_back(loads[expert]);
         const auto replicas = list_replicas(own, replicas_by_load(own, one_node));
         const auto gpu_of = pack_evenly(replicas, on_node, gpus.slots());
         std::vector<std::size_t> taken(on_node, 0);
         for (std::size_t i = 0; i < replicas.size(); ++i) {
             const std::uint32_t gpu = gpus.on(node)[gpu_of[i]];
-            held[gpu * gpus.slots() + taken[gpu_of[i]]++] =
-                static_cast<std::uint32_t>(node * block) + replicas[i].expert;
+            held[gpu * gpus.slots() + taken[gpu_of[i]]++] = experts[replicas[i].expert];
         }
     }
     return held;

@@ -16,4 +16,9 @@ namespace topoloom {
 [[nodiscard]] std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads,
                                                          const ExpertGpus& gpus);
 
+/// The same of experts that are neighbors in this order.
+[[nodiscard]] std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads,
+                                                         const ExpertGpus& gpus,
+                                                         std::span<const std::uint32_t> order);
+
 }  // namespace topoloom

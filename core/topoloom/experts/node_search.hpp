@@ -35,6 +35,9 @@ class NodeSearch {
     /// first and by `over` at last. `heat`: of the temperature at which half of an average loss is taken often.
     void anneal(std::size_t swaps, double over, double heat, Rng& rng);
 
+    /// The node of each replica.
+    [[nodiscard]] const std::vector<std::uint32_t>& node_of() const { return node_of_; }
+
     /// Puts replicas on GPUs of their nodes, and swaps them between nodes until no GPU has more than `most`; false if one
     /// keeps more.
     [[nodiscard]] bool pack(double most);

@@ -70,6 +70,7 @@ class Search {
                 try_from(spread_out(by_load, part));
         }
         if (layer_.tokens() > 0) try_blocks();
+        if (layer_.tokens() > 0 && gpus_.places() > layer_.loads.size()) try_groups();
         return placed_;
     }
 
@@ -89,8 +90,31 @@ class Search {
     }
 
     /// Begins with blocks of experts where that alone is better than what was found, whatever the loads.
-    void try_blocks() {
-        const std::vector<std::uint32_t> start = blocks_on_nodes(layer_.loads, gpus_);
+    void try_blocks() { try_on_nodes(blocks_on_nodes(layer_.loads, gpus_)); }
+
+    /// Begins with groups of experts that tokens choose together, each once, and their replicas on the same node: the
+    /// other starts spread replicas over nodes, which breaks groups.
+    void try_groups() {
+        const std::size_t experts = layer_.loads.size();
+        if (blocks_on_nodes(layer_.loads, gpus_).empty()) return;
+        const Counts once(experts, 1);
+        const auto replicas = list_replicas(layer_.loads, once);
+        std::vector<std::uint32_t> order(experts);
+        std::iota(order.begin(), order.end(), 0U);
+        std::vector<std::uint32_t> node_of;
+        for (const std::uint32_t expert : order)
+            node_of.push_back(static_cast<std::uint32_t>(expert * gpus_.nodes() / experts));
+        const TokenPins tokens = draw_pins(once, node_of);
+        NodeSearch search(gpus_, replicas, tokens, node_of, std::vector<bool>(experts, false), once);
+        constexpr std::size_t swaps = 200'000;
+        search.anneal(swaps, slack_ * 0.9, 1, rng_);
+        const auto& group = search.node_of();
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return group[a] < group[b]; });
+        try_on_nodes(blocks_on_nodes(layer_.loads, gpus_, order));
+    }
+
+    void try_on_nodes(const std::vector<std::uint32_t>& start) {
         if (start.empty() || measure(start).visits >= visits_) return;
         take(start);
         constexpr double heat = 0.1;  // more melts the blocks, in four times the time
