@@ -109,7 +109,7 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import print_json, progress_bar, watching
     from topoloom.cli.exit_status import Interrupted
     from topoloom.frameworks.models import parse_step
     from topoloom.graphs.axes import parse_traffic
@@ -171,7 +171,9 @@ def command(
         if output is not None or write_pattern is not None:
             raise Error(f"--to {to} is asked before hosts are known; leave out files")
         cluster, label = given.allocation, described.leaf_label
-        print(wanted_shape(cluster, mapped_job, sends, label, seed).text(to))
+        with progress_bar("comparing segments", "sizes") as bar:
+            wanted = wanted_shape(cluster, mapped_job, sends, label, seed, bar)
+        print(wanted.text(to))
         return
     with watching("ordering axes", read_search(seed)) as watch:
         mapped = map_axes(

@@ -9,7 +9,7 @@ since small ones are granted sooner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
@@ -84,6 +84,7 @@ def wanted_shape(
     traffic: Sequence[Traffic] | Step,
     label: str = "",
     seed: int = 1,
+    progress: Callable[[int, int], None] = lambda done, all: None,
 ) -> WantedShape:
     """Compare all segments that divide the hosts of a job.
 
@@ -98,6 +99,8 @@ def wanted_shape(
         That of leaf groups; by default that of the usual operator.
     seed
         For ways to place segments that are random.
+    progress
+        Called with how many sizes have been compared, and how many there are.
 
     Raises
     ------
@@ -118,9 +121,11 @@ def wanted_shape(
             f"{sum(map(len, leaves))}"
         )
     seconds, order = dict[int, float](), ""
-    for size in range(hosts, 0, -1):
+    sizes = [size for size in range(hosts, 0, -1) if hosts % size == 0]
+    for done, size in enumerate(sizes):
+        progress(done, len(sizes))
         room = [len(leaf) // size for leaf in leaves]
-        if hosts % size or sum(room) * size < hosts:
+        if sum(room) * size < hosts:
             continue
         # Segments of a multiple of this size are ways to place these, too.
         worst = max((seconds[each] for each in seconds if each % size == 0), default=0)
