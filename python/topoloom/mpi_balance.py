@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi_library import handle, loaded
+from topoloom.mpi_library import handle, loaded_once
 
 _DECIDE = ("fastest", "gathered", "by-messages")  # as in topoloom_balance.h
 #: Their memory is MPI's until they finish.
@@ -415,19 +415,6 @@ def _error_class() -> Any:
 
 
 def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
-    """Find it once for each communicator, since all of its processes must agree."""
     from topoloom.preload.balance import build_balancing
 
-    key = _key()
-    library: ctypes.CDLL | None = comm.Get_attr(key)
-    if library is None:
-        library = loaded(comm, build_balancing, mpicc)
-        comm.Set_attr(key, library)
-    return library
-
-
-@functools.cache
-def _key() -> int:
-    from mpi4py import MPI
-
-    return int(MPI.Comm.Create_keyval())
+    return loaded_once(comm, build_balancing, mpicc)

@@ -14,13 +14,12 @@ be compiled; ``mpi4py.MPI.Exception`` where MPI's collective would fail.
 from __future__ import annotations
 
 import ctypes
-import functools
 from typing import Any
 
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.mpi_library import handle, loaded
+from topoloom.mpi_library import handle, loaded_once
 
 
 def alltoall(comm: Any, send: Any, receive: Any) -> None:
@@ -159,19 +158,6 @@ def _call(comm: Any, name: str, *arguments: Any) -> None:
 
 
 def _library(comm: Any) -> ctypes.CDLL:
-    """Find out for each communicator once, since all of its processes must agree."""
     from topoloom.preload.collectives import build_collectives
 
-    key = _key()
-    library: ctypes.CDLL | None = comm.Get_attr(key)
-    if library is None:
-        library = loaded(comm, build_collectives, None)
-        comm.Set_attr(key, library)
-    return library
-
-
-@functools.cache
-def _key() -> int:
-    from mpi4py import MPI
-
-    return int(MPI.Comm.Create_keyval())
+    return loaded_once(comm, build_collectives)

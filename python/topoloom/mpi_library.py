@@ -52,12 +52,31 @@ def loaded(comm: Any, build: Callable[[Path], Path], mpicc: str | None) -> ctype
     )
 
 
+def loaded_once(
+    comm: Any, build: Callable[[Path], Path], mpicc: str | None = None
+) -> ctypes.CDLL:
+    """Load it at the first call on a communicator, since all processes must agree."""
+    key = _key(build)
+    library: ctypes.CDLL | None = comm.Get_attr(key)
+    if library is None:
+        library = loaded(comm, build, mpicc)
+        comm.Set_attr(key, library)
+    return library
+
+
 def handle(of: Any) -> Any:
     """Give a handle of mpi4py, such as a communicator, as C has it."""
     from mpi4py import MPI
 
     kind: Any = ctypes.c_int if MPI._sizeof(type(of)) == 4 else ctypes.c_void_p
     return kind(kind.from_address(MPI._addressof(of)).value)
+
+
+@functools.cache
+def _key(build: Callable[[Path], Path]) -> int:
+    from mpi4py import MPI
+
+    return int(MPI.Comm.Create_keyval())
 
 
 def _compiler(mpicc: str | None) -> Path:

@@ -76,7 +76,7 @@ def choices(
     hardware
         Of the nodes.
     nodes
-        How many there are.
+        Their number.
     operation
         From `OPERATIONS`.
     bytes

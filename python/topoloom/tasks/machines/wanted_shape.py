@@ -100,7 +100,7 @@ def wanted_shape(
     seed
         For ways to place segments that are random.
     progress
-        Called with how many sizes have been compared, and how many there are.
+        Called with the number of sizes compared so far, and of all sizes.
 
     Raises
     ------
