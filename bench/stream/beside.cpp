@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <topoloom_stream.hpp>
 #ifdef CONVEYORS
 extern "C" {
@@ -19,28 +18,12 @@ int xmpi_init(int argc, char** argv);
 #include <briefkasten/queue_builder.hpp>
 #endif
 
+#include "drawn.hpp"
+
 namespace {
 
-int rank, ranks;
 uint64_t sum;
 long taken;
-
-double cpu_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-struct Draw {
-    uint64_t state;
-    uint64_t operator()() { return state = state * 6364136223846793005ULL + 1442695040888963407ULL; }
-};
-
-int other_rank(uint64_t drawn) {
-    const auto step = static_cast<int>(((drawn >> 32) * static_cast<uint64_t>(ranks - 1)) >> 32);
-    const int to = rank + 1 + step;
-    return to < ranks ? to : to - ranks;
-}
 
 void take(uint64_t item) {
     sum += item;

@@ -7,31 +7,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <topoloom_stream.hpp>
 #include <vector>
 
+#include "drawn.hpp"
+
 namespace {
-
-int rank, ranks;
-
-double cpu_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-struct Draw {
-    uint64_t state;
-    uint64_t operator()() { return state = state * 6364136223846793005ULL + 1442695040888963407ULL; }
-};
-
-/// Without a division, which would take longer than a push.
-int other_rank(uint64_t drawn) {
-    const auto step = static_cast<int>(((drawn >> 32) * static_cast<uint64_t>(ranks - 1)) >> 32);
-    const int to = rank + 1 + step;
-    return to < ranks ? to : to - ranks;
-}
 
 /// To take a number is to add it up, in all three.
 uint64_t sum;
