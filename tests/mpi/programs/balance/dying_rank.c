@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <topoloom_balance.h>
+#include <unistd.h>
 
 enum { most = 40, words = 4096 };  // of a task, so that messages are not sent before they are received
 
@@ -22,6 +24,12 @@ static int are_once(const long long* tasks, long long held, int all, MPI_Comm li
     free(here);
     free(seen);
     return right;
+}
+
+/// MPICH's launcher may lose what it has not yet read when a rank aborts: wait until it has, or for a second.
+static void wait_for_reader(void) {
+    int unread = 0;
+    for (int i = 0; i < 1000 && ioctl(STDOUT_FILENO, FIONREAD, &unread) == 0 && unread > 0; ++i) usleep(1000);
 }
 
 int main(int argc, char** argv) {
@@ -55,6 +63,7 @@ int main(int argc, char** argv) {
     MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, living);
     if (rank == 0) printf("%s, tasks are %s\n", any ? "an error" : "no error", right ? "once" : "NOT once");
     fflush(stdout);
+    if (rank == 0) wait_for_reader();
     MPI_Barrier(living);
     MPI_Abort(MPI_COMM_WORLD, right ? 3 : 4);
 }
