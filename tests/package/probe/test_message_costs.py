@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -75,3 +77,30 @@ def test_overheads_are_those_of_many_messages_where_calls_wait(
     assert costs.receive_cpu == pytest.approx(receive, rel=0.01)
     if receive > 1.2 * send:  # with several receivers it is the sender that counts
         assert costs.model.time(1) == pytest.approx(send, rel=0.05)
+
+
+def test_errors_and_intervals_are_those_of_the_lines_that_are_written() -> None:
+    """Also where longer messages take less, to which a model pads shorter ones."""
+
+    def seconds(size: int) -> float:
+        return 4e-6 + BETA * size if size < 2048 else 3e-6 + 2 * BETA * size
+
+    echoes = [
+        Exchange(0, "alone", "echo", size, 1, 0, 1, np.full(3, seconds(size)))
+        for size in SIZES
+    ]
+    costs = level_costs(echoes)
+    assert costs is not None
+    assert costs.alone.model.time(8) == pytest.approx(seconds(2048), rel=0.001)
+    found = costs.alone.document()
+    assert found["worst_error"] == pytest.approx(0, abs=1e-6)
+    first, second = found["lines"]
+    assert first["alpha_interval_s"] == pytest.approx([4e-6, 4e-6], rel=0.01)
+    assert second["alpha_interval_s"] == pytest.approx([3e-6, 3e-6], rel=0.01)
+
+
+def test_a_sender_is_no_longer_busy_than_from_one_message_to_the_next() -> None:
+    """A clock adds to the time of a call; what is exported has the gap."""
+    costs = measured(3e-7, 1e-7, 0)
+    slow_clock = replace(costs, send_cpu=5e-7)
+    assert slow_clock.model.costs.send_cpu == pytest.approx(3e-7, rel=0.01)

@@ -90,22 +90,21 @@ class Curve:
         return self.fit.model
 
     @property
-    def worst_error(self) -> float:
-        """The largest of all sizes, as a part of what was measured."""
-        return float(np.abs(self.fit.errors).max())
+    def errors(self) -> Errors:
+        """What the lines say too much of each size, as a part of what was measured.
 
-    @property
-    def mean_error(self) -> float:
-        """The mean of all sizes."""
-        return float(np.abs(self.fit.errors).mean())
+        The model says less where longer messages take less: shorter ones can be padded.
+        """
+        return _errors_of_lines(self.fit)
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
+        errors = np.abs(self.errors)
         return {
             "largest": self.model.takes_largest,
             "lines": [line.document() for line in self.lines],
-            "mean_error": self.mean_error,
-            "worst_error": self.worst_error,
+            "mean_error": float(errors.mean()),
+            "worst_error": float(errors.max()),
             "sizes": self.fit.sizes.astype(int).tolist(),
             "measured_s": self.fit.measured.tolist(),
         }
@@ -151,6 +150,8 @@ class LevelCosts:
         for name, value in known.items():
             if not math.isnan(value):
                 setattr(costs, name, value)
+        if self.burst is not None:  # one call takes no longer than from one to the next
+            costs.send_cpu = min(costs.send_cpu, float(self.burst.fit.measured[0]))
         curve = (self.burst or self.alone).model
         make = NetworkModel.largest if curve.takes_largest else NetworkModel.regimes
         held_up = self._waits_for_receiver
@@ -333,7 +334,8 @@ def _lines(fit: Fit) -> list[Line]:
     lines, first = [], 0
     sizes = fit.sizes
     counts = _where_lines_count(fit)
-    errors = [fit.errors[within] for within in counts]
+    all_errors = _errors_of_lines(fit)
+    errors = [all_errors[within] for within in counts]
     for number, (alpha, beta, most) in enumerate(fit.model.lines):
         within = counts[number]
         others = errors[:number] + errors[number + 1 :]
@@ -382,6 +384,16 @@ def _where_lines_count(fit: Fit) -> list[NDArray[np.bool_]]:
     return [
         (sizes > low) & (sizes <= high) for low, high in zip(starts, ends, strict=True)
     ]
+
+
+def _errors_of_lines(fit: Fit) -> Errors:
+    """Return the errors of the lines alone, by size."""
+    said = np.empty_like(fit.measured)
+    for (alpha, beta, _), within in zip(
+        fit.model.lines, _where_lines_count(fit), strict=True
+    ):
+        said[within] = alpha + beta * fit.sizes[within]
+    return said / fit.measured - 1
 
 
 def _half_widths(sizes: Errors, times: Errors, variance: float, freedom: int) -> Errors:
