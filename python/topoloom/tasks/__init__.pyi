@@ -88,7 +88,10 @@ from topoloom.tasks.problem import (
     load_nodes as load_nodes,
     load_problem as load_problem,
 )
-from topoloom.tasks.record import record_program as record_program
+from topoloom.tasks.record import (
+    record_program as record_program,
+    record_torch as record_torch,
+)
 from topoloom.tasks.report_page import write_report as write_report
 from topoloom.tasks.search import Search as Search
 from topoloom.tasks.simulate import simulate_placements as simulate_placements

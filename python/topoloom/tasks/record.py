@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -19,6 +20,7 @@ class Recorded(NamedTuple):
     profile: Profile
     path: Path
     collectives: str
+    losses: Sequence[str] = ()
 
     def facts(self) -> dict[str, Any]:
         """Count messages, bytes and calls; find the busiest pair."""
@@ -74,6 +76,7 @@ class Recorded(NamedTuple):
                 "what they sent until then is in the file"
             )
         said += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
+        said += self.losses
         if profile.lost:
             said.append(
                 f"{profile.lost} calls are not in the file: to processes outside the "
@@ -107,6 +110,64 @@ def record_program(
         then=lambda profile: profile.save(output, collectives),
     )
     return Recorded(profile, output, collectives)
+
+
+def record_torch(
+    program: Sequence[str],
+    output: Path,
+    collectives: str = "expand",
+    *,
+    world: int | None = None,
+    ranks: str = "0",
+    timeout: float | None = None,
+    stdout: IO[Any] | None = None,
+) -> Recorded:
+    """Run a PyTorch program, and write who sends how many bytes to whom.
+
+    Parameters
+    ----------
+    program
+        The command, with torchrun; for a fake world one that starts one process.
+    output
+        The file to write, .npz.
+    collectives
+        As `topoloom.graphs.profile.Profile.save` takes them.
+    world, ranks
+        Play each of these ranks, such as ``0,256``, of a world, one after another, and
+        take the others to be like those before them.
+    timeout
+        Seconds after which the command is ended; what was counted is kept.
+    stdout
+        Where the program prints to; by default to our own output.
+
+    Raises
+    ------
+    topoloom.Error
+        If the command cannot be started.
+    topoloom.preload.record.NothingRecorded
+        If no process of it started a world of torch.distributed.
+    """
+    from topoloom.frameworks.pytorch.run import play_ranks, run_job
+    from topoloom.preload.record import NothingRecorded
+
+    limits = (timeout, stdout)
+    if world is None:
+        job = run_job(program, *limits)
+    else:
+        job = play_ranks(program, world, ranks, *limits)
+    if not job.noted:
+        raise NothingRecorded(
+            f"nothing was recorded (exit status {job.status}): no process of the "
+            "command started a world of torch.distributed, or its Python ignores "
+            "PYTHONPATH",
+            job.status,
+        )
+    trace = job.trace()
+    profile = replace(trace.profile(), wall_seconds=job.seconds, exit_status=job.status)
+    profile.save(output, collectives)
+    missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
+    losses = [one for one in trace.losses if not one.startswith(missing)]
+    return Recorded(profile, output, collectives, losses)
 
 
 def _ranks(ranks: list[int]) -> str:

@@ -47,6 +47,24 @@ ReplacedCollectives = Annotated[
         "chooses by what messages cost.",
     ),
 ]
+FakeWorld = Annotated[
+    int | None,
+    typer.Option(
+        "--world",
+        metavar="N",
+        help="Run a PyTorch program as one process that plays a rank of N, without "
+        "the others.",
+    ),
+]
+PlayedRanks = Annotated[
+    str | None,
+    typer.Option(
+        "--rank",
+        metavar="RANKS",
+        help="Ranks of --world to play, one after another, such as 0,256,512; those "
+        "in between do as the one before them.  [default: 0]",
+    ),
+]
 Hosts = Annotated[
     str | None,
     typer.Option(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom record`: record who sends how much to whom in an MPI program."""
+"""`topoloom record`: record who sends how much to whom in a program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli.options.files import AsJson, output_option
-from topoloom.cli.options.programs import Collectives, Mpicc, Program
+from topoloom.cli.options.programs import (
+    Collectives,
+    FakeWorld,
+    Mpicc,
+    PlayedRanks,
+    Program,
+)
 
 
 def command(
@@ -20,6 +26,8 @@ def command(
     ],
     collectives: Collectives = "expand",
     mpicc: Mpicc = None,
+    world: FakeWorld = None,
+    ranks: PlayedRanks = None,
     timeout: Annotated[
         str | None,
         typer.Option(
@@ -28,18 +36,24 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an MPI program and write who sends how many bytes to whom.
+    """Run an MPI or PyTorch program and write who sends how many bytes to whom.
 
-    Works with any dynamically linked program, unmodified. Counts point-to-point
+    MPI: works with any dynamically linked program, unmodified. Counts point-to-point
     messages of every kind, one-sided access, neighborhood and other collectives.
     MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends the job and keeps what
     was counted. The exit status is the program's.
+
+    PyTorch: a command with torchrun, or one process that plays ranks of a large
+    --world. Counts every call of torch.distributed, also by DDP, FSDP and compiled
+    code.
 
     \b
     Examples:
       topoloom record -o app.npz -- mpirun -n 64 ./app input.txt
       topoloom record -o app.npz --collectives keep -- srun -n 4096 ./app
       topoloom record -o app.npz --mpicc /opt/mpi/bin/mpicc -- ./run-my-job.sh
+      topoloom record -o job.npz -- torchrun --nproc-per-node 8 train.py
+      topoloom record -o job.npz --world 1024 --rank 0,512 -- python train.py
     """
     import sys
 
@@ -47,22 +61,31 @@ def command(
     from topoloom.cli.console import note, print_json
     from topoloom.cli.exit_status import Failure
     from topoloom.graphs.profile import check_collectives
+    from topoloom.launch.apply.torch_ranks import is_torchrun
     from topoloom.preload.record import NothingRecorded
     from topoloom.support.units import parse_duration
-    from topoloom.tasks.record import record_program
+    from topoloom.tasks.record import record_program, record_torch
 
     check_collectives(collectives)
     if output.suffix != ".npz":
         raise Error(f"{output}: communication graphs are written as .npz")
+    is_torch = world is not None or is_torchrun(program)
+    if is_torch and mpicc is not None:
+        raise Error("--mpicc makes no difference to a program of PyTorch")
+    if world is None and ranks is not None:
+        raise Error("--rank needs --world, the number of ranks in all")
+    limits: dict[str, Any] = {
+        "timeout": None if timeout is None else parse_duration(timeout),
+        "stdout": sys.stderr if as_json else None,
+    }
     try:
-        recorded = record_program(
-            program,
-            output,
-            collectives,
-            mpicc=mpicc,
-            timeout=None if timeout is None else parse_duration(timeout),
-            stdout=sys.stderr if as_json else None,
-        )
+        if is_torch:
+            limits |= {"world": world, "ranks": ranks or "0"}
+            recorded = record_torch(program, output, collectives, **limits)
+        else:
+            recorded = record_program(
+                program, output, collectives, mpicc=mpicc, **limits
+            )
     except NothingRecorded as error:
         raise Failure(str(error), error.exit_status or 1) from None
     if as_json:

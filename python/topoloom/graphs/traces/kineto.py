@@ -46,12 +46,19 @@ def read_kineto(files: Sequence[Path]) -> Trace:
             if "pg_name" in one and (ranks := rank_list(one.get("ranks")))
         }
         with named(file):
-            for event in run["traceEvents"]:
-                if event.get("name") == "record_param_comms":
-                    _read_event(trace, rank, event.get("args") or {}, groups)
+            read_events(trace, rank, run["traceEvents"], groups)
             _find_unsized(trace, run["traceEvents"])
     trace.expect_all()
     return trace
+
+
+def read_events(
+    trace: Trace, rank: int, events: list[dict[str, Any]], groups: dict[str, list[int]]
+) -> None:
+    """Read the calls among the events of a rank; ours say how many each stands for."""
+    for event in events:
+        if event.get("name") == "record_param_comms":
+            _read_event(trace, rank, event.get("args") or {}, groups)
 
 
 def _find_unsized(trace: Trace, events: list[dict[str, Any]]) -> None:
@@ -70,6 +77,7 @@ def _read_event(
 ) -> None:
     name = str(args.get("Collective name", ""))
     amount = int(args.get("In msg nelems", 0))
+    calls = int(args.get("Calls", 1))
     if name in ("send", "recv"):
         if name == "send":
             size = amount * element_bytes(str(args.get("dtype")))
@@ -77,7 +85,7 @@ def _read_event(
             if peer is None:
                 trace.lose("a send does not say to which rank")
             else:
-                trace.send(rank, int(peer), size)
+                trace.send(rank, int(peer), size, calls)
         return
     operation = operation_of(name)
     if operation is None:
@@ -92,33 +100,34 @@ def _read_event(
     if operation != "barrier":
         size = amount * element_bytes(str(args.get("dtype")))
     if operation == "alltoall":
-        _all_to_all(trace, rank, members, size, args)
+        _all_to_all(trace, rank, members, size, args, calls)
         return
     root = args.get("Root rank", args.get("Rank")) if operation != "barrier" else None
-    trace.observe(rank, operation, members, size, root=_place(root, members))
+    place = _place(root, members)
+    trace.observe(rank, operation, members, size, place, calls)
 
 
 def _all_to_all(
-    trace: Trace, rank: int, members: list[int], size: int, args: dict[str, Any]
+    trace: Trace,
+    rank: int,
+    members: list[int],
+    size: int,
+    args: dict[str, Any],
+    calls: int,
 ) -> None:
     text = args.get("In split size", "[]")
     if text in ("[]", "", []):
         if size % len(members):
             trace.lose("an all-to-all has no split sizes, and is not even")
             return
-        trace.observe(rank, "alltoall", members, size // len(members))
+        trace.observe(rank, "alltoall", members, size // len(members), calls=calls)
         return
     parts = rank_list(text)
     if parts is None or len(parts) != len(members) or (size and not any(parts)):
         trace.lose("an all-to-all has split sizes that are cut short")
         return
-    if len(set(parts)) == 1 and size % len(members) == 0:
-        trace.observe(rank, "alltoall", members, size // len(members))
-        return
     rows = sum(parts)
-    for peer, part in zip(members, parts, strict=True):
-        if peer != rank and part:
-            trace.send(rank, peer, size * part // rows, kind="direct")
+    trace.exchange(rank, members, [size * one // (rows or 1) for one in parts], calls)
 
 
 def _place(root: Any, members: list[int]) -> int | None:

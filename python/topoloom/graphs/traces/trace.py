@@ -8,7 +8,7 @@ what each member did (`observe`), and members must agree.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ class Trace:
         self.seen: set[int] = set()
         self._calls: Counter[_Call] = Counter()
         self._observed: dict[_Call, Counter[int]] = defaultdict(Counter)
+        self._exchanges: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
         self._messages: Counter[tuple[str, int, int, int]] = Counter()
 
     def add(
@@ -64,6 +65,7 @@ class Trace:
         members: Sequence[int],
         bytes: int,
         root: int | None = None,
+        calls: int = 1,
     ) -> None:
         """Count what one member did."""
         self.seen.add(rank)
@@ -73,7 +75,17 @@ class Trace:
             self.lose(f"{operation} without a root")
             return
         call = _Call(operation, self._checked(members), bytes, root or 0)
-        self._observed[call][rank] += 1
+        self._observed[call][rank] += calls
+
+    def exchange(
+        self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int = 1
+    ) -> None:
+        """Count the bytes that one member of an all-to-all has for each."""
+        self._exchanges[self._checked(members)][rank] += calls
+        if len(set(parts)) == 1:
+            self.observe(rank, "alltoall", members, parts[0], calls=calls)
+        else:
+            self._send_parts(rank, members, parts, calls)
 
     def send(
         self, source: int, target: int, bytes: int, calls: int = 1, kind: str = "send"
@@ -81,6 +93,13 @@ class Trace:
         """Count a message; the part of a collective is of the kind ``direct``."""
         self._checked((source, target), distinct=False)
         self._messages[kind, source, target, bytes] += calls
+
+    def _send_parts(
+        self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int
+    ) -> None:
+        for peer, part in zip(members, parts, strict=True):
+            if peer != rank and part:
+                self.send(rank, peer, part, calls, "direct")
 
     def lose(self, what: str) -> None:
         """Note what is missing; the same thing once, however often it happens."""
@@ -92,6 +111,11 @@ class Trace:
         if missing := self.missing:
             some = ", ".join(map(str, missing[:5])) + (", ..." * (len(missing) > 5))
             self.lose(f"{len(missing)} of {self.ranks} ranks left nothing: {some}")
+
+    @property
+    def messages(self) -> Mapping[tuple[str, int, int, int], int]:
+        """Calls of each message, by kind, source, target and bytes."""
+        return self._messages
 
     @property
     def missing(self) -> list[int]:
@@ -123,18 +147,36 @@ class Trace:
         )
 
     def _join(self) -> None:
+        for members, counts in self._exchanges.items():
+            self._agreed("alltoall", members, counts)
         for call, counts in self._observed.items():
-            most = max(counts.values())
-            present = [rank for rank in call.members if rank in self.seen]
-            fewer = [rank for rank in present if counts[rank] != most]
-            if fewer:
-                self.lose(
-                    f"ranks of a group disagree: rank {fewer[0]} has "
-                    f"{counts[fewer[0]]} of {most} calls of {call.operation} with "
-                    f"{call.bytes} bytes"
-                )
-            self._calls[call] += most
+            if call.members in self._exchanges and call.operation == "alltoall":
+                most = max(counts.values())
+                if any(counts[rank] != most for rank in self._present(call.members)):
+                    # What is even for these members is not for the others.
+                    for rank, calls in counts.items():
+                        parts = [call.bytes] * len(call.members)
+                        self._send_parts(rank, call.members, parts, calls)
+                    continue
+            what = f"{call.operation} with {call.bytes} bytes"
+            self._calls[call] += self._agreed(what, call.members, counts)
         self._observed.clear()
+        self._exchanges.clear()
+
+    def _agreed(self, what: str, members: Sequence[int], counts: Counter[int]) -> int:
+        """Return the calls of the members, the most where they disagree."""
+        most = max(counts.values())
+        for rank in self._present(members):
+            if counts[rank] != most:
+                self.lose(
+                    f"ranks of a group disagree: rank {rank} has {counts[rank]} of "
+                    f"{most} calls of {what}"
+                )
+                break
+        return most
+
+    def _present(self, members: Sequence[int]) -> list[int]:
+        return [rank for rank in members if rank in self.seen]
 
     def _checked(self, ranks: Sequence[int], distinct: bool = True) -> tuple[int, ...]:
         members = tuple(ranks)

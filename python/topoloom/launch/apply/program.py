@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from types import FrameType
+from typing import IO, Any
 
 from topoloom.launch.launcher import Launch
 from topoloom.support.children import terminal_tells_children
@@ -23,9 +24,18 @@ FORWARDED = (
 )
 
 
-def run_program(launch: Launch) -> int:
-    """Run to the end and return the exit status, 128 + n if signal n ended it."""
-    child = subprocess.Popen(launch.command, env={**os.environ, **launch.environment})
+_SECONDS_TO_DIE = 10.0
+
+
+def run_program(
+    launch: Launch, timeout: float | None = None, stdout: IO[Any] | None = None
+) -> int:
+    """Run to the end and return the exit status, 128 + n if signal n ended it.
+
+    After `timeout` seconds the program is asked to end, and soon after made to.
+    """
+    environment = {**os.environ, **launch.environment}
+    child = subprocess.Popen(launch.command, env=environment, stdout=stdout)
 
     def forward(number: int, frame: FrameType | None) -> None:
         if not (number == signal.SIGINT and terminal_tells_children()):
@@ -33,8 +43,20 @@ def run_program(launch: Launch) -> int:
 
     handlers = {number: signal.signal(number, forward) for number in FORWARDED}
     try:
-        status = child.wait()
+        status = _wait(child, timeout)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     return 128 - status if status < 0 else status
+
+
+def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> int:
+    try:
+        return child.wait(timeout)
+    except subprocess.TimeoutExpired:
+        child.terminate()
+    try:
+        return child.wait(_SECONDS_TO_DIE)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return child.wait()
