@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collective.h"
+#include "last_words.h"
 #include "learning.h"
 
 static bool combines(const struct call* call) { return call->asked.op != MPI_OP_NULL; }
@@ -30,7 +31,7 @@ void raise_failed(const struct call* call) {
 }
 
 void end_program(const struct call* call) {
-    fprintf(stderr, "topoloom: topoloom_%s: %s\n", call->asked.name, call->why);
+    say_last("topoloom: topoloom_%s: %s\n", call->asked.name, call->why);
     PMPI_Abort(MPI_COMM_WORLD, call->failed);
 }
 

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "last_words.h"
+
 /// Of the last error that this thread raised.
 static _Thread_local struct {
     char text[256];
@@ -25,7 +27,7 @@ int raise_error(MPI_Comm comm, int error_class, const char* name, const char* fo
     vsnprintf(last.text, sizeof last.text, format, values);
     va_end(values);
     last.status = error_class;
-    if (is_fatal(comm)) fprintf(stderr, "topoloom: topoloom_%s: %s\n", name, last.text);
+    if (is_fatal(comm)) say_last("topoloom: topoloom_%s: %s\n", name, last.text);
     PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "last_words.h"
+
 void give_up(const struct job* job, const char* format, ...) {
     if (job->answer != NULL) {
         va_list arguments;
@@ -26,8 +28,8 @@ static FILE* open_in(const char* folder, const char* name, const char* mode) {
     char* path = NULL;
     FILE* file = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, mode);
     if (file == NULL) {
-        fprintf(stderr, "topoloom: rank 0 cannot open '%s' in '%s'; start in a folder that its host sees\n",
-                name, folder);
+        say_last("topoloom: rank 0 cannot open '%s' in '%s'; start in a folder that its host sees\n", name,
+                 folder);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     free(path);

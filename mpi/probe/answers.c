@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "last_words.h"
+
 void begin_record(struct answers* answers, struct record about) {
     if (answers->count == answers->room) {
         answers->room = answers->room == 0 ? 256 : 2 * answers->room;
@@ -74,7 +76,7 @@ static int append(const char* name, struct head head, const struct share* shares
 }
 
 static void give_up(const char* file) {
-    fprintf(stderr, "topoloom: rank 0 cannot write '%s': %s\n", file, strerror(errno));
+    say_last("topoloom: rank 0 cannot write '%s': %s\n", file, strerror(errno));
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 

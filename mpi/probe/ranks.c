@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "last_words.h"
+
 enum { line_length = 1024, library_length = 200 };
 
 /// Ranges, as far as they fit.
@@ -67,8 +69,8 @@ void write_ranks(const char* file) {
     // A full disk may show only here.
     if (stream != NULL) good &= fclose(stream) == 0;
     if (!good) {
-        fprintf(stderr, "topoloom: rank 0 cannot write '%s': %s; start in a folder that its host sees\n",
-                file, strerror(errno));
+        say_last("topoloom: rank 0 cannot write '%s': %s; start in a folder that its host sees\n", file,
+                 strerror(errno));
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     free(all);

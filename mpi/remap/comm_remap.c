@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "last_words.h"
 #include "remap.h"
 
 int check_comm(MPI_Comm comm, const char* name, const void* newcomm) {
@@ -12,8 +13,8 @@ int check_comm(MPI_Comm comm, const char* name, const void* newcomm) {
     if (status != MPI_SUCCESS || (newcomm != NULL && !is_inter)) return status;
     PMPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        fprintf(stderr, "topoloom: topoloom_%s: %s\n", name,
-                is_inter ? "an intercommunicator has two groups" : "newcomm is null");
+        say_last("topoloom: topoloom_%s: %s\n", name,
+                 is_inter ? "an intercommunicator has two groups" : "newcomm is null");
     const int error_class = is_inter ? MPI_ERR_COMM : MPI_ERR_ARG;
     PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;

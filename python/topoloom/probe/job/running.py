@@ -212,7 +212,9 @@ def probe_job(
     if not words:
         raise Error("no launcher; write it after --, as in: -- mpirun -n 4")
     compiler = find_compiler(find_launcher(words), mpicc)
-    program = build_program("probe", compiler, ["mpi/probe/kinds", "mpi/timing"])
+    program = build_program(
+        "probe", compiler, ["mpi/errors", "mpi/probe/kinds", "mpi/timing"]
+    )
     with shared_directory("probe") as directory:
         folder = Path(directory).absolute()
         (folder / "orders").touch()
