@@ -89,6 +89,7 @@ from topoloom.tasks.problem import (
     load_problem as load_problem,
 )
 from topoloom.tasks.record import (
+    record_nccl as record_nccl,
     record_program as record_program,
     record_torch as record_torch,
 )

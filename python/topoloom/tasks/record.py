@@ -170,6 +170,31 @@ def record_torch(
     return Recorded(profile, output, collectives, losses)
 
 
+def record_nccl(
+    program: Sequence[str],
+    output: Path,
+    collectives: str = "expand",
+    *,
+    timeout: float | None = None,
+    stdout: IO[Any] | None = None,
+) -> Recorded:
+    """Run a program, and write what its processes send each other by NCCL or RCCL.
+
+    Takes and raises what `topoloom.preload.nccl.run.record_nccl` does; `collectives` is
+    as `topoloom.graphs.profile.Profile.save` takes them.
+    """
+    from topoloom.preload.nccl.run import record_nccl
+
+    profile, losses = record_nccl(
+        program,
+        timeout=timeout,
+        folder=output.parent,
+        stdout=stdout,
+        then=lambda profile: profile.save(output, collectives),
+    )
+    return Recorded(profile, output, collectives, losses)
+
+
 def _ranks(ranks: list[int]) -> str:
     """Write ``ranks 0-3, 7``."""
     shown = compress_ranges(ranks).split(",")

@@ -47,6 +47,14 @@ ReplacedCollectives = Annotated[
         "chooses by what messages cost.",
     ),
 ]
+Nccl = Annotated[
+    bool,
+    typer.Option(
+        "--nccl",
+        help="Count what the program does by NCCL or RCCL: every process that loads "
+        "one of them, however it is started.",
+    ),
+]
 FakeWorld = Annotated[
     int | None,
     typer.Option(

@@ -13,6 +13,7 @@ from topoloom.cli.options.programs import (
     Collectives,
     FakeWorld,
     Mpicc,
+    Nccl,
     PlayedRanks,
     Program,
 )
@@ -26,6 +27,7 @@ def command(
     ],
     collectives: Collectives = "expand",
     mpicc: Mpicc = None,
+    nccl: Nccl = False,
     world: FakeWorld = None,
     ranks: PlayedRanks = None,
     timeout: Annotated[
@@ -36,7 +38,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an MPI or PyTorch program and write who sends how many bytes to whom.
+    """Run an MPI, PyTorch or NCCL program and write who sends how many bytes to whom.
 
     MPI: works with any dynamically linked program, unmodified. Counts point-to-point
     messages of every kind, one-sided access, neighborhood and other collectives.
@@ -47,6 +49,9 @@ def command(
     --world. Counts every call of torch.distributed, also by DDP, FSDP and compiled
     code.
 
+    NCCL, by --nccl: any program, also without PyTorch. Counts what NCCL 2.23 or later
+    reports to profiler plugins.
+
     \b
     Examples:
       topoloom record -o app.npz -- mpirun -n 64 ./app input.txt
@@ -54,6 +59,7 @@ def command(
       topoloom record -o app.npz --mpicc /opt/mpi/bin/mpicc -- ./run-my-job.sh
       topoloom record -o job.npz -- torchrun --nproc-per-node 8 train.py
       topoloom record -o job.npz --world 1024 --rank 0,512 -- python train.py
+      topoloom record -o job.npz --nccl -- mpirun -n 8 all_reduce_perf -b 8 -e 128M
     """
     import sys
 
@@ -64,14 +70,17 @@ def command(
     from topoloom.launch.apply.torch_ranks import is_torchrun
     from topoloom.preload.record import NothingRecorded
     from topoloom.support.units import parse_duration
-    from topoloom.tasks.record import record_program, record_torch
+    from topoloom.tasks.record import record_nccl, record_program, record_torch
 
     check_collectives(collectives)
     if output.suffix != ".npz":
         raise Error(f"{output}: communication graphs are written as .npz")
-    is_torch = world is not None or is_torchrun(program)
-    if is_torch and mpicc is not None:
-        raise Error("--mpicc makes no difference to a program of PyTorch")
+    is_torch = not nccl and (world is not None or is_torchrun(program))
+    if (is_torch or nccl) and mpicc is not None:
+        by = "--nccl" if nccl else "a program of PyTorch"
+        raise Error(f"--mpicc makes no difference to {by}")
+    if nccl and world is not None:
+        raise Error("--nccl records real jobs, and --world plays one")
     if world is None and ranks is not None:
         raise Error("--rank needs --world, the number of ranks in all")
     limits: dict[str, Any] = {
@@ -79,7 +88,9 @@ def command(
         "stdout": sys.stderr if as_json else None,
     }
     try:
-        if is_torch:
+        if nccl:
+            recorded = record_nccl(program, output, collectives, **limits)
+        elif is_torch:
             limits |= {"world": world, "ranks": ranks or "0"}
             recorded = record_torch(program, output, collectives, **limits)
         else:

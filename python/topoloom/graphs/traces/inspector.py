@@ -2,7 +2,9 @@
 """Lines of NCCL's and RCCL's Inspector: what each communicator of a process did.
 
 A line names a communicator and a rank in it. Ranks of the job are those of the
-communicator that all processes are in; a process is a host and a process id.
+communicator that all processes are in; a process is a host and a process id, and has
+one GPU. Lines of our own plugin, ``nccl/profiler``, have roots, the GPU, ranks that a
+launcher gave, and calls that are alike in one.
 """
 
 from __future__ import annotations
@@ -26,13 +28,18 @@ _OPERATIONS = {
     "AlltoAll": "alltoall",
     "Broadcast": "bcast",
     "Reduce": "reduce",
+    "Gather": "gather",
+    "Scatter": "scatter",
 }
 
-Process = tuple[str, int]
+_ROOTED = ("bcast", "reduce", "gather", "scatter")
+
+#: Host, process id, and GPU, -1 if that is not said.
+Process = tuple[str, int, int]
 
 
 class InspectorLine(NamedTuple):
-    """What one rank of a communicator did once: a collective, or a message."""
+    """What one rank of a communicator did: a collective, a message, or nothing yet."""
 
     where: str
     communicator: str
@@ -40,11 +47,21 @@ class InspectorLine(NamedTuple):
     process: Process
     body: dict[str, Any]
     is_message: bool
+    #: of the plugin: whether the rank has ended, and calls that it could not note
+    recording: dict[str, Any]
+    #: the rank in the job and the job's size, if a launcher gave them
+    job: tuple[int, int] | None
 
     @property
     def number(self) -> int:
         """Of the operation among those of its communicator."""
         return int(self.body.get("p2p_sn" if self.is_message else "coll_sn", 0))
+
+    @property
+    def calls(self) -> int | None:
+        """How many calls the line is of; None for one of them, with a number."""
+        calls = self.body.get("p2p_calls" if self.is_message else "coll_calls")
+        return None if calls is None else int(calls)
 
 
 def read_inspector(files: Sequence[Path]) -> Trace:
@@ -59,21 +76,55 @@ def read_inspector(files: Sequence[Path]) -> Trace:
                 f"is process {other[1]} of {other[0]} and {line.process[1]} of "
                 f"{line.process[0]}"
             )
-    rank_of = _ranks(members, sizes)
-    trace = Trace(len(rank_of))
+    ranks, rank_of = _ranks(lines, members, sizes)
+    trace = Trace(ranks)
     trace.losses += losses
     trace.seen |= set(rank_of.values())
+    for line in lines:
+        if line.body:
+            _read_line(trace, line, members[line.communicator], sizes, rank_of)
+    _lose_numbers(trace, lines)
+    _lose_unwritten(trace, lines, rank_of)
+    if ranks > len(trace.seen):
+        trace.expect_all()
+    return trace
+
+
+def _lose_numbers(trace: Trace, lines: Sequence[InspectorLine]) -> None:
     numbers: dict[tuple[str, int, bool], list[int]] = defaultdict(list)
     for line in lines:
-        numbers[line.communicator, line.place, line.is_message].append(line.number)
-        _read_line(trace, line, members[line.communicator], sizes, rank_of)
+        if line.body and line.calls is None:
+            key = (line.communicator, line.place, line.is_message)
+            numbers[key].append(line.number)
     for (communicator, place, _), found in numbers.items():
         if len(set(found)) < max(found) - min(min(found), 1) + 1:
             lost = max(found) - min(min(found), 1) + 1 - len(set(found))
             trace.lose(
                 f"rank {place} of communicator {communicator} lost {lost} operations"
             )
-    return trace
+
+
+def _lose_unwritten(
+    trace: Trace, lines: Sequence[InspectorLine], rank_of: dict[Process, int]
+) -> None:
+    """Note communicators that began and never ended, and calls beyond a table."""
+    begun = {}
+    for line in lines:
+        if line.recording:
+            begun[line.communicator, line.place] = line
+            lost = int(line.recording.get("lost_calls", 0))
+            if lost:
+                trace.lose(
+                    f"rank {rank_of[line.process]} could not note {lost} calls of "
+                    f"communicator {line.communicator}: too many kinds of them, or "
+                    "unknown datatypes"
+                )
+    open_ended = [line for line in begun.values() if not line.recording.get("ended")]
+    for line in open_ended:
+        trace.lose(
+            f"rank {rank_of[line.process]} was ended before it wrote what it did on "
+            f"communicator {line.communicator}"
+        )
 
 
 def inspector_lines(
@@ -88,6 +139,11 @@ def inspector_lines(
             lines += _lines(file, content(file), sizes, losses)
     if not lines:
         raise Error(f"{files[0]}: holds no line of the Inspector")
+    most: dict[str, int] = {}
+    for line in lines:
+        most[line.communicator] = max(line.place + 1, most.get(line.communicator, 0))
+    for communicator, size in sizes.items():
+        sizes[communicator] = size or most.get(communicator, 0)
     return lines, sizes, losses
 
 
@@ -101,14 +157,16 @@ def _lines(
         try:
             one = json.loads(row)
             header, about = one["header"], one["metadata"]
-            body = one.get("coll_perf") or one.get("p2p_perf")
+            rank, size = about.get("job_rank"), about.get("job_size")
             line = InspectorLine(
                 f"{file}:{number}",
                 str(header["id"]),
                 int(header["rank"]),
-                (str(about["hostname"]), int(about["pid"])),
-                body,
+                (str(about["hostname"]), int(about["pid"]), about.get("device", -1)),
+                one.get("coll_perf") or one.get("p2p_perf") or {},
                 "p2p_perf" in one,
+                one.get("recording", {}),
+                None if rank is None or size is None else (int(rank), int(size)),
             )
             size = int(header["n_ranks"])
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -118,18 +176,30 @@ def _lines(
             raise Error(f"{file}:{number}: is not a line of the Inspector") from None
         if sizes.setdefault(line.communicator, size) != size:
             raise Error(f"{line.where}: communicator {line.communicator} changes size")
-        if body is not None:
+        if line.body or line.recording:
             yield line
 
 
 def _ranks(
-    members: dict[str, dict[int, Process]], sizes: dict[str, int]
-) -> dict[Process, int]:
-    """Give every process a rank, by the communicator that all of them are in."""
+    lines: Sequence[InspectorLine],
+    members: dict[str, dict[int, Process]],
+    sizes: dict[str, int],
+) -> tuple[int, dict[Process, int]]:
+    """Give every process a rank: of its launcher, or of a communicator of them all.
+
+    Returns
+    -------
+    tuple
+        The ranks of the job, and the rank of each process.
+    """
     processes = {one for group in members.values() for one in group.values()}
+    given = {line.process: line.job for line in lines if line.job is not None}
+    jobs = set(given.values())
+    if len(given) == len(jobs) == len(processes) and len({n for _, n in jobs}) == 1:
+        return next(iter(jobs))[1], {one: rank for one, (rank, _) in given.items()}
     for name, group in members.items():
         if set(group.values()) == processes and sizes[name] == len(processes):
-            return {process: place for place, process in group.items()}
+            return len(group), {one: place for place, one in group.items()}
     raise Error(
         f"ranks cannot be joined: no communicator has all {len(processes)} processes; "
         "files of some hosts are missing, or the job never used all of its ranks at "
@@ -147,13 +217,18 @@ def _read_line(
     kind = "p2p" if line.is_message else "coll"
     word = str(line.body.get(kind, ""))
     size = int(line.body.get(f"{kind}_msg_size_bytes", 0))
+    calls = 1 if line.calls is None else line.calls
     rank = rank_of[line.process]
     if line.is_message:
         peer = group.get(int(line.body.get("p2p_peer", -1)))
         if word == "Send" and peer is None:
             trace.lose(f"a message of rank {rank} goes to a rank that left nothing")
         elif word == "Send" and peer is not None:
-            trace.send(rank, rank_of[peer], size)
+            # Sizes are those of all calls together, which need not be alike.
+            larger = size % calls
+            trace.send(rank, rank_of[peer], size // calls, calls - larger)
+            if larger:
+                trace.send(rank, rank_of[peer], size // calls + 1, larger)
         return
     if word not in _OPERATIONS:
         trace.lose(f"'{word}' is not a collective that is known")
@@ -167,9 +242,12 @@ def _read_line(
         return
     members = [rank_of[group[place]] for place in range(count)]
     operation = _OPERATIONS[word]
+    root = line.body.get("coll_root") if operation in _ROOTED else None
     trace.observe(
         rank,
         operation,
         members,
         size * count if operation == "reduce_scatter" else size,
+        root,
+        calls,
     )

@@ -13,8 +13,14 @@ NOTES = "*.topoloom"
 
 
 @contextlib.contextmanager
-def keeping(folder: str | Path) -> Iterator[None]:
+def keeping(
+    folder: str | Path,
+    notes: str = NOTES,
+    reader: str = "in Python, topoloom.preload.record.read_recording reads that folder",
+) -> Iterator[None]:
     """Give the folder of the notes a name that can be seen, if the block fails.
+
+    `notes` is what their names look like, `reader` what reads them.
 
     Raises
     ------
@@ -24,11 +30,10 @@ def keeping(folder: str | Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not any(Path(folder).glob(NOTES)):
+        if not any(Path(folder).glob(notes)):
             raise
         kept = Path(folder).with_name(Path(folder).name.lstrip("."))
         Path(folder).rename(kept)
         raise Error(
-            f"{error}; what the ranks counted is kept in {kept}: in Python, "
-            "topoloom.preload.record.read_recording reads that folder"
+            f"{error}; what the ranks counted is kept in {kept}: {reader}"
         ) from error

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from topoloom.preload.shim.build import (
     build_library,
+    build_plain_library,
     build_program,
     build_shim,
 )
 from topoloom.preload.shim.launcher import (
+    find_c_compiler,
     find_compiler,
     find_launcher,
     preloaded_command,
@@ -22,9 +24,11 @@ from topoloom.preload.shim.linked import (
 
 __all__ = [
     "build_library",
+    "build_plain_library",
     "build_program",
     "build_shim",
     "check_programs",
+    "find_c_compiler",
     "find_compiler",
     "find_launcher",
     "is_linked_statically",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles C for a user's ``mpicc``, once per MPI, into a cache."""
+"""Compiles C into a cache: for a user's ``mpicc``, once per MPI, or without MPI."""
 
 from __future__ import annotations
 
@@ -101,6 +101,29 @@ def build_program(
     return _build(f"{name}-{{}}", compiler, sources, [])
 
 
+def build_plain_library(room: str, name: str, compiler: Path) -> Path:
+    """Return a library without MPI, compiled if need be; its file has that `name`.
+
+    Raises
+    ------
+    topoloom.Error
+        As `build_shim`.
+    """
+    sources = _Sources([shipped(room)], [], []).files()
+    options = [*_OPTIONS, *_OF_LIBRARIES]
+    key = hashlib.blake2b(digest_size=12)
+    for source in sources:
+        key.update(source.read_bytes())
+    for text in (_show(compiler, "--version"), *options):
+        key.update(text.encode())
+    library = _cache() / f"{room.replace('/', '-')}-{key.hexdigest()}" / name
+    if not library.exists():
+        with _writing(library.parent):
+            library.parent.mkdir(exist_ok=True)
+        _link(library, [str(compiler), *options], sources, ["-ldl"])
+    return library
+
+
 class _Sources(NamedTuple):
     """What is compiled, and linked with."""
 
@@ -145,20 +168,30 @@ def _build(
     library = _cache() / name.format(key.hexdigest())
     if library.exists():
         return library
+    _link(library, [str(compiler), *options], sources, [*linked, "-ldl"], generated)
+    return library
+
+
+def _link(
+    target: Path,
+    command: Sequence[str],
+    sources: Sequence[Path],
+    linked: Sequence[str],
+    generated: str = "",
+) -> None:
+    """Compile beside the target, then give it its name: others may do the same."""
     with (
-        _writing(library.parent),
-        tempfile.TemporaryDirectory(dir=library.parent) as scratch,
+        _writing(target.parent),
+        tempfile.TemporaryDirectory(dir=target.parent) as scratch,
     ):
         generated_file = Path(scratch) / "generated.c"
         generated_file.write_text(generated)
-        made = Path(scratch) / library.name
+        made = Path(scratch) / target.name
         files = [
             str(file) for file in [*sources, generated_file] if file.suffix == ".c"
         ]
-        link = ["-o", str(made), *linked, "-ldl"]
-        _compile([str(compiler), *options, *files, *link])
-        made.replace(library)
-    return library
+        _compile([*command, *files, "-o", str(made), *linked])
+        made.replace(target)
 
 
 def _cache() -> Path:
@@ -185,9 +218,9 @@ def _writing(folder: Path) -> Iterator[None]:
         ) from None
 
 
-def _show(compiler: Path) -> str:
+def _show(compiler: Path, question: str = "-show") -> str:
     answer = subprocess.run(
-        [compiler, "-show"], capture_output=True, text=True, check=False
+        [compiler, question], capture_output=True, text=True, check=False
     )
     return f"{compiler} {answer.stdout}"
 

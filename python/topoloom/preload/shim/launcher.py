@@ -96,6 +96,25 @@ def find_compiler(launcher: Starter, named: str | None = None) -> Path:
     return Path(found).absolute()
 
 
+def find_c_compiler() -> Path:
+    """Find a compiler of C without MPI: the one in ``CC``, or the first on PATH.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is none.
+    """
+    named = os.environ.get("CC")
+    for name in [named] if named else ["cc", "gcc", "clang"]:
+        if found := shutil.which(name):
+            return Path(found).absolute()
+    lacking = f"CC names '{named}', which is not there" if named else "cc, gcc, clang"
+    raise Error(
+        f"no C compiler ({lacking}), and the plugin for NCCL is compiled on use: "
+        "install one, or name it in CC"
+    )
+
+
 def preloaded_command(
     launcher: Starter,
     command: list[str],

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What NCCL hands to profiler plugins, by the offsets in the headers of its releases (x86-64 and AArch64).
+#ifndef TOPOLOOM_PLAYS_NCCL_H
+#define TOPOLOOM_PLAYS_NCCL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GROUP = 1, COLLECTIVE = 2, MESSAGE = 4, KERNEL = 64, GROUP_CALL = 256, COLLECTIVE_CALL = 512 };
+enum { MESSAGE_CALL = 1024, COPY_ENGINE = 4096, PARENT = 8, RANK = 16, BYTES = 128 };
+
+/// Offsets in a descriptor: of words, or of codes in version 1; 0 for what a version lacks.
+struct layout {
+    int type_bytes;
+    struct {
+        int id, function, count, place, datatype;
+    } collective, message;
+};
+
+static const struct layout LAYOUTS[] = {
+    {0},
+    {1, {32, 48, 72, 80, 84}, {32, 40, 64, 72, 56}},
+    {1, {32, 48, 72, 80, 88}, {32, 40, 64, 72, 56}},
+    {1, {32, 48, 72, 80, 88}, {32, 40, 64, 72, 56}},
+    {1, {0, 32, 56, 64, 72}, {0, 24, 48, 56, 40}},
+    {8, {0, 32, 56, 64, 72}, {0, 24, 48, 56, 40}},
+    {8, {0, 32, 56, 64, 72}, {0, 24, 48, 56, 40}},
+    {8, {0, 32, 56, 64, 72}, {0, 24, 48, 56, 40}},
+};
+enum { NEWEST = 7 };
+
+/// Of calls of the program, from version 5 on.
+enum { CALL_FUNCTION = 24, CALL_COUNT = 32, CALL_DATATYPE = 40, CALL_ROOT = 48, CALL_CAPTURED = 64 };
+
+static const char* const FUNCTIONS[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
+                                        "AllReduce", "SendRecv", "Send",      "Recv",
+                                        "AlltoAll",  "Scatter",  "Gather"};
+/// Unknown is what NCCL calls ncclUint8.
+static const char* const DATATYPES[] = {"ncclInt8",    "Unknown",      "ncclInt32",      "ncclUint32",
+                                        "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
+                                        "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
+
+struct plugin {
+    const char* name;
+    int (*init)();
+    int (*start)(void* context, void** handle, const void* descriptor);
+    int (*stop)(void* handle);
+    int (*record)(void* handle, int state, void* arguments);
+    int (*finalize)(void* context);
+};
+
+#endif

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a command whose NCCL loads our profiler plugin, and joins what ranks left."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from topoloom._core import Error
+from topoloom.graphs.profile import Profile
+from topoloom.graphs.traces.registry import read_trace
+from topoloom.launch.apply.program import run_program
+from topoloom.launch.apply.trial import check_hosts
+from topoloom.launch.launcher import Launch
+from topoloom.preload.record import NothingRecorded
+from topoloom.preload.record.keeping import keeping
+from topoloom.preload.shim import build_plain_library, find_c_compiler, find_launcher
+
+_PLUGIN = "libnccl-profiler-topoloom.so"
+
+
+class NcclRecording(NamedTuple):
+    """A profile, and what is missing in it."""
+
+    profile: Profile
+    losses: list[str]
+
+
+def build_plugin() -> Path:
+    """Return the plugin's library, compiled if need be.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is no C compiler, or it fails.
+    """
+    return build_plain_library("nccl/profiler", _PLUGIN, find_c_compiler())
+
+
+def record_nccl(
+    command: Sequence[str],
+    *,
+    timeout: float | None = None,
+    folder: str | Path = ".",
+    stdout: IO[Any] | None = None,
+    then: Callable[[Profile], object],
+) -> NcclRecording:
+    """Run a command and record what its processes send by NCCL or RCCL.
+
+    Parameters
+    ----------
+    command
+        It starts all ranks: with torchrun, an MPI launcher, or anything else.
+    timeout
+        Seconds after which it is ended.
+    folder
+        Where the processes leave their files for a moment: on a cluster a folder that
+        all nodes see.
+    stdout
+        Where the program prints to; by default to our own output.
+    then
+        What to do with the profile while those files are there: if that fails, or ranks
+        cannot be joined, the files are kept.
+
+    Raises
+    ------
+    topoloom.Error
+        If the command or a C compiler is not there; if ranks cannot be joined; what
+        `then` raised.
+    NothingRecorded
+        If no process of the command has loaded the plugin.
+    """
+    words = list(command)
+    launcher = find_launcher(words)
+    library = build_plugin()
+    check_hosts(words, [library])
+    try:
+        home = Path(folder).absolute()
+        lines = tempfile.mkdtemp(prefix=".topoloom-nccl-", dir=home)
+    except OSError as error:
+        raise Error(f"cannot write into '{folder}': {error.strerror}") from None
+    try:
+        variables = {
+            "NCCL_PROFILER_PLUGIN": str(library),
+            "TOPOLOOM_NCCL_OUTPUT": lines,
+        }
+        if launcher.forwarding is not None:
+            words[1:1] = launcher.forwarding.words(variables)
+        begin = time.monotonic()
+        status = run_program(Launch(words, variables), timeout, stdout)
+        seconds = time.monotonic() - begin
+        if not any(Path(lines).glob("*.jsonl")):
+            raise NothingRecorded(
+                f"nothing was recorded (exit status {status}): no process made a "
+                "communicator of NCCL 2.23 or later, or of an RCCL with profiler "
+                "plugins, or NCCL_PROFILER_PLUGIN did not reach it",
+                status,
+            )
+        with keeping(lines, "*.jsonl", "topoloom pattern import reads that folder"):
+            profile, losses = read_trace(lines, "nccl-inspector", partial=True)
+            profile = replace(profile, wall_seconds=seconds, exit_status=status)
+            then(profile)
+        return NcclRecording(profile, losses)
+    finally:
+        shutil.rmtree(lines, ignore_errors=True)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scripts for the program that plays NCCL, and what a recording of them must hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from topoloom.graphs.mpi_collectives import OPERATIONS
+from topoloom.graphs.profile import Profile
+from topoloom.preload.nccl.run import build_plugin
+
+SOURCE = Path(__file__).resolve().parents[3] / "bench" / "ai" / "plays_nccl.c"
+
+#: By NCCL's numbers: our name, and whether bytes are those of all parts.
+FUNCTIONS = {
+    0: "bcast",
+    1: "reduce",
+    2: "allgather",
+    3: "reduce_scatter",
+    4: "allreduce",
+    8: "alltoall",
+    9: "scatter",
+    10: "gather",
+}
+ROOTED = ("bcast", "reduce", "scatter", "gather")
+#: Bytes of NCCL's types, by their numbers.
+BYTES = (1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1)
+
+Members = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A collective on a communicator, by the index of it."""
+
+    communicator: int
+    function: int
+    datatype: int
+    count: int
+    root: int
+    times: int
+    how: str = "plan"
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message between two places of a communicator."""
+
+    communicator: int
+    source: int
+    target: int
+    datatype: int
+    count: int
+    times: int
+
+
+@dataclass(frozen=True)
+class Script:
+    """Communicators by their members, and steps that every thread does."""
+
+    communicators: tuple[Members, ...]
+    steps: tuple[Collective | Message, ...]
+
+    def text(self) -> str:
+        """Write what the program reads."""
+        lines = [
+            f"communicator {4096 + number} {' '.join(map(str, members))}"
+            for number, members in enumerate(self.communicators)
+        ]
+        for step in self.steps:
+            words = " ".join(map(str, vars(step).values()))
+            lines.append(f"{type(step).__name__.lower()} {words}")
+        return "\n".join(lines) + "\n"
+
+    def collectives(self, threads: int) -> Counter[tuple[str, Members, int, int]]:
+        """Count collectives: name, members, bytes, root or -1."""
+        counts: Counter[tuple[str, Members, int, int]] = Counter()
+        for step in self.steps:
+            if isinstance(step, Collective):
+                name = FUNCTIONS[step.function]
+                members = self.communicators[step.communicator]
+                size = step.count * BYTES[step.datatype]
+                size *= len(members) if name == "reduce_scatter" else 1
+                root = step.root if name in ROOTED else -1
+                counts[name, members, size, root] += step.times * threads
+        return counts
+
+    def messages(self, threads: int) -> tuple[Counter[Members], Counter[Members]]:
+        """Count messages between ranks, and their bytes."""
+        numbers: Counter[Members] = Counter()
+        amounts: Counter[Members] = Counter()
+        for step in self.steps:
+            if isinstance(step, Message):
+                members = self.communicators[step.communicator]
+                pair = members[step.source], members[step.target]
+                numbers[pair] += step.times * threads
+                amounts[pair] += (
+                    step.times * threads * step.count * BYTES[step.datatype]
+                )
+        return numbers, amounts
+
+
+def compiled(folder: Path) -> Path:
+    """Compile the program."""
+    program = folder / "plays_nccl"
+    command = ["cc", "-std=gnu11", "-O1", "-rdynamic", "-pthread", SOURCE, "-ldl"]
+    subprocess.run([*command, "-o", program], check=True)
+    return program
+
+
+def play(
+    program: Path,
+    folder: Path,
+    script: Script,
+    version: int,
+    threads: int = 1,
+    per_process: int = 1,
+    end: str = "finalize",
+    given: bool = False,
+) -> None:
+    """Run a script with the plugin, which writes into the folder."""
+    words = [str(version), str(threads), str(per_process), end]
+    variables = {
+        "NCCL_PROFILER_PLUGIN": str(build_plugin()),
+        "TOPOLOOM_NCCL_OUTPUT": str(folder),
+        **({"GIVE_RANKS": "1"} if given else {}),
+    }
+    subprocess.run(
+        [program, *words],
+        input=script.text(),
+        text=True,
+        env=os.environ | variables,
+        timeout=120,
+        check=True,
+    )
+
+
+def counted(profile: Profile) -> Counter[tuple[str, Members, int, int]]:
+    """Count the collectives of a profile as a script does."""
+    counts: Counter[tuple[str, Members, int, int]] = Counter()
+    for _, operation, number, root, size, calls in profile.records.tolist():
+        members = tuple(profile.communicators[number].tolist())
+        counts[OPERATIONS[operation], members, size, root] += calls
+    return counts
+
+
+def sent(profile: Profile) -> tuple[Counter[Members], Counter[Members]]:
+    """Count the messages of a profile as a script does."""
+    numbers: Counter[Members] = Counter()
+    amounts: Counter[Members] = Counter()
+    for _, _, source, target, size, messages in profile.traffic.tolist():
+        numbers[source, target] += messages
+        amounts[source, target] += size
+    return numbers, amounts

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plugin for NCCL counts what a program that plays NCCL reports to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from plays_nccl import (
+    BYTES,
+    FUNCTIONS,
+    ROOTED,
+    Collective,
+    Message,
+    Script,
+    compiled,
+    counted,
+    play,
+    sent,
+)
+
+from topoloom import Error
+from topoloom.graphs.npz import load_npz
+from topoloom.graphs.phases import edge_rows
+from topoloom.graphs.traces.registry import MissingPartsError, read_trace
+
+ALL = Collective(0, 4, 7, 1, 0, 1)
+#: What NCCL calls a collective from version 5 of the interface on, but did not before.
+NEW = (8, 9, 10)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("plays"))
+
+
+@st.composite
+def scripts(draw: st.DrawFn, version: int) -> Script:
+    """Draw a job; only its first communicator has all ranks, which joins them."""
+    ranks = draw(st.integers(3, 5))
+    everyone = tuple(range(ranks))
+    parts = st.lists(
+        st.sampled_from(everyone), min_size=2, max_size=ranks - 1, unique=True
+    ).map(tuple)
+    communicators = (everyone, *draw(st.lists(parts, max_size=2)))
+    functions = [one for one in FUNCTIONS if version >= 5 or one not in NEW]
+    hows = ["plan", "graph", *(["copy", "symmetric"] if version >= 5 else [])]
+    types = len(BYTES) if version > 1 else 10
+    steps: list[Collective | Message] = [ALL]
+    for _ in range(draw(st.integers(1, 6))):
+        number = draw(st.integers(0, len(communicators) - 1))
+        places = st.integers(0, len(communicators[number]) - 1)
+        datatype = draw(st.integers(0, types - 1))
+        count, times = draw(st.integers(1, 2**33)), draw(st.integers(1, 4))
+        if draw(st.booleans()):
+            pair = draw(st.lists(places, min_size=2, max_size=2, unique=True))
+            steps.append(Message(number, *pair, datatype, count, times))
+        else:
+            function = draw(st.sampled_from(functions))
+            root = draw(places) if FUNCTIONS[function] in ROOTED else 0
+            how = draw(st.sampled_from(hows))
+            steps.append(
+                Collective(number, function, datatype, count, root, times, how)
+            )
+    return Script(communicators, tuple(steps))
+
+
+@pytest.mark.parametrize("version", range(1, 8))
+@given(data=st.data())
+@settings(max_examples=5, deadline=None)
+def test_every_call_of_sixteen_threads_is_counted(
+    program: Path, version: int, data: st.DataObject
+) -> None:
+    script = data.draw(scripts(version))
+    end = data.draw(st.sampled_from(["finalize", "exit"]))
+    given = data.draw(st.booleans())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        play(program, folder, script, version, threads=16, end=end, given=given)
+        profile, losses = read_trace(folder)
+    assert losses == []
+    assert profile.rank_count == len(script.communicators[0])
+    assert counted(profile) == script.collectives(16)
+    assert sent(profile) == script.messages(16)
+
+
+def test_ranks_that_share_a_process_are_told_apart_by_their_gpus(
+    program: Path, tmp_path: Path
+) -> None:
+    script = Script(((0, 1, 2, 3), (3, 1)), (ALL, Message(1, 0, 1, 6, 100, 3)))
+    play(program, tmp_path, script, 6, threads=2, per_process=2)
+    assert len(list(tmp_path.iterdir())) == 2
+    profile, _ = read_trace(tmp_path)
+    assert sent(profile) == script.messages(2)
+    assert counted(profile) == script.collectives(2)
+
+
+def test_ranks_of_the_launcher_need_no_communicator_of_all(
+    program: Path, tmp_path: Path
+) -> None:
+    script = Script(((2, 0), (1, 3)), (Message(0, 0, 1, 0, 5, 1), ALL))
+    play(program, tmp_path, script, 5, given=True)
+    profile, _ = read_trace(tmp_path)
+    assert profile.rank_count == 4
+    assert sent(profile) == script.messages(1)
+
+
+def test_ranks_that_nothing_joins_are_refused(program: Path, tmp_path: Path) -> None:
+    play(program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)), 6)
+    with pytest.raises(Error, match="ranks cannot be joined: no communicator has all"):
+        read_trace(tmp_path)
+
+
+def test_kinds_beyond_the_table_are_reported_as_lost(
+    program: Path, tmp_path: Path
+) -> None:
+    sizes = [Collective(0, 4, 7, 1 + n, 0, 1) for n in range(3500)]
+    play(program, tmp_path, Script(((0, 1),), tuple(sizes)), 6)
+    with pytest.raises(MissingPartsError, match=r"rank 0 could not note [0-9]+ calls"):
+        read_trace(tmp_path)
+    profile, losses = read_trace(tmp_path, partial=True)
+    lost = int(losses[0].partition("note ")[2].partition(" ")[0])
+    assert 0 < lost < 1000
+    assert sum(counted(profile).values()) == 3500 - lost
+
+
+def test_a_rank_that_was_killed_is_reported(program: Path, tmp_path: Path) -> None:
+    play(program, tmp_path, Script(((0, 1, 2),), (ALL,)), 7, end="kill")
+    losses = read_trace(tmp_path, partial=True).losses
+    assert any(one.startswith("rank 0 was ended before it wrote") for one in losses)
+
+
+def record(
+    program: Path, folder: Path, script: Script, *words: str, **more: str
+) -> str:
+    """Run the verb; return its status and what it says on stderr, a line each."""
+    verb = [Path(sys.prefix) / "bin" / "topoloom", "record", "--nccl", *words]
+    options = ["-o", "p.npz", "--collectives", "keep"]
+    done = subprocess.run(
+        [*verb, *options, "--", program, "6", "2", "1", "finalize"],
+        input=script.text(),
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=os.environ | more,
+        timeout=120,
+        check=False,
+    )
+    return f"{done.returncode}\n{done.stderr}"
+
+
+def test_the_verb_records_a_program_and_leaves_nothing_else(
+    program: Path, tmp_path: Path
+) -> None:
+    script = Script(((0, 1, 2),), (ALL, Message(0, 2, 0, 6, 7, 5)))
+    assert record(program, tmp_path, script) == "0\n"
+    assert [one.name for one in tmp_path.iterdir()] == ["p.npz"]
+    graph, _ = load_npz(tmp_path / "p.npz")
+    assert edge_rows(graph).tolist() == [[2, 0, 2 * 5 * 14, 10]]
+
+
+def test_the_verb_says_in_a_line_what_is_wrong(program: Path, tmp_path: Path) -> None:
+    script = Script(((0, 1),), (ALL,))
+    said = record(program, tmp_path, script, CC="no-such-compiler")
+    assert said.startswith("2\ntopoloom: no C compiler (CC names 'no-such-compiler'")
+    said = record(Path("true"), tmp_path, script)
+    assert said.startswith("1\ntopoloom: nothing was recorded (exit status 0): no pro")
+    said = record(program, tmp_path, script, "--mpicc", "mpicc")
+    assert said == "2\ntopoloom: --mpicc makes no difference to --nccl\n"
+    assert list(tmp_path.iterdir()) == []
+    said = record(program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)))
+    assert said.startswith("2\ntopoloom: ranks cannot be joined: no communicator has")
+    kept = [one for one in tmp_path.iterdir() if one.name in said]
+    assert len(kept) == 1
+    assert len(list(kept[0].glob("*.jsonl"))) == 4
+    assert said.count("\n") == 2
