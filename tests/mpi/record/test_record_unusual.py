@@ -114,10 +114,16 @@ def test_the_time_limit_does_not_wake_a_program_into_going_on(
 ) -> None:
     went_on = tmp_path / "went on"
     command = mpi.command(3, odd_ends, "sleep", went_on)
-    profile = record(command, folder=tmp_path, timeout=3)
+    for limit in (3, 20, 120):  # where others have the cores, ranks start late
+        try:
+            profile = record(command, folder=tmp_path, timeout=limit)
+        except NothingRecorded:
+            continue
+        if pairs(profile.point_to_point()) == RING:
+            break
     assert not went_on.exists()
     assert pairs(profile.point_to_point()) == RING
-    assert profile.ends == {"cut short by the time limit of 3 s": [0, 1, 2]}
+    assert profile.ends == {f"cut short by the time limit of {limit} s": [0, 1, 2]}
 
 
 @pytest.mark.parametrize("how", ["throw", "jump"])

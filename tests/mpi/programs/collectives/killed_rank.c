@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank is killed while the others are in a collective: MPI's own, or ours.
-// Usage: killed_rank mpi|ours
+// A rank is killed while the others are in a collective: MPI's own, or ours. What it did before goes into a file, as
+// launchers may lose what those print that are killed.
+// Usage: killed_rank mpi|ours FILE
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,8 +19,10 @@ int main(int argc, char** argv) {
         if (i == 2 && rank == ranks - 1) raise(SIGKILL);
         const int status = ours ? topoloom_allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD)
                                 : MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-        printf("rank %d call %d: %s\n", rank, i, status == MPI_SUCCESS ? "done" : "an error");
-        fflush(stdout);
+        if (rank != ranks - 1) continue;
+        FILE* file = fopen(argv[2], "a");
+        fprintf(file, "call %d: %s\n", i, status == MPI_SUCCESS ? "done" : "an error");
+        fclose(file);
     }
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
