@@ -46,7 +46,7 @@ class Noted(NamedTuple):
 def read_notes(folder: Path) -> list[Noted]:
     """Read what processes left in a folder, by rank.
 
-    A process that was killed may have left part of a last line, which counts for nothing.
+    Part of a last line, which a process that was killed may leave, does not count.
 
     Raises
     ------

@@ -35,15 +35,23 @@ def run_program(
     After `timeout` seconds the program is asked to end, and soon after made to.
     """
     environment = {**os.environ, **launch.environment}
-    child = subprocess.Popen(launch.command, env=environment, stdout=stdout)
+    children: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []  # what came before the program had started
 
     def forward(number: int, frame: FrameType | None) -> None:
-        if not (number == signal.SIGINT and terminal_tells_children()):
-            child.send_signal(number)
+        if not children:
+            early.append(number)
+        elif not (number == signal.SIGINT and terminal_tells_children()):
+            children[0].send_signal(number)
 
     handlers = {number: signal.signal(number, forward) for number in FORWARDED}
     try:
-        status = _wait(child, timeout)
+        children.append(
+            subprocess.Popen(launch.command, env=environment, stdout=stdout)
+        )
+        for number in early:
+            forward(number, None)
+        status = _wait(children[0], timeout)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

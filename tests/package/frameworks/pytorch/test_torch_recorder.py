@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom record` of PyTorch programs, with a double that moves nothing.
+
+PyTorch is too large to install for a test; `make bench-ai ARGS='--only recorder'` runs
+the real one. The double has the same dispatcher, as far as the recorder goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from topoloom.graphs.mpi_collectives import OPERATIONS
+from topoloom.graphs.profile import KINDS, load_profile
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+DOUBLE = Path(__file__).resolve().parents[1] / "torch_double"
+
+MAIN = "from topoloom.cli import main; main()"
+
+BEGIN = """\
+import os, signal, sys
+import torch
+import torch.distributed as dist
+from torch import Tensor
+dist.init_process_group("gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+"""
+
+
+@pytest.fixture(autouse=True)
+def double(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let programs find the double, and a sitecustomize of the user's own."""
+    (tmp_path / "sitecustomize.py").write_text("import builtins\nbuiltins.ours = 3\n")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{DOUBLE}")
+
+
+def torchrun(program: str, ranks: int = 4) -> list[str]:
+    """Write a program, and the command that starts its ranks."""
+    Path("train.py").write_text(BEGIN + program)
+    return ["--", sys.executable, str(DOUBLE / "torchrun"), str(ranks), "train.py"]
+
+
+def alone(program: str) -> list[str]:
+    Path("train.py").write_text(BEGIN + program)
+    return ["--", sys.executable, "train.py"]
+
+
+def calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int], int]:
+    """Map operation, members, root and bytes to the calls of a recorded file."""
+    profile = load_profile(file)
+    return {
+        (OPERATIONS[o], tuple(profile.communicators[c].tolist()), root, size): count
+        for _, o, c, root, size, count in profile.records.tolist()
+    }
+
+
+def messages(kind: str) -> dict[tuple[int, int], tuple[int, int]]:
+    """Map pairs to the bytes and the number of messages of a kind."""
+    traffic = load_profile("p.npz").traffic.tolist()
+    return {(s, t): (b, n) for _, k, s, t, b, n in traffic if KINDS[k] == kind}
+
+
+def test_calls_of_a_job_are_counted(topoloom: Command) -> None:
+    done = topoloom("record", "-o", "p.npz", *torchrun("""\
+import builtins
+assert builtins.ours == 3
+pairs = [dist.new_group([0, 2]), dist.new_group([1, 3])]
+for _ in range(5):
+    dist.all_reduce(Tensor(10, 2))
+dist.broadcast(Tensor(7), 2 + rank % 2, pairs[rank % 2])
+dist.all_gather_into_tensor(Tensor(24), Tensor(12), pairs[rank % 2])
+dist.send(Tensor(100 + rank), (rank + 1) % world)
+dist.recv(Tensor(100), (rank - 1) % world)
+dist.barrier()
+dist.destroy_process_group()
+"""))  # fmt: skip
+    assert (done.status, done.err) == (0, "")
+    everyone = (0, 1, 2, 3)
+    assert calls() == {
+        ("allreduce", everyone, -1, 20): 5,
+        ("bcast", (0, 2), 1, 28): 1,
+        ("bcast", (1, 3), 1, 28): 1,
+        ("allgather", (0, 2), -1, 48): 1,
+        ("allgather", (1, 3), -1, 48): 1,
+        ("barrier", everyone, -1, 0): 1,
+    }
+    assert messages("send") == {
+        (rank, (rank + 1) % 4): (400 + 4 * rank, 1) for rank in everyone
+    }
+
+
+def test_uneven_exchanges_are_counted_by_pair(topoloom: Command) -> None:
+    """Also where they are even for one rank, or between all but in other sizes."""
+    done = topoloom("record", "-o", "p.npz", *torchrun("""\
+rows = [[3, 3, 3], [1, 0, 2], [4, 4, 4]]
+go, come = rows[rank], [row[rank] for row in rows]
+for _ in range(2):
+    dist.all_to_all_single(Tensor(2 * sum(come)), Tensor(2 * sum(go)), come, go)
+dist.all_to_all_single(Tensor(6), Tensor(6))
+""", 3))  # fmt: skip
+    assert (done.status, done.err) == (0, "")
+    assert calls() == {("alltoall", (0, 1, 2), -1, 8): 1}
+    rows = {(0, 1): 3, (0, 2): 3, (1, 0): 1, (1, 2): 2, (2, 0): 4, (2, 1): 4}
+    assert messages("direct") == {pair: (16 * n, 2) for pair, n in rows.items()}
+
+
+def test_what_killed_ranks_have_counted_is_kept(topoloom: Command) -> None:
+    done = topoloom("record", "-o", "p.npz", *torchrun("""\
+for _ in range(3):
+    dist.all_reduce(Tensor(10))
+os.kill(os.getpid(), signal.SIGKILL)
+"""))  # fmt: skip
+    assert done.status == 1
+    assert "the command ended with status 1; what it sent until then" in done.err
+    assert calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 3}
+
+
+def test_ranks_that_leave_nothing_are_named(topoloom: Command) -> None:
+    Path("train.py").write_text(
+        "import os, sys\nif os.environ['RANK'] == '2': sys.exit(3)\n" + BEGIN
+    )
+    command = [sys.executable, str(DOUBLE / "torchrun"), "4", "train.py"]
+    done = topoloom("record", "-o", "p.npz", "--", *command)
+    assert done.status == 1
+    assert "nothing came from rank 2" in done.err
+    assert "ranks left nothing" not in done.err
+
+
+def test_ctrl_c_ends_the_job_and_keeps_what_was_counted(topoloom: Command) -> None:
+    command = torchrun("""\
+import time
+dist.all_reduce(Tensor(10))
+os.write(1, b"counted\\n")
+time.sleep(600)
+""", 2)  # fmt: skip
+    job = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "record", "-o", "p.npz", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert job.stdout is not None
+        for _ in range(2):
+            assert job.stdout.readline() == "counted\n"
+        job.send_signal(signal.SIGINT)
+        _, said = job.communicate(timeout=300)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(job.pid, signal.SIGKILL)
+    assert job.returncode == 1, said
+    assert "the command ended with status 1" in said
+    assert calls() == {("allreduce", (0, 1), -1, 40): 1}
+
+
+WORLD = """\
+stage = rank // 4
+tensors = [[first, first + 1] for first in range(0, 16, 2)]
+shards = [[s + t, s + t + 2] for s in range(0, 16, 4) for t in range(2)]
+own = [dist.new_group(ranks, None, "nccl") for ranks in tensors]
+split = dist.split_group(split_ranks=shards)
+dist.all_reduce(Tensor(100), own[rank // 2])
+dist.all_gather_into_tensor(Tensor(20), Tensor(10), split)
+dist.all_reduce(Tensor(1))
+if stage < 3:
+    dist.send(Tensor(50), rank + 4)
+if stage > 0:
+    dist.recv(Tensor(50), rank - 4)
+"""
+
+
+def test_a_few_played_ranks_say_what_the_world_does(topoloom: Command) -> None:
+    """One rank of each stage, or every rank: the same world."""
+    command = alone(WORLD)
+    done = topoloom("record", "--world", 16, "--rank", "0,4,8,12", "-o", "p.npz",
+                    *command)  # fmt: skip
+    assert (done.status, done.err) == (0, "")
+    few, sent = calls(), messages("send")
+    assert sent == {(rank, rank + 4): (200, 1) for rank in range(12)}
+    groups = {members: size for _, members, _, size in few}
+    assert len(groups) == 17
+    assert groups[12, 13] == 400
+    assert groups[5, 7] == 40
+    assert groups[tuple(range(16))] == 4
+    topoloom("record", "--world", 16, "--rank", "0-15", "-o", "p.npz", *command)
+    assert (calls(), messages("send")) == (few, sent)
+
+
+def test_roles_that_were_not_played_are_reported(topoloom: Command) -> None:
+    first = topoloom("record", "--world", 64, "-o", "p.npz", *alone("""\
+if rank < 32:
+    dist.recv(Tensor(50), rank + 32)
+"""))  # fmt: skip
+    assert first.status == 0
+    assert "rank 0 receives 200 bytes from rank 32, which sends 0" in first.err
+    assert "play rank 32, too" in first.err
+
+
+def test_groups_unlike_those_of_the_played_rank_are_reported(
+    topoloom: Command,
+) -> None:
+    done = topoloom("record", "--world", 8, "-o", "p.npz", *alone("""\
+groups = [dist.new_group(ranks) for ranks in ([0, 1, 2], [3, 4, 5, 6, 7])]
+dist.all_reduce(Tensor(10), groups[0])
+"""))  # fmt: skip
+    assert "rank 3 is in no group shaped as [0, 1, 2]" in done.err
+    assert list(calls()) == [("allreduce", (0, 1, 2), -1, 40)]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--world", "8", "--rank", "8"], "'8' is not a list of increasing numbers"),
+        (["--world", "0"], "--world is 0"),
+        (["--rank", "3"], "--rank needs --world"),
+        (["--world", "8", "--mpicc", "mpicc"], "--mpicc makes no difference"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(
+    topoloom: Command, words: list[str], message: str
+) -> None:
+    done = topoloom("record", "-o", "p.npz", *words, *alone(""))
+    assert done.status in (1, 2)
+    assert message in done.err
+    assert not Path("p.npz").exists()
+
+
+def test_torchrun_plays_no_world_of_its_own(topoloom: Command) -> None:
+    done = topoloom("record", "-o", "p.npz", "--world", 8, *torchrun(""))
+    assert "torchrun starts all ranks" in done.err
+    assert done.status
+
+
+def test_programs_without_torch_leave_nothing(topoloom: Command) -> None:
+    done = topoloom("record", "-o", "p.npz", "--world", 8, "--",
+                    sys.executable, "-c", "import sys; sys.exit(4)")  # fmt: skip
+    assert done.status == 4
+    assert "no process of the command started a world" in done.err
+    missing = topoloom("record", "-o", "p.npz", "--world", 8, "--", "no-such-program")
+    assert "cannot run 'no-such-program'" in missing.err
+
+
+def test_an_old_torch_is_named_and_the_job_runs_on(
+    topoloom: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLD_TORCH", "1")
+    done = topoloom("record", "-o", "p.npz", *torchrun("print('ran')\n", 1))
+    assert done.status == 0
+    assert "PyTorch 0.1 cannot be recorded: AttributeError" in done.err
+    assert not calls()

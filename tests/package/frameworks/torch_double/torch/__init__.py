@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stands in for PyTorch in tests: tensors without data, operations that are counted.
+
+It has what the recorder takes of PyTorch, called the same, and moves nothing.
+"""
+
+import os
+from types import SimpleNamespace
+
+__version__ = "0.1"
+
+
+class Tensor:
+    """Has a size, and no data."""
+
+    def __init__(self, count, bytes=4):
+        self.count, self.bytes = count, bytes
+
+    def numel(self):
+        """Count elements."""
+        return self.count
+
+    def element_size(self):
+        """Give the bytes of one."""
+        return self.bytes
+
+
+class Operation:
+    """Calls the kernel that was added to it; by default, does nothing."""
+
+    def __init__(self, names):
+        arguments = [SimpleNamespace(name=name) for name in names.split()]
+        self._schema = SimpleNamespace(arguments=arguments)
+        self.kernel = self.redispatch
+
+    def __call__(self, *args):
+        """Call it by all kernels."""
+        return self.kernel(7, *args)
+
+    def redispatch(self, keyset, *args):
+        """Do nothing, where the caller has left out kernels that are above."""
+        assert keyset in (3, 7)
+        assert len(args) == len(self._schema.arguments)
+
+
+def _operation(names):
+    return SimpleNamespace(default=Operation(names))
+
+
+ops = SimpleNamespace(
+    c10d=SimpleNamespace(
+        allreduce_=_operation("tensors process_group reduce_op"),
+        broadcast_=_operation("tensors process_group root_rank root_tensor"),
+        _allgather_base_=_operation("output_tensor input_tensor process_group"),
+        alltoall_base_=_operation(
+            "output input process_group output_split_sizes input_split_sizes"
+        ),
+        send=_operation("tensors process_group dst tag"),
+        recv_=_operation("tensors process_group src tag"),
+        barrier=_operation("tensor process_group device_ids"),
+    )
+)
+_C = SimpleNamespace(DispatchKey=SimpleNamespace(BackendSelect=4))
+if "OLD_TORCH" not in os.environ:
+    _C._dispatch_keyset_full_after = lambda key: key - 1
+
+from torch import distributed  # noqa: E402, F401

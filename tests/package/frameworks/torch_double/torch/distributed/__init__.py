@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives and groups."""
+
+from torch.distributed.distributed_c10d import *  # noqa: F403
