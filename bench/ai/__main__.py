@@ -14,7 +14,9 @@ from ai.frameworks import Held, compare_deepspeed
 from ai.groups import RELEASES, Compared, compare
 from ai.imported import Imported, import_large, import_programs
 from ai.nccl import compare as compare_times, nccl_table
+from ai.profiler import profiler_table, time_plugin
 from ai.recorded import Recorded, import_job
+from ai.recorder import measure, play_world, record_job, recorder_table
 from ai.spread import compare_all as compare_spreads, spread_table
 from peers.tables import paste
 
@@ -23,6 +25,8 @@ TRACES = "<!-- bench-ai-traces: begin -->", "<!-- bench-ai-traces: end -->"
 PYTORCH = "<!-- bench-ai-pytorch: begin -->", "<!-- bench-ai-pytorch: end -->"
 EXPERTS = "<!-- bench-ai-experts: begin -->", "<!-- bench-ai-experts: end -->"
 NCCL = "<!-- bench-ai-nccl: begin -->", "<!-- bench-ai-nccl: end -->"
+PROFILER = "<!-- bench-ai-profiler: begin -->", "<!-- bench-ai-profiler: end -->"
+RECORDER = "<!-- bench-ai-recorder: begin -->", "<!-- bench-ai-recorder: end -->"
 SPREAD = "<!-- bench-ai-spread: begin -->", "<!-- bench-ai-spread: end -->"
 AXES_PAGE = Path("reference", "benchmarks", "axes.md")
 JAX = Path("build/bench-ai/venv/bin/python")
@@ -40,11 +44,14 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=200, help="of DeepSpeed; 200")
     parser.add_argument("--layers", type=int, default=6, help="of experts; 6")
     parser.add_argument(
-        "--only", choices=["experts", "spread", "nccl"], help="leave out the others"
+        "--only",
+        choices=["experts", "spread", "nccl", "profiler", "recorder"],
+        help="leave out the others",
     )
     parser.add_argument("--clusters", type=int, default=5, help="of a spread; 5")
     asked = parser.parse_args(given)
     axes_page = Path() if asked.docs is None else asked.docs / AXES_PAGE
+    nccl_page = axes_page.with_name("nccl.md")
     if asked.only in (None, "spread") and asked.clusters:
         spread = spread_table(compare_spreads(asked.clusters, asked.seed))
         print(spread)
@@ -56,9 +63,23 @@ def main(given: Sequence[str] | None = None) -> None:
         times = nccl_table(compare_times())
         print(times)
         if asked.docs:
-            page = asked.docs / "reference" / "benchmarks" / "nccl.md"
-            paste(page, times, *NCCL)
+            paste(nccl_page, times, *NCCL)
     if asked.only == "nccl":
+        return
+    if asked.only in (None, "profiler"):
+        profiler = profiler_table(time_plugin())
+        print(profiler)
+        if asked.docs:
+            paste(nccl_page, profiler, *PROFILER)
+    if asked.only == "profiler":
+        return
+    if asked.only in (None, "recorder") and TORCH.exists():
+        jobs = record_job(TORCH), play_world(TORCH), measure(TORCH)
+        recorder = recorder_table(*jobs)
+        print(recorder)
+        if asked.docs:
+            paste(axes_page, recorder, *RECORDER)
+    if asked.only == "recorder":
         return
     experts = expert_tables(asked.layers, asked.seed) if asked.layers else ""
     print(experts)

@@ -146,7 +146,7 @@ def test_sources_keep_to_standard_terms() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("tree", ["core/topoloom", "python/topoloom", "mpi"])
+@pytest.mark.parametrize("tree", ["core/topoloom", "python/topoloom", "mpi", "nccl"])
 def test_a_room_explains_itself_in_at_most_fifteen_lines(tree: str) -> None:
     source = re.compile(r"\.(c|h|cpp|hpp|py)$")
     rooms = [

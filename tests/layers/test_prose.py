@@ -26,6 +26,8 @@ READ = (
     "core/**/*.h",
     "bindings/**/*.[hc]pp",
     "mpi/**/*.[ch]",
+    "nccl/**/*.[ch]",
+    "nccl/**/*.md",
     "apps/**/*.[hc]pp",
     "tests/core/**/*.[hc]pp",
     "machines/**/*.toml",

@@ -21,12 +21,13 @@ class Recorded(NamedTuple):
     path: Path
     collectives: str
     losses: Sequence[str] = ()
+    gpus_per_node: int = 8
 
     def facts(self) -> dict[str, Any]:
         """Count messages, bytes and calls; find the busiest pair."""
         profile = self.profile
         direct = profile.point_to_point()
-        edges = profile.edges(self.collectives)
+        edges = profile.edges(self.collectives, None, self.gpus_per_node)
         busiest = int(edges.bytes.argmax()) if len(edges.bytes) else None
         calls: Counter[str] = Counter()
         for _, operation, _, _, _, count in profile.records.tolist():
@@ -119,6 +120,7 @@ def record_torch(
     *,
     world: int | None = None,
     ranks: str = "0",
+    gpus_per_node: int = 8,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> Recorded:
@@ -164,10 +166,10 @@ def record_torch(
         )
     trace = job.trace()
     profile = replace(trace.profile(), wall_seconds=job.seconds, exit_status=job.status)
-    profile.save(output, collectives)
+    profile.save(output, collectives, gpus_per_node)
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
-    return Recorded(profile, output, collectives, losses)
+    return Recorded(profile, output, collectives, losses, gpus_per_node)
 
 
 def record_nccl(
@@ -175,13 +177,14 @@ def record_nccl(
     output: Path,
     collectives: str = "expand",
     *,
+    gpus_per_node: int = 8,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> Recorded:
     """Run a program, and write what its processes send each other by NCCL or RCCL.
 
-    Takes and raises what `topoloom.preload.nccl.run.record_nccl` does; `collectives` is
-    as `topoloom.graphs.profile.Profile.save` takes them.
+    Takes and raises what `topoloom.preload.nccl.run.record_nccl` does; `collectives`
+    and `gpus_per_node` are as `topoloom.graphs.profile.Profile.save` takes them.
     """
     from topoloom.preload.nccl.run import record_nccl
 
@@ -190,9 +193,9 @@ def record_nccl(
         timeout=timeout,
         folder=output.parent,
         stdout=stdout,
-        then=lambda profile: profile.save(output, collectives),
+        then=lambda profile: profile.save(output, collectives, gpus_per_node),
     )
-    return Recorded(profile, output, collectives, losses)
+    return Recorded(profile, output, collectives, losses, gpus_per_node)
 
 
 def _ranks(ranks: list[int]) -> str:

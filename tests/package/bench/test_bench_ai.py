@@ -9,6 +9,7 @@ from ai.__main__ import imported_table, table
 from ai.groups import compare
 from ai.imported import _import, import_large, large_program
 from ai.nccl import compare as compare_times, nccl_table
+from ai.profiler import profiler_table, time_plugin
 from ai.spread import Setting, compare as compare_spread, spread_table
 
 
@@ -48,6 +49,13 @@ def test_spreads_of_small_clusters_are_proven_and_below_bin_packing() -> None:
     header, rule, row = spread_table([found]).splitlines()
     assert header.count("|") == rule.count("|") == row.count("|")
     assert "| largest | tp=8, dp=6, pp=4 | 24 | 8 x 8 |" in row
+
+
+def test_events_of_a_plugin_are_timed_and_all_counted() -> None:
+    rows = time_plugin(versions=[1, 6], events=1000, repeated=1)
+    assert [row.events for row in rows] == [1000, 16000, 16000] * 2
+    assert all(row.counted == row.events for row in rows)
+    assert [line.count("|") for line in profiler_table(rows).splitlines()] == [8] * 4
 
 
 def test_every_published_time_is_predicted_and_misses_are_named() -> None:

@@ -139,8 +139,8 @@ def record(
     program: Path, folder: Path, script: Script, *words: str, **more: str
 ) -> str:
     """Run the verb; return its status and what it says on stderr, a line each."""
-    verb = [Path(sys.prefix) / "bin" / "topoloom", "record", "--nccl", *words]
-    options = ["-o", "p.npz", "--collectives", "keep"]
+    verb = [Path(sys.prefix) / "bin" / "topoloom", "record", "--nccl", "-o", "p.npz"]
+    options = ["--collectives", "keep", *words]
     done = subprocess.run(
         [*verb, *options, "--", program, "6", "2", "1", "finalize"],
         input=script.text(),
@@ -162,6 +162,14 @@ def test_the_verb_records_a_program_and_leaves_nothing_else(
     assert [one.name for one in tmp_path.iterdir()] == ["p.npz"]
     graph, _ = load_npz(tmp_path / "p.npz")
     assert edge_rows(graph).tolist() == [[2, 0, 2 * 5 * 14, 10]]
+
+
+def test_the_verb_expands_collectives_by_nccl(program: Path, tmp_path: Path) -> None:
+    script = Script(((0, 1, 2, 3),), (Collective(0, 2, 7, 1000, 0, 3),))
+    by_nccl = ["--collectives", "nccl", "--gpus-per-node", "2"]
+    assert record(program, tmp_path, script, *by_nccl) == "0\n"
+    graph, _ = load_npz(tmp_path / "p.npz")
+    assert graph.total_bytes == 2 * 3 * 4 * 3 * 4000  # of 4 parts, each to 3 ranks
 
 
 def test_the_verb_says_in_a_line_what_is_wrong(program: Path, tmp_path: Path) -> None:

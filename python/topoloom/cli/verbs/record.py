@@ -12,6 +12,7 @@ from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.programs import (
     Collectives,
     FakeWorld,
+    GpusPerNode,
     Mpicc,
     Nccl,
     PlayedRanks,
@@ -26,6 +27,7 @@ def command(
         output_option("Write the graph as .npz."),
     ],
     collectives: Collectives = "expand",
+    gpus_per_node: GpusPerNode = 8,
     mpicc: Mpicc = None,
     nccl: Nccl = False,
     world: FakeWorld = None,
@@ -38,7 +40,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an MPI, PyTorch or NCCL program and write who sends how many bytes to whom.
+    """Run a program and write who sends how many bytes to whom.
 
     MPI: works with any dynamically linked program, unmodified. Counts point-to-point
     messages of every kind, one-sided access, neighborhood and other collectives.
@@ -66,13 +68,12 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
     from topoloom.cli.exit_status import Failure
-    from topoloom.graphs.profile import check_collectives
+    from topoloom.graphs.profile import BY_NCCL, check_collectives
     from topoloom.launch.apply.torch_ranks import is_torchrun
     from topoloom.preload.record import NothingRecorded
     from topoloom.support.units import parse_duration
     from topoloom.tasks.record import record_nccl, record_program, record_torch
 
-    check_collectives(collectives)
     if output.suffix != ".npz":
         raise Error(f"{output}: communication graphs are written as .npz")
     is_torch = not nccl and (world is not None or is_torchrun(program))
@@ -83,15 +84,19 @@ def command(
         raise Error("--nccl records real jobs, and --world plays one")
     if world is None and ranks is not None:
         raise Error("--rank needs --world, the number of ranks in all")
+    if not (is_torch or nccl) or collectives != BY_NCCL:
+        check_collectives(collectives)
     limits: dict[str, Any] = {
         "timeout": None if timeout is None else parse_duration(timeout),
         "stdout": sys.stderr if as_json else None,
     }
     try:
         if nccl:
+            limits["gpus_per_node"] = gpus_per_node
             recorded = record_nccl(program, output, collectives, **limits)
         elif is_torch:
             limits |= {"world": world, "ranks": ranks or "0"}
+            limits["gpus_per_node"] = gpus_per_node
             recorded = record_torch(program, output, collectives, **limits)
         else:
             recorded = record_program(

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the plugin for NCCL costs for each event, and whether it loses any."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom.preload.nccl.run import build_plugin
+
+SOURCE = Path(__file__).with_name("plays_nccl.c")
+VERSIONS = (1, 2, 3, 4, 5, 6, 7)
+#: Threads, and whether all are on the same communicator.
+KINDS = ((1, False), (16, False), (16, True))
+REPEATED = 5
+
+
+class Timed(NamedTuple):
+    """CPU time of an event, the least of some runs, and events of all of them."""
+
+    version: int
+    threads: int
+    together: bool
+    nanoseconds: float
+    events: int
+    counted: int
+
+
+def time_plugin(
+    versions: Sequence[int] = VERSIONS,
+    events: int = 1_000_000,
+    repeated: int = REPEATED,
+) -> list[Timed]:
+    """Time what a program that plays NCCL reports, with what filling it in takes."""
+    with tempfile.TemporaryDirectory() as name:
+        program = Path(name) / "plays_nccl"
+        options = ["-std=gnu11", "-O2", "-rdynamic", "-pthread"]
+        command = ["cc", *options, SOURCE, "-o", program, "-ldl"]
+        subprocess.run(command, check=True)
+        return [
+            _time(program, version, *kind, events, repeated)
+            for version in versions
+            for kind in KINDS
+        ]
+
+
+def _time(
+    program: Path,
+    version: int,
+    threads: int,
+    together: bool,
+    events: int,
+    repeated: int,
+) -> Timed:
+    how = "time-together" if together else "time"
+    words = [program, str(version), str(threads), str(events), how]
+    nanoseconds, counted = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        variables = {
+            "NCCL_PROFILER_PLUGIN": str(build_plugin()),
+            "TOPOLOOM_NCCL_OUTPUT": folder,
+        }
+        for _ in range(repeated):
+            done = subprocess.run(
+                words, env=os.environ | variables, stdout=subprocess.PIPE, check=True
+            )
+            nanoseconds.append(float(done.stdout))
+        for file in Path(folder).iterdir():
+            for line in map(json.loads, file.read_text().splitlines()):
+                counted += line.get("coll_perf", {}).get("coll_calls", 0)
+    done_events = events * threads * repeated
+    least = min(nanoseconds)
+    return Timed(version, threads, together, least, done_events, counted)
+
+
+def profiler_table(rows: Sequence[Timed]) -> str:
+    """Write the times as Markdown, a row per version."""
+    lines = [
+        "| version | NCCL | 1 thread | 16 threads | 16 on one communicator "
+        "| events | lost |",
+        "| ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for version in dict.fromkeys(row.version for row in rows):
+        found = [row for row in rows if row.version == version]
+        times = " | ".join(f"{row.nanoseconds:.0f} ns" for row in found)
+        events = sum(row.events for row in found)
+        lost = events - sum(row.counted for row in found)
+        release = _RELEASES[version]
+        lines.append(f"| {version} | {release} | {times} | {events:,} | {lost} |")
+    return "\n".join(lines) + "\n"
+
+
+_RELEASES = {
+    1: "2.23",
+    2: "2.24 and 2.25",
+    3: "2.26",
+    4: "2.27",
+    5: "2.28",
+    6: "2.29 and 2.30",
+    7: "in its sources",
+}
