@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from topoloom._core import Error
@@ -37,23 +37,30 @@ class _Groups:
     """The groups of a world, found by a member and another group of the same shape."""
 
     def __init__(self, groups: Sequence[Members]) -> None:
-        self._order = {members: place for place, members in enumerate(groups)}
-        self._by_rank: dict[tuple[Members, int], list[Members]] = defaultdict(list)
+        self._shapes: dict[Members, int] = {}
+        self._places: dict[Members, tuple[int, int]] = {}
+        self._found: dict[tuple[int, int], list[tuple[int, Members]]]
+        self._found = defaultdict(list)
         self._of: dict[int, list[Members]] = defaultdict(list)
-        for members in self._order:
-            shape = _shape(members)
+        for place, members in enumerate(groups):
+            shape = self._shapes.setdefault(_shape(members), len(self._shapes))
+            self._places[members] = shape, place
             for rank in members:
-                self._by_rank[shape, rank].append(members)
+                self._found[shape, rank].append((place, members))
                 self._of[rank].append(members)
 
-    def like(self, members: Members, rank: int) -> Members | None:
-        """Find the group of a rank that is shaped as this one; of several the nearest.
+    def alike(
+        self, members: Members, ranks: Sequence[int]
+    ) -> Iterator[tuple[int, Members | None]]:
+        """Find for each rank its group that is shaped as this one; of several the next.
 
-        Near is what was made at about the same time; None if there is none.
+        Next is what was made at about the same time; None where there is none.
         """
-        found = self._by_rank.get((_shape(members), rank), [])
-        place = self._order.get(members, 0)
-        return min(found, key=lambda one: abs(self._order[one] - place), default=None)
+        shape, made = self._places.get(members, (-1, 0))
+        for rank in ranks:
+            found = self._found.get((shape, rank), [])
+            near = min(found, key=lambda one: abs(one[0] - made), default=None)
+            yield rank, None if near is None else near[1]
 
     def smallest(self, source: int, target: int) -> Members | None:
         """Find the smallest group of both."""
@@ -123,15 +130,8 @@ class _Spread:
         if len(members) == self.world:
             return [members]
         found: dict[Members, None] = {}
-        for rank in ranks:
-            group = self.groups.like(members, rank)
-            if group is None:
-                self.trace.lose(
-                    f"rank {rank} is in no group shaped as {_some(members)}, in which "
-                    f"rank {self._played(rank)} was played; play it, too"
-                )
-            else:
-                found[group] = None
+        for _, group in self._groups_alike(members, ranks):
+            found[group] = None
         return list(found)
 
     def _spread_message(
@@ -140,20 +140,29 @@ class _Spread:
         """Spread the messages of a pair, `size` bytes in all of them."""
         around = self.groups.smallest(source, target) or tuple(range(self.world))
         distance = around.index(target) - around.index(source)
-        is_whole = len(around) == self.world
         each, more = divmod(size, calls)
-        for rank in ranks:
-            group = around if is_whole else self.groups.like(around, rank)
-            if group is None:
-                self.trace.lose(
-                    f"rank {rank} is in no group shaped as {_some(around)}, in which "
-                    f"rank {source} sends; play it, too"
-                )
-                continue
+        for rank, group in self._groups_alike(around, ranks):
             other = group[(group.index(rank) + distance) % len(group)]
             for bytes, count in ((each + 1, more), (each, calls - more)):
                 if count:
                     self.trace.send(rank, other, bytes, count, kind)
+
+    def _groups_alike(
+        self, members: Members, ranks: range
+    ) -> Iterator[tuple[int, Members]]:
+        """Find the group of each rank that is shaped as this one; note who has none."""
+        without = []
+        for rank, group in self.groups.alike(members, ranks):
+            if group is None:
+                without.append(rank)
+            else:
+                yield rank, group
+        if without:
+            others = f" and {len(without) - 1} others" if len(without) > 1 else ""
+            self.trace.lose(
+                f"rank {without[0]}{others}: in no group shaped as {_some(members)},"
+                f" where rank {self._played(without[0])} was played; play them, too"
+            )
 
 
 def spread(noted: Sequence[Noted]) -> Trace:

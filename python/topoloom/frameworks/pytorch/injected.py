@@ -160,7 +160,7 @@ def event(name: str, members: Sequence[int], about: Key) -> dict[str, Any]:
     """Write a call of a group as Kineto does, in bytes; peers are of the world."""
     args: dict[str, Any] = {"Collective name": name, "dtype": "Byte"}
     args["In msg nelems"] = about[0]
-    args["Group size"], args["Process Group Ranks"] = len(members), members
+    args["Group size"], args["Process Group Ranks"] = len(members), list(members)
     if len(about) == 2:
         args["Collective name"] = about[1]
     elif len(about) == 3:
@@ -277,7 +277,8 @@ def wrap(module: Any) -> None:
             return new(*args, **others)
         given = inspect.signature(new).bind(*args, **others).arguments
         if given.get("ranks") is not None and notes is not None:
-            notes.group(given["ranks"])
+            ranks = [int(rank) for rank in given["ranks"]]
+            notes.group(sorted(ranks) if given.get("sort_ranks", True) else ranks)
         for name in ("backend", "pg_options", "device_id"):
             given.pop(name, None)
         return new(**given)
