@@ -176,7 +176,7 @@ lint: $(stamps)/test-tools   ## formatting, style, types, spelling
 	ruff format --check $(python)
 	ruff check $(python)
 	@clang-format --dry-run --Werror $(code)
-	codespell core bindings mpi apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
+	codespell core bindings mpi nccl apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
 	mypy
 
 stub: $(stamps)/package      ## the types of the compiled module, after a change of bindings/

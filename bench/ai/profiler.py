@@ -40,7 +40,7 @@ def time_plugin(
     with tempfile.TemporaryDirectory() as name:
         program = Path(name) / "plays_nccl"
         options = ["-std=gnu11", "-O2", "-rdynamic", "-pthread"]
-        command = ["cc", *options, SOURCE, "-o", program, "-ldl"]
+        command = ["cc", *options, str(SOURCE), "-o", str(program), "-ldl"]
         subprocess.run(command, check=True)
         return [
             _time(program, version, *kind, events, repeated)
@@ -58,7 +58,7 @@ def _time(
     repeated: int,
 ) -> Timed:
     how = "time-together" if together else "time"
-    words = [program, str(version), str(threads), str(events), how]
+    words = [str(program), str(version), str(threads), str(events), how]
     nanoseconds, counted = [], 0
     with tempfile.TemporaryDirectory() as folder:
         variables = {

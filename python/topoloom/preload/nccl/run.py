@@ -94,9 +94,9 @@ def record_nccl(
         begin = time.monotonic()
         status = run_program(Launch(words, variables), timeout, stdout)
         seconds = time.monotonic() - begin
-        if not any(Path(lines).glob("*.jsonl")):
+        if not any(one.stat().st_size for one in Path(lines).glob("*.jsonl")):
             raise NothingRecorded(
-                f"nothing was recorded (exit status {status}): no process made a "
+                f"nothing was recorded (exit status {status}): no process used a "
                 "communicator of NCCL 2.23 or later, or of an RCCL with profiler "
                 "plugins, or NCCL_PROFILER_PLUGIN did not reach it",
                 status,
