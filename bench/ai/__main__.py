@@ -51,7 +51,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--clusters", type=int, default=5, help="of a spread; 5")
     asked = parser.parse_args(given)
     axes_page = Path() if asked.docs is None else asked.docs / AXES_PAGE
-    nccl_page = axes_page.with_name("nccl.md")
+    nccl_page = axes_page.parent / "nccl.md"
     if asked.only in (None, "spread") and asked.clusters:
         spread = spread_table(compare_spreads(asked.clusters, asked.seed))
         print(spread)
