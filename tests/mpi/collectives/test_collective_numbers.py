@@ -28,7 +28,7 @@ def test_answers_are_those_of_mpi4py(tmp_path: Path) -> None:
         mpi.command(3, sys.executable, NUMBERS),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )
     assert done.returncode == 0, done.stderr
