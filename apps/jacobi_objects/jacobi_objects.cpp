@@ -2,19 +2,22 @@
 // Jacobi's method on a periodic grid that is cut into blocks, each an object: in every step a cell becomes the mean of
 // itself and its neighbors, 4 in two dimensions and 6 in three. While the edges of one block travel, another computes.
 //
-//     jacobi_objects DIMENSIONS BLOCKS CELLS STEPS [MAP [POLICY]]
+//     jacobi_objects DIMENSIONS BLOCKS CELLS STEPS [MAP [POLICY [MACHINE]]]
 //
-// BLOCKS along each axis of the grid, CELLS along each axis of a block. MAP says where blocks begin: blocks (of indices),
-// round-robin, random, or boxes. Halfway they are rebalanced by POLICY, if any. It compares all cells with a serial run.
-// In SimGrid's MPI, NS_PER_CELL in the environment is what a cell takes to compute, and nothing is compared.
+// BLOCKS of the grid, such as 8 along each axis or 8x8x16; CELLS along each axis of a block. MAP says where blocks begin (Bhatele and
+// Kale, PPL 18(4), 2008): blocks (of indices), round-robin, hashed (in two dimensions), random, boxes, or boxes=4x4x8: on a
+// torus whose ranks follow its first axis first. Halfway they are rebalanced by POLICY, if any, on MACHINE; times are of later
+// steps. All cells are compared with a serial run. In SimGrid's MPI instead, a cell takes NS_PER_CELL of the environment.
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <string>
@@ -24,58 +27,69 @@
 
 namespace {
 
+using Extents = std::array<int, 3>;
+
+/// Of text such as 8x8x16; one number alone is for all axes.
+Extents extents_of(const std::string& text) {
+    Extents read{};
+    if (std::sscanf(text.c_str(), "%dx%dx%d", &read[0], &read[1], &read[2]) == 1) read.fill(read[0]);
+    return read;
+}
+
 /// Cells of a box with a layer of neighbors around it, the last axis fastest; axis 2 has one cell in two dimensions.
 class Grid {
    public:
     Grid() = default;
-    Grid(int dimensions, int cells) : dimensions_(dimensions), cells_(cells) {
-        const int outer = cells + 2;
-        values_.assign(static_cast<std::size_t>(outer * outer) * (dimensions == 3 ? outer : 1), 0.0);
+    Grid(int dimensions, const Extents& cells) : dimensions_(dimensions), cells_(cells) {
+        if (dimensions == 2) cells_[2] = 1;
+        const std::size_t depth = dimensions == 3 ? static_cast<std::size_t>(cells[2]) + 2 : 1;
+        values_.assign(static_cast<std::size_t>((cells[0] + 2) * (cells[1] + 2)) * depth, 0.0);
         old_ = values_;
     }
-    [[nodiscard]] int cells() const { return cells_; }
-    [[nodiscard]] int depth() const { return dimensions_ == 3 ? cells_ : 1; }
     [[nodiscard]] int sides() const { return 2 * dimensions_; }
+    [[nodiscard]] int count() const { return cells_[0] * cells_[1] * cells_[2]; }
     /// Cells begin at 0, and neighbors at -1.
     [[nodiscard]] double& at(int x, int y, int z) { return values_[place(x, y, z)]; }
 
+    template <typename Visit>
+    void each(const Visit& visit) {
+        each_between({0, 0, 0}, cells_, visit);
+    }
     /// The cells of a layer: the one next to side 2 * axis (below) or 2 * axis + 1, or the neighbors there.
     template <typename Visit>
     void each_of_layer(int side, bool of_neighbors, const Visit& visit) {
-        const int axis = side / 2, inside = side % 2 == 0 ? 0 : cells_ - 1;
-        const int layer = of_neighbors ? (side % 2 == 0 ? -1 : cells_) : inside;
-        for (int a = 0; a < cells_; ++a) {
-            for (int b = 0; b < depth(); ++b) {
-                if (axis == 0) visit(at(layer, a, b));
-                if (axis == 1) visit(at(a, layer, b));
-                if (axis == 2) visit(at(a, b, layer));
-            }
-        }
+        const auto axis = static_cast<std::size_t>(side / 2);
+        const int inside = side % 2 == 0 ? 0 : cells_[axis] - 1;
+        Extents first{}, last = cells_;
+        first[axis] = of_neighbors ? (side % 2 == 0 ? -1 : cells_[axis]) : inside;
+        last[axis] = first[axis] + 1;
+        each_between(first, last, [&](int x, int y, int z) { visit(at(x, y, z)); });
     }
     void step() {
         old_ = values_;
         const std::size_t next_x = place(1, 0, 0) - place(0, 0, 0), next_y = place(0, 1, 0) - place(0, 0, 0);
-        for (int x = 0; x < cells_; ++x) {
-            for (int y = 0; y < cells_; ++y) {
-                for (int z = 0; z < depth(); ++z) {
-                    const double* const here = &old_[place(x, y, z)];
-                    double sum =
-                        *here + *(here - next_x) + *(here + next_x) + *(here - next_y) + *(here + next_y);
-                    if (dimensions_ == 3) sum += *(here - 1) + *(here + 1);
-                    at(x, y, z) = sum / (sides() + 1);
-                }
-            }
-        }
+        each([&](int x, int y, int z) {
+            const double* const here = &old_[place(x, y, z)];
+            double sum = *here + *(here - next_x) + *(here + next_x) + *(here - next_y) + *(here + next_y);
+            if (dimensions_ == 3) sum += *(here - 1) + *(here + 1);
+            at(x, y, z) = sum / (sides() + 1);
+        });
     }
     void serialize(auto& archive) { archive(dimensions_, cells_, values_, old_); }
 
    private:
-    [[nodiscard]] std::size_t place(int x, int y, int z) const {
-        const int outer = cells_ + 2;
-        if (dimensions_ == 2) return static_cast<std::size_t>((x + 1) * outer + y + 1);
-        return static_cast<std::size_t>(((x + 1) * outer + y + 1) * outer + z + 1);
+    template <typename Visit>
+    static void each_between(const Extents& first, const Extents& last, const Visit& visit) {
+        for (int x = first[0]; x < last[0]; ++x)
+            for (int y = first[1]; y < last[1]; ++y)
+                for (int z = first[2]; z < last[2]; ++z) visit(x, y, z);
     }
-    int dimensions_ = 2, cells_ = 0;
+    [[nodiscard]] std::size_t place(int x, int y, int z) const {
+        const int row = (x + 1) * (cells_[1] + 2) + y + 1;
+        return static_cast<std::size_t>(dimensions_ == 2 ? row : row * (cells_[2] + 2) + z + 1);
+    }
+    int dimensions_ = 2;
+    Extents cells_{};
     std::vector<double> values_, old_;
 };
 
@@ -83,19 +97,20 @@ class Grid {
 double begin(int x, int y, int z) { return std::sin(0.7 * x) + std::cos(1.3 * y) + 0.1 * z; }
 
 struct Setting {
-    int dimensions = 2, blocks = 4, cells = 16;
+    int dimensions = 2;
+    Extents blocks{};
+    int cells = 16;
     double seconds_per_cell = 0;  // simulated
 };
 
 struct Block : topoloom::Object<Block> {
     Block() = default;
-    Block(const Setting& given, topoloom::Index at) : setting(given), grid(given.dimensions, given.cells) {
+    Block(const Setting& given, topoloom::Index at)
+        : setting(given), grid(given.dimensions, {given.cells, given.cells, given.cells}) {
         const int n = given.cells;
-        for (int x = 0; x < n; ++x)
-            for (int y = 0; y < n; ++y)
-                for (int z = 0; z < grid.depth(); ++z)
-                    grid.at(x, y, z) = begin(static_cast<int>(at.x) * n + x, static_cast<int>(at.y) * n + y,
-                                             static_cast<int>(at.z) * n + z);
+        const auto x0 = static_cast<int>(at.x) * n, y0 = static_cast<int>(at.y) * n,
+                   z0 = static_cast<int>(at.z) * n;
+        grid.each([&](int x, int y, int z) { grid.at(x, y, z) = begin(x0 + x, y0 + y, z0 + z); });
     }
 
     void start(int steps) {
@@ -122,8 +137,8 @@ struct Block : topoloom::Object<Block> {
             std::vector<double> edge;
             grid.each_of_layer(side, false, [&](const double& value) { edge.push_back(value); });
             std::array<std::int64_t, 3> to{index().x, index().y, index().z};
-            std::int64_t& along = to[static_cast<std::size_t>(side / 2)];
-            along = (along + (side % 2 == 0 ? setting.blocks - 1 : 1)) % setting.blocks;
+            const auto axis = static_cast<std::size_t>(side / 2);
+            to[axis] = (to[axis] + (side % 2 == 0 ? setting.blocks[axis] - 1 : 1)) % setting.blocks[axis];
             array()[{to[0], to[1], to[2]}].send<&Block::take>(side ^ 1, step, edge);
         }
     }
@@ -134,8 +149,7 @@ struct Block : topoloom::Object<Block> {
                 grid.each_of_layer(side, true, [&](double& value) { value = *from++; });
             }
 #ifdef SMPI_H
-            const int n = grid.cells();
-            smpi_execute(setting.seconds_per_cell * n * n * grid.depth());
+            smpi_execute(setting.seconds_per_cell * grid.count());
 #else
             grid.step();
 #endif
@@ -161,29 +175,33 @@ std::vector<std::int64_t> shuffled(std::int64_t count) {
 
 /// The rank that a block begins on.
 int home(const std::string& map, const Setting& s, int ranks, const topoloom::Index& at) {
-    const std::int64_t b = s.blocks, count = s.dimensions == 3 ? b * b * b : b * b;
-    const std::int64_t flat = s.dimensions == 3 ? (at.x * b + at.y) * b + at.z : at.x * b + at.y;
+    const std::int64_t count = std::int64_t{1} * s.blocks[0] * s.blocks[1] * s.blocks[2];
+    const std::int64_t flat = (at.x * s.blocks[1] + at.y) * s.blocks[2] + at.z;
     if (map == "round-robin") return static_cast<int>(flat % ranks);
-    if (map == "boxes") {
-        std::array<int, 3> dims{0, 0, s.dimensions == 3 ? 0 : 1};
-        MPI_Dims_create(ranks, 3, dims.data());
-        const std::int64_t x = at.x * dims[0] / b, y = at.y * dims[1] / b, z = at.z * dims[2] / b;
-        return static_cast<int>((x * dims[1] + y) * dims[2] + z);
+    if (map == "hashed") {  // the round-robin of Charm++ for grids
+        const auto x = static_cast<std::uint32_t>(at.x), y = static_cast<std::uint32_t>(at.y);
+        const std::uint32_t mixed = x + std::rotl(y, 21) + std::rotl(y, 16) + 739U;
+        return static_cast<int>(mixed % 1280107U % static_cast<std::uint32_t>(ranks));
     }
     if (map == "random") {
         static const std::vector<std::int64_t> order = shuffled(count);
         return static_cast<int>(order[static_cast<std::size_t>(flat)] * ranks / count);
     }
-    return static_cast<int>(flat * ranks / count);
+    if (map == "blocks") return static_cast<int>(flat * ranks / count);
+    Extents torus{};
+    if (map != "boxes") torus = extents_of(map.substr(std::strlen("boxes=")));
+    if (map == "boxes") MPI_Dims_create(ranks, s.dimensions, torus.data());
+    // A plane lies on planes of the last axis, one behind the other.
+    if (s.dimensions == 2) torus = {torus[0], torus[1] * std::max(torus[2], 1), 1};
+    const std::int64_t x = at.x * torus[0] / s.blocks[0], y = at.y * torus[1] / s.blocks[1];
+    return static_cast<int>(x + torus[0] * (y + torus[1] * (at.z * torus[2] / s.blocks[2])));
 }
 
 /// Whether all blocks of this rank are what a serial run makes of the grid, bit by bit.
 bool is_as_serial(const topoloom::Objects<Block>& blocks, const Setting& s, int steps) {
-    const int all = s.blocks * s.cells;
-    Grid whole(s.dimensions, all);
-    for (int x = 0; x < all; ++x)
-        for (int y = 0; y < all; ++y)
-            for (int z = 0; z < whole.depth(); ++z) whole.at(x, y, z) = begin(x, y, z);
+    const int n = s.cells;
+    Grid whole(s.dimensions, {s.blocks[0] * n, s.blocks[1] * n, s.blocks[2] * n});
+    whole.each([&](int x, int y, int z) { whole.at(x, y, z) = begin(x, y, z); });
     for (int step = 0; step < steps; ++step) {
         for (int side = 0; side < whole.sides(); ++side) {
             std::vector<double> edge;
@@ -196,15 +214,23 @@ bool is_as_serial(const topoloom::Objects<Block>& blocks, const Setting& s, int 
     bool is_equal = true;
     blocks.each([&](Block& block) {
         const topoloom::Index at = block.index();
-        const int n = s.cells;
-        for (int x = 0; x < n; ++x)
-            for (int y = 0; y < n; ++y)
-                for (int z = 0; z < block.grid.depth(); ++z)
-                    is_equal &= block.grid.at(x, y, z) == whole.at(static_cast<int>(at.x) * n + x,
-                                                                   static_cast<int>(at.y) * n + y,
-                                                                   static_cast<int>(at.z) * n + z);
+        const auto x0 = static_cast<int>(at.x) * n, y0 = static_cast<int>(at.y) * n,
+                   z0 = static_cast<int>(at.z) * n;
+        block.grid.each([&](int x, int y, int z) {
+            is_equal &= block.grid.at(x, y, z) == whole.at(x0 + x, y0 + y, z0 + z);
+        });
     });
     return is_equal;
+}
+
+/// Whether a map is one that can be, for so many ranks.
+bool is_map(const std::string& map, const Setting& s, int ranks) {
+    if (map.starts_with("boxes=")) {
+        const Extents torus = extents_of(map.substr(std::strlen("boxes=")));
+        return std::ranges::min(torus) > 0 && 1.0 * torus[0] * torus[1] * torus[2] == ranks;
+    }
+    const std::array<std::string, 5> maps{"blocks", "round-robin", "hashed", "random", "boxes"};
+    return std::ranges::find(maps, map) != maps.end() && (map != "hashed" || s.dimensions == 2);
 }
 
 }  // namespace
@@ -215,28 +241,25 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const auto number = [&](int i, int standard) { return argc > i ? std::atoi(argv[i]) : standard; };
-    Setting setting{number(1, 2), number(2, 8), number(3, 16), 0};
+    Setting setting{number(1, 2), extents_of(argc > 2 ? argv[2] : "8"), number(3, 16), 0};
+    if (setting.dimensions == 2) setting.blocks[2] = 1;
     const int steps = number(4, 20);
     const std::string map = argc > 5 ? argv[5] : "blocks", policy = argc > 6 ? argv[6] : "none";
     if (const char* const given = std::getenv("NS_PER_CELL"))
         setting.seconds_per_cell = 1e-9 * std::atof(given);
-    const std::array<std::string, 4> maps{"blocks", "round-robin", "random", "boxes"};
-    if (setting.dimensions < 2 || setting.dimensions > 3 || setting.blocks < 1 || setting.cells < 1 ||
-        steps < 1 || std::ranges::find(maps, map) == maps.end()) {
+    if (setting.dimensions < 2 || setting.dimensions > 3 || std::ranges::min(setting.blocks) < 1 ||
+        setting.cells < 1 || steps < (policy == "none" ? 1 : 2) || !is_map(map, setting, ranks)) {
         if (rank == 0)
             std::fprintf(
                 stderr,
-                "jacobi_objects: DIMENSIONS is 2 or 3, BLOCKS, CELLS and STEPS are numbers from 1 on, MAP "
-                "is blocks, round-robin, random or boxes\n");
+                "jacobi_objects: DIMENSIONS is 2 or 3, BLOCKS are numbers from 1 on such as 8 or 8x8x16, "
+                "CELLS and STEPS numbers from 1 on (2 with a POLICY), MAP is blocks, round-robin, hashed "
+                "(in two dimensions), random, boxes, or boxes=4x4x8, a torus of all ranks\n");
         MPI_Finalize();
         return 2;
     }
-#ifdef SMPI_H
-    const char* const right = "simulated";
-#else
-    const char* const right = "right";
-#endif
     int is_right = 1;
+    const char* right = "simulated";
     double seconds = 0;
     topoloom::Rebalanced moved;
     {
@@ -247,29 +270,31 @@ int main(int argc, char** argv) {
         topoloom::ObjectsOptions options;
         options.home = [&](const topoloom::Index& at) { return home(map, setting, ranks, at); };
         topoloom::Objects<Block> blocks(
-            scheduler, {setting.blocks, setting.blocks, setting.dimensions == 3 ? setting.blocks : 1},
+            scheduler, {setting.blocks[0], setting.blocks[1], setting.blocks[2]},
             [&](topoloom::Index at) { return Block(setting, at); }, options);
         const auto run = [&](int more) {
-            if (more == 0) return;
             blocks.each([&](Block& block) { blocks[block.index()].send<&Block::start>(more); });
             scheduler.run();
         };
+        const int first = policy == "none" ? 0 : steps / 2;
+        if (first > 0) {
+            run(first);
+            moved = scheduler.rebalance(policy, {.machine = argc > 7 ? argv[7] : ""});
+        }
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();
-        if (policy != "none") {
-            run(steps / 2);
-            moved = scheduler.rebalance(policy);
-        }
-        run(policy != "none" ? steps - steps / 2 : steps);
-        seconds = (MPI_Wtime() - start) / steps;
+        run(steps - first);
+        seconds = (MPI_Wtime() - start) / (steps - first);
 #ifndef SMPI_H
+        right = "right";
         is_right = is_as_serial(blocks, setting, steps) ? 1 : 0;
 #endif
     }
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (rank == 0)
-        std::printf("%s: %.4f ms per step, %lld blocks moved\n", is_right ? right : "WRONG", 1e3 * seconds,
-                    static_cast<long long>(moved.moved));
+        std::printf("%s: %.4f ms per step, %lld blocks moved, hop-bytes %.6g to %.6g\n",
+                    is_right ? right : "WRONG", 1e3 * seconds, static_cast<long long>(moved.moved),
+                    moved.hop_bytes_before, moved.hop_bytes_after);
     MPI_Finalize();
     return is_right ? 0 : 1;
 }

@@ -144,8 +144,13 @@ def test_a_stencil_of_objects_is_as_a_serial_run(folders: dict[str, Path]) -> No
     for words in (
         (2, 4, 8, 10, "round-robin", "greedy"),
         (3, 3, 4, 6, "random", "place"),
+        (2, "4x6", 8, 6, "hashed"),
+        (3, "3x2x4", 4, 5, "boxes=3x1x1"),
+        (2, "2x9", 4, 5, "boxes=1x3x1"),
     ):
         assert said(run_to_end(MPICH.command(3, program, *words))).startswith("right: ")
+    for words in ((3, 4, 4, 6, "hashed"), (2, 4, 4, 6, "boxes=2x2x2")):
+        assert run_to_end(MPICH.command(3, program, *words)).returncode == 2
 
 
 def test_molecular_dynamics_has_the_energies_of_a_serial_run(

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stencils of objects whose blocks begin in several orders on a torus.
+
+After A. Bhatele, L. V. Kale, PPL 18(4), 2008.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from objects.programs import DID_NOT_END, build, on_torus, simulated
+from smpi import MPI
+
+JACOBI = MPI.parent / "apps" / "jacobi_objects" / "jacobi_objects.cpp"
+#: Ranks -> ms per step with 1 and 8 objects each (Kumar 2005, table 5.1).
+PUBLISHED = {8: (192, 105), 64: (16.4, 12.7), 512: (6.5, 5.7)}
+#: What a cell takes: 100 ms for a grid of 192 x 192 x 192 on 8 ranks.
+NS_PER_CELL = 113
+#: SimGrid's standard factors are those of TCP over gigabit Ethernet, where 18 kB get
+#: 70 % of a link and 74 kB 94 %: a block in eight parts would pay for its parts.
+NETWORK = ("smpi/bw-factor:0:1", "smpi/lat-factor:0:1")
+#: Nor do messages on a torus slow down those the other way.
+TORUS = ("network/crosstraffic:0",)
+#: What a message has beside its edge.
+HEADERS = 72
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """Blocks of cells on a torus; one axis of blocks is 1 in two dimensions."""
+
+    torus: tuple[int, ...]
+    blocks: tuple[int, ...]
+    cells: int
+    steps: int
+    rate: float  # of a link, MB/s
+    latency: str
+    maps: tuple[str, ...]
+
+    @property
+    def ranks(self) -> int:
+        """Count the hosts, with a rank each."""
+        return prod(self.torus)
+
+    @property
+    def dimensions(self) -> int:
+        """Count the axes of the grid."""
+        return 2 if self.blocks[2] == 1 else 3
+
+    @property
+    def message_bytes(self) -> int:
+        """Give the size of an edge as it travels."""
+        row = 8 * self.cells
+        return HEADERS + (row if self.dimensions == 2 else row * self.cells)
+
+    def home(self, order: str) -> NDArray[np.int64]:
+        """Give the rank of each block as the program maps it."""
+        axes = [np.arange(extent) for extent in self.blocks]
+        x, y, z = np.meshgrid(*axes, indexing="ij")
+        flat = np.arange(prod(self.blocks)).reshape(self.blocks)
+        if order == "random":
+            return shuffled(flat.size)[flat] * self.ranks // flat.size
+        if order == "round-robin":
+            return flat % self.ranks
+        if order == "hashed":
+            mixed = (x + rotated(y, 21) + rotated(y, 16) + 739) % 2**32
+            return mixed % 1280107 % self.ranks
+        sides = self.torus
+        if self.dimensions == 2:
+            sides = (sides[0], sides[1] * sides[2], 1)
+        u, v, w = (
+            at * side // extent
+            for at, side, extent in zip((x, y, z), sides, self.blocks, strict=True)
+        )
+        return u + sides[0] * (v + sides[1] * w)
+
+    def hops(self, order: str) -> int:
+        """Add up the hops of the messages of a step."""
+        home, extents = self.home(order), np.array(self.torus)
+        rows = home // extents[0]
+        spot = np.stack([home % extents[0], rows % extents[1], rows // extents[1]], -1)
+        apart = [np.abs(np.roll(spot, 1, a) - spot) for a in range(self.dimensions)]
+        return 2 * sum(int(np.minimum(d, extents - d).sum()) for d in apart)
+
+
+def rotated(values: NDArray[np.int64], by: int) -> NDArray[np.int64]:
+    """Rotate 32 bits to the left."""
+    return (values << by | values >> (32 - by)) % 2**32
+
+
+def shuffled(count: int) -> NDArray[np.int64]:
+    """Draw the order of the program's random map."""
+    order, drawn = np.arange(count), 1
+    for left in range(count, 1, -1):
+        drawn = (drawn * 6364136223846793005 + 1442695040888963407) % 2**64
+        other = (drawn >> 33) % left
+        order[[left - 1, other]] = order[[other, left - 1]]
+    return order
+
+
+ALL = ("random", "round-robin", "boxes")
+STENCILS = (
+    Stencil((4, 4, 4), (8, 8, 8), 16, 8, 5, "9us", (*ALL, "place")),
+    Stencil((4, 4, 4), (16, 64, 1), 16, 4, 4, "100ns", (*ALL, "hashed")),
+    # The rate with which round-robin takes 1.17 times as long as boxes, as published.
+    Stencil((4, 8, 8), (4, 8, 8), 16, 4, 40, "100ns", ALL),
+    Stencil((8, 8, 16), (8, 8, 16), 16, 4, 40, "100ns", ALL),
+)
+
+
+def maps(folder: Path, most: int) -> None:
+    """Simulate stencils, and print hop-bytes per link and second of each map."""
+    program = build(JACOBI, "smpicxx", folder)
+    print("| torus | blocks | MB/s | map | hops per message | ms per step |", end="")
+    print(" kB per link and s | to random |")
+    print("| --- | --- | ---: | --- | ---: | ---: | ---: | ---: |")
+    for one in STENCILS:
+        if one.ranks > most:
+            continue
+        torus, blocks = ("x".join(map(str, n)) for n in (one.torus, one.blocks))
+        messages = 2 * one.dimensions * prod(one.blocks)
+        first = 0.0
+        for order in one.maps:
+            words = f"| {torus} | {blocks} | {one.rate:g} | {order} |"
+            took, hops = step(folder, one, program, order)
+            if took is None:
+                print(
+                    f"{words} {hops / messages:.2f} | {DID_NOT_END} | | |", flush=True
+                )
+                continue
+            rate = hops * one.message_bytes / (6 * one.ranks) / took
+            first = first or (rate if order == "random" else 0.0)
+            change = f"{100 * (rate / first - 1):+.0f} %" if first else ""
+            words += f" {hops / messages:.2f} | {took:.3f} | {rate:.0f} | {change} |"
+            print(words, flush=True)
+
+
+def step(
+    folder: Path, one: Stencil, program: Path, order: str
+) -> tuple[float | None, float]:
+    """Give milliseconds per step of a map, and its hops; None at the limit of time."""
+    torus, blocks = ("x".join(map(str, extents)) for extents in (one.torus, one.blocks))
+    begins = {"boxes": f"boxes={torus}", "place": "random"}.get(order, order)
+    policy = ("place", f"torus:{torus}") if order == "place" else ()
+    words = (one.dimensions, blocks, one.cells, one.steps, begins, *policy)
+    platform = on_torus(torus, f"{one.rate}MBps", one.latency)
+    said = stencil(folder, platform, one.ranks, program, words, NETWORK + TORUS)
+    hops = float(one.hops("random" if policy else order))
+    if said is None:
+        return None, hops
+    took, _, before, after = said
+    return took, hops * after / before if policy else hops
+
+
+def stencil(
+    folder: Path,
+    described: str,
+    ranks: int,
+    program: Path,
+    words: tuple[object, ...],
+    network: tuple[str, ...] = NETWORK,
+) -> list[float] | None:
+    """Give milliseconds per step, blocks moved, and hop-bytes before and after.
+
+    None where the simulation did not end.
+    """
+    variables = {"NS_PER_CELL": str(NS_PER_CELL)}
+    said = simulated(folder, described, ranks, variables, network, program, *words)
+    if said is None:
+        return None
+    return [float(number) for number in re.findall(r"[0-9.]+(?:e[+-]\d+)?", said)]
