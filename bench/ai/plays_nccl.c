@@ -9,7 +9,7 @@
 //   collective COMMUNICATOR FUNCTION DATATYPE COUNT ROOT TIMES plan|graph|copy|symmetric
 //   message COMMUNICATOR SOURCE TARGET DATATYPE COUNT TIMES
 // with indices of communicators and of the tables of words. END is finalize, exit (without it), or kill, which
-// ends rank 0. Where GIVE_RANKS is set, processes of one rank know it, as from a launcher.
+// ends rank 0, or terminate, which ends all by SIGTERM. Where GIVE_RANKS is set, processes of one rank know it, as from a launcher.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -157,6 +157,20 @@ static struct member begin(uint64_t id, int place, int size) {
     return one;
 }
 
+/// As torchrun does with its ranks, which may have children that know nothing of the plugin.
+static void terminate(void) {
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        raise(SIGTERM);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status)) exit(3);
+    raise(SIGTERM);
+    for (;;) pause();
+}
+
 static void be_ranks(int first, int count, int threads, const char* end) {
     struct member members[8][MOST];
     pthread_t running[8 * MOST];
@@ -172,6 +186,7 @@ static void be_ranks(int first, int count, int threads, const char* end) {
         for (int t = 0; t < threads; t++) pthread_create(&running[started++], NULL, do_steps, members[r]);
     }
     for (int t = 0; t < started; t++) pthread_join(running[t], NULL);
+    if (strcmp(end, "terminate") == 0) terminate();
     if (strcmp(end, "kill") == 0 && first == 0) raise(SIGKILL);
     for (int r = 0; r < count && strcmp(end, "finalize") == 0; r++)
         for (int c = 0; c < communicator_count_; c++)

@@ -10,12 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ending.h"
 #include "place.h"
 
 enum { FEWEST_KINDS = 3000, UNKNOWN_SIZE = 4096, KINDS_PER_RANK = 3 };
 
 static pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 static struct communicator* first_;
+static int process_;  // that began the first: in its children the mutex may be locked for ever
 
 static void complain(const char* what, const char* reason) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -62,7 +64,10 @@ static uint64_t write_entry(FILE* file, struct communicator* one, const struct e
     return 0;
 }
 
+/// Write what was counted, once.
 static void write_all(struct communicator* one) {
+    if (one->process != (int)getpid() || one->is_written) return;
+    one->is_written = 1;
     FILE* file = atomic_load(&one->id) != 0 ? open_file() : NULL;
     if (file == NULL) return;
     uint64_t lost = atomic_load(&one->table.lost);
@@ -73,6 +78,13 @@ static void write_all(struct communicator* one) {
     write_head(file, one);
     fprintf(file, "\"recording\":{\"ended\":true,\"lost_calls\":%llu}}\n", (unsigned long long)lost);
     if (fclose(file) != 0) complain("cannot write all of it: ", strerror(errno));
+}
+
+/// Other threads may still count: nothing is freed.
+static void write_the_rest(void) {
+    pthread_mutex_lock(&mutex_);
+    for (struct communicator* one = first_; one != NULL; one = one->next) write_all(one);
+    pthread_mutex_unlock(&mutex_);
 }
 
 struct communicator* communicator_begin(uint64_t id, int rank, int ranks, int nodes) {
@@ -100,6 +112,10 @@ struct communicator* communicator_begin(uint64_t id, int rank, int ranks, int no
     struct communicator** link = &first_;  // the oldest first: the job's own comes before its parts
     while (*link != NULL) link = &(*link)->next;
     *link = one;
+    if (process_ == 0) {
+        process_ = one->process;
+        ending_watch(write_the_rest);
+    }
     pthread_mutex_unlock(&mutex_);
     return one;
 }
@@ -109,14 +125,14 @@ void communicator_end(struct communicator* one) {
     struct communicator** link = &first_;
     while (*link != NULL && *link != one) link = &(*link)->next;
     if (*link != NULL) *link = one->next;
-    if (one->process == (int)getpid()) write_all(one);
+    write_all(one);
     pthread_mutex_unlock(&mutex_);
     table_free(&one->table);
     free(one);
 }
 
-/// Where the process exits, or NCCL unloads us. Other threads may still count: nothing is freed.
-__attribute__((destructor)) static void write_the_rest(void) {
-    for (struct communicator* one = first_; one != NULL; one = one->next)
-        if (one->process == (int)getpid()) write_all(one);
+/// Where the process exits, or NCCL unloads us.
+__attribute__((destructor)) static void leave(void) {
+    if (getpid() == process_) write_the_rest();
+    ending_forget();
 }

@@ -13,6 +13,7 @@ struct communicator {
     int nodes;
     int device;
     int process;  // that began it; its children only have copies
+    int is_written;
     struct communicator* next;
 };
 

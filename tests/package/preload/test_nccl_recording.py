@@ -77,7 +77,7 @@ def test_every_call_of_sixteen_threads_is_counted(
     program: Path, version: int, data: st.DataObject
 ) -> None:
     script = data.draw(scripts(version))
-    end = data.draw(st.sampled_from(["finalize", "exit"]))
+    end = data.draw(st.sampled_from(["finalize", "exit", "terminate"]))
     given = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
