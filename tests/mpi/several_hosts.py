@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = Path(__file__).parent / "programs"
-SECONDS = 60
+SECONDS = 120
 
 AGENT = """\
 #!/bin/sh
