@@ -24,8 +24,14 @@ MARKS = "<!-- bench-stream: begin -->", "<!-- bench-stream: end -->"
 SHAPES = "<!-- bench-shapes: begin -->", "<!-- bench-shapes: end -->"
 MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
 BESIDE = "<!-- bench-beside: begin -->", "<!-- bench-beside: end -->"
+LARGE = "<!-- bench-large: begin -->", "<!-- bench-large: end -->"
 LAID = "<!-- bench-laid: begin -->", "<!-- bench-laid: end -->"
 WAYS = ("stream", "pushed", "delivered", "buffers", "messages")
+BUCKETS = 16384, 32768, 65536
+LARGE_HEAD = (
+    "| ranks | bucket, B | stream | all-to-all-v of buffers | stream / buffers |\n"
+    "| ---: | ---: | ---: | ---: | ---: |"
+)
 HEAD = (
     "| MPI | stream | pushed | delivered | all-to-all-v of buffers | single messages "
     "| messages / stream | stream / buffers | buckets, KB |\n"
@@ -48,6 +54,11 @@ def main(given: Sequence[str] | None = None) -> None:
         "--laid", action="store_true", help="only meshes along nodes, simulated"
     )
     parser.add_argument(
+        "--large",
+        action="store_true",
+        help="only large buckets, of 2, 4 and 8 ranks under Open MPI",
+    )
+    parser.add_argument(
         "--beside",
         type=Path,
         metavar="SOURCES",
@@ -67,6 +78,10 @@ def main(given: Sequence[str] | None = None) -> None:
         if asked.beside:
             words = Path(folder), asked.beside, asked.items, asked.repeats
             renew(asked.docs, beside.table(*words), BESIDE)
+            return
+        if asked.large:
+            program = build("openmpi", Path(folder))
+            renew(asked.docs, large(program, asked.items, asked.repeats), LARGE)
             return
         if asked.laid:
             renew(asked.docs, laid.table(Path(folder)), LAID)
@@ -103,12 +118,13 @@ def build(suffix: str, folder: Path) -> Path:
     return program
 
 
-def measure(suffix: str, program: Path, items: int, repeats: int) -> list[Any]:
-    """Run it on two ranks."""
+def measure(suffix: str, program: Path, *words: int, ranks: int = 2) -> list[Any]:
+    """Run it."""
     launcher = find(f"mpirun.{suffix}", suffix)
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+    shared = ["--oversubscribe"] if ranks > 2 else []
     done = subprocess.run(
-        [launcher, "-n", "2", program, str(items), str(repeats)],
+        [launcher, *shared, "-n", str(ranks), program, *map(str, words)],
         check=True,
         capture_output=True,
         text=True,
@@ -130,6 +146,25 @@ def row(name: str, read: Sequence[Any]) -> str:
     ]
     kilobytes = f"{max(one['bytes'] for one in read) / 1e3:.0f}"
     return f"| {' | '.join([name, *words, *ratios, kilobytes])} |"
+
+
+def large(program: Path, items: int, repeats: int) -> str:
+    """Compare streams and all-to-all-vs with the same room for each rank."""
+    rows = [LARGE_HEAD]
+    for ranks in (2, 4, 8):
+        read = measure("openmpi", program, items, repeats, *BUCKETS, ranks=ranks)
+        for bucket in BUCKETS:
+            of = [one for one in read if one["bucket"] == bucket]
+            words = [f"{ranks}", f"{bucket:,}"]
+            for way in ("stream", "buffers"):
+                times = [one[way] for one in of]
+                words.append(
+                    f"{median(times):.1f} ({min(times):.1f} to {max(times):.1f})"
+                )
+            ratio = median(one["stream"] / one["buffers"] for one in of)
+            rows.append(f"| {' | '.join([*words, f'{ratio:.2f}'])} |")
+            print(rows[-1], file=sys.stderr, flush=True)
+    return "\n".join(rows)
 
 
 def try_model(program: Path, runs: int) -> None:

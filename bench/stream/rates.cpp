@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What an item costs: `rates ITEMS REPEATS`. Every rank draws ITEMS numbers of 8 bytes and sends each to another rank, by a
-// stream, by all-to-all-vs of buffers that it fills itself, of the best of four sizes, and by single messages. Rank 0 prints JSON.
+// stream, by all-to-all-vs of buffers that it fills itself, of the best of four sizes, and by single messages. With `BUCKET...`
+// in bytes behind them: by streams with such buckets, and by all-to-all-vs of as much for each rank. Rank 0 prints JSON.
 #include <mpi.h>
 
 #include <algorithm>
@@ -156,6 +157,49 @@ double nanoseconds(Way way, long items) {
     return 1e9 * all / ranks / static_cast<double>(items);
 }
 
+void measure(topoloom::Stream<uint64_t>& stream, long items, int repeats) {
+    const long singles = items / 20;
+    std::vector<Buffers> all_buffers;
+    for (const long room : {1024, 4096, 16384, 65536}) all_buffers.emplace_back(room);
+    for (int i = 0; i < repeats; ++i) {
+        const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
+        const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
+        const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double own = 1e9 * apart(stream, items, draw) / static_cast<double>(items);
+        const double delivering = rank == 0 ? 0 : own;
+        double delivered = 0;
+        MPI_Reduce(&delivering, &delivered, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        double buffered = 1e9;
+        for (Buffers& buffers : all_buffers)
+            buffered = std::min(buffered, nanoseconds([&] { by_buffers(buffers, items, draw); }, items));
+        const double single = nanoseconds([&] { by_messages(singles, draw); }, singles);
+        long long bytes = 0, most = 0;
+        topoloom_stream_memory(stream.c_stream(), &bytes, &most);
+        if (rank == 0)
+            std::printf(
+                "{\"stream\": %.3f, \"pushed\": %.3f, \"delivered\": %.3f, \"buffers\": %.3f, "
+                "\"messages\": %.3f, \"bytes\": %lld, "
+                "\"sum\": %llu}\n",
+                streamed - nothing, own - nothing, delivered, buffered - nothing, single - nothing, most,
+                static_cast<unsigned long long>(sum));
+    }
+}
+
+/// Both with the same room for each rank.
+void compare(topoloom::Stream<uint64_t>& stream, int bucket, long items, int repeats) {
+    Buffers buffers(bucket / static_cast<int>(sizeof(uint64_t)));
+    for (int i = 0; i < repeats; ++i) {
+        const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
+        const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
+        const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
+        const double buffered = nanoseconds([&] { by_buffers(buffers, items, draw); }, items);
+        if (rank == 0)
+            std::printf("{\"bucket\": %d, \"stream\": %.3f, \"buffers\": %.3f, \"sum\": %llu}\n", bucket,
+                        streamed - nothing, buffered - nothing, static_cast<unsigned long long>(sum));
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -164,34 +208,16 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const long items = argc > 1 ? std::atol(argv[1]) : 4'000'000;
     const int repeats = argc > 2 ? std::atoi(argv[2]) : 5;
-    const long singles = items / 20;
-    {
-        topoloom::Stream<uint64_t> stream(MPI_COMM_WORLD, [](const uint64_t& item) { sum += item; });
-        std::vector<Buffers> all_buffers;
-        for (const long room : {1024, 4096, 16384, 65536}) all_buffers.emplace_back(room);
-        for (int i = 0; i < repeats; ++i) {
-            const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
-            const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
-            const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
-            MPI_Barrier(MPI_COMM_WORLD);
-            const double own = 1e9 * apart(stream, items, draw) / static_cast<double>(items);
-            const double delivering = rank == 0 ? 0 : own;
-            double delivered = 0;
-            MPI_Reduce(&delivering, &delivered, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-            double buffered = 1e9;
-            for (Buffers& buffers : all_buffers)
-                buffered = std::min(buffered, nanoseconds([&] { by_buffers(buffers, items, draw); }, items));
-            const double single = nanoseconds([&] { by_messages(singles, draw); }, singles);
-            long long bytes = 0, most = 0;
-            topoloom_stream_memory(stream.c_stream(), &bytes, &most);
-            if (rank == 0)
-                std::printf(
-                    "{\"stream\": %.3f, \"pushed\": %.3f, \"delivered\": %.3f, \"buffers\": %.3f, "
-                    "\"messages\": %.3f, \"bytes\": %lld, "
-                    "\"sum\": %llu}\n",
-                    streamed - nothing, own - nothing, delivered, buffered - nothing, single - nothing, most,
-                    static_cast<unsigned long long>(sum));
-        }
+    const auto take = [](const uint64_t& item) { sum += item; };
+    if (argc <= 3) {
+        topoloom::Stream<uint64_t> stream(MPI_COMM_WORLD, take);
+        measure(stream, items, repeats);
+    }
+    for (int i = 3; i < argc; ++i) {
+        topoloom_stream_options options = {};
+        options.bucket_bytes = std::atoi(argv[i]);
+        topoloom::Stream<uint64_t> stream(MPI_COMM_WORLD, take, options);
+        compare(stream, options.bucket_bytes, items, repeats);
     }
     MPI_Finalize();
     return 0;

@@ -72,7 +72,7 @@ static void free_stream(struct stream* stream) {
 /// A third of what may be used receives, up to what is useful.
 static void share_memory(struct stream* stream) {
     const long long buckets = stream->memory_bytes / ((long long)sizeof(struct bucket) + stream->room);
-    stream->most_in_flight = stream->room < large_bytes ? most_in_flight : most_large_in_flight;
+    stream->most_in_flight = stream->bucket_bytes < large_bytes ? most_in_flight : most_large_in_flight;
     for (int a = 0; a < stream->axis_count; ++a) {
         struct axis* axis = &stream->axes[a];
         const long long share = buckets / stream->axis_count,

@@ -24,7 +24,7 @@ enum {
     // MPI has the head only, and more of them keep a sender from waiting for each.
     most_in_flight = 4,
     most_large_in_flight = 16,
-    large_bytes = 32768,
+    large_bytes = 16384,
     most_arrivals = 4,
 };
 

@@ -60,7 +60,7 @@ typedef struct topoloom_stream_options { /* NOLINT(readability-identifier-naming
     int bucket_bytes;                    /* of a message; 0: from 65,536 for up to 16 next hops to 8,192 for
                                             128 or more, and where memory_bytes is given */
     long long
-        memory_bytes; /* that buckets may take, but for what handlers push; 0: about two for each next hop, and 36, or 12 of less than 32 KB */
+        memory_bytes; /* that buckets may take, but for what handlers push; 0: about two for each next hop, and 36, or 12 of less than 16 KB */
     double timeout;   /* s that an item waits for others on a hop, where ranks call often enough; 0: 0.001 */
     int dimensions; /* of the mesh, 1 to 4; 0 or 1: direct; TOPOLOOM_STREAM_AUTO: chosen for each phase, and with
                          them bucket_bytes of items of a fixed size, and timeout, where these are 0 */
