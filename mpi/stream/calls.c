@@ -12,8 +12,12 @@ static int check_push(const struct stream* stream, int bytes, int rank) {
                            "this rank is done, and the phase has not ended");
     // The mesh may get another axis.
     const int address = stream->choice.is_open && stream->axis_count == 1 ? (int)sizeof(uint32_t) : 0;
+    if (size == TOPOLOOM_STREAM_VARIABLE && bytes < 0)
+        return raise_error(
+            stream->comm, MPI_ERR_COUNT, "stream_push",
+            "items of variable size are pushed by topoloom_stream_push_bytes, with 0 B or more");
     const int most = stream->room - record_bytes(stream, stream->hop_count - 1, 0) - address;
-    if (size == TOPOLOOM_STREAM_VARIABLE ? bytes < 0 || bytes > most : bytes != size)
+    if (size == TOPOLOOM_STREAM_VARIABLE ? bytes > most : bytes != size)
         return raise_error(stream->comm, MPI_ERR_COUNT, "stream_push",
                            "an item of %d B; the stream has items of %s%d B", bytes,
                            size == TOPOLOOM_STREAM_VARIABLE ? "up to " : "",
@@ -32,6 +36,11 @@ static void note_partner(struct stream* stream, int rank) {
     ++stream->tally.partners;
 }
 
+static void note_room(struct stream* stream, bool has_room) {
+    if (!has_room && !stream->lacks_room) stream->silence.since = 0;
+    stream->lacks_room = !has_room;
+}
+
 static int push(topoloom_stream front, const void* item, int bytes, int rank, uint32_t urgent) {
     struct stream* stream = behind(front);
     int status = check_push(stream, bytes, rank);
@@ -48,6 +57,7 @@ static int push(topoloom_stream front, const void* item, int bytes, int rank, ui
         // A handler of another stream may be in its next phase already: what it pushes is for the next one here, too.
         const bool is_over = front->ranks == 0 && !stream->has_ended;
         if (!is_over) status = find_room(stream, hop, record, stream->in_handler, &room);
+        note_room(stream, room != NULL || is_over);
         if (status != MPI_SUCCESS || room != NULL) break;
         if (stream->handler == NULL && tried) return TOPOLOOM_STREAM_FULL;
         status = step_all(stream, false);
@@ -100,6 +110,7 @@ int topoloom_stream_done(topoloom_stream front) {
     struct stream* stream = behind(front);
     const int status = check_outside(stream, "stream_done");
     if (status != MPI_SUCCESS) return status;
+    if (!stream->is_done) stream->silence.since = 0;
     stream->is_done = true;
     front->ranks = 0;
     return MPI_SUCCESS;
@@ -143,3 +154,5 @@ int topoloom_stream_memory(topoloom_stream front, long long* bytes, long long* m
     *most = stream->most_bytes;
     return MPI_SUCCESS;
 }
+
+const char* topoloom_stream_error(int status) { return why_raised(status); }

@@ -6,12 +6,13 @@
 #include "stream.h"
 
 static const double standard_timeout = 1e-3;
+enum { most_standard_bucket = 65536 };
 
 /// The large ones of few hops take the least time per item, and those of many together no more memory.
 int standard_bucket(int hops, bool has_bound) {
-    enum { least = 8192, most = 65536, together = 1 << 20 };
+    enum { least = 8192, together = 1 << 20 };
     const int share = together / hops / least * least;
-    return has_bound || share < least ? least : share > most ? most : share;
+    return has_bound || share < least ? least : share > most_standard_bucket ? most_standard_bucket : share;
 }
 
 /// Allocates all but buckets to send.
@@ -54,7 +55,12 @@ static void free_layout(struct stream* stream) {
         struct queue idle = {axis->idle, NULL};
         free_queue(&idle);
     }
-    for (int h = 0; stream->hops != NULL && h < stream->hop_count; ++h) free(stream->hops[h].open);
+    for (int h = 0; stream->hops != NULL && h < stream->hop_count; ++h) {
+        free(stream->hops[h].open);
+        free_queue(&stream->hops[h].full);
+    }
+    for (int f = 0; f < stream->flight_count; ++f) free(stream->flown[f]);
+    free_queue(&stream->own);
     free(stream->hops);
     free(stream->flights);
     free(stream->flown);
@@ -85,8 +91,8 @@ static void share_memory(struct stream* stream) {
 }
 
 static long long least_memory(int axes, int bucket_bytes) {
-    const int head = (int)sizeof(struct bucket) - (int)sizeof(struct stamp);
-    return 2LL * axes * (head + bucket_bytes);
+    const long long head = sizeof(struct bucket) - sizeof(struct stamp);
+    return 2 * axes * (head + bucket_bytes);
 }
 
 bool is_beyond(long long memory_bytes, int axes, int bucket_bytes) {
@@ -123,6 +129,11 @@ int change_layout(struct stream* stream, int dimensions, int bucket_bytes) {
     return MPI_SUCCESS;
 }
 
+/// Of a bucket that holds an item on any hop.
+static long long least_bucket(int item_bytes) {
+    return item_bytes + 2LL * (long long)sizeof(uint32_t) + (long long)sizeof(struct stamp);
+}
+
 /// Buckets that are open to the model hold an item of any hop.
 static void open_choice(struct stream* stream, const topoloom_stream_options* options) {
     enum { least = 1024 };
@@ -133,8 +144,9 @@ static void open_choice(struct stream* stream, const topoloom_stream_options* op
     choice->alpha = options->alpha;
     choice->beta = options->beta;
     choice->least_bucket = choice->is_bucket_given ? 0 : least;
-    while (!choice->is_bucket_given &&
-           choice->least_bucket - (int)sizeof(struct stamp) < item + 2 * (int)sizeof(uint32_t))
+    // No bucket that is chosen holds larger ones: they are refused.
+    while (!choice->is_bucket_given && choice->least_bucket < least_bucket(item) &&
+           choice->least_bucket < most_standard_bucket)
         choice->least_bucket *= 2;
 }
 
@@ -147,12 +159,11 @@ static const char* find_fault(struct stream* stream, topoloom_stream_options* op
         options->bucket_bytes = standard_bucket(stream->hop_count, options->memory_bytes != 0);
     stream->bucket_bytes = options->bucket_bytes;
     stream->memory_bytes = options->memory_bytes;
-    stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
     if (item < 0) {
         snprintf(why, size, "a size of items of %d B is negative", item);
-    } else if (options->bucket_bytes - (int)sizeof(struct stamp) < item + 2 * (int)sizeof(uint32_t)) {
-        snprintf(why, size, "bucket_bytes of %d holds no item; it takes %d", options->bucket_bytes,
-                 item + 2 * (int)sizeof(uint32_t) + (int)sizeof(struct stamp));
+    } else if (options->bucket_bytes < least_bucket(item)) {
+        snprintf(why, size, "bucket_bytes of %d holds no item; it takes %lld", options->bucket_bytes,
+                 least_bucket(item));
     } else if (!(options->timeout > 0)) {
         snprintf(why, size, "a timeout of %g s is not positive", options->timeout);
     } else if (!(options->patience >= 0)) {
@@ -160,6 +171,7 @@ static const char* find_fault(struct stream* stream, topoloom_stream_options* op
     } else if (!(options->alpha >= 0 && options->beta >= 0)) {
         snprintf(why, size, "an alpha of %g s or a beta of %g s is negative", options->alpha, options->beta);
     } else {
+        stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
         if (!is_beyond(options->memory_bytes, stream->axis_count, options->bucket_bytes)) return NULL;
         snprintf(why, size,
                  "memory_bytes of %lld is below %lld: a bucket to send and one to receive per axis",
@@ -174,7 +186,7 @@ enum agreement { agreed, failed_here, failed_elsewhere, without_memory, unequal 
 static int agree(const struct stream* stream, bool faulty, bool made, int layout, enum agreement* agreement) {
     enum { values = 8 };
     const int item = stream->front.item_bytes, room = stream->room;
-    const int own[values] = {faulty, !made, item, -item, room, -room, layout, -layout};
+    const int own[values] = {faulty, !made, item, ~item, room, ~room, layout, ~layout};
     int most[values];
     const int status = PMPI_Allreduce(own, most, values, MPI_INT, MPI_MAX, stream->comm);
     *agreement = agreed;
@@ -183,7 +195,7 @@ static int agree(const struct stream* stream, bool faulty, bool made, int layout
         *agreement = faulty ? failed_here : failed_elsewhere;
     else if (most[1])
         *agreement = without_memory;
-    else if (most[2] != -most[3] || most[4] != -most[5] || most[6] != -most[7])
+    else if (most[2] != ~most[3] || most[4] != ~most[5] || most[6] != ~most[7])
         *agreement = unequal;
     return MPI_SUCCESS;
 }
@@ -274,6 +286,7 @@ int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handle
 int topoloom_stream_free(topoloom_stream* front) {
     if (*front == NULL) return MPI_SUCCESS;
     struct stream* stream = behind(*front);
+    if (is_finalized(stream)) return topoloom_stream_abandon(front);
     if (stream->in_handler || stream->is_done || has_unsent(stream) || has_undelivered(stream))
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_free",
                            "the phase of the stream has not ended");
@@ -283,4 +296,23 @@ int topoloom_stream_free(topoloom_stream* front) {
     if (status == MPI_SUCCESS) status = PMPI_Comm_free(&stream->comm);
     free_stream(stream);
     return status;
+}
+
+/// Whether MPI may still read or write the stream's memory.
+static bool has_requests(const struct stream* stream) {
+    bool has = stream->flight_count > 0 || stream->tree.request_count > 0;
+    for (int a = 0; a < stream->axis_count; ++a) has = has || stream->axes[a].count > 0;
+    return has && !is_finalized(stream);
+}
+
+int topoloom_stream_abandon(topoloom_stream* front) {
+    if (*front == NULL) return MPI_SUCCESS;
+    struct stream* stream = behind(*front);
+    if (is_in_handler(stream))
+        return raise_error(stream->comm, MPI_ERR_OTHER, "stream_abandon", "called by a handler");
+    *front = NULL;
+    leave_process(stream);
+    // Others may still send: the communicator stays, and so does the memory of messages under way.
+    if (!has_requests(stream)) free_stream(stream);
+    return MPI_SUCCESS;
 }

@@ -38,14 +38,15 @@ int check_silence(struct stream* stream, bool moved) {
     struct silence* silence = &stream->silence;
     if (silence->patience <= 0) return MPI_SUCCESS;
     const double now = PMPI_Wtime();
+    const bool waits = stream->is_done || stream->lacks_room;
     const bool is_asked = stream->axes[0].count > 0 || stream->own.first != NULL;  // to take items
-    if (moved || !stream->is_done || stream->has_ended || is_asked || silence->since == 0)
-        silence->since = now;
+    if (moved || !waits || stream->has_ended || is_asked || silence->since == 0) silence->since = now;
     if (now - silence->since < silence->patience || now - silence->since < patience_of(stream))
         return MPI_SUCCESS;
     silence->since = now;
     char ranks[128];
     const char* what = name_silent(stream, ranks, sizeof ranks);
-    return raise_error(stream->comm, MPI_ERR_OTHER, "stream_progress", "rank %d has waited for %g s: %s %s",
-                       stream->rank, silence->patience, what, ranks);
+    const char* call = stream->is_done ? "stream_progress" : "stream_push";
+    return raise_error(stream->comm, MPI_ERR_OTHER, call, "rank %d has waited for %g s: %s %s", stream->rank,
+                       silence->patience, what, ranks);
 }

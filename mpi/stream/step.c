@@ -62,6 +62,8 @@ void leave_process(struct stream* stream) {
     *at = stream->next;
 }
 
+bool is_finalized(const struct stream* stream) { return stream->process == NULL; }
+
 bool is_in_handler(const struct stream* stream) {
     return stream->process != NULL && stream->process->handlers > 0;
 }

@@ -101,7 +101,7 @@ struct lull {
     long long filled;
 };
 
-/// For how long a rank that is done has waited in vain.
+/// For how long a rank that is done, or whose push finds no room, has waited in vain.
 struct silence {
     double patience, since;  // 0: for ever; there is none now
 };
@@ -151,6 +151,7 @@ struct stream {
     struct quiescence quiescence;
     struct wave tree;
     bool is_done, has_ended, is_busy, in_handler;
+    bool lacks_room;  // for what the program pushes
     long long bytes, most_bytes;
     struct stream* next;      // of this process
     struct process* process;  // NULL: MPI is finalized
@@ -236,7 +237,7 @@ int leave_tree(struct stream* stream);
 int awaited_ranks(const struct stream* stream, int ranks[most_children]);
 
 // ---- silence.c ---------------------------------------------------------------------------------------------------
-/// An error, if a rank that is done has waited for longer than its patience.
+/// An error, if a rank that is done, or whose push finds no room, has waited for longer than its patience.
 int check_silence(struct stream* stream, bool moved);
 
 // ---- step.c ------------------------------------------------------------------------------------------------------
@@ -245,6 +246,8 @@ int step(struct stream* stream, bool polls, bool* moved);
 /// For all streams of the process; lets others run if there was nothing to do. `polls`: the program has nothing to push.
 int step_all(struct stream* stream, bool polls);
 int enter_process(struct stream* stream);
+/// There is no MPI any more.
+bool is_finalized(const struct stream* stream);
 /// Whether a handler of any of its streams runs.
 bool is_in_handler(const struct stream* stream);
 void begin_handler(struct stream* stream);

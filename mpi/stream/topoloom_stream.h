@@ -53,7 +53,8 @@ typedef topoloom_stream_front* topoloom_stream; /* NOLINT(readability-identifier
 
 /* Takes items that have come: `count` of a fixed size, one after another, or one of `count` bytes. Returns how many it
  * took: `count`, or for an item of its own length 1. If it returns fewer, or ~taken, the call that delivers returns
- * TOPOLOOM_STREAM_STOPPED, and the others are delivered later. It may push; it may not wait, pull, or free a stream. */
+ * TOPOLOOM_STREAM_STOPPED, and the others are delivered later. It may push; it may not wait, pull, or free a stream.
+ * Items of a fixed size are aligned for any type of that size. One of its own length lies at any address: copy it. */
 typedef int topoloom_stream_handler(void* context, const void* items, int count); /* NOLINT */
 
 typedef struct topoloom_stream_options { /* NOLINT(readability-identifier-naming): C */
@@ -67,7 +68,7 @@ typedef struct topoloom_stream_options { /* NOLINT(readability-identifier-naming
     const int* extents; /* of its axes, which hold at least all ranks; NULL: about equal ones */
     const int* order;   /* ranks along the mesh, the last axis' lines first; NULL: along nodes */
     double
-        patience; /* s that a rank that is done waits with nothing to do until it is an error; 0: for ever */
+        patience; /* s that a rank that is done, or whose push has no room, waits until it is an error; 0: for ever */
     double alpha, beta; /* s of a message and of a byte, by which TOPOLOOM_STREAM_AUTO chooses; 0: measured */
 } topoloom_stream_options;
 
@@ -77,8 +78,12 @@ TOPOLOOM_STREAM_API int topoloom_stream_create(MPI_Comm comm, int item_bytes,
                                                topoloom_stream_handler* handler, void* context,
                                                const topoloom_stream_options* options,
                                                topoloom_stream* stream);
-/* Collective; between two phases. Sets the stream to NULL. */
+/* Collective; between two phases. Sets the stream to NULL. After MPI_Finalize it frees memory only. */
 TOPOLOOM_STREAM_API int topoloom_stream_free(topoloom_stream* stream);
+/* Gives up a stream in the middle of a phase, such as after an error: nothing of it is delivered any more. Not collective:
+ * ranks that wait for this one learn of it by patience only. Its communicator stays until MPI_Finalize, and so do the
+ * buckets of messages that are under way. Sets the stream to NULL. Not for handlers. */
+TOPOLOOM_STREAM_API int topoloom_stream_abandon(topoloom_stream* stream);
 
 /* Pushes an item of any size that the stream has. Where items are handled it waits for room, and delivers meanwhile, but
  * within a handler it never waits; where they are pulled it may return TOPOLOOM_STREAM_FULL. */
@@ -100,7 +105,8 @@ static inline int topoloom_stream_push(topoloom_stream stream, const void* item,
             return MPI_SUCCESS;
         }
     }
-    return topoloom_stream_push_bytes(stream, item, stream->item_bytes, rank);
+    return topoloom_stream_push_bytes(
+        stream, item, stream->item_bytes == TOPOLOOM_STREAM_VARIABLE ? -1 : stream->item_bytes, rank);
 }
 
 /* For `count` items of the fixed size, one after another, and the rank of each. `pushed`: how many are, all unless the
@@ -125,6 +131,8 @@ TOPOLOOM_STREAM_API int topoloom_stream_choice(topoloom_stream stream, int* dime
                                                double* timeout);
 /* What buckets take, and the most that they ever took. */
 TOPOLOOM_STREAM_API int topoloom_stream_memory(topoloom_stream stream, long long* bytes, long long* most);
+/* Why a call of this thread has just returned this error; empty where the error is MPI's own. Valid until the next error. */
+TOPOLOOM_STREAM_API const char* topoloom_stream_error(int status);
 
 #ifdef __cplusplus
 }

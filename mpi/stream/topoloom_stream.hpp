@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -17,13 +18,18 @@
 
 namespace topoloom {
 
-/// MPI's error code, where the communicator's error handler returns.
+/// MPI's error code, and why, where the communicator's error handler returns.
 class StreamError : public std::runtime_error {
    public:
-    explicit StreamError(int code) : std::runtime_error("a call of a stream failed"), code_(code) {}
+    explicit StreamError(int code) : std::runtime_error(text_of(code)), code_(code) {}
     [[nodiscard]] int code() const { return code_; }
 
    private:
+    static std::string text_of(int code) {
+        const std::string why = topoloom_stream_error(code);
+        return why.empty() ? "a call of a stream failed" : why;
+    }
+
     int code_;
 };
 
@@ -77,16 +83,22 @@ class Stream {
         create(comm, nullptr, nullptr, options);
     }
     Stream(Stream&& other) noexcept
-        : stream_(std::exchange(other.stream_, nullptr)), handler_(std::move(other.handler_)) {}
+        : stream_(std::exchange(other.stream_, nullptr)),
+          exceptions_(other.exceptions_),
+          handler_(std::move(other.handler_)) {}
     Stream& operator=(Stream&& other) noexcept {
         std::swap(stream_, other.stream_);
+        std::swap(exceptions_, other.exceptions_);
         std::swap(handler_, other.handler_);
         return *this;
     }
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
-    /// Collective, between two phases.
-    ~Stream() { topoloom_stream_free(&stream_); }
+    /// Collective, between two phases. When an exception ends the scope the stream is abandoned instead.
+    ~Stream() {
+        if (std::uncaught_exceptions() > exceptions_ || topoloom_stream_free(&stream_) != MPI_SUCCESS)
+            topoloom_stream_abandon(&stream_);
+    }
 
     /// False only where items are pulled: it is not pushed, as something must be pulled first.
     bool push(const T& item, int rank) {
@@ -155,6 +167,7 @@ class Stream {
     }
 
     topoloom_stream stream_ = nullptr;
+    int exceptions_ = std::uncaught_exceptions();  // that were thrown and not caught when it was made
     std::unique_ptr<Anything> handler_;
 };
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Literal
@@ -19,6 +21,12 @@ _AUTO = -1  # TOPOLOOM_STREAM_AUTO
 _HANDLER = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int
 )
+_MOST_BYTES = 2**31 - 1
+_NUMBERS = "iufc"  # kinds of dtypes whose values can be compared across types
+#: What a handler of any stream has raised, from there to the call that delivers.
+_raised = threading.local()
+#: C calls their handlers until they are closed.
+_open_streams: set[Stream] = set()
 
 
 class Stream:
@@ -26,6 +34,8 @@ class Stream:
 
     Making it is collective.
     In a phase ranks push items; it ends when all ranks wait and all items have come.
+    In a ``with`` block, an exception abandons the stream: nothing of it is delivered
+    any more, and ranks that wait for this one learn of it by `patience` only.
     Each comes once, in the order of the pushes from one rank to another. Items are
     delivered in `push`, `progress` and `wait`, of all streams of the process.
     libtopoloom-stream is compiled for mpi4py's MPI when first used, and cached.
@@ -54,7 +64,7 @@ class Stream:
     topoloom.Error
         If items have no fixed size in bytes, or the library cannot be compiled.
     mpi4py.MPI.Exception
-        If an option is wrong; the library prints why.
+        If an option is wrong; its `why` says what.
     """
 
     def __init__(
@@ -79,7 +89,6 @@ class Stream:
         self._dtype = everywhere(comm, lambda: _checked(np.dtype(dtype)))
         self._library = loaded(comm, build_streams, mpicc)
         self._come: list[NDArray[Any]] = []
-        self._failure: BaseException | None = None
         self._handle = handler or (lambda items: self._come.append(items.copy()))
         self._callback = _HANDLER(self._take)
         options = _Options(
@@ -103,6 +112,7 @@ class Stream:
                 ctypes.byref(self._stream),
             )
         )
+        _open_streams.add(self)
 
     def push(self, items: ArrayLike, ranks: ArrayLike) -> None:
         """Push items, each to its rank, or all to one.
@@ -117,17 +127,23 @@ class Stream:
         Raises
         ------
         topoloom.Error
-            If there is no such rank, or shapes or types do not fit; nothing is pushed.
+            If there is no such rank, or shapes, types or values do not fit; nothing
+            is pushed.
         mpi4py.MPI.Exception
-            If this rank waits already.
+            If this rank waits already; its `why` says so.
+        ValueError
+            If the stream is closed, for this and all other calls but `close`.
         """
+        self._open()
         given = np.atleast_1d(np.asarray(items))
-        if given.ndim != 1 or not np.can_cast(given.dtype, self._dtype, "same_kind"):
+        are_numbers = given.dtype.kind in _NUMBERS and self._dtype.kind in _NUMBERS
+        casting: Literal["same_kind", "safe"] = "same_kind" if are_numbers else "safe"
+        if given.ndim != 1 or not np.can_cast(given.dtype, self._dtype, casting):
             raise Error(
                 f"items of type {given.dtype} and shape {given.shape}; the stream has "
                 f"{self._dtype} in one axis"
             )
-        given = np.ascontiguousarray(given, self._dtype)
+        given = _cast(given, self._dtype)
         targets = np.asarray(ranks)
         if targets.dtype.kind not in "iu" or targets.shape not in ((), given.shape):
             raise Error(
@@ -149,17 +165,17 @@ class Stream:
 
     def flush(self) -> None:
         """Send what waits in buckets."""
-        self._check(self._library.topoloom_stream_flush(self._stream))
+        self._check(self._library.topoloom_stream_flush(self._open()))
 
     def done(self) -> None:
         """Push no more in this phase; a handler may."""
-        self._check(self._library.topoloom_stream_done(self._stream))
+        self._check(self._library.topoloom_stream_done(self._open()))
 
     def progress(self) -> bool:
         """Deliver and send what can be; whether the phase has ended, said once."""
         ended = ctypes.c_int()
         call = self._library.topoloom_stream_progress
-        self._check(call(self._stream, ctypes.byref(ended)))
+        self._check(call(self._open(), ctypes.byref(ended)))
         return ended.value != 0
 
     def wait(self) -> NDArray[Any]:
@@ -168,7 +184,7 @@ class Stream:
         Raises what a handler has raised; what it has not seen comes to it when `wait`
         is called again.
         """
-        self._check(self._library.topoloom_stream_wait(self._stream))
+        self._check(self._library.topoloom_stream_wait(self._open()))
         return self._taken()
 
     def choice(self) -> tuple[int, int, float]:
@@ -176,7 +192,7 @@ class Stream:
         dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
         self._check(
             self._library.topoloom_stream_choice(
-                self._stream,
+                self._open(),
                 ctypes.byref(dimensions),
                 ctypes.byref(size),
                 ctypes.byref(timeout),
@@ -189,6 +205,7 @@ class Stream:
         if self._stream:
             call = self._library.topoloom_stream_free
             self._check(call(ctypes.byref(self._stream)))
+        _open_streams.discard(self)
 
     def __enter__(self) -> Stream:
         return self
@@ -202,6 +219,15 @@ class Stream:
         # After an error others may be in the middle of the phase.
         if failure is None:
             self.close()
+        elif self._stream:
+            call = self._library.topoloom_stream_abandon
+            self._check(call(ctypes.byref(self._stream)))
+            _open_streams.discard(self)
+
+    def _open(self) -> ctypes.c_void_p:
+        if not self._stream:
+            raise ValueError("the stream is closed")
+        return self._stream
 
     def _push(self, items: NDArray[Any], ranks: NDArray[np.intc]) -> None:
         """Push all, also where a handler fails meanwhile."""
@@ -209,7 +235,7 @@ class Stream:
         while begin < items.size:
             pushed = ctypes.c_longlong()
             status = self._library.topoloom_stream_push_many(
-                self._stream,
+                self._open(),
                 ctypes.c_void_p(items[begin:].ctypes.data),
                 ctypes.c_void_p(ranks[begin:].ctypes.data),
                 ctypes.c_longlong(items.size - begin),
@@ -232,7 +258,7 @@ class Stream:
         try:
             self._handle(array)
         except BaseException as error:  # C cannot pass it on
-            self._failure = error
+            _raised.failure = error
             return ~count
         return count
 
@@ -243,11 +269,14 @@ class Stream:
     def _check(self, status: int) -> None:
         from mpi4py import MPI
 
-        if status == _STOPPED and self._failure is not None:
-            failure, self._failure = self._failure, None
+        failure: BaseException | None = getattr(_raised, "failure", None)
+        if status == _STOPPED and failure is not None:
+            del _raised.failure
             raise failure
         if status != MPI.SUCCESS:
-            raise MPI.Exception(status)
+            self._library.topoloom_stream_error.restype = ctypes.c_char_p
+            why = self._library.topoloom_stream_error(ctypes.c_int(status)).decode()
+            raise _error_class()(status, why)
 
 
 class _Options(ctypes.Structure):
@@ -269,4 +298,43 @@ class _Options(ctypes.Structure):
 def _checked(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.hasobject or dtype.itemsize == 0:
         raise Error(f"items of type {dtype} have no fixed size in bytes")
+    if dtype.itemsize > _MOST_BYTES:
+        raise Error(f"items of {dtype.itemsize} B are beyond {_MOST_BYTES} B")
     return dtype
+
+
+def _cast(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Give items of the stream's type, refusing values beyond its range."""
+    if np.can_cast(given.dtype, dtype, "safe"):
+        return np.ascontiguousarray(given, dtype)
+    with np.errstate(over="ignore"):
+        cast = np.ascontiguousarray(given, dtype)
+    if dtype.kind in "iu":
+        is_beyond = cast != given
+    else:
+        is_beyond = np.isfinite(given) & ~np.isfinite(cast)
+    if is_beyond.any():
+        raise Error(f"an item of {given[is_beyond][0]} is beyond {dtype}")
+    return cast
+
+
+@functools.cache
+def _error_class() -> Any:
+    """Make a class of mpi4py's exceptions, which is there once it is imported."""
+    from mpi4py import MPI
+
+    class StreamError(MPI.Exception):
+        """With `why`, empty where the error is MPI's own."""
+
+        def __new__(cls, status: int, why: str) -> StreamError:
+            return super().__new__(cls, status)
+
+        def __init__(self, status: int, why: str) -> None:
+            super().__init__(status)
+            self.why = why
+
+        def __str__(self) -> str:
+            text = MPI.Exception.__str__(self)
+            return f"{self.why} ({text})" if self.why else text
+
+    return StreamError

@@ -21,14 +21,18 @@ def test_items_leave_when_they_should(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pushes", "line"),
+    ("words", "call", "why"),
     [
-        (0, "rank 0 has waited for 0.5 s: messages are not taken by rank 2"),
-        (-1, "rank 0 has waited for 0.5 s: no word of the end comes from rank 2"),
+        ([0], "progress", "messages are not taken by rank 2"),
+        ([-1], "progress", "no word of the end comes from rank 2"),
+        ([0, "full"], "push", "messages are not taken by rank 2"),
     ],
 )
-def test_a_rank_that_stops_is_named(pushes: int, line: str, tmp_path: Path) -> None:
+def test_a_rank_that_stops_is_named(
+    words: list[object], call: str, why: str, tmp_path: Path
+) -> None:
     program = with_streams(MPICH, SOURCES / "stream_silence.c", tmp_path)
-    done = run_to_end(MPICH.command(3, program, pushes))
+    done = run_to_end(MPICH.command(3, program, *words))
     assert done.returncode != 0
-    assert f"topoloom: topoloom_stream_progress: {line}" in done.stderr
+    line = f"topoloom_stream_{call}: rank 0 has waited for 0.5 s: {why}"
+    assert f"topoloom: {line}" in done.stderr

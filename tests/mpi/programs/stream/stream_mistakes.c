@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What programs do wrong with streams: `stream_mistakes WHAT`, or `returned`: all that come back as errors,
 // on three ranks.
+#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,42 @@
 #include <topoloom_stream.h>
 
 static topoloom_stream inner;
+static int abandoned;  // what the call in a handler has returned
 
 static int take(void* context, const void* items, int count) {
     (void)items;
     if (context != NULL) topoloom_stream_wait(inner);
     return count;
+}
+
+static int take_and_abandon(void* context, const void* items, int count) {
+    (void)context, (void)items;
+    abandoned = topoloom_stream_abandon(&inner);
+    return count;
+}
+
+static int abandon_in_handler(void) {
+    const long value = 1;
+    topoloom_stream_create(MPI_COMM_WORLD, sizeof value, take_and_abandon, NULL, NULL, &inner);
+    topoloom_stream_push(inner, &value, 0);
+    topoloom_stream_flush(inner);
+    topoloom_stream_wait(inner);
+    topoloom_stream_free(&inner);
+    return abandoned;
+}
+
+/// By a call for items of a fixed size.
+static int push_variable(int many) {
+    const long value = 1;
+    const int self = 0;
+    long long pushed = 0;
+    topoloom_stream stream = NULL;
+    topoloom_stream_create(MPI_COMM_WORLD, TOPOLOOM_STREAM_VARIABLE, take, NULL, NULL, &stream);
+    const int status = many ? topoloom_stream_push_many(stream, &value, &self, 1, &pushed)
+                            : topoloom_stream_push(stream, &value, self);
+    topoloom_stream_wait(stream);
+    topoloom_stream_free(&stream);
+    return pushed == 0 ? status : MPI_SUCCESS;
 }
 
 static int try_options(topoloom_stream_options options, int item_bytes) {
@@ -24,10 +56,10 @@ static int try_mesh(const int* extents, const int* order) {
     return try_options((topoloom_stream_options){.dimensions = 2, .extents = extents, .order = order}, 8);
 }
 
-static const char* const mistakes[] = {"rank",       "negative", "done",    "size",  "bound",    "bucket",
-                                       "timeout",    "item",     "pull",    "wait",  "free",     "handler",
-                                       "dimensions", "extent",   "extents", "twice", "stranger", "unequal",
-                                       "patience",   "network",  "auto"};
+static const char* const mistakes[] = {
+    "rank",     "negative", "done",    "size",       "bound",  "bucket",  "timeout",  "item",     "pull",
+    "wait",     "free",     "handler", "dimensions", "extent", "extents", "twice",    "stranger", "unequal",
+    "patience", "network",  "auto",    "huge",       "chosen", "largest", "variable", "many"};
 
 static int make(const char* what) {
     long value = 1;
@@ -46,6 +78,14 @@ static int make(const char* what) {
     if (strcmp(what, "timeout") == 0) status = try_options((topoloom_stream_options){.timeout = -1}, 8);
     if (strcmp(what, "patience") == 0) status = try_options((topoloom_stream_options){.patience = -1}, 8);
     if (strcmp(what, "item") == 0) status = try_options((topoloom_stream_options){.timeout = 1}, -4);
+    if (strcmp(what, "huge") == 0) status = try_options((topoloom_stream_options){0}, INT_MAX);
+    if (strcmp(what, "chosen") == 0)
+        status = try_options((topoloom_stream_options){.dimensions = TOPOLOOM_STREAM_AUTO}, INT_MAX);
+    if (strcmp(what, "largest") == 0)
+        status = try_options((topoloom_stream_options){.bucket_bytes = INT_MAX, .memory_bytes = 1}, 8);
+    if (strcmp(what, "variable") == 0) status = push_variable(0);
+    if (strcmp(what, "many") == 0) status = push_variable(1);
+    if (strcmp(what, "abandon") == 0) status = abandon_in_handler();
     if (strcmp(what, "dimensions") == 0) status = try_options((topoloom_stream_options){.dimensions = 5}, 8);
     if (strcmp(what, "network") == 0)
         status = try_options((topoloom_stream_options){.dimensions = TOPOLOOM_STREAM_AUTO, .alpha = -1}, 8);
@@ -100,10 +140,10 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const int count = (int)(sizeof mistakes / sizeof *mistakes);
     for (int i = 0; i < count; ++i) {
-        if (make(mistakes[i]) > MPI_SUCCESS)
-            ++right;
-        else
-            fprintf(stderr, "%s was no error\n", mistakes[i]);
+        const int status = make(mistakes[i]);
+        if (status <= MPI_SUCCESS) fprintf(stderr, "%s was no error\n", mistakes[i]);
+        const int has_reason = status > MPI_SUCCESS && topoloom_stream_error(status)[0] != '\0';
+        if (has_reason || strcmp(mistakes[i], "handler") == 0) ++right;
     }
     if (rank == 0) printf("%d of %d mistakes were returned\n", right, count);
     MPI_Finalize();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The last rank stops for ever after the first phase, and the others say so: `stream_silence WHO`, where WHO pushes to
-// it, or nobody does if it is -1.
+// it, or nobody does if it is -1. `stream_silence WHO full`: WHO alone has patience, and pushes until its memory is full.
 #include <signal.h>
 
 #include "ledger.h"
@@ -14,13 +14,16 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const topoloom_stream_options options = {.patience = 0.5};
+    const int is_full = argc > 2, pushes = rank == atoi(argv[1]);
+    const topoloom_stream_options options = {.patience = is_full && !pushes ? 0 : 0.5};
     topoloom_stream stream = NULL;
     check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), take, NULL, &options, &stream));
     check(topoloom_stream_wait(stream));
     if (rank == ranks - 1) raise(SIGSTOP);
     const item one = {.source = rank};
-    if (rank == atoi(argv[1])) check(topoloom_stream_push(stream, &one, ranks - 1));
+    do
+        if (pushes) check(topoloom_stream_push(stream, &one, ranks - 1));
+    while (is_full && pushes);
     topoloom_stream_wait(stream);
     MPI_Finalize();
     return 0;

@@ -115,8 +115,80 @@ def mistakes() -> list[str]:
     return found
 
 
+def refusals() -> list[str]:
+    """Lose no digits, say why calls fail, and call nothing of a closed stream."""
+    found = []
+    for dtype, item in ((np.int32, 2**40), (np.float32, 1e300)):
+        with Stream(comm, dtype, mpicc=MPICC) as stream:
+            stream.push(3, comm.rank)
+            try:
+                stream.push(item, 0)
+            except topoloom.Error as error:
+                found.append(str(error))
+            assert stream.wait().tolist() == [3]
+    stream = Stream(comm, int, mpicc=MPICC)
+    stream.done()
+    try:
+        stream.push(1, 0)
+    except MPI.Exception as error:
+        found.append(error.why if error.why in str(error) else str(error))
+    stream.wait()
+    stream.close()
+    for call in (lambda: stream.push(1, 0), stream.wait, stream.choice):
+        try:
+            call()
+        except ValueError as error:
+            found.append(str(error))
+    return found
+
+
+def abandon() -> None:
+    """Leave a stream whose handler fails: nothing of it comes to the next one."""
+
+    def fail(items: np.ndarray) -> None:
+        raise ValueError("a bad item")
+
+    target = (comm.rank + 1) % comm.size
+    caught = False
+    try:
+        with Stream(comm, int, fail, mpicc=MPICC) as stream:
+            stream.push(np.full(10_000, -1), target)
+            stream.wait()
+    except ValueError:
+        caught = True
+    with Stream(comm, int, mpicc=MPICC) as following:
+        following.push(np.arange(10_000), target)
+        assert np.array_equal(following.wait(), np.arange(10_000))
+    assert caught
+
+
+def two() -> None:
+    """Raise what a handler raises where another stream's call delivers."""
+
+    def fail(items: np.ndarray) -> None:
+        raise ValueError("a bad item")
+
+    failing = Stream(comm, int, fail, mpicc=MPICC)
+    other = Stream(comm, int, mpicc=MPICC)
+    failing.push(1, comm.rank)
+    failing.flush()
+    caught = False
+    try:
+        other.progress()
+    except ValueError:
+        caught = True
+    assert caught
+    failing.wait()
+    other.wait()
+    failing.close()
+    other.close()
+
+
 for dimensions in (1, 2, "auto"):
     histogram(dimensions)
 gather()
 order()
-sys.stdout.write("; ".join(mistakes()) + "\n")
+two()
+lines = [*mistakes(), *refusals()]
+abandon()
+sys.stdout.write("; ".join(lines) + "\n")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// topoloom::Stream: handlers that capture, push and throw, items that are pulled, streams that move.
+// topoloom::Stream: handlers that capture, push and throw, items that are pulled, streams that move, or are left in the middle of a phase.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <topoloom_stream.hpp>
 #include <vector>
 
@@ -72,8 +73,27 @@ void pull(int rank, int ranks) {
     if (sum_over_ranks(sum) != ranks * 4999L * 2500) fail("an item was damaged");
 }
 
+/// Errors are fatal: what is seen is the handler's own exception, and nothing of its stream comes to the next one.
+void abandon(int rank, int ranks) {
+    const int next = (rank + 1) % ranks;
+    bool is_caught = false;
+    try {
+        topoloom::Stream<Edge> stream(MPI_COMM_WORLD,
+                                      [](const Edge&) { throw std::runtime_error("a bad item"); });
+        for (int i = 0; i < 20000; ++i) stream.push({i, next, 1}, next);
+        stream.wait();
+    } catch (const std::runtime_error& error) {
+        is_caught = std::string(error.what()) == "a bad item";
+    }
+    if (!is_caught) fail("the exception of a handler was lost");
+    long count = 0;
+    topoloom::Stream<long> stream(MPI_COMM_WORLD, [&](const long& item) { count += item; });
+    for (int i = 0; i < 20000; ++i) stream.push(1, next);
+    stream.wait();
+    if (count != 20000) fail("an abandoned stream disturbed the next one");
+}
+
 void return_errors(int ranks) {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     topoloom::Stream<int> stream(MPI_COMM_WORLD, [](const int&) {});
     try {
         stream.push(1, ranks);
@@ -82,7 +102,18 @@ void return_errors(int ranks) {
         int found = MPI_SUCCESS;
         MPI_Error_class(error.code(), &found);
         if (found != MPI_ERR_RANK) fail("the error has another class");
+        if (std::string(error.what()).find(" is none of the ranks 0 to ") == std::string::npos)
+            fail("the error does not say why");
     }
+    stream.wait();
+}
+
+/// A scope that ends in the middle of a phase: the stream is not freed, as its error says, and not kept either.
+void leave_early() {
+    {
+        topoloom::Stream<int>(MPI_COMM_WORLD, [](const int&) { fail("an item came later"); }).push(1, 0);
+    }
+    topoloom::Stream<int> stream(MPI_COMM_WORLD, [](const int&) {});
     stream.wait();
 }
 
@@ -95,7 +126,11 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     handle_and_throw(rank, ranks);
     pull(rank, ranks);
+    abandon(rank, ranks);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     return_errors(ranks);
+    leave_early();
+    const topoloom::Stream<int> freed_after_mpi(MPI_COMM_WORLD, [](const int&) {});
     if (rank == 0) std::printf("typed streams are right\n");
     MPI_Finalize();
     return 0;
