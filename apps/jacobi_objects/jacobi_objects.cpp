@@ -188,8 +188,7 @@ int home(const std::string& map, const Setting& s, int ranks, const topoloom::In
         return static_cast<int>(order[static_cast<std::size_t>(flat)] * ranks / count);
     }
     if (map == "blocks") return static_cast<int>(flat * ranks / count);
-    Extents torus{};
-    if (map != "boxes") torus = extents_of(map.substr(std::strlen("boxes=")));
+    Extents torus = map == "boxes" ? Extents{} : extents_of(map.substr(std::strlen("boxes=")));
     if (map == "boxes") MPI_Dims_create(ranks, s.dimensions, torus.data());
     // A plane lies on planes of the last axis, one behind the other.
     if (s.dimensions == 2) torus = {torus[0], torus[1] * std::max(torus[2], 1), 1};
@@ -279,7 +278,8 @@ int main(int argc, char** argv) {
         const int first = policy == "none" ? 0 : steps / 2;
         if (first > 0) {
             run(first);
-            moved = scheduler.rebalance(policy, {.machine = argc > 7 ? argv[7] : ""});
+            // Moves shall pay in a run that goes on for long.
+            moved = scheduler.rebalance(policy, {.machine = argc > 7 ? argv[7] : "", .periods = 100});
         }
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();

@@ -97,7 +97,7 @@ def overlap(folder: Path, most: int) -> None:
                 network,
                 ranks,
                 program,
-                (3, blocks, CELLS // blocks, STEPS[ranks]),
+                (3, blocks, CELLS // blocks, STEPS[ranks], "boxes"),
             )
             for blocks in (side, 2 * side)
         )
