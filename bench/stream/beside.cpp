@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an update of a histogram costs: `beside ITEMS REPEATS`. Every rank draws ITEMS numbers of 8 bytes and sends each to another rank,
-// which adds it up: by a stream, and by a conveyor of bale or a message queue of BriefKAsten where it is compiled with
-// CONVEYORS or BRIEFKASTEN. Rank 0 prints JSON: nanoseconds of CPU time per item and rank, without those to draw it.
+// What an update of a histogram and a read of an index-gather cost: `beside ITEMS REPEATS`. Every rank draws ITEMS numbers of 8
+// bytes and sends each to another rank, which adds it up, or answers it: by streams, and by conveyors of bale or message queues
+// of BriefKAsten where it is compiled with CONVEYORS or BRIEFKASTEN. Rank 0 prints JSON: nanoseconds of CPU time per item
+// and rank, without those to draw it.
 #include <mpi.h>
 
 #include <cstdint>
@@ -19,6 +20,7 @@ int xmpi_init(int argc, char** argv);
 #endif
 
 #include "drawn.hpp"
+#include "gather.hpp"
 
 namespace {
 
@@ -76,7 +78,7 @@ void by_queue(auto& queue, long items, Draw draw) {
 
 /// All items must have come.
 template <typename Way>
-double nanoseconds(Way way, long items) {
+double nanoseconds(Way way, long items, long& taken) {
     MPI_Barrier(MPI_COMM_WORLD);
     taken = 0;
     const double begin = cpu_seconds();
@@ -89,6 +91,50 @@ double nanoseconds(Way way, long items) {
     return 1e9 * all / ranks / static_cast<double>(items);
 }
 
+void measure_gather(long items, int repeats) {
+    Gather gather(items);
+    topoloom::Stream<uint64_t> replies(MPI_COMM_WORLD, [&](const uint64_t& reply) { gather.take(reply); });
+    topoloom::Stream<uint64_t> requests(MPI_COMM_WORLD, [&](const uint64_t& request) {
+        replies.push(gather.reply_to(request), Gather::asker_of(request));
+    });
+#ifdef CONVEYORS
+    convey_t* asking = convey_new(SIZE_MAX, 0, nullptr, convey_opt_SCATTER);
+    convey_t* answering = convey_new(SIZE_MAX, 0, nullptr, 0);
+#endif
+    for (int i = 0; i < repeats; ++i) {
+        const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
+        const double nothing = nanoseconds([&] { gather.by_nothing(draw); }, items, gather.taken);
+        // Every place must have what its rank asked for.
+        const auto time = [&](const char* name, auto way) {
+            const double spent = nanoseconds(way, items, gather.taken);
+            if (!gather.is_right(draw)) MPI_Abort(MPI_COMM_WORLD, 1);
+            if (rank == 0) std::printf(", \"%s\": %.3f", name, spent - nothing);
+        };
+        if (rank == 0) std::printf("{\"program\": \"index-gather\"");
+        time("stream", [&] { gather.by_streams(requests, replies, draw); });
+#ifdef CONVEYORS
+        time("Conveyors", [&] { gather.by_conveyors(asking, answering, draw); });
+#endif
+#ifdef BRIEFKASTEN
+        MPI_Comm own = MPI_COMM_NULL;
+        MPI_Comm_dup(MPI_COMM_WORLD, &own);
+        {
+            auto questions = briefkasten::BufferedMessageQueueBuilder<uint64_t>().build();
+            auto answers = briefkasten::BufferedMessageQueueBuilder<uint64_t>(own).build();
+            questions.synchronous_mode();
+            answers.synchronous_mode();
+            time("BriefKAsten", [&] { gather.by_queues(questions, answers, draw); });
+        }
+        MPI_Comm_free(&own);
+#endif
+        if (rank == 0) std::puts("}");
+    }
+#ifdef CONVEYORS
+    convey_free(asking);
+    convey_free(answering);
+#endif
+}
+
 void measure(long items, int repeats) {
     topoloom::Stream<uint64_t> stream(MPI_COMM_WORLD, [](const uint64_t& item) { take(item); });
 #ifdef CONVEYORS
@@ -96,18 +142,18 @@ void measure(long items, int repeats) {
 #endif
     for (int i = 0; i < repeats; ++i) {
         const Draw draw{static_cast<uint64_t>(rank + 1) * 7919 + static_cast<uint64_t>(i)};
-        const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items);
-        const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items);
-        if (rank == 0) std::printf("{\"stream\": %.3f", streamed - nothing);
+        const double nothing = nanoseconds([&] { by_nothing(items, draw); }, items, taken);
+        const double streamed = nanoseconds([&] { by_stream(stream, items, draw); }, items, taken);
+        if (rank == 0) std::printf("{\"program\": \"histogram\", \"stream\": %.3f", streamed - nothing);
 #ifdef CONVEYORS
-        const double conveyed = nanoseconds([&] { by_conveyor(conveyor, items, draw); }, items);
+        const double conveyed = nanoseconds([&] { by_conveyor(conveyor, items, draw); }, items, taken);
         if (rank == 0) std::printf(", \"Conveyors\": %.3f", conveyed - nothing);
 #endif
 #ifdef BRIEFKASTEN
         // What it waits for would make MPI slower for the others.
         auto queue = briefkasten::BufferedMessageQueueBuilder<uint64_t>().build();
         queue.synchronous_mode();
-        const double queued = nanoseconds([&] { by_queue(queue, items, draw); }, items);
+        const double queued = nanoseconds([&] { by_queue(queue, items, draw); }, items, taken);
         if (rank == 0) std::printf(", \"BriefKAsten\": %.3f", queued - nothing);
 #endif
         if (rank == 0) std::printf(", \"sum\": %llu}\n", static_cast<unsigned long long>(sum));
@@ -127,7 +173,10 @@ int main(int argc, char** argv) {
 #endif
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    measure(argc > 1 ? std::atol(argv[1]) : 1'000'000, argc > 2 ? std::atoi(argv[2]) : 15);
+    const long items = argc > 1 ? std::atol(argv[1]) : 1'000'000;
+    const int repeats = argc > 2 ? std::atoi(argv[2]) : 15;
+    measure(items, repeats);
+    measure_gather(items, repeats);
     MPI_Finalize();
     return 0;
 }

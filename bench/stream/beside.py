@@ -6,13 +6,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from smpi import MPI, find, run
 
 SIZES = (2, 4)
-HEAD = "| ranks | stream | Conveyors | BriefKAsten |\n| ---: | ---: | ---: | ---: |"
+PROGRAMS = "histogram", "index-gather"
+HEAD = (
+    "| program | ranks | stream | Conveyors | BriefKAsten |\n"
+    "| --- | ---: | ---: | ---: | ---: |"
+)
 _WAYS = ("stream", "Conveyors", "BriefKAsten")
 
 
@@ -21,7 +27,7 @@ def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
     program = build(folder, sources.resolve())
     launcher = find("mpirun.openmpi", "openmpi-bin")
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
-    rows = []
+    rows: list[str] = []
     for ranks in SIZES:
         words = ["--oversubscribe", "-n", ranks, program, items, repeats]
         done = subprocess.run(
@@ -32,12 +38,17 @@ def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
             env={**os.environ, **dict.fromkeys(root, "1")},
         )
         read = [json.loads(line) for line in done.stdout.splitlines()]
-        cells = [f"{ranks}"]
-        for way in _WAYS:
-            of = [one[way] for one in read]
-            cells.append(f"{median(of):.1f} ({min(of):.1f} to {max(of):.1f})")
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join([HEAD, *rows])
+        rows += [row(name, ranks, read) for name in PROGRAMS]
+    return "\n".join([HEAD, *sorted(rows)])
+
+
+def row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
+    """Write the medians, from least to most."""
+    cells = [program, f"{ranks}"]
+    for way in _WAYS:
+        of = [one[way] for one in read if one["program"] == program]
+        cells.append(f"{median(of):.1f} ({min(of):.1f} to {max(of):.1f})")
+    return f"| {' | '.join(cells)} |"
 
 
 def build(folder: Path, sources: Path) -> Path:

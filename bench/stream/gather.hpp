@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An index-gather: every rank draws ITEMS entries of tables on other ranks, asks for each, and writes what comes to a place of
+// its own. A request is 8 bytes, entry, rank and place, and a reply is 8 bytes, value and place. Included by beside.cpp.
+#pragma once
+
+#include <vector>
+
+#include "drawn.hpp"
+
+class Gather {
+   public:
+    explicit Gather(long items) : items_(items), table_(entries), values_(static_cast<size_t>(items)) {
+        for (uint32_t i = 0; i < entries; ++i) table_[i] = value_at(rank, i);
+    }
+
+    void by_nothing(Draw draw) {
+        for (long i = 0; i < items_; ++i) {
+            const uint64_t request = request_for(draw(), i);
+            take(reply_to(request ^ static_cast<uint64_t>(other_rank(request)) << 32));
+        }
+    }
+
+    void by_streams(topoloom::Stream<uint64_t>& requests, topoloom::Stream<uint64_t>& replies, Draw draw) {
+        for (long i = 0; i < items_; ++i) {
+            const uint64_t drawn = draw();
+            requests.push(request_for(drawn, i), other_rank(drawn));
+        }
+        requests.wait();
+        replies.wait();
+    }
+
+#ifdef CONVEYORS
+    void by_conveyors(convey_t* requests, convey_t* replies, Draw draw) {
+        convey_begin(requests, sizeof(uint64_t), alignof(uint64_t));
+        convey_begin(replies, sizeof(uint64_t), alignof(uint64_t));
+        long i = 0;
+        uint64_t drawn = draw(), come = 0;
+        for (;;) {
+            const bool more = convey_advance(requests, i == items_) != 0;
+            if (convey_advance(replies, !more) == 0 && !more) break;
+            while (i < items_) {
+                const uint64_t request = request_for(drawn, i);
+                if (convey_push(requests, &request, other_rank(drawn)) != convey_OK) break;
+                drawn = draw();
+                ++i;
+            }
+            int64_t from = 0;
+            while (convey_pull(requests, &come, &from) == convey_OK) {
+                const uint64_t reply = reply_to(come);
+                if (convey_push(replies, &reply, from) == convey_OK) continue;
+                convey_unpull(requests);
+                break;
+            }
+            while (convey_pull(replies, &come, nullptr) == convey_OK) take(come);
+        }
+        convey_reset(requests);
+        convey_reset(replies);
+    }
+#endif
+
+#ifdef BRIEFKASTEN
+    /// Handlers of requests only note them, as its tests do: one that waits to send deadlocks now and then.
+    void by_queues(auto& requests, auto& replies, Draw draw) {
+        std::vector<uint64_t> asked;
+        const auto on_reply = [&](auto envelope) {
+            for (const uint64_t reply : envelope.message) take(reply);
+        };
+        const auto on_request = [&](auto envelope) {
+            for (const uint64_t request : envelope.message) asked.push_back(request);
+        };
+        const auto take_replies = [&] { replies.poll(on_reply); };
+        const auto take_requests = [&] { requests.poll(on_request); };
+        const auto answer = [&] {
+            for (; !asked.empty();) {
+                const uint64_t request = asked.back();
+                asked.pop_back();
+                const int to = asker_of(request);
+                replies.post_message_blocking(std::ranges::views::single(reply_to(request)), to, rank, to, 0,
+                                              on_reply, take_requests);
+            }
+        };
+        for (long i = 0; i < items_; ++i) {
+            const uint64_t drawn = draw();
+            const int to = other_rank(drawn);
+            requests.post_message_blocking(std::ranges::views::single(request_for(drawn, i)), to, rank, to, 0,
+                                           on_request, take_replies);
+            answer();
+        }
+        while (!requests.terminate(on_request, take_replies)) answer();
+        answer();
+        static_cast<void>(replies.terminate(on_reply, take_requests));
+    }
+#endif
+
+    static int asker_of(uint64_t request) { return static_cast<int>(request >> 32 & 0xffff); }
+    [[nodiscard]] uint64_t reply_to(uint64_t request) const {
+        return static_cast<uint64_t>(table_[request >> 48]) << 32 | (request & 0xffffffff);
+    }
+    void take(uint64_t reply) {
+        values_[reply & 0xffffffff] = static_cast<uint32_t>(reply >> 32);
+        ++taken;
+    }
+
+    /// Whether each place has what was asked for; forgets it.
+    bool is_right(Draw draw) {
+        bool right = true;
+        for (uint32_t& value : values_) {
+            const uint64_t drawn = draw();
+            right = right && value == value_at(other_rank(drawn), entry_of(drawn));
+            value = 0;
+        }
+        return right;
+    }
+
+    long taken = 0;
+
+   private:
+    static constexpr uint32_t entries = 1 << 16;
+
+    static uint32_t value_at(int owner, uint32_t entry) {
+        return (static_cast<uint32_t>(owner) << 16 | entry) * 2654435761U + 1;
+    }
+    /// Of bits that say nothing about the rank.
+    static uint32_t entry_of(uint64_t drawn) { return static_cast<uint32_t>(drawn >> 12) % entries; }
+    static uint64_t request_for(uint64_t drawn, long place) {
+        return static_cast<uint64_t>(entry_of(drawn)) << 48 | static_cast<uint64_t>(rank) << 32 |
+               static_cast<uint64_t>(place);
+    }
+
+    long items_;
+    std::vector<uint32_t> table_, values_;
+};
