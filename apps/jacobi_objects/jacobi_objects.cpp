@@ -222,7 +222,7 @@ bool is_as_serial(const topoloom::Objects<Block>& blocks, const Setting& s, int 
     return is_equal;
 }
 
-/// Whether a map is one that can be, for so many ranks.
+/// Whether a map can be used with this number of ranks.
 bool is_map(const std::string& map, const Setting& s, int ranks) {
     if (map.starts_with("boxes=")) {
         const Extents torus = extents_of(map.substr(std::strlen("boxes=")));
