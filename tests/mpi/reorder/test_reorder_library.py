@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from built_libraries import cmake, installed, run
@@ -51,6 +52,19 @@ def test_cmake_finds_it(tmp_path: Path) -> None:
     (alone / "CMakeLists.txt").write_text(CXX_CONSUMER.format(programs=PROGRAMS))
     cmake(alone, alone, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
     check_program(mpi, alone / "cxx_program")
+    other = need(OPEN_MPI_4.compilers[".cpp"], OPEN_MPI_4.install)
+    of_another = f"-DMPI_CXX_COMPILER={other}"
+    words = ["cmake", "-S", alone, "-B", tmp_path / "another", of_another]
+    done = subprocess.run(
+        [*words, f"-DCMAKE_PREFIX_PATH={prefix}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode != 0
+    line = "it was built for MPICH, and this program is for Open MPI: set"
+    assert line in " ".join(done.stderr.split())
     plan = tmp_path / "plan"
     plan.write_text("# rank host slot cpus gpu nic\n0 away 0 - - -\n1 away 1 - - -\n")
     told = run(mpi.command(2, build / "verifying_program", plan))
