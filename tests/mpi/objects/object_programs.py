@@ -32,13 +32,15 @@ def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
     rooms = OBJECTS.parent / "errors", OBJECTS.parent / "stream"
     words = ["-g", f"-fsanitize={sanitizer}", *(f"-I{room}" for room in rooms)]
     words.append(f"-I{ROOT / 'core/topoloom/capi'}")
-    errors = folder / f"errors.{sanitizer}.o"
+    errors = []
     c_compiler = need(mpi.compilers[".c"], mpi.install)
-    run([c_compiler, *words, "-c", rooms[0] / "errors.c", "-o", errors])
+    for file in sorted(rooms[0].glob("*.c")):
+        errors.append(folder / f"{file.stem}.{sanitizer}.o")
+        run([c_compiler, *words, "-c", file, "-o", errors[-1]])
     library = folder / "objects.cpp"  # in one file, which is quicker
     names = sorted(OBJECTS.glob("*.cpp"))
     library.write_text("".join(f'#include "{name}"\n' for name in names))
-    sources = [source, errors, library]
+    sources = [source, *errors, library]
     core = core_library()
     linked = [core, f"-Wl,-rpath,{core.parent}"]
     run([compiler(mpi), *flags(), *words, *sources, "-o", program, *linked])
