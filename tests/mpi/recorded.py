@@ -87,7 +87,7 @@ def run_to_end(
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=240,  # many ranks may share a core
         env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", **variables},
     )
 
