@@ -153,7 +153,8 @@ class Run {
     std::size_t hand_over(const Advance& advance_all) {
         topoloom_plan* plan = nullptr;
         topoloom_balance(MPI_COMM_WORLD, static_cast<long long>(walkers_.count()), &options_, &plan);
-        long long held = std::max(plan->before, plan->after);
+        long long held =
+            plan->before + plan->after - plan->kept;  // room for all: none waits until others have left
         walkers_.resize(static_cast<std::size_t>(held));
         topoloom_exchange_request moving = nullptr;
         topoloom_exchange_start(plan, walkers_.place(0), asked_.bytes, held, &moving);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times steps that begin with drawn loads, 24 tasks and up to 4 more or fewer: `drawn_steps METHOD BYTES STEPS [MACHINE]` prints
 // microseconds of balancing per step (decision and exchange), from the last rank's start to the last rank's end. METHOD is a
-// balancer, or `swap`: a message for each task along a list of ranks that is sorted by load.
+// balancer, or a message for each task along a list of ranks: `swap`, where it is sorted by load, or `walk`, as QWalk does,
+// where it is not. Loads are drawn by slot, so that the order of ranks does not change them.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,11 @@ static int descending(const void* a, const void* b) {
     return left->rank - right->rank;
 }
 
-static void swap(char* tasks, long long held, int bytes, int rank, int ranks) {
+static int by_rank(const void* a, const void* b) {
+    return ((const struct place*)a)->rank - ((const struct place*)b)->rank;
+}
+
+static void move_singly(int is_sorted, char* tasks, long long held, int bytes, int rank, int ranks) {
     long long* loads = malloc((size_t)ranks * sizeof *loads);
     struct place* list = malloc((size_t)ranks * sizeof *list);
     MPI_Allgather(&held, 1, MPI_LONG_LONG, loads, 1, MPI_LONG_LONG, MPI_COMM_WORLD);
@@ -28,11 +33,13 @@ static void swap(char* tasks, long long held, int bytes, int rank, int ranks) {
     for (int i = 0; i < ranks; ++i) list[i] = (struct place){loads[i], i};
     qsort(list, (size_t)ranks, sizeof *list, descending);
     for (int i = 0; i < ranks; ++i) list[i].excess -= sum / ranks + (i < sum % ranks ? 1 : 0);
-    for (int from = 0, to = ranks - 1; from < to;) {
+    if (!is_sorted) qsort(list, (size_t)ranks, sizeof *list, by_rank);
+    for (int from = 0, at = ranks - 1; from < ranks && at >= 0;) {
+        const int to = is_sorted ? at : ranks - 1 - at;
         if (list[from].excess <= 0) {
             ++from;
         } else if (list[to].excess >= 0) {
-            --to;
+            --at;
         } else {
             --list[from].excess;
             ++list[to].excess;
@@ -47,12 +54,48 @@ static void swap(char* tasks, long long held, int bytes, int rank, int ranks) {
     free(loads);
 }
 
+/// As the source does: without asking for room, and tasks lie behind the kept ones.
+static void hand_over_unasked(char* tasks, long long held, int bytes,
+                              const topoloom_balance_options* options) {
+    topoloom_plan* plan = NULL;
+    topoloom_balance(MPI_COMM_WORLD, held, options, &plan);
+    MPI_Request open[64];
+    int count = 0;
+    char *leaving = tasks + plan->kept * bytes, *coming = tasks + plan->before * bytes;
+    for (int i = 0; i < plan->from_count; ++i) {
+        MPI_Irecv(coming, (int)plan->tasks_from[i] * bytes, MPI_BYTE, plan->from[i], 0, MPI_COMM_WORLD,
+                  &open[count++]);
+        coming += plan->tasks_from[i] * bytes;
+    }
+    for (int i = 0; i < plan->to_count; ++i) {
+        MPI_Isend(leaving, (int)plan->tasks_to[i] * bytes, MPI_BYTE, plan->to[i], 0, MPI_COMM_WORLD,
+                  &open[count++]);
+        leaving += plan->tasks_to[i] * bytes;
+    }
+    MPI_Waitall(count, open, MPI_STATUSES_IGNORE);
+    topoloom_plan_free(&plan);
+}
+
 static void hand_over(char* tasks, long long held, int bytes, const topoloom_balance_options* options) {
     topoloom_plan* plan = NULL;
     topoloom_balance(MPI_COMM_WORLD, held, options, &plan);
-    held = plan->before > plan->after ? plan->before : plan->after;
+    held = plan->before + plan->after - plan->kept;
     topoloom_exchange(plan, tasks, bytes, held, &held);
     topoloom_plan_free(&plan);
+}
+
+/// Nodes are numbered in their names, and the ranks of one have its slots.
+static int find_slot(void) {
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0, node = 0, local = 0, locals = 1;
+    MPI_Comm comm;
+    MPI_Get_processor_name(name, &length);
+    sscanf(name, "node-%d", &node);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm);
+    MPI_Comm_rank(comm, &local);
+    MPI_Comm_size(comm, &locals);
+    MPI_Comm_free(&comm);
+    return node * locals + local;
 }
 
 int main(int argc, char** argv) {
@@ -62,18 +105,23 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 4) return 2;
     const int bytes = atoi(argv[2]), steps = atoi(argv[3]);
+    const int is_unasked = strncmp(argv[1], "unasked:", 8) == 0;
+    const char* method = is_unasked ? argv[1] + 8 : argv[1];
+    const int slot = find_slot(), is_sorted = strcmp(argv[1], "swap") == 0;
     const topoloom_balance_options options = {
-        .method = argv[1], .machine = argc > 4 ? argv[4] : NULL, .slot = rank};
+        .method = method, .machine = argc > 4 ? argv[4] : NULL, .slot = slot};
     char* tasks = calloc(64, (size_t)bytes);
-    unsigned seed = (unsigned)rank + 1;
+    unsigned seed = (unsigned)slot + 1;
     double sum = 0;
     for (int step = -1; step < steps; ++step) {  // the first makes communicators
         seed = seed * 1664525U + 1013904223U;
         const long long held = 20 + (seed >> 8) % 9;
         MPI_Barrier(MPI_COMM_WORLD);
         double span[2] = {MPI_Wtime(), 0}, all[2] = {0, 0};  // simulated clocks are one
-        if (strcmp(argv[1], "swap") == 0)
-            swap(tasks, held, bytes, rank, ranks);
+        if (is_sorted || strcmp(argv[1], "walk") == 0)
+            move_singly(is_sorted, tasks, held, bytes, rank, ranks);
+        else if (is_unasked)
+            hand_over_unasked(tasks, held, bytes, &options);
         else
             hand_over(tasks, held, bytes, &options);
         span[1] = MPI_Wtime();

@@ -50,9 +50,9 @@ int find_balancer(struct state* state, const topoloom_balance_options* options, 
 
 /// Of all ranks, by nodes where that is faster.
 int gather_loads(struct state* state, int64_t load, int64_t* loads);
-/// Frees what is known of nodes, but for their communicator.
+/// Frees what MPI has of nodes, collectively; then free_nodes() frees the rest.
+void close_nodes(struct nodes* nodes);
 void free_nodes(struct nodes* nodes);
-MPI_Comm* comm_of_nodes(struct nodes* nodes);
 
 /// The plan of these shares; it holds the state.
 int make_plan(struct state* state, const topoloom_own_plan* own, long long count, double patience,

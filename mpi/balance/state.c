@@ -13,8 +13,7 @@ struct process {
 };
 
 static void free_comms(struct state* state) {
-    if (state->nodes != NULL && *comm_of_nodes(state->nodes) != MPI_COMM_NULL)
-        PMPI_Comm_free(comm_of_nodes(state->nodes));
+    close_nodes(state->nodes);
     if (state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
 }
 

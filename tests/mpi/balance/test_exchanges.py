@@ -53,6 +53,18 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
     assert done.stdout == "38 exchanges: every task is once where it should be\n"
 
 
+@pytest.mark.parametrize("ranks", [3, 8])
+def test_tasks_move_among_nodes_with_memory_of_their_own(
+    tmp_path: Path, ranks: int
+) -> None:
+    """MPICH takes every other rank for one of another node: each node has a board."""
+    program = with_balancing(MPICH, CASES, tmp_path)
+    cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
+    done = run_to_end(MPICH.command(ranks, program, 2), **cliques)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "38 exchanges: every task is once where it should be\n"
+
+
 def test_the_how_to_works_line_by_line(tmp_path: Path) -> None:
     """Its program has 30 lines; commands are those of the page, of MPICH."""
     text = HOW_TO.read_text()
