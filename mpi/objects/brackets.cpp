@@ -284,7 +284,8 @@ void State::fence() {
     std::string unfinished;
     for (Bracket& of : brackets) {
         for (const auto& [number, turn] : of.turns)
-            if (!turn.is_closed && (turn.done > 0 || turn.inserted > 0 || turn.is_open))
+            if (arrays[of.array]->front != nullptr && !turn.is_closed &&
+                (turn.done > 0 || turn.inserted > 0 || turn.is_open))
                 unfinished = "in a many-to-many of " + std::string(arrays[of.array]->type.name) + " only " +
                              std::to_string(turn.done) + " objects of rank " +
                              std::to_string(transport->rank()) + " are done: all must be, before the fence";

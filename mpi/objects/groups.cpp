@@ -56,6 +56,7 @@ void State::forget_broadcasts() {
 /// Gives members that are here the message, and sends those of half of the other ranks to one of these, and again.
 void State::multicast(const Header& header, const std::vector<std::uint64_t>& members, const char* values) {
     Array& array = *arrays[header.array];
+    if (array.front == nullptr) return;
     std::vector<std::pair<int, std::uint64_t>> others;  // and the ranks where they should be
     for (const std::uint64_t member : members) {
         if (array.residents.find(member) == nullptr) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "agreement.hpp"
 #include "npz.hpp"
 #include "state.hpp"
 
@@ -15,7 +16,8 @@ struct Row {
     std::uint64_t object = 0;
     double seconds = 0;
     std::int64_t packed_bytes = 0;
-    std::uint64_t moves = 0;
+    std::int32_t wanted = -1;  // the rank that it is to move to
+    std::uint32_t moves = 0;
     std::uint64_t peers = 0;
 };
 struct Peer {
@@ -37,6 +39,14 @@ T take_from(const char*& at) {
     return value;
 }
 
+std::int64_t packed_bytes(const State& state, const Resident& resident) {
+    try {
+        return static_cast<std::int64_t>(state.arrays[resident.array]->type.size(resident.object));
+    } catch (...) {
+        throw ObjectsError(state.serialize_threw(resident.array, resident.index));
+    }
+}
+
 std::vector<char> own_rows(State& state, const std::vector<std::uint64_t>& first) {
     std::vector<char> rows;
     for (std::size_t a = 0; a < state.arrays.size(); ++a) {
@@ -49,9 +59,8 @@ std::vector<char> own_rows(State& state, const std::vector<std::uint64_t>& first
                 peers.push_back({first[to] + Sender::index(key), sent});
             });
             std::ranges::sort(peers, {}, &Peer::object);
-            append(rows, Row{first[a] + index, resident->seconds,
-                             static_cast<std::int64_t>(array.type.size(resident->object)), resident->moves,
-                             peers.size()});
+            append(rows, Row{first[a] + index, resident->seconds, packed_bytes(state, *resident),
+                             resident->wanted, resident->moves, peers.size()});
             for (const Peer& peer : peers) append(rows, peer);
         });
     }
@@ -69,14 +78,21 @@ std::vector<std::uint64_t> State::first_objects() const {
 
 Gathered State::measured() {
     const std::vector<std::uint64_t> first = first_objects();
-    const std::vector<char> own = own_rows(*this, first);
+    std::vector<char> own;
+    std::string fault;
+    try {
+        own = own_rows(*this, first);
+    } catch (const ObjectsError& thrown) {
+        fault = thrown.what();
+    }
     const int ranks = transport->ranks();
     std::vector<int> counts(static_cast<std::size_t>(ranks)), offsets(counts.size());
-    const int count = own.size() < (1u << 30) ? static_cast<int>(own.size()) : -1;
+    const int count = fault.empty() && own.size() < (1u << 30) ? static_cast<int>(own.size()) : -1;
     PMPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
     const std::int64_t bytes = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    if (std::ranges::min(counts) < 0 || bytes > 0x7FFFFFFF)
-        fail("what objects did takes more than 2 GB: measure fewer objects, or shorter");
+    const bool is_too_much = bytes > 0x7FFFFFFF || (count < 0 && fault.empty());
+    if (is_too_much) fault = "what objects did takes more than 2 GB: measure fewer objects, or shorter";
+    if (std::ranges::min(counts) < 0 || is_too_much) agree(comm, fault);
     std::partial_sum(counts.begin(), counts.end() - 1, offsets.begin() + 1);
     std::vector<char> all(static_cast<std::size_t>(bytes));
     PMPI_Allgatherv(own.data(), count, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE, comm);
@@ -88,6 +104,7 @@ Gathered State::measured() {
     made.packed_bytes.resize(objects);
     made.rank.resize(objects);
     made.moves.resize(objects);
+    made.here.resize(objects);
     for (int rank = 0; rank < ranks; ++rank) {
         const char* at = all.data() + offsets[static_cast<std::size_t>(rank)];
         const char* const end = at + counts[static_cast<std::size_t>(rank)];
@@ -96,10 +113,17 @@ Gathered State::measured() {
             row_of[row.object] = at;
             made.seconds[row.object] = row.seconds;
             made.packed_bytes[row.object] = row.packed_bytes;
-            made.moves[row.object] = static_cast<std::uint32_t>(row.moves);
-            made.rank[row.object] = static_cast<std::uint32_t>(rank);
+            made.moves[row.object] = row.moves;
+            made.here[row.object] = static_cast<std::uint32_t>(rank);
+            made.rank[row.object] = static_cast<std::uint32_t>(row.wanted >= 0 ? row.wanted : rank);
             at += row.peers * sizeof(Peer);
         }
+    }
+    const auto missing = static_cast<std::size_t>(std::ranges::find(row_of, nullptr) - row_of.begin());
+    if (missing < objects) {
+        const auto next = std::ranges::upper_bound(first, std::uint64_t{missing});
+        const auto array = static_cast<std::uint32_t>(next - first.begin()) - 1;
+        agree(comm, name_of(array, missing - first[array]) + " is under way: let run() end first");
     }
     std::vector<std::int64_t> all_bytes(objects), shared_bytes(objects);
     made.first.push_back(0);
@@ -133,14 +157,15 @@ void State::forget_measured() {
     }
 }
 
-Measured Runtime::measured() { return state_->measured(); }
+Measured Runtime::measured() {
+    state_->refuse_in_methods("measured()");
+    return state_->measured();
+}
 
 void Runtime::write_measured(const std::string& path) {
     const Measured all = measured();
-    int failed = 0;
-    if (rank() == 0) failed = write_graph(path, all) ? 0 : 1;
-    PMPI_Bcast(&failed, 1, MPI_INT, 0, state_->comm);
-    if (failed != 0) fail("cannot write " + path);
+    const bool is_written = rank() != 0 || write_graph(path, all);
+    agree(state_->comm, is_written ? "" : "cannot write " + path);
 }
 
 }  // namespace topoloom::objects

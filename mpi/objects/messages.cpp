@@ -52,6 +52,7 @@ void State::send(Message* message) {
                         ? Sender::of(current->array, current->index)
                         : Sender::of(Sender::main_program, static_cast<std::uint64_t>(transport->rank()));
     if (array.residents.find(header.index) != nullptr) return queue.push(message);
+    if (array.front == nullptr) return Message::discard(message);
     transport->send(whereabouts(array, header.index), header, message->values());
     Message::discard(message);
 }
@@ -134,6 +135,7 @@ void State::discard(Message* message) {
 }
 
 void State::pass_on(const Header& header, const char* values) {
+    if (arrays[header.array]->front == nullptr) return;  // what was left when its array went
     const int to = whereabouts(*arrays[header.array], header.index);
     if (to == transport->rank()) fail(name_of(header.array, header.index) + " is on no rank");
     Header onwards = header;
@@ -154,9 +156,14 @@ void State::say_where(const Address& object, int to, const Location& location) {
 void State::deliver(Message* message) {
     const Header& header = message->header;
     if (header.kind == Kind::result) {
-        Reader reader(message->values(), header.bytes);
-        callbacks[header.entry].invoke(reader);
-        return Message::discard(message);
+        const std::unique_ptr<Message, decltype(&Message::discard)> held(message, &Message::discard);
+        try {
+            Reader reader(message->values(), header.bytes);
+            callbacks[header.entry].invoke(reader);
+        } catch (...) {
+            fail("callback " + std::to_string(header.entry) + " threw " + thrown_text());
+        }
+        return;
     }
     Resident* const here = resident(header.array, header.index);
     if (here == nullptr) {  // it has left while the message waited

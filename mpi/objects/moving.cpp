@@ -39,6 +39,12 @@ Resident* State::create(std::uint32_t array, std::uint64_t index, void* object) 
     return made;
 }
 
+/// When no method runs: one of the object may be below this call.
+void State::ask_to_move(Resident& resident, int rank) {
+    if (resident.wanted < 0) late.push_back({static_cast<std::uint16_t>(resident.array), resident.index});
+    resident.wanted = rank;
+}
+
 void State::depart(Resident* resident) {
     const int to = std::exchange(resident->wanted, -1);
     if (to == transport->rank()) return;
@@ -51,15 +57,26 @@ void State::depart(Resident* resident) {
     serialize_records(sizer, *resident);
     std::size_t bytes = (sizer.bytes() + 15) / 16 * 16;  // views in the object keep their alignment
     const std::size_t records = bytes;
-    bytes += array.type.size(resident->object);
-    if (bytes > 0x7FFF0000)
-        fail(name_of(resident->array, resident->index) + " has " + std::to_string(bytes) +
-             " bytes, more than a message can have");
-    Message* const message = Message::make(bytes);
-    Writer writer(message->values());
-    serialize_records(writer, *resident);
-    Writer object_writer(message->values() + records);
-    array.type.pack(resident->object, object_writer);
+    Message* message = nullptr;
+    std::string problem;
+    try {
+        bytes += array.type.size(resident->object);
+        if (bytes > 0x7FFF0000)
+            throw ObjectsError(name_of(resident->array, resident->index) + " has " + std::to_string(bytes) +
+                               " bytes, more than a message can have");
+        message = Message::make(bytes);
+        Writer writer(message->values());
+        serialize_records(writer, *resident);
+        Writer object_writer(message->values() + records);
+        array.type.pack(resident->object, object_writer);
+    } catch (...) {
+        problem = serialize_threw(resident->array, resident->index);
+    }
+    if (!problem.empty()) {
+        if (message != nullptr) Message::discard(message);
+        --resident->moves;
+        fail(problem + ": it stays");
+    }
     message->header.kind = Kind::arrival;
     message->header.array = static_cast<std::uint16_t>(resident->array);
     message->header.index = resident->index;
@@ -74,6 +91,7 @@ void State::depart(Resident* resident) {
 
 void State::arrive(const Header& header, const char* values) {
     Array& array = *arrays[header.array];
+    if (array.front == nullptr) return;
     void* const object = array.type.make();
     Resident* const here = create(header.array, header.index, object);
     Reader reader(values, header.entry);
@@ -90,11 +108,11 @@ void State::arrive(const Header& header, const char* values) {
     try {
         array.type.unpack(object, object_reader);
     } catch (...) {
-        problem = thrown_text();
+        problem = serialize_threw(header.array, header.index);
     }
     const std::size_t left = object_reader.left();
     Message::discard(packed);
-    if (!problem.empty()) fail(name_of(header.array, header.index) + ": serialize threw " + problem);
+    if (!problem.empty()) fail(problem);
     if (left != 0)
         fail(name_of(header.array, header.index) + " has packed " + std::to_string(left) +
              " bytes more than it unpacks: its `serialize` is not the same both ways");

@@ -2,6 +2,7 @@
 // Where a policy wants objects: libtopoloom decides, ranks move them.
 #include <algorithm>
 
+#include "agreement.hpp"
 #include "state.hpp"
 #include "topoloom_rebalance.h"
 
@@ -51,6 +52,19 @@ class Seats {
     char error_[256] = "";
 };
 
+/// What is wrong with the options here; empty: nothing.
+std::string refused(const RebalanceOptions& options) {
+    const auto text = [](const char* name, auto value, const char* wanted) {
+        return std::string("rebalance: ") + name + " is " + std::to_string(value) + ", and " + wanted;
+    };
+    if (!(options.periods > 0)) return text("periods", options.periods, "is above 0");
+    if (!(options.seconds_per_byte >= 0))
+        return text("seconds_per_byte", options.seconds_per_byte, "is 0 or more");
+    if (!(options.tolerance >= 0)) return text("tolerance", options.tolerance, "is 0 or more");
+    if (options.node < -1) return text("node", options.node, "is a node's number from 0 on, or -1");
+    return {};
+}
+
 struct Answer {
     int failed = 0;
     char error[256] = "";
@@ -67,7 +81,7 @@ void learn_whereabouts(State& state, const Gathered& before, const std::vector<s
             const std::uint32_t peer = before.peers[i];
             const auto next = std::ranges::upper_bound(first, std::uint64_t{peer});
             const auto array = static_cast<std::size_t>(next - first.begin()) - 1;
-            const std::uint32_t moves = before.moves[peer] + (wanted[peer] != before.rank[peer] ? 1 : 0);
+            const std::uint32_t moves = before.moves[peer] + (wanted[peer] != before.here[peer] ? 1 : 0);
             state.locate(*state.arrays[array], peer - first[array],
                          {static_cast<std::int32_t>(wanted[peer]), moves});
         }
@@ -77,9 +91,15 @@ void learn_whereabouts(State& state, const Gathered& before, const std::vector<s
 }  // namespace
 
 Rebalanced Runtime::rebalance(const std::string& policy, const RebalanceOptions& options) {
-    if (state_->current != nullptr) fail("a method calls rebalance(), which only the main program may");
+    state_->refuse_in_methods("rebalance()");
+    agree(state_->comm, refused(options),
+          {{"rebalance: policy", to_compare(policy)},
+           {"rebalance: machine", to_compare(options.machine)},
+           {"rebalance: seconds_per_byte", to_compare(options.seconds_per_byte)},
+           {"rebalance: periods", to_compare(options.periods)},
+           {"rebalance: tolerance", to_compare(options.tolerance)}});
     const Seats seats(*state_, options);
-    if (!seats.error().empty()) fail("rebalance: " + seats.error());
+    if (!seats.error().empty()) agree(state_->comm, "rebalance: " + seats.error());
     const Gathered all = state_->measured();
     std::vector<std::uint32_t> wanted(all.objects());
     Answer answer;
@@ -94,13 +114,13 @@ Rebalanced Runtime::rebalance(const std::string& policy, const RebalanceOptions&
                                            &answer.worth, answer.error, sizeof answer.error);
     }
     PMPI_Bcast(&answer, sizeof answer, MPI_BYTE, 0, state_->comm);
-    if (answer.failed != 0) fail(std::string("rebalance: ") + answer.error);
+    if (answer.failed != 0) agree(state_->comm, std::string("rebalance: ") + answer.error);
     PMPI_Bcast(wanted.data(), static_cast<int>(wanted.size()), MPI_UINT32_T, 0, state_->comm);
     state_->forget_measured();
     const std::vector<std::uint64_t> first = state_->first_objects();
     for (std::size_t a = 0; a + 1 < first.size(); ++a) {
         for (std::uint64_t i = first[a]; i < first[a + 1]; ++i) {
-            if (wanted[i] == all.rank[i] || all.rank[i] != static_cast<std::uint32_t>(rank())) continue;
+            if (wanted[i] == all.rank[i] || all.here[i] != static_cast<std::uint32_t>(rank())) continue;
             migrate(resident(static_cast<std::uint32_t>(a), i - first[a]), static_cast<int>(wanted[i]));
         }
     }

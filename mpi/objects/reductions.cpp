@@ -14,7 +14,10 @@ void State::contribute(const PartialHead& head, const char* value, std::size_t b
         partial.head = head;
         partial.value.assign(value, value + bytes);
     } else {
-        const Target& target = head.target;
+        const Target &target = head.target, &first = partial.head.target;
+        if (target.kind != first.kind || target.array != first.array || target.entry != first.entry ||
+            target.index != first.index || head.operation != partial.head.operation)
+            fail("objects contribute to one reduction by different operations or for different results");
         const auto combine = target.kind == Target::callback
                                  ? callbacks[target.entry].combine
                                  : arrays[target.array]->type.entries[target.entry].combine;
@@ -44,6 +47,7 @@ bool State::send_on(const Partial& partial) {
     int to = parent_of(here);
     if (is_for_one_object(partial.head.group, target)) {
         if (resident(target.array, target.index) != nullptr) return false;
+        if (arrays[target.array]->front == nullptr) return true;
         to = whereabouts(*arrays[target.array], target.index);
         if (to == here) fail(name_of(target.array, target.index) + " is on no rank");
     } else if (here == 0) {

@@ -122,6 +122,7 @@ void State::deliver_next(Message* message) {
     const Set<int> deeper(delivering, delivering + 1);
     quiet_since = 0;
     deliver(message);
+    if (is_running) depart_late();
 }
 
 /// After a send: waits while this rank holds more than it may. The main program calls methods meanwhile. A method cannot: it goes
@@ -176,8 +177,14 @@ void State::wait(bool has_room) {
 }
 
 void State::depart_late() {
-    for (const Address& address : std::exchange(late, {}))
-        if (Resident* const leaving = resident(address.array, address.index)) depart(leaving);
+    while (!late.empty()) {
+        const Address address = late.front();
+        late.pop_front();
+        Resident* const leaving = resident(address.array, address.index);
+        if (leaving == nullptr || leaving->wanted < 0) continue;
+        depart(leaving);
+        if (transport->is_full(false)) wait_for_room(false);
+    }
 }
 
 void State::raise_trouble() {
@@ -190,13 +197,14 @@ void State::call(Resident& resident, Message* message) {
     const Header& header = message->header;
     const Entry& entry = arrays[header.array]->type.entries[header.entry];
     const double begin = options.measures ? clock_now() : 0, waited_before = waited;
+    const int wanted_before = resident.wanted;
     current = &resident;
     try {
         Reader reader(message->values(), header.bytes);
         entry.invoke(resident.object, reader);
     } catch (...) {
         current = nullptr;
-        resident.wanted = -1;
+        resident.wanted = wanted_before;
         fail(name_of(resident.array, resident.index) + ": " + std::string(entry.name) + " threw " +
              thrown_text());
     }
@@ -206,11 +214,6 @@ void State::call(Resident& resident, Message* message) {
         calls.emplace_back(&resident, end - begin - (waited - waited_before));
         if (end - clock_then > settle_every) settle_loads();
     }
-    if (resident.wanted < 0) return;
-    if (is_running)
-        depart(&resident);
-    else  // the main program may have the object in its hands
-        late.push_back({static_cast<std::uint16_t>(resident.array), resident.index});
 }
 
 /// Gives objects the time of their calls, less the share in which the processor was not ours.
@@ -223,6 +226,16 @@ void State::settle_loads() {
     calls.clear();
     clock_then = clock;
     processor_then = processor;
+}
+
+void State::refuse_in_methods(const char* call) const {
+    if (delivering == 0) return;
+    fail(std::string(current != nullptr ? "a method" : "a callback") + " calls " + call +
+         ", which only the main program may");
+}
+
+std::string State::serialize_threw(std::uint32_t array, std::uint64_t index) const {
+    return name_of(array, index) + ": serialize threw " + thrown_text();
 }
 
 std::string State::name_of(std::uint32_t array, std::uint64_t index) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agreement.hpp"
 #include "state.hpp"
 
 extern "C" {
@@ -23,7 +24,7 @@ std::string refused(const SchedulerOptions& options, int ranks) {
         return "memory_bytes is " + std::to_string(options.memory_bytes) + ", and " + std::to_string(ranks) +
                " ranks need " + std::to_string(least) + " or more";
     if (!(options.patience >= 0))
-        return "a patience of " + std::to_string(options.patience) + " s is negative";
+        return "a patience of " + std::to_string(options.patience) + " s is not from 0 on";
     return {};
 }
 
@@ -32,11 +33,10 @@ std::string refused(const SchedulerOptions& options, int ranks) {
 State::State(MPI_Comm given_comm, const SchedulerOptions& given) : comm(MPI_COMM_NULL), options(given) {
     int ranks = 0;
     PMPI_Comm_size(given_comm, &ranks);
-    const std::string text = refused(options, ranks);
-    if (!text.empty()) {
-        raise_error(given_comm, MPI_ERR_ARG, "objects", "%s", text.c_str());
-        throw ObjectsError(text);
-    }
+    agree(given_comm, refused(options, ranks),
+          {{"memory_bytes", options.memory_bytes},
+           {"message_bytes", options.message_bytes},
+           {"measures", options.measures ? 1 : 0}});
     PMPI_Comm_dup(given_comm, &comm);
     transport = std::make_unique<Transport>(comm, static_cast<std::size_t>(options.message_bytes),
                                             options.memory_bytes, *this);
@@ -45,7 +45,9 @@ State::State(MPI_Comm given_comm, const SchedulerOptions& given) : comm(MPI_COMM
 State::~State() {
     forget_broadcasts();
     transport.reset();
-    PMPI_Comm_free(&comm);
+    int is_over = 0;  // then MPI has freed what was its own
+    PMPI_Finalized(&is_over);
+    if (is_over == 0) PMPI_Comm_free(&comm);
 }
 
 void State::fail(const std::string& text) const {
@@ -61,7 +63,7 @@ int Runtime::rank() const { return state_->transport->rank(); }
 int Runtime::ranks() const { return state_->transport->ranks(); }
 
 void Runtime::run() {
-    if (state_->delivering > 0) fail("a method calls run(), which only the main program may");
+    state_->refuse_in_methods("run()");
     state_->run();
 }
 
@@ -79,6 +81,7 @@ std::uint32_t Runtime::add_array(const Type& type, void* array, ArraySetting set
 
 void Runtime::remove_array(std::uint32_t array) {
     Array& gone = *state_->arrays[array];
+    std::erase_if(state_->calls, [&](const auto& call) { return call.first->array == array; });
     gone.residents.each([&](std::uint64_t, Resident* resident) {
         gone.type.destroy(resident->object);
         delete resident;
@@ -159,6 +162,7 @@ void Runtime::multicast(Message* message, std::uint32_t array, std::uint32_t ent
 }
 
 std::uint32_t Runtime::add_many_to_many(std::uint32_t array, const ManyToManyOptions& options) {
+    state_->refuse_in_methods("many_to_many()");
     return state_->add_bracket(array, options);
 }
 Learned Runtime::learned(std::uint32_t many_to_many) const { return state_->brackets[many_to_many].learned; }
@@ -203,10 +207,7 @@ void Runtime::migrate(Resident* resident, int rank) {
     if (rank < 0 || rank >= ranks())
         fail(state_->name_of(resident->array, resident->index) + " cannot move to rank " +
              std::to_string(rank) + ": there are " + std::to_string(ranks()));
-    resident->wanted = rank;
-    if (state_->current == resident) return;
-    state_->depart(resident);
-    state_->make_room();
+    state_->ask_to_move(*resident, rank);
 }
 
 Resident* Runtime::resident(std::uint32_t array, std::uint64_t index) const {

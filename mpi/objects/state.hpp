@@ -119,9 +119,9 @@ struct Callback {
     bool (*combine)(int, std::vector<char>&, const char*, std::size_t);
 };
 
-/// And how often objects have moved.
+/// And how often objects have moved, and where those are that are to move.
 struct Gathered : Measured {
-    std::vector<std::uint32_t> moves;
+    std::vector<std::uint32_t> moves, here;
 };
 
 struct State final : Receiver {
@@ -144,6 +144,7 @@ struct State final : Receiver {
 
     // moving.cpp
     Resident* create(std::uint32_t array, std::uint64_t index, void* object);
+    void ask_to_move(Resident& resident, int rank);
     void depart(Resident* resident);
     void arrive(const Header& header, const char* values);
     void forget_locations();
@@ -195,7 +196,10 @@ struct State final : Receiver {
     void call(Resident& resident, Message* message);
     void settle_loads();
     [[noreturn]] void fail(const std::string& text) const;
+    void refuse_in_methods(const char* call) const;
     [[nodiscard]] std::string name_of(std::uint32_t array, std::uint64_t index) const;
+    /// Within a catch.
+    [[nodiscard]] std::string serialize_threw(std::uint32_t array, std::uint64_t index) const;
 
     // measured.cpp
     /// The number of the first object of each array; then of all.
@@ -215,7 +219,7 @@ struct State final : Receiver {
     Resident* current = nullptr;  // whose method runs
     int delivering = 0;           // methods and callbacks that run, one within a send of the main program
     bool is_running = false;      // run()
-    std::vector<Address> late;    // objects that leave when run() begins
+    std::deque<Address> late;     // objects that leave when no method runs in run()
     double waited = 0;            // seconds in sends, of methods
     double quiet_since = 0;       // when something came last
     Table<Sent> sent_by_main;

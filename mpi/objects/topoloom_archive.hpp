@@ -7,7 +7,8 @@
 //         void serialize(auto& archive) { archive(mass, trace); }
 //     };
 //
-// Trivially copyable types without pointers need no such function.
+// Trivially copyable types need no such function. Pointers, iterators and views do not travel, nor in arrays, optionals, pairs,
+// tuples and variants; but C++ does not say what members a plain struct has, so that it must not have any of these.
 #ifndef TOPOLOOM_ARCHIVE_HPP
 #define TOPOLOOM_ARCHIVE_HPP
 
@@ -16,14 +17,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace topoloom {
@@ -46,18 +51,40 @@ template <typename>
 inline constexpr bool is_array = false;
 template <typename T, std::size_t size>
 inline constexpr bool is_array<std::array<T, size>> = true;
-/// What views refer to is copied into the message, and is there for the call that takes it.
-template <typename>
-inline constexpr bool is_view = false;
+/// Whether it refers to memory of its process, or holds what does.
 template <typename T>
-inline constexpr bool is_view<std::span<const T>> = std::is_trivially_copyable_v<T>;
+inline constexpr bool refers =
+    std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> ||
+    is_a<T, std::reference_wrapper> || std::input_or_output_iterator<T> || std::ranges::view<T>;
+template <typename T>
+inline constexpr bool refers<const T> = refers<T>;
+template <typename T, std::size_t size>
+inline constexpr bool refers<T[size]> = refers<T>;
+template <typename T, std::size_t size>
+inline constexpr bool refers<std::array<T, size>> = refers<T>;
+template <typename T>
+inline constexpr bool refers<std::optional<T>> = refers<T>;
+template <typename... Parts>
+inline constexpr bool refers<std::pair<Parts...>> = (refers<Parts> || ...);
+template <typename... Parts>
+inline constexpr bool refers<std::tuple<Parts...>> = (refers<Parts> || ...);
+template <typename... Parts>
+inline constexpr bool refers<std::variant<Parts...>> = (refers<Parts> || ...);
 
 template <typename T, typename Archive>
 concept SerializesItself = requires(T& value, Archive& archive) { value.serialize(archive); };
 
 template <typename T>
-concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
-                !is_a<T, std::basic_string_view> && !std::is_empty_v<T>;
+concept Plain = std::is_trivially_copyable_v<T> && !refers<T> && !std::is_empty_v<T>;
+
+/// What such views refer to is copied into the message, and is there for the call that takes it.
+template <typename>
+inline constexpr bool is_view = false;
+template <typename T>
+inline constexpr bool is_view<std::span<const T>> = Plain<T>;
+
+template <typename... Values>
+[[nodiscard]] std::size_t packed_size(const Values&... values);
 
 template <typename Archive, typename T>
 void serialize_item(Archive& archive, T& value);
@@ -67,7 +94,8 @@ void serialize_elements(Archive& archive, std::vector<T>& values) {
     std::uint64_t count = values.size();
     archive.raw(&count, sizeof count);
     if constexpr (Archive::reads) {
-        archive.need(count);
+        // A garbled count is found before there is memory for it, where elements take a byte or more.
+        if (count > archive.left() && packed_size(T{}) > 0) archive.need(count);
         values.resize(count);
     }
     if constexpr (Plain<T> && !std::is_same_v<T, bool> && !SerializesItself<T, Archive>) {
@@ -134,7 +162,9 @@ void serialize_item(Archive& archive, T& value) {
         archive.raw(value.data(), count);
     } else if constexpr (is_a<T, std::pair>) {
         archive(value.first, value.second);
-    } else if constexpr (is_array<T>) {
+    } else if constexpr (is_a<T, std::tuple>) {
+        std::apply([&](auto&... parts) { archive(parts...); }, value);
+    } else if constexpr (is_array<T> || std::is_array_v<T>) {
         for (auto& one : value) serialize_item(archive, one);
     } else if constexpr (is_a<T, std::map>) {
         serialize_map(archive, value);
@@ -151,7 +181,8 @@ void serialize_item(Archive& archive, T& value) {
     } else {
         static_assert(never<T>,
                       "topoloom: this type cannot be serialised; give it a member function "
-                      "`void serialize(auto& archive) { archive(first, second); }` that names its members");
+                      "`void serialize(auto& archive) { archive(first, second); }` that names its members, "
+                      "of which pointers and views do not travel");
     }
 }
 
@@ -215,7 +246,7 @@ class Reader {
         need(count * size);
         return std::exchange(at_, at_ + count * size);
     }
-    /// At least that is still to come: an element takes a byte or more.
+    /// At least that is still to come.
     void need(std::uint64_t bytes) const {
         if (bytes > static_cast<std::uint64_t>(end_ - at_))
             throw ObjectsError("a message ends early: its `serialize` reads more than it has written");

@@ -196,7 +196,7 @@ class Object {
     }
     [[nodiscard]] Scheduler& scheduler() const { return array_->scheduler(); }
 
-    /// After the method that runs now.
+    /// When the method that a message has called is over; outside run(), when that begins.
     void migrate_to(int rank) { runtime().migrate(resident_, rank); }
 
     /// Every object of the array calls this in the same order; when all have, the result goes to the callback on every rank.
@@ -315,9 +315,14 @@ class Objects {
                 return home(objects::unflat(size, number));
             };
         number_ = runtime().add_array(type(), this, setting);
-        for (std::uint64_t i = 0; i < setting.extents.count(); ++i)
-            if (runtime().home(number_, i) == runtime().rank())
-                runtime().create(number_, i, new T(make(objects::unflat(setting.extents, i))));
+        try {
+            for (std::uint64_t i = 0; i < setting.extents.count(); ++i)
+                if (runtime().home(number_, i) == runtime().rank())
+                    runtime().create(number_, i, new T(make(objects::unflat(setting.extents, i))));
+        } catch (...) {
+            runtime().remove_array(number_);
+            throw;
+        }
     }
     ~Objects() { runtime().remove_array(number_); }
     Objects(const Objects&) = delete;
@@ -360,7 +365,7 @@ class Objects {
     void each(const std::function<void(T&)>& visit) const {
         runtime().each(number_, [&](void* object) { visit(*static_cast<T*>(object)); });
     }
-    /// Moves an object of this rank; between two runs.
+    /// Moves an object of this rank, when the next run() begins.
     void migrate(const Index& at, int rank) {
         runtime().migrate(runtime().resident(number_, checked(at)), rank);
     }

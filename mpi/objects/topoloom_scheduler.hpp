@@ -26,7 +26,7 @@ namespace topoloom {
 struct Measured {
     std::vector<double> seconds;             ///< of processor time in methods
     std::vector<std::int64_t> packed_bytes;  ///< what moving it takes
-    std::vector<std::uint32_t> rank;         ///< where it is
+    std::vector<std::uint32_t> rank;         ///< where it is, or moves when run() begins
     /// What object u sends: bytes[k] in messages[k] messages to peers[k], first[u] <= k < first[u + 1].
     std::vector<std::uint64_t> first;
     std::vector<std::uint32_t> peers;
@@ -38,12 +38,12 @@ struct Measured {
     [[nodiscard]] std::size_t objects() const { return rank.size(); }
 };
 
-/// What rebalancing goes by, beside what is measured.
+/// What rebalancing goes by, beside what is measured: the same on all ranks, but for the node.
 struct RebalanceOptions {
     std::string machine;  ///< such as torus:4x4; empty: what ranks share, learned
     int node = -1;  ///< the number of this rank's node in it; -1: nodes in the order of their first ranks
     double seconds_per_byte = 0;  ///< that moving takes
-    double periods = 1;           ///< how often the time since the last rebalance comes again
+    double periods = 1;           ///< how often the time since the last rebalance comes again; above 0
     double tolerance = 0.05;      ///< of load above the average
 };
 
@@ -52,9 +52,10 @@ struct Rebalanced {
     std::int64_t moved = 0;  ///< objects
     std::int64_t moved_bytes = 0;
     double busiest_before = 0, busiest_after = 0, average = 0;
-    double hop_bytes_before = 0, hop_bytes_after = 0;
+    double hop_bytes_before = 0, hop_bytes_after = 0;  ///< bytes times distance, of all messages
 };
 
+/// The same on all ranks, but for the patience.
 struct SchedulerOptions {
     /// That a rank holds at most of messages from other ranks and for them; methods, and the main program, wait in sends for
     /// others to take theirs. At least 4096 for each other rank.

@@ -38,6 +38,9 @@ Transport::Transport(MPI_Comm comm, std::size_t message_bytes, std::int64_t memo
 }
 
 Transport::~Transport() {
+    int is_over = 0;
+    PMPI_Finalized(&is_over);
+    if (is_over != 0) return;
     for (MPI_Request& request : receives_) {
         if (request == MPI_REQUEST_NULL) continue;
         PMPI_Cancel(&request);

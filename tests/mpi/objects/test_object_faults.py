@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Faults of objects: all ranks learn of them, or they leave nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from object_programs import SOURCES, said, with_objects
+from recorded import MPICH, run_to_end
+
+LINES = (
+    "memory on rank 1: 2 threw memory_bytes is 10, and 2 ranks need 4096",
+    "unequal: 2 threw message_bytes is not the same on all ranks",
+    "home: 2 threw object (2) of ",
+    "thrown: 2 threw object (0) of ",
+    "to move: is on rank 1 of 8",
+    "moved: yes",
+    "left when over: yes",
+    "measured: object (1) of ",
+    "measured locked: 2 threw object (1) of ",
+    "locked: object (1) of ",
+    "taken: 8",
+    "periods: 2 threw rebalance: periods is 0.000000, and is above 0",
+    "policies: 2 threw rebalance: policy is not the same on all ranks",
+    "callback: callback 0 threw 8",
+    "mixed: ",
+)
+ENDS = (
+    "Cell::measure threw a method calls measured(), which only the main program may",
+    "serialize threw it is locked",
+    "serialize threw it is locked: it stays",
+    "contribute to one reduction by different operations or for different results",
+)
+
+
+def test_faults_are_known_everywhere_and_leave_nothing_behind(tmp_path: Path) -> None:
+    program = with_objects(MPICH, SOURCES / "faults.cpp", tmp_path)
+    lines = said(run_to_end(MPICH.command(2, program))).splitlines()
+    for wanted in LINES:
+        assert any(line.startswith(wanted) for line in lines), wanted
+    for wanted in ENDS:
+        assert any(line.endswith(wanted) for line in lines), wanted
+    assert lines.count("left when over: yes") == 2
+    assert not [line for line in lines if line.startswith(("after both", "values"))]
+
+
+def test_a_refused_rebalance_is_one_line(tmp_path: Path) -> None:
+    program = with_objects(MPICH, SOURCES / "mistakes.cpp", tmp_path)
+    done = run_to_end(MPICH.command(4, program, "policy"))
+    assert done.returncode != 0
+    assert done.stderr.count("topoloom: topoloom_objects: ") == 1
