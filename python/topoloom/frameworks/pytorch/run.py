@@ -106,6 +106,8 @@ def _run(
     timeout: float | None,
     stdout: IO[Any] | None,
 ) -> Job:
+    if not command:
+        raise Error("no command; write it after --, as in: -- torchrun train.py")
     begin, status = time.monotonic(), 0
     with shared_directory("torch") as name:
         folder = Path(name).resolve()

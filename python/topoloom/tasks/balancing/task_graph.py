@@ -55,7 +55,7 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
     Error
         ``file:line: what`` is wrong, and where there are no ranks for the vertices.
     """
-    beside = Path(path).with_suffix(ASSIGN)
+    beside = Path(path).parent / f"{Path(path).stem}{ASSIGN}"
     if owners is None and not beside.is_file():
         raise Error(
             f"{path} does not say which rank has which task; name a file of owners "
