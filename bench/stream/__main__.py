@@ -16,7 +16,7 @@ from typing import Any
 
 from peers.tables import paste
 from smpi import MPI, find, run
-from stream import beside, laid, shapes
+from stream import beside, laid, places, shapes
 
 HERE = Path(__file__).parent
 MODEL = MPI.parent / "tests" / "mpi" / "programs" / "stream" / "quiescence_model.cpp"
@@ -26,6 +26,7 @@ MPIS = {"Open MPI": "openmpi", "MPICH": "mpich"}
 BESIDE = "<!-- bench-beside: begin -->", "<!-- bench-beside: end -->"
 LARGE = "<!-- bench-large: begin -->", "<!-- bench-large: end -->"
 LAID = "<!-- bench-laid: begin -->", "<!-- bench-laid: end -->"
+PLACES = "<!-- bench-places: begin -->", "<!-- bench-places: end -->"
 WAYS = ("stream", "pushed", "delivered", "buffers", "messages")
 BUCKETS = 16384, 32768, 65536
 LARGE_HEAD = (
@@ -52,6 +53,14 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     parser.add_argument(
         "--laid", action="store_true", help="only meshes along nodes, simulated"
+    )
+    parser.add_argument(
+        "--places",
+        type=int,
+        nargs="+",
+        choices=places.TORI,
+        metavar="RANKS",
+        help="only meshes by the places of nodes, simulated: 64, 256, 512 or 1024",
     )
     parser.add_argument(
         "--large",
@@ -85,6 +94,9 @@ def main(given: Sequence[str] | None = None) -> None:
             return
         if asked.laid:
             renew(asked.docs, laid.table(Path(folder)), LAID)
+            return
+        if asked.places:
+            renew(asked.docs, places.table(Path(folder), asked.places), PLACES)
             return
         rows = []
         for name, suffix in MPIS.items():

@@ -25,7 +25,7 @@ MACHINES = {
     "torus": 'lat="100ns" topology="TORUS" topo_parameters="4,2,2"',
 }
 NODES, SHARE, BUCKET = 16, 16, 1000
-_CLUSTER = """\
+CLUSTER = """\
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -49,11 +49,17 @@ def table(folder: Path) -> str:
 def row(program: Path, name: str, per_pair: int) -> str:
     """Simulate both meshes."""
     platform = program.with_name("machine.xml")
-    platform.write_text(_CLUSTER.format(last=NODES - 1, what=MACHINES[name]))
-    hosts = [f"n{i % NODES}" for i in range(NODES * SHARE)]
-    random.Random(1).shuffle(hosts)
+    platform.write_text(CLUSTER.format(last=NODES - 1, what=MACHINES[name]))
+    hosts = scattered(NODES, SHARE)
     words = ("all-to-all", per_pair, BUCKET, -2, 2)
     read = simulate(platform, hosts, SETTINGS, program, *words)
     by_rank, laid = (1e6 * one["seconds"] for one in read)
     times = f"{by_rank:.3f}", f"{laid:.3f}"
     return written(name, per_pair, *times, f"{by_rank / laid:.2f}")
+
+
+def scattered(nodes: int, share: int) -> list[str]:
+    """Give each rank a node in a random order, the same always."""
+    hosts = [f"n{i % nodes}" for i in range(nodes * share)]
+    random.Random(1).shuffle(hosts)
+    return hosts

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Seconds per message of single messages, streams and mesh streams: `shapes PATTERN K BUCKET DIMENSIONS...`, with PATTERN
 // ring or all-to-all, K messages per pair, and DIMENSIONS 0 for single messages, below 0 for a mesh that is numbered by rank,
-// not laid along nodes, and auto for one that is chosen when it has seen a phase. Rank 0 prints JSON: until the last
-// message is delivered on any rank, and until all ranks know it.
+// not laid along nodes, extents such as 4x8x16 for one that is numbered by place, and auto for one that is chosen when it has
+// seen a phase. Rank 0 prints JSON: until the last message is delivered on any rank, and until all ranks know it.
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,16 +80,50 @@ static double begin_together(void) {
     return begin;
 }
 
-enum { chosen = 100 };  // a way, beside numbers of dimensions
+struct place {
+    int host, rank;
+};
 
-static void measure(const char* pattern, int k, int bucket, int way) {
-    const int dimensions = way == chosen ? TOPOLOOM_STREAM_AUTO : abs(way);
+static int by_host(const void* a, const void* b) {
+    const struct place *left = a, *right = b;
+    return left->host != right->host ? left->host - right->host : left->rank - right->rank;
+}
+
+/// Ranks by the number in their host's name, which is its place in the machine.
+static int* number_by_place(void) {
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    MPI_Get_processor_name(name, &length);
+    const struct place own = {atoi(name + strcspn(name, "0123456789")), rank};
+    struct place* all = malloc((size_t)ranks * sizeof *all);
+    MPI_Allgather(&own, 2, MPI_INT, all, 2, MPI_INT, MPI_COMM_WORLD);
+    qsort(all, (size_t)ranks, sizeof *all, by_host);
+    int* numbered = malloc((size_t)ranks * sizeof *numbered);
+    for (int i = 0; i < ranks; ++i) numbered[i] = all[i].rank;
+    free(all);
+    return numbered;
+}
+
+static int* number_by_rank(void) {
     int* numbered = malloc((size_t)ranks * sizeof *numbered);
     for (int i = 0; i < ranks; ++i) numbered[i] = i;
+    return numbered;
+}
+
+enum { chosen = 100 };  // a way, beside numbers of dimensions
+
+static void measure(const char* pattern, int k, int bucket, const char* asked) {
+    int extents[4];
+    const int given = sscanf(asked, "%dx%dx%dx%d", &extents[0], &extents[1], &extents[2], &extents[3]);
+    const bool is_by_place = given > 1;
+    const int way = strcmp(asked, "auto") == 0 ? chosen : is_by_place ? given : atoi(asked);
+    const int dimensions = way == chosen ? TOPOLOOM_STREAM_AUTO : abs(way);
+    int* numbered = is_by_place ? number_by_place() : number_by_rank();
     const topoloom_stream_options options = {
         .bucket_bytes = 16 + bucket * (int)(sizeof(message) + (dimensions == 1 ? 0 : 4)),
         .dimensions = dimensions,
-        .order = way < 0 ? numbered : NULL};
+        .extents = is_by_place ? extents : NULL,
+        .order = way < 0 || is_by_place ? numbered : NULL};
     topoloom_stream stream = NULL;
     if (dimensions != 0)
         topoloom_stream_create(MPI_COMM_WORLD, sizeof(message), take, NULL, &options, &stream);
@@ -126,8 +161,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     targets = strcmp(argv[1], "ring") == 0 ? 1 : ranks - 1;
-    for (int i = 4; i < argc; ++i)
-        measure(argv[1], atoi(argv[2]), atoi(argv[3]), strcmp(argv[i], "auto") == 0 ? chosen : atoi(argv[i]));
+    for (int i = 4; i < argc; ++i) measure(argv[1], atoi(argv[2]), atoi(argv[3]), argv[i]);
     MPI_Finalize();
     return 0;
 }

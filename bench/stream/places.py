@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Meshes numbered by the places of nodes against ones numbered by rank, simulated.
+
+None takes more processor time than a limit, however busy the machine is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from objects.programs import DID_NOT_END, LIMIT, processor_seconds
+from smpi import simulate
+from stream.laid import BUCKET, CLUSTER, MACHINES, SETTINGS, scattered
+from stream.shapes import build, written
+
+#: Of nodes with 4 or 16 cores, by ranks: their tori, and their fat trees of two levels.
+TORI = {64: (4, 2, 2), 256: (4, 2, 2), 512: (4, 4, 2), 1024: (4, 4, 4)}
+TREES = {64: (4, 4), 256: (4, 4), 512: (8, 4), 1024: (8, 8)}
+#: Without SimGrid's factors for TCP.
+PLAIN = {"smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1"}
+HEAD = (
+    "| machine | ranks | by rank | by place | by rank / by place |\n"
+    "| --- | ---: | ---: | ---: | ---: |"
+)
+
+
+def table(folder: Path, sizes: Sequence[int]) -> str:
+    """Simulate meshes of three dimensions, one message per pair, as Markdown."""
+    program = build(folder)
+    rows = [row(program, name, ranks) for ranks in sizes for name in MACHINES]
+    return "\n".join([HEAD, *rows])
+
+
+def row(program: Path, name: str, ranks: int) -> str:
+    """Simulate a mesh of equal extents by rank, and one by the places of nodes.
+
+    The last axis of the latter is a node, and the one before two lines of nodes.
+    """
+    x, y, z = TORI[ranks]
+    nodes = x * y * z
+    share = ranks // nodes
+    platform = program.with_name("machine.xml")
+    platform.write_text(CLUSTER.format(last=nodes - 1, what=described(name, ranks)))
+    ways = -3, f"{nodes // (2 * x)}x{2 * x}x{share}"
+    times = [bounded(platform, scattered(nodes, share), program, way) for way in ways]
+    cells = [DID_NOT_END if time is None else f"{1e6 * time:.3f}" for time in times]
+    by_rank, by_place = times
+    ratio = f"{by_rank / by_place:.2f}" if by_rank and by_place else ""
+    return written(name, f"{ranks:,}", *cells, ratio)
+
+
+def described(name: str, ranks: int) -> str:
+    """Describe a machine of nodes with a core for each rank."""
+    (x, y, z), (low, high) = TORI[ranks], TREES[ranks]
+    if name == "torus":
+        topology = f'lat="100ns" topology="TORUS" topo_parameters="{x},{y},{z}"'
+    else:
+        size = f"2;{low},{high};1,{low // 2};1,1"
+        topology = f'lat="500ns" topology="FAT_TREE" topo_parameters="{size}"'
+    return f'{topology} core="{ranks // (x * y * z)}"'
+
+
+def bounded(
+    platform: Path, hosts: list[str], program: Path, way: object
+) -> float | None:
+    """Give seconds per message, or None where that took too much processor time."""
+    limited = ("-wrapper", f"prlimit --cpu={LIMIT}", program)
+    before = processor_seconds()
+    try:
+        (read,) = simulate(
+            *(platform, hosts, SETTINGS | PLAIN), *limited, "all-to-all", 1, BUCKET, way
+        )
+    except SystemExit:
+        if processor_seconds() - before < 0.95 * LIMIT:
+            raise
+        return None
+    return float(read["seconds"])
