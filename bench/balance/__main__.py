@@ -4,11 +4,20 @@
 from __future__ import annotations
 
 import argparse
+import math
 from itertools import product
 
 import numpy as np
 
-from balance import decisions, exactness, near, optimality, repartitions, simulated
+from balance import (
+    decisions,
+    exactness,
+    near,
+    optimality,
+    repartitions,
+    scattered,
+    simulated,
+)
 from topoloom.cli.console import print_table
 
 
@@ -102,7 +111,7 @@ def _simulated(quick: bool) -> None:
     rows = []
     for ranks in simulated.DECIDED[: 1 if quick else None]:
         found = simulated.time_decisions(ranks)
-        rows.append([f"{ranks:,}", f"{found.gathered:.0f}", f"{found.by_messages:.0f}"])
+        rows.append([f"{ranks:,}", _us(found.gathered), _us(found.by_messages)])
     title = "Messages of a decision in SimGrid's MPI, us"
     print_table(["ranks", "all-gather", "by messages"], rows, title=title, left=0)
     walks = [
@@ -116,17 +125,27 @@ def _simulated(quick: bool) -> None:
     _print_walks(walks, "The same of drawn loads")
 
 
+def _scattered(quick: bool) -> None:
+    cases = [scattered.FEW] if quick else scattered.CASES
+    walks = [scattered.time_scattered(*case) for case in cases]
+    _print_walks(walks, "Steps of drawn loads on scattered nodes of a torus, us")
+
+
 def _print_walks(walks: list[simulated.Walk], title: str) -> None:
     rows = [
         [
             f"{walk.ranks:,}",
             f"{walk.task_bytes:,}",
-            *(f"{time:.1f}" for time in walk.balancing.values()),
+            *map(_us, walk.balancing.values()),
         ]
         for walk in walks
     ]
     columns = ["ranks", "bytes of a task", *walks[0].balancing]
     print_table(columns, rows, title=title, left=0)
+
+
+def _us(time: float) -> str:
+    return "did not end" if math.isnan(time) else f"{time:.1f}"
 
 
 def _repartitions(quick: bool) -> None:
@@ -161,6 +180,7 @@ PARTS = {
     "near": _near,
     "decisions": _decisions,
     "simulated": _simulated,
+    "scattered": _scattered,
     "repartitions": _repartitions,
 }
 

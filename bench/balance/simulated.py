@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decisions and diffusion Monte Carlo in SimGrid's MPI, on tori of 12-core nodes."""
+"""Decisions and diffusion Monte Carlo in SimGrid's MPI, on tori of 12-core nodes.
+
+No simulation takes more processor time than a limit, however busy the machine is.
+"""
 
 from __future__ import annotations
 
-import subprocess
+import math
+import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from objects.programs import DID_NOT_END, LIMIT, bounded, processor_seconds
 from smpi import CORE, MPI, QUICK, SETTINGS, find, run
 
 HERE = Path(__file__).parent
@@ -33,7 +39,7 @@ DRAWN_METHODS = ("swap", "qwalk", "alias", "sweep", *ON_MACHINE)
 
 
 class Decision(NamedTuple):
-    """Microseconds of a decision by either way, in messages alone."""
+    """Microseconds of a decision by either way; nan: the simulation did not end."""
 
     ranks: int
     gathered: float
@@ -41,7 +47,7 @@ class Decision(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Microseconds of balancing per step by each method."""
+    """Microseconds of balancing per step by each method, or nan likewise."""
 
     ranks: int
     task_bytes: int
@@ -57,9 +63,9 @@ def time_decisions(ranks: int, repeats: int = 3) -> Decision:
     """Time decisions both ways; computing takes no time here."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = _build(HERE / "decide.c", folder)
+        program = build(HERE / "decide.c", folder)
         ways = ("gathered", "by_messages")
-        found = [float(_run(folder, ranks, program, way, repeats)) for way in ways]
+        found = [_number(folder, ranks, program, way, repeats) for way in ways]
         return Decision(ranks, *found)
 
 
@@ -71,7 +77,7 @@ def time_walks(ranks: int, task_bytes: int, steps: int = 12, walkers: int = 20) 
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = _build(APP, folder)
+        program = build(APP, folder)
         energies, times = set(), {}
         for method in METHODS:
             place = [machine(ranks)] if method in ON_MACHINE else []
@@ -92,16 +98,16 @@ def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
     """Time steps that begin with 20 to 28 tasks on each rank, by each method."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = _build(HERE / "drawn_steps.c", folder)
+        program = build(HERE / "drawn_steps.c", folder)
         times = {}
         for method in DRAWN_METHODS:
             place = [machine(ranks)] if method in ON_MACHINE else []
             words = (method, task_bytes, steps, *place)
-            times[method] = float(_run(folder, ranks, program, *words))
+            times[method] = _number(folder, ranks, program, *words)
         return Walk(ranks, task_bytes, times)
 
 
-def _build(source: Path, folder: Path) -> Path:
+def build(source: Path, folder: Path) -> Path:
     """Compile a program together with the library, by SimGrid's compilers."""
     compiler = find("smpicc", "libsimgrid-dev")
     rooms = [MPI / "balance", MPI / "errors", MPI.parent / "core/topoloom/capi"]
@@ -121,6 +127,14 @@ def _build(source: Path, folder: Path) -> Path:
     return program
 
 
+def _number(folder: Path, ranks: int, program: Path, *words: object) -> float:
+    """Give the number that a program prints; nan where the limit of time was passed."""
+    try:
+        return float(_run(folder, ranks, program, *words))
+    except TimeoutError:
+        return math.nan
+
+
 def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
     """Give what a program prints that is simulated on the torus."""
     platform, hosts = folder / f"torus{ranks}.xml", folder / f"hosts{ranks}"
@@ -128,19 +142,24 @@ def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
         run("topoloom", "machine", machine(ranks), "-o", platform)
         names = [f"node-{rank // 12}.topoloom\n" for rank in range(ranks)]
         hosts.write_text("".join(names))
-    chosen = SETTINGS | QUICK
-    if ranks >= MANY_RANKS:
-        chosen |= {"smpi/iprobe": "1e-6"}
-    settings = [f"--cfg={name}:{value}" for name, value in chosen.items()]
+    rarely = {"smpi/iprobe": "1e-6"} if ranks >= MANY_RANKS else {}
+    return launch(platform, hosts, rarely, ranks, program, *words)
+
+
+def launch(
+    platform: Path, hosts: Path, settings: dict[str, str], ranks: int, *words: object
+) -> str:
+    """Give what a program prints that is simulated, with some settings of its own."""
+    chosen = SETTINGS | QUICK | settings
     command = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
-    command += ["-hostfile", hosts, *settings, "--log=root.thresh:error", program]
-    done = subprocess.run(
-        [*map(str, command), *map(str, words)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    command += ["-hostfile", hosts, *(f"--cfg={of}:{to}" for of, to in chosen.items())]
+    command += ["--log=root.thresh:error", *words]
+    before = processor_seconds()
+    done = bounded(command, dict(os.environ))
     # After a few steps an energy may be said to be wrong: it is not yet exact enough.
+    if done.returncode > 1 and processor_seconds() - before > 0.95 * LIMIT:
+        raise TimeoutError(f"the simulation of {ranks} ranks {DID_NOT_END}")
     if done.returncode > 1:
+        sys.stderr.write(done.stderr)
         raise SystemExit(f"bench: the simulation of {ranks} ranks failed")
     return done.stdout.strip()

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import random
 from itertools import product
 
 import pytest
 
 import topoloom as tl
-from balance import exactness, near, optimality, repartitions, simulated
+from balance import exactness, near, optimality, repartitions, scattered, simulated
 
 
 def slow_fewest(excess: list[int]) -> int:
@@ -68,6 +69,15 @@ def test_near_partners_are_measured_on_whole_and_ragged_nodes(
 def test_tori_have_a_core_for_each_simulated_rank(ranks: int) -> None:
     machine = tl.load_machine(simulated.machine(ranks))
     assert machine.slot_count == ranks
+
+
+def test_scattered_nodes_are_neighbors_along_the_curve() -> None:
+    machine = tl.load_machine("torus:8x8x8")
+    nodes = random.Random(1).sample(range(512), 60)
+    order = scattered.along_curve(machine, nodes)
+    assert sorted(order) == sorted(nodes)
+    drawn, along = (machine.hops(at[:-1], at[1:]).sum() for at in (nodes, order))
+    assert along < drawn
 
 
 def test_sequences_of_tasks_are_measured_alike_for_all() -> None:
