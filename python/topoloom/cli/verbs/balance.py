@@ -34,7 +34,8 @@ def command(
             metavar="LOADS",
             help="How many tasks each rank holds: one integer per line. Or tasks that "
             "differ: a table with the columns task,owner,load,bytes, a METIS or Chaco "
-            "graph, or a hypergraph of Zoltan or PaToH.",
+            "graph, or a hypergraph of Zoltan or PaToH. METIS counts vertices from 1; "
+            "the output counts tasks from 0.",
         ),
     ],
     method: Annotated[

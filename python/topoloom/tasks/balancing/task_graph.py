@@ -40,6 +40,8 @@ def is_task_graph(path: str | Path) -> bool:
 def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskList:
     """Read tasks, which are vertices 0, 1, ..., with what they send to each other.
 
+    METIS counts vertices from 1: its vertex 1 is task 0.
+
     Parameters
     ----------
     path
