@@ -31,6 +31,7 @@ Collectives = Annotated[
 _GPUS_PER_NODE = typer.Option(
     "--gpus-per-node",
     metavar="N",
+    min=1,
     help="Ranks that share a node, one per GPU, for the messages of NCCL; where hosts "
     "of the machine have several slots, these are its GPUs.",
 )
@@ -55,6 +56,14 @@ Nccl = Annotated[
         "one of them, however it is started.",
     ),
 ]
+Torch = Annotated[
+    bool,
+    typer.Option(
+        "--torch",
+        help="Count what the program does by torch.distributed, where no torchrun in "
+        "the command says so: accelerate, deepspeed, srun python train.py, ...",
+    ),
+]
 FakeWorld = Annotated[
     int | None,
     typer.Option(
@@ -69,8 +78,8 @@ PlayedRanks = Annotated[
     typer.Option(
         "--rank",
         metavar="RANKS",
-        help="Ranks of --world to play, one after another, such as 0,256,512; those "
-        "in between do as the one before them.  [default: 0]",
+        help="Ranks of --world to play, one after another, such as 0,256,512: one "
+        "of each role, like a stage of a pipeline.  [default: 0]",
     ),
 ]
 Hosts = Annotated[

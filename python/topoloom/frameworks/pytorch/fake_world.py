@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a whole world sends, from a few of its ranks that were played one at a time.
 
-A rank that was played stands for itself and for those after it, up to the next that was
-played. One of them does in its own groups what the played rank did in those of the same
-shape: the same differences between the ranks of their members. Roots keep their place
-in a group. Messages keep the distance, around the smallest group that has both ends.
+A rank does in its own groups what the played rank of the same role did in those of the
+same shape (`roles.py`). Roots keep their place in a group, and messages the places of
+both ends; between other places they keep the distance, around the ends of a group only
+if the played rank sends so.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from topoloom._core import Error
 from topoloom.frameworks.pytorch.notes import Noted
+from topoloom.frameworks.pytorch.roles import Axes, Did, Members, Message, Roles
 from topoloom.graphs.mpi_collectives import OPERATIONS
-from topoloom.graphs.profile import KINDS
 from topoloom.graphs.traces.kineto import read_events
 from topoloom.graphs.traces.trace import Trace
-
-Members = tuple[int, ...]
 
 
 class _Call(NamedTuple):
@@ -33,142 +30,228 @@ class _Call(NamedTuple):
     bytes: int
 
 
-class _Groups:
-    """The groups of a world, found by a member and another group of the same shape."""
+class _Played(NamedTuple):
+    """What a played rank did, apart from the groups that it did it in.
 
-    def __init__(self, groups: Sequence[Members]) -> None:
-        self._shapes: dict[Members, int] = {}
-        self._places: dict[Members, tuple[int, int]] = {}
-        self._found: dict[tuple[int, int], list[tuple[int, Members]]]
-        self._found = defaultdict(list)
-        self._of: dict[int, list[Members]] = defaultdict(list)
-        for place, members in enumerate(groups):
-            shape = self._shapes.setdefault(_shape(members), len(self._shapes))
-            self._places[members] = shape, place
-            for rank in members:
-                self._found[shape, rank].append((place, members))
-                self._of[rank].append(members)
+    `exchanged` are the bytes to other places of all-to-alls with split sizes.
+    """
 
-    def alike(
-        self, members: Members, ranks: Sequence[int]
-    ) -> Iterator[tuple[int, Members | None]]:
-        """Find for each rank its group that is shaped as this one; of several the next.
-
-        Next is what was made at about the same time; None where there is none.
-        """
-        shape, made = self._places.get(members, (-1, 0))
-        for rank in ranks:
-            found = self._found.get((shape, rank), [])
-            near = min(found, key=lambda one: abs(one[0] - made), default=None)
-            yield rank, None if near is None else near[1]
-
-    def smallest(self, source: int, target: int) -> Members | None:
-        """Find the smallest group of both."""
-        both = [one for one in self._of[source] if target in one]
-        return min(both, key=len, default=None)
-
-
-def _shape(members: Members) -> Members:
-    return tuple(rank - members[0] for rank in members)
+    messages: Counter[Message]
+    collectives: Counter[_Call]
+    exchanged: Counter[tuple[Members, int, int, int]]
 
 
 class _Spread:
-    """Gives what was played to the ranks that it stands for."""
+    """Gives what was played to the ranks that do the same."""
 
     def __init__(self, noted: Sequence[Noted]) -> None:
         self.world = noted[0].world
         self.trace = Trace(self.world)
-        self.played = sorted({one.rank for one in noted})
         listed = dict.fromkeys(group for one in noted for group in one.groups)
-        self.groups = _Groups(list(listed))
+        self.axes = Axes(self.world, list(listed))
+        self._uneven = {
+            self.axes.axis(tuple(event["args"]["Process Group Ranks"]))
+            for one in noted
+            for event in one.events
+            if len(set(event["args"].get("In split size", ()))) > 1
+        }
+        self._did: dict[int, _Played] = {}
+        for one in noted:
+            self._did[one.rank] = self._read(one)
+        about = {rank: self._about(one) for rank, one in self._did.items()}
+        self.roles = Roles(self.axes, self.world, about)
+        self.known = [True] * self.world
+        for ranks in self.roles.unknown.values():
+            for rank in ranks:
+                self.known[rank] = False
         self._counts: dict[_Call, Counter[int]] = defaultdict(Counter)
+        self._sent: Counter[tuple[int, int]] = Counter()
+        self._received: Counter[tuple[int, int]] = Counter()
 
-    def take(self, noted: Noted) -> None:
-        """Spread what one played rank has counted."""
+    def _read(self, noted: Noted) -> _Played:
+        """Read the events of a rank."""
+        played = self._did.get(noted.rank, _Played(Counter(), Counter(), Counter()))
+        others = []
+        for event in noted.events:
+            args = event["args"]
+            members, calls = tuple(args["Process Group Ranks"]), args["Calls"]
+            if args["Collective name"] in ("send", "recv"):
+                played.messages[self._message(noted.rank, args)] += calls
+            elif self.axes.axis(members) in self._uneven and "In split size" in args:
+                own = members.index(noted.rank)
+                for place, part in enumerate(args["In split size"]):
+                    if part and place != own:
+                        played.exchanged[members, own, place, part] += calls
+            else:
+                others.append(event)
+        for call, calls in self._calls(noted.rank, others):
+            played.collectives[call] += calls
+        return played
+
+    def _message(self, rank: int, args: dict[str, Any]) -> Message:
+        is_sent = args["Collective name"] == "send"
+        other = args["Dst Rank" if is_sent else "Src Rank"]
+        around = self.axes.smallest(rank, other)
+        places = around.index(rank), around.index(other)
+        axis, size = self.axes.axis(around), args["In msg nelems"]
+        return Message(is_sent, axis, *places, size)
+
+    def _calls(
+        self, rank: int, events: list[dict[str, Any]]
+    ) -> Iterator[tuple[_Call, int]]:
         own = Trace(self.world)
-        read_events(own, noted.rank, noted.events, {})
+        read_events(own, rank, events, {})
         profile = own.profile()
         for loss in own.losses:
             self.trace.lose(loss)
-        ranks = self._alike(noted.rank)
         for _, operation, number, root, size, calls in profile.records.tolist():
             members = tuple(profile.communicators[number].tolist())
-            for group in self._family(members, ranks):
-                call = _Call(OPERATIONS[operation], group, root, size)
-                self._counts[call][noted.rank] += calls
-        for _, kind, source, target, size, calls in profile.traffic.tolist():
-            self._spread_message(KINDS[kind], source, target, size, calls, ranks)
+            yield _Call(OPERATIONS[operation], members, root, size), calls
+
+    def _about(self, played: _Played) -> Did:
+        axis = self.axes.axis
+        calls = Counter[Hashable]()
+        for call, count in played.collectives.items():
+            calls[call._replace(members=(axis(call.members),))] += count
+        return Did(played.messages, calls)
 
     def join(self) -> Trace:
-        """Count what the world does; played ranks that disagree are noted."""
+        """Count what the world does, and note what cannot be so."""
+        standing: dict[int, list[int]] = defaultdict(list)
+        for rank, played in enumerate(self.roles.stands):
+            standing[played].append(rank)
+        self._name_unknown()
+        for rank, ranks in sorted(standing.items()):
+            did, cached = self._did[rank], dict[Members, list[tuple[int, Members]]]()
+            for call, calls in did.collectives.items():
+                for members in self._family(call.members, rank, ranks, cached):
+                    self._counts[call._replace(members=members)][rank] += calls
+            for message, calls in did.messages.items():
+                self._spread_message(message, calls, rank, ranks)
+            for (members, own, other, size), calls in did.exchanged.items():
+                for one, group in self._groups(members, rank, ranks, cached):
+                    place = (group.index(one) + other - own) % len(group)
+                    self.trace.send(one, group[place], size, calls, "direct")
+        self._join_calls()
+        self._compare_messages()
+        return self.trace
+
+    def _join_calls(self) -> None:
+        standing: dict[Members, list[int]] = {}
         for call, counts in self._counts.items():
-            most = max(counts.values())
-            stand = {self._played(rank) for rank in call.members}
-            for rank in sorted(stand):
+            most, members = max(counts.values()), call.members
+            if members not in standing:
+                of = self.roles.stands
+                standing[members] = sorted(
+                    {of[one] for one in members if self.known[one]}
+                )
+            for rank in standing[members]:
                 if counts[rank] != most:
                     self.trace.lose(
                         f"ranks that were played disagree: rank {rank} has "
                         f"{counts[rank]} of {most} calls of {call.operation} with "
-                        f"{call.bytes} bytes in a group of {len(call.members)}"
+                        f"{call.bytes} bytes in a group of {len(members)}"
                     )
                     break
-            named = call.operation, call.members, call.bytes, most, max(call.root, 0)
+            named = call.operation, members, call.bytes, most, max(call.root, 0)
             self.trace.add(*named)
-        return self.trace
 
-    def _alike(self, rank: int) -> range:
-        """List the ranks that a played rank stands for; the first, for those before."""
-        place = self.played.index(rank)
-        begin = rank if place else 0
-        is_last = place == len(self.played) - 1
-        return range(begin, self.world if is_last else self.played[place + 1])
-
-    def _played(self, rank: int) -> int:
-        return self.played[max(bisect_right(self.played, rank) - 1, 0)]
-
-    def _family(self, members: Members, ranks: range) -> list[Members]:
+    def _family(
+        self,
+        members: Members,
+        rank: int,
+        ranks: Sequence[int],
+        cached: dict[Members, list[tuple[int, Members]]],
+    ) -> list[Members]:
         if len(members) == self.world:
             return [members]
-        found: dict[Members, None] = {}
-        for _, group in self._groups_alike(members, ranks):
-            found[group] = None
-        return list(found)
+        groups = self._groups(members, rank, ranks, cached)
+        return list(dict.fromkeys(group for _, group in groups))
+
+    def _groups(
+        self,
+        members: Members,
+        rank: int,
+        ranks: Sequence[int],
+        cached: dict[Members, list[tuple[int, Members]]],
+    ) -> list[tuple[int, Members]]:
+        """Find the group of each rank that is shaped as this one; note who has none."""
+        if members in cached:
+            return cached[members]
+        axis, place = self.axes.axis(members), members.index(rank)
+        without = []
+        found = cached[members] = []
+        for one in ranks:
+            group = self.axes.group(axis, one, place, members)
+            if group is not None:
+                found.append((one, group))
+            elif self.known[one]:
+                without.append(one)
+        if without:
+            self.trace.lose(
+                f"rank {_and_others(without)}: in no group shaped as {_some(members)},"
+                f" where rank {rank} was played; play them, too"
+            )
+        return found
 
     def _spread_message(
-        self, kind: str, source: int, target: int, size: int, calls: int, ranks: range
+        self, message: Message, calls: int, rank: int, ranks: Sequence[int]
     ) -> None:
-        """Spread the messages of a pair, `size` bytes in all of them."""
-        around = self.groups.smallest(source, target) or tuple(range(self.world))
-        distance = around.index(target) - around.index(source)
-        each, more = divmod(size, calls)
-        for rank, group in self._groups_alike(around, ranks):
-            other = group[(group.index(rank) + distance) % len(group)]
-            for bytes, count in ((each + 1, more), (each, calls - more)):
-                if count:
-                    self.trace.send(rank, other, bytes, count, kind)
-
-    def _groups_alike(
-        self, members: Members, ranks: range
-    ) -> Iterator[tuple[int, Members]]:
-        """Find the group of each rank that is shaped as this one; note who has none."""
-        without = []
-        for rank, group in self.groups.alike(members, ranks):
+        axis, size = message.axis, self.axes.size(message.axis)
+        is_ring = self.roles.is_ring(rank, axis)
+        for one in ranks:
+            group = self.axes.group(axis, one, message.own)
             if group is None:
-                without.append(rank)
+                continue
+            place = group.index(one) + message.other - message.own
+            if is_ring:
+                place %= size
+            if not 0 <= place < size:
+                continue
+            if message.is_sent:
+                self.trace.send(one, group[place], message.bytes, calls)
+                self._sent[one, group[place]] += message.bytes * calls
             else:
-                yield rank, group
-        if without:
-            others = f" and {len(without) - 1} others" if len(without) > 1 else ""
+                self._received[group[place], one] += message.bytes * calls
+
+    def _name_unknown(self) -> None:
+        unknown = self.roles.unknown
+        if unknown:
+            ranks = sorted(one for each in unknown.values() for one in each)
             self.trace.lose(
-                f"rank {without[0]}{others}: in no group shaped as {_some(members)},"
-                f" where rank {self._played(without[0])} was played; play them, too"
+                f"rank {_and_others(ranks)}: no rank was played at their place in "
+                f"groups shaped as {_some(self.roles.missing)}; play "
+                f"{_some(tuple(unknown), 16)[1:-1]}, too"
             )
+
+    def _compare_messages(self) -> None:
+        """Note pairs of which one end has other bytes; one for each pair of roles."""
+        named = set[tuple[int, int]]()
+        stands = self.roles.stands
+        for source, target in sorted({**self._sent, **self._received}):
+            pair = stands[source], stands[target]
+            sent = self._sent[source, target]
+            received = self._received[source, target]
+            if sent == received or pair in named:
+                continue
+            if not (self.known[source] and self.known[target]):
+                continue
+            named.add(pair)
+            what = (
+                f"rank {target} receives {received} bytes from rank {source}, which "
+                f"sends {sent}"
+            )
+            for rank, other in (pair[0], source), (pair[1], target):
+                if rank != other:
+                    what += f" by what rank {rank} did; play rank {other}, too"
+                    break
+            self.trace.lose(what)
 
 
 def spread(noted: Sequence[Noted]) -> Trace:
     """Make the trace of a world of what some of its ranks have counted.
 
-    Messages that a played rank receives must be those that the others send it.
+    It notes roles that were not played, and messages that are not received.
 
     Raises
     ------
@@ -179,37 +262,16 @@ def spread(noted: Sequence[Noted]) -> Trace:
         raise Error("the program started worlds of different sizes")
     spreading = _Spread(noted)
     for one in noted:
-        spreading.take(one)
         for what, calls in one.lost.items():
             spreading.trace.lose(f"rank {one.rank} lost {calls} {what}")
-    trace = spreading.join()
-    sent = _sent(trace, {one.rank for one in noted})
-    for one in noted:
-        received: Counter[int] = Counter()
-        for event in one.events:
-            args = event["args"]
-            if args["Collective name"] == "recv":
-                received[args["Src Rank"]] += args["In msg nelems"] * args["Calls"]
-        for source in sorted({*received, *sent[one.rank]}):
-            if received[source] != sent[one.rank][source]:
-                trace.lose(
-                    f"rank {one.rank} receives {received[source]} bytes from rank "
-                    f"{source}, which sends {sent[one.rank][source]} by what rank "
-                    f"{spreading._played(source)} did; play rank {source}, too"
-                )
-                break
-    return trace
+    return spreading.join()
 
 
-def _sent(trace: Trace, targets: set[int]) -> dict[int, Counter[int]]:
-    """Add up what is sent to some ranks, by rank and source."""
-    sent: dict[int, Counter[int]] = {target: Counter() for target in targets}
-    for (kind, source, target, bytes), calls in trace.messages.items():
-        if kind == "send" and target in sent:
-            sent[target][source] += bytes * calls
-    return sent
+def _and_others(ranks: Sequence[int]) -> str:
+    more = len(ranks) - 1
+    return f"{ranks[0]} and {more} others" if more else str(ranks[0])
 
 
-def _some(members: Members) -> str:
-    more = ", ..." if len(members) > 6 else ""
-    return f"[{', '.join(map(str, members[:6]))}{more}]"
+def _some(members: Members, most: int = 6) -> str:
+    more = ", ..." if len(members) > most else ""
+    return f"[{', '.join(map(str, members[:most]))}{more}]"

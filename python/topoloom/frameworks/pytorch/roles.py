@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which of the ranks that were played does what another rank would do.
+
+Groups of the same shape, those whose ranks differ by the same numbers, are an axis. The
+role of a rank is its places in the groups of some axes: those of messages, and those
+that tell played ranks apart that did different things.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+Members = tuple[int, ...]
+Places = tuple[int, ...]
+Key = tuple[Places, ...]
+
+
+class Message(NamedTuple):
+    """A message that a played rank sends or receives within a group of an axis."""
+
+    is_sent: bool
+    axis: int
+    own: int
+    other: int
+    bytes: int
+
+
+class Axes:
+    """The groups of a world by their shape; the last axis is the whole world."""
+
+    def __init__(self, world: int, groups: Sequence[Members]) -> None:
+        everyone = tuple(range(world))
+        shapes: dict[Members, int] = {}
+        self._axes: dict[Members, tuple[int, int]] = {}
+        self._of: dict[int, list[Members]] = defaultdict(list)
+        self._at: dict[tuple[int, int], list[tuple[int, int, Members]]]
+        self._at = defaultdict(list)
+        self.groups: list[list[Members]] = []
+        listed = [one for one in groups if len(one) < world]
+        for made, members in enumerate((*listed, everyone)):
+            shape = tuple(rank - members[0] for rank in members)
+            axis = shapes.setdefault(shape, len(shapes))
+            if axis == len(self.groups):
+                self.groups.append([])
+            self.groups[axis].append(members)
+            self._axes[members] = axis, made
+            for place, rank in enumerate(members):
+                self._at[axis, rank].append((made, place, members))
+                self._of[rank].append(members)
+        self.whole = shapes[everyone]
+
+    def axis(self, members: Members) -> int:
+        """Find the axis of a group; a group of all ranks is the whole world."""
+        return self._axes.get(members, (self.whole, 0))[0]
+
+    def size(self, axis: int) -> int:
+        """Count the members of a group."""
+        return len(self.groups[axis][0])
+
+    def places(self, axis: int, rank: int) -> Places:
+        """List the places of a rank, one for each of its groups of an axis."""
+        return tuple(sorted(place for _, place, _ in self._at_of(axis, rank)))
+
+    def group(
+        self, axis: int, rank: int, place: int, near: Members = ()
+    ) -> Members | None:
+        """Find the group of a rank along an axis, if it can at this place.
+
+        Of several the one made at about the same time; None where there is none.
+        """
+        made = self._axes.get(near, (axis, 0))[1]
+        found = self._at_of(axis, rank)
+        best = min(
+            found, key=lambda one: (one[1] != place, abs(one[0] - made)), default=None
+        )
+        return None if best is None else best[2]
+
+    def _at_of(self, axis: int, rank: int) -> Sequence[tuple[int, int, Members]]:
+        return self._at.get((axis, rank), ())
+
+    def smallest(self, source: int, target: int) -> Members:
+        """Find the smallest group of both."""
+        return min((one for one in self._of[source] if target in one), key=len)
+
+    def composed(self, axis: int, rank: int) -> bool:
+        """Whether groups of another axis divide the group of a rank, as tp does tp-pp.
+
+        Its places then follow from those of others.
+        """
+        for _, _, members in self._at_of(axis, rank):
+            inside = set(members)
+            for other in range(len(self.groups)):
+                if 1 < self.size(other) < len(members) and all(
+                    any(
+                        inside.issuperset(one) for _, _, one in self._at_of(other, each)
+                    )
+                    for each in members
+                ):
+                    return True
+        return False
+
+
+class Did(NamedTuple):
+    """What a played rank did: its messages by calls, and collectives to compare."""
+
+    messages: Counter[Message]
+    collectives: Counter[Hashable]
+
+    def offsets(self, axis: int) -> tuple[Counter[tuple[int, int]], ...]:
+        """Count what is sent and received by how far it goes along an axis."""
+        sent, received = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
+        for one, calls in self.messages.items():
+            if one.axis == axis and one.is_sent:
+                sent[one.other - one.own, one.bytes] += calls
+            elif one.axis == axis:
+                received[one.own - one.other, one.bytes] += calls
+        return sent, received
+
+    def passes_on(self, axis: int) -> bool:
+        """Whether it sends as far as it receives from, as the middle of a pipeline."""
+        sent, received = self.offsets(axis)
+        return sent == received
+
+    def is_ring(self, axis: int, size: int) -> bool:
+        """Whether that is so only around the ends of its group."""
+        if self.passes_on(axis):
+            return False
+        around = []
+        for side in self.offsets(axis):
+            counts = Counter[tuple[int, int]]()
+            for (offset, bytes), calls in side.items():
+                counts[offset % size, bytes] += calls
+            around.append(counts)
+        return around[0] == around[1]
+
+
+class Roles:
+    """Gives every rank the played rank that it does as.
+
+    Attributes
+    ----------
+    stands
+        The played rank of every rank.
+    unknown
+        Ranks whose role was not played: one of each such role, to all that have it.
+    missing
+        A group along which the places of the first of them were not played.
+    """
+
+    def __init__(self, axes: Axes, world: int, did: Mapping[int, Did]) -> None:
+        self._axes, self._did = axes, did
+        self._played = sorted(did)
+        self._rings: dict[tuple[int, int], bool] = {}
+        self._sent_along = {
+            one.axis for each in did.values() for one in each.messages
+        } - {axes.whole}
+        self._telling = self._choose()
+        self.stands: list[int] = []
+        self.unknown: dict[int, list[int]] = {}
+        self.missing: Members = ()
+        self._stand(world)
+
+    def is_ring(self, rank: int, axis: int) -> bool:
+        """Whether a played rank sends around the ends of its groups."""
+        at = rank, axis
+        if at not in self._rings:
+            self._rings[at] = self._did[rank].is_ring(axis, self._axes.size(axis))
+        return self._rings[at]
+
+    def _key(self, rank: int) -> Key:
+        return tuple(self._axes.places(axis, rank) for axis in self._telling)
+
+    def _choose(self) -> list[int]:
+        """Choose axes: those of messages, then those that tell played ranks apart."""
+        axes, chosen = self._axes, sorted(self._sent_along)
+        rest = [
+            axis
+            for axis in sorted(range(len(axes.groups)), key=axes.size)
+            if axis not in chosen and axis != axes.whole
+        ]
+        whole = [one for one in rest if axes.composed(one, axes.groups[one][0][0])]
+        simple = [one for one in rest if one not in whole]
+        # Of axes that are not made of others, all that differ may be the reason.
+        unlike = self._unlike(chosen)
+        chosen += [axis for axis in simple if self._differs(axis, unlike)]
+        for axis in whole:
+            if self._differs(axis, self._unlike(chosen)):
+                chosen.append(axis)
+        return chosen
+
+    def _unlike(self, chosen: Sequence[int]) -> list[list[int]]:
+        """List played ranks of the same places that did different things."""
+        same: dict[Key, list[int]] = defaultdict(list)
+        for rank in self._played:
+            same[tuple(self._axes.places(axis, rank) for axis in chosen)].append(rank)
+        return [
+            ranks
+            for ranks in same.values()
+            if any(self._did[rank] != self._did[ranks[0]] for rank in ranks)
+        ]
+
+    def _differs(self, axis: int, among: Sequence[Sequence[int]]) -> bool:
+        return any(
+            len({self._axes.places(axis, rank) for rank in ranks}) > 1
+            for ranks in among
+        )
+
+    def _stand(self, world: int) -> None:
+        by_key: dict[Key, list[int]] = defaultdict(list)
+        for rank in self._played:
+            by_key[self._key(rank)].append(rank)
+        found: dict[Key, tuple[list[int], bool]] = {
+            key: (ranks, True) for key, ranks in by_key.items()
+        }
+        first: dict[Key, int] = {}
+        for rank in range(world):
+            if rank in self._did:
+                self.stands.append(rank)
+                continue
+            key = self._key(rank)
+            if key not in found:
+                found[key] = self._nearest(key, by_key)
+            ranks, is_known = found[key]
+            self.stands.append(ranks[max(bisect_right(ranks, rank) - 1, 0)])
+            if is_known:
+                continue
+            one = first.setdefault(key, rank)
+            self.unknown.setdefault(one, []).append(rank)
+            if not self.missing:
+                own = self._key(self.stands[rank])
+                differs = [a != b for a, b in zip(key, own, strict=True)].index(True)
+                self.missing = self._axes.groups[self._telling[differs]][0]
+
+    def _nearest(
+        self, key: Key, by_key: Mapping[Key, list[int]]
+    ) -> tuple[list[int], bool]:
+        """Find who was played for a role that was not; whether it is known to do so."""
+        best: tuple[tuple[int, ...], list[int], bool] | None = None
+        for other, ranks in by_key.items():
+            fits, is_known, apart, after = True, True, 0, 0
+            unlike = 0
+            for axis, own, played in zip(self._telling, key, other, strict=True):
+                if own == played:
+                    continue
+                unlike += 1
+                fit = self._fits(axis, own, played, ranks[0])
+                fits &= fit
+                is_known &= fit and self._axes.size(axis) > 2
+                if own and played:
+                    apart += abs(own[0] - played[0])
+                    after += own[0] < played[0]
+            rank = (not fits, unlike, apart, after)
+            if best is None or rank < best[0]:
+                best = rank, ranks, is_known
+        assert best is not None
+        return best[1:]
+
+    def _fits(self, axis: int, own: Places, played: Places, rank: int) -> bool:
+        """Whether a rank may do at a place what a played one did at another."""
+        if axis not in self._sent_along or len(own) != 1 or len(played) != 1:
+            return False
+        if self.is_ring(rank, axis):
+            return True
+        did, size = self._did[rank], self._axes.size(axis)
+        return did.passes_on(axis) and all(
+            0 <= one.other - one.own + own[0] < size
+            for one in did.messages
+            if one.axis == axis
+        )

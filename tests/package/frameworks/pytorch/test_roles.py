@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One played rank of each role says what the whole world does, in any order of axes."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from topoloom.frameworks.pytorch import injected
+from topoloom.frameworks.pytorch.fake_world import spread
+from topoloom.frameworks.pytorch.notes import Noted, joined
+from topoloom.graphs.traces.trace import Trace
+
+Members = tuple[int, ...]
+
+
+def same(one: Trace, other: Trace) -> bool:
+    """Compare two traces call by call."""
+    return rows(one) == rows(other)
+
+
+def rows(trace: Trace) -> list[tuple[Any, ...]]:
+    profile = trace.profile()
+    records = [
+        (operation, tuple(profile.communicators[number].tolist()), root, size, calls)
+        for _, operation, number, root, size, calls in profile.records.tolist()
+    ]
+    return sorted(records) + sorted(map(tuple, profile.traffic.tolist()))
+
+
+class Job(NamedTuple):
+    """A mesh, its slowest axis first, and whether its pipeline is interleaved."""
+
+    axes: tuple[tuple[str, int], ...]
+    interleaved: bool = False
+    calls_in_world: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Size of each axis."""
+        return tuple(size for _, size in self.axes)
+
+    @property
+    def world(self) -> int:
+        """Count the ranks."""
+        return prod(self.shape)
+
+    def along(self, *names: str) -> list[Members]:
+        """List the groups along an axis, or along several at once."""
+        ranks = np.arange(self.world).reshape(self.shape)
+        inner = [i for i, (name, _) in enumerate(self.axes) if name in names]
+        outer = [i for i in range(len(self.axes)) if i not in inner]
+        size = prod(self.shape[i] for i in inner)
+        rows = ranks.transpose(*outer, *inner).reshape(-1, size)
+        return [tuple(row) for row in rows.tolist()]
+
+    def groups(self) -> list[Members]:
+        """List what Megatron makes: axes, products of them, and of both embeddings."""
+        sets = [("tp",), ("pp",), ("dp",), ("cp",), ("tp", "pp"), ("dp", "cp")]
+        found = [one for names in sets for one in self.along(*names)]
+        ends = [(one[0], one[-1]) for one in self.along("pp") if len(one) > 1]
+        return [tuple(range(self.world)), *found, *ends]
+
+    def rank_at(self, **places: int) -> int:
+        """Find the rank at these places, and at the first of other axes."""
+        at = [places.get(name, 0) for name, _ in self.axes]
+        return int(np.ravel_multi_index(at, self.shape))
+
+    def roles(self, **others: int) -> list[int]:
+        """Name a rank of each role: of a pipeline the ends and one between them."""
+        sizes = dict(self.axes)
+        stages = {0, min(1, sizes["pp"] - 1), sizes["pp"] - 1}
+        # Both of a pair, whose ends may differ like those of a pipeline.
+        parts = range(2 if sizes["cp"] == 2 else 1)
+        named = product(stages, parts)
+        return sorted(self.rank_at(pp=pp, cp=cp, **others) for pp, cp in named)
+
+
+def did(rank: int, job: Job) -> Noted:
+    """Write what a rank counts in some steps of 1F1B with attention in a ring."""
+    events: list[dict[str, Any]] = []
+    everyone = tuple(range(job.world))
+
+    def call(name: str, members: Members, *about: Any) -> None:
+        events.append(injected.event(name, members, about))
+        events[-1]["args"]["Calls"] = 3
+
+    def own(*names: str) -> Members:
+        return next(one for one in job.along(*names) if rank in one)
+
+    def pass_on(members: Members, size: int, step: int, around: bool = False) -> None:
+        """Send to one neighbor in a group, and receive from the other."""
+        place, count = members.index(rank), len(members)
+        group = everyone if job.calls_in_world else members
+        for name, key, other in (
+            ("send", "Dst Rank", place + step),
+            ("recv", "Src Rank", place - step),
+        ):
+            if around or 0 <= other < count:
+                call(name, group, size, key, group.index(members[other % count]))
+
+    call("allreduce", own("tp"), 100)
+    call("reduce_scatter", own("dp", "cp"), 200)
+    call("broadcast", own("tp", "pp"), 8, "Root rank", len(own("tp", "pp")) - 1)
+    call("allreduce", everyone, 16)
+    if len(own("cp")) > 1:
+        pass_on(own("cp"), 40, 1, around=True)
+    pipe = own("pp")
+    stage, last = pipe.index(rank), len(pipe) - 1
+    if stage == last:
+        call("allreduce", own("dp"), 4)
+    if last and stage in (0, last):
+        call("allreduce", (pipe[0], pipe[-1]), 1000)
+    pass_on(pipe, 64, 1)
+    pass_on(pipe, 48, -1)
+    if job.interleaved and last:
+        group = everyone if job.calls_in_world else pipe
+        first, end = group.index(pipe[0]), group.index(pipe[-1])
+        if stage == 0:
+            call("recv", group, 60, "Src Rank", end)
+        if stage == last:
+            call("send", group, 60, "Dst Rank", first)
+    return Noted(rank, job.world, events, job.groups(), {}, "")
+
+
+sizes = st.tuples(*[st.integers(1, most) for most in (2, 5, 3, 4)])
+jobs = st.builds(
+    lambda order, sizes, *flags: Job(
+        tuple((name, dict(zip(("tp", "pp", "dp", "cp"), sizes, strict=True))[name])
+              for name in order), *flags),
+    st.permutations(["tp", "pp", "dp", "cp"]), sizes, st.booleans(), st.booleans(),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(jobs, st.data())
+def test_one_rank_of_each_role_is_enough(job: Job, data: st.DataObject) -> None:
+    everyone = [did(rank, job) for rank in range(job.world)]
+    others = {
+        name: data.draw(st.integers(0, size - 1))
+        for name, size in job.axes
+        if name in ("tp", "dp")
+    }
+    few = spread([everyone[rank] for rank in job.roles(**others)])
+    assert not few.losses
+    assert same(few, joined(everyone))
+    all_played = spread(everyone)
+    assert not all_played.losses
+    assert same(all_played, joined(everyone))
+
+
+def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
+    job = Job((("tp", 2), ("pp", 4), ("dp", 3), ("cp", 1)))
+    every = [did(rank, job) for rank in range(job.world)]
+    [loss, *_] = spread([every[0], every[9]]).losses
+    assert loss == (
+        "rank 3 and 11 others: no rank was played at their place in groups shaped as "
+        "[0, 3, 6, 9]; play 3, 6, too"
+    )
+
+
+@pytest.mark.parametrize("size", [3, 4, 7])
+def test_no_message_goes_around_the_ends_of_a_pipeline(size: int) -> None:
+    """Nor is a first stage, played alone, taken for the others of a ring."""
+    job = Job((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
+    found = spread([did(1, job)])
+    assert any("play 0" in loss for loss in found.losses)
+    for _, source, target, _ in found.messages:
+        assert abs(source - target) == 1
+
+
+def test_ends_of_messages_that_disagree_are_named() -> None:
+    job = Job((("dp", 2), ("pp", 4), ("tp", 1), ("cp", 1)))
+    every = [did(rank, job) for rank in range(4)]
+    [sent] = [
+        event["args"] for event in every[1].events if event["args"].get("Dst Rank") == 2
+    ]
+    sent["In msg nelems"] += 1
+    [loss] = spread(every).losses
+    assert loss == "rank 2 receives 192 bytes from rank 1, which sends 195"
+
+
+def test_places_that_tell_unlike_ranks_apart_are_roles_without_messages() -> None:
+    """Only stage 1 of mesh dp, pp does something: not the ranks after the played."""
+    job = Job((("dp", 4), ("pp", 2)))
+    world, listed = job.world, job.along("dp") + job.along("pp")
+
+    def played(rank: int) -> Noted:
+        events = []
+        if rank % 2:
+            events = [injected.event("allreduce", (1, 3, 5, 7), (200,))]
+            events[0]["args"]["Calls"] = 1
+        return Noted(rank, world, events, listed, {}, "")
+
+    few = spread([played(0), played(1)])
+    assert not few.losses
+    assert same(few, joined([played(rank) for rank in range(world)]))
