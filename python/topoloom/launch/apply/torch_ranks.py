@@ -56,7 +56,9 @@ here = os.path.dirname(os.path.abspath(__file__))
 rest = [path for path in sys.path if os.path.abspath(path or ".") != here]
 spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
 if spec is not None and spec.loader is not None:
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
 """
 
 

@@ -40,7 +40,9 @@ rank, world = dist.get_rank(), dist.get_world_size()
 @pytest.fixture(autouse=True)
 def double(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Let programs find the double, and a sitecustomize of the user's own."""
-    (tmp_path / "sitecustomize.py").write_text("import builtins\nbuiltins.ours = 3\n")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import builtins\nbuiltins.ours = mine = 3\n"
+    )
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{DOUBLE}")
 
 
@@ -72,8 +74,8 @@ def messages(kind: str) -> dict[tuple[int, int], tuple[int, int]]:
 
 def test_calls_of_a_job_are_counted(topoloom: Command) -> None:
     done = topoloom("record", "-o", "p.npz", *torchrun("""\
-import builtins
-assert builtins.ours == 3
+import builtins, sitecustomize
+assert builtins.ours == sitecustomize.mine == 3
 pairs = [dist.new_group([0, 2]), dist.new_group([1, 3])]
 for _ in range(5):
     dist.all_reduce(Tensor(10, 2))
@@ -170,7 +172,8 @@ tensors = [[first, first + 1] for first in range(0, 16, 2)]
 shards = [[s + t, s + t + 2] for s in range(0, 16, 4) for t in range(2)]
 own = [dist.new_group(ranks, None, "nccl") for ranks in tensors]
 split = dist.split_group(split_ranks=shards)
-dist.all_reduce(Tensor(100), own[rank // 2])
+_, work = dist.all_reduce(Tensor(100), own[rank // 2])
+assert [one.count for one in work.result] == [100]  # where DDP finds gradients
 dist.all_gather_into_tensor(Tensor(20), Tensor(10), split)
 dist.all_reduce(Tensor(1))
 if stage < 3:

@@ -60,7 +60,21 @@ ops = SimpleNamespace(
         barrier=_operation("tensor process_group device_ids"),
     )
 )
+
+
+class Future:
+    """Has a result."""
+
+    def set_result(self, result):
+        """Take it."""
+        self.result = result
+
+
+futures = SimpleNamespace(Future=Future)
 _C = SimpleNamespace(DispatchKey=SimpleNamespace(BackendSelect=4))
+_C._distributed_c10d = SimpleNamespace(
+    _create_work_from_future=lambda future: SimpleNamespace(boxed=lambda: future)
+)
 if "OLD_TORCH" not in os.environ:
     _C._dispatch_keyset_full_after = lambda key: key - 1
 

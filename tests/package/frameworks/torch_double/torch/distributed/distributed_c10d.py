@@ -62,7 +62,7 @@ def _peers(group, rank):
 
 
 def all_reduce(tensor, group=None):
-    torch.ops.c10d.allreduce_.default([tensor], group or _groups[0], None)
+    return torch.ops.c10d.allreduce_.default([tensor], group or _groups[0], None)
 
 
 def broadcast(tensor, src, group=None):
