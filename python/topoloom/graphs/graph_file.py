@@ -170,7 +170,9 @@ def _load_monitoring(path: str | Path) -> CommGraph:
         names = sorted(glob.glob(str(path)))  # noqa: PTH207
         files = [Path(name) for name in names]
     if not files:
-        raise Error(f"{path}: there is no .prof file")
+        raise Error(
+            f"{path}: has no trace of a job, and no .prof file of Open MPI's monitoring"
+        )
     parts = [
         data if data.endswith(b"\n") else data + b"\n"
         for data in (file.read_bytes() for file in files)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,7 @@ class Profile:
             by_nccl = nccl_expansion(self.rank_count, gpus_per_node)
             parts += [self.direct(phase), self.expanded(phase, by_nccl)]
         else:
-            check_collectives(collectives)
+            check_collectives(collectives, (*COLLECTIVES, BY_NCCL))
         if collectives == "expand":
             parts += [self.direct(phase), self.expanded(phase)]
         return joined(parts).summed()
@@ -199,10 +200,10 @@ class Profile:
         }
 
 
-def check_collectives(word: str) -> None:
-    """Refuse a word that is none of `COLLECTIVES`."""
-    if word not in COLLECTIVES:
-        raise Error(f"collectives: '{word}' is none of {', '.join(COLLECTIVES)}")
+def check_collectives(word: str, known: Sequence[str] = COLLECTIVES) -> None:
+    """Refuse a word that is not known."""
+    if word not in known:
+        raise Error(f"collectives: '{word}' is none of {', '.join(known)}")
 
 
 def load_profile(path: str | Path) -> Profile:

@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records an MPI program into a file, and sums up what it sent."""
+"""Records a program into a file, and sums up what it sent."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from topoloom._core import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import Profile
 from topoloom.support.number_ranges import compress_ranges
+
+_READER = (
+    "in Python, topoloom.frameworks.pytorch.run.read_recording(FOLDER).profile()."
+    'save("job.npz") writes it'
+)
 
 
 class Recorded(NamedTuple):
@@ -129,9 +137,10 @@ def record_torch(
     Parameters
     ----------
     program
-        The command, with torchrun; for a fake world one that starts one process.
+        The command that starts all ranks; for a fake world, one process.
     output
-        The file to write, .npz.
+        The file to write, .npz; the notes of the ranks are beside it for a moment, so
+        all hosts should see its folder.
     collectives
         As `topoloom.graphs.profile.Profile.save` takes them.
     world, ranks
@@ -145,28 +154,44 @@ def record_torch(
     Raises
     ------
     topoloom.Error
-        If the command cannot be started.
+        If the command cannot be started, or started several jobs; if the file cannot be
+        written, and where the notes are then.
     topoloom.preload.record.NothingRecorded
         If no process of it started a world of torch.distributed.
     """
-    from topoloom.frameworks.pytorch.run import play_ranks, run_job
+    from topoloom.frameworks.pytorch.run import play_ranks, read_recording, run_job
+    from topoloom.graphs.nccl_collectives import nccl_expansion
+    from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
+    from topoloom.preload.record.keeping import keeping
+    from topoloom.support.files import check_writable
 
-    limits = (timeout, stdout)
-    if world is None:
-        job = run_job(program, *limits)
-    else:
-        job = play_ranks(program, world, ranks, *limits)
-    if not job.noted:
-        raise NothingRecorded(
-            f"nothing was recorded (exit status {job.status}): no process of the "
-            "command started a world of torch.distributed, or its Python ignores "
-            "PYTHONPATH",
-            job.status,
-        )
-    trace = job.trace()
-    profile = replace(trace.profile(), wall_seconds=job.seconds, exit_status=job.status)
-    profile.save(output, collectives, gpus_per_node)
+    if not program:
+        raise Error("no command; write it after --, as in: -- torchrun train.py")
+    if collectives == BY_NCCL:
+        nccl_expansion(world or gpus_per_node, gpus_per_node)  # refuses what it cannot
+    check_writable(output)
+    folder = tempfile.mkdtemp(prefix=".topoloom-torch-", dir=output.absolute().parent)
+    try:
+        limits = (folder, timeout, stdout)
+        if world is None:
+            job = run_job(program, *limits)
+        else:
+            job = play_ranks(program, world, ranks, *limits)
+        if not any(one.stat().st_size for one in Path(folder).glob("*.calls")):
+            raise NothingRecorded(
+                f"nothing was recorded (exit status {job.status}): no process of the "
+                "command started a world of torch.distributed, or its Python ignores "
+                "PYTHONPATH",
+                job.status,
+            )
+        trace = read_recording(folder)
+        with keeping(folder, "*.calls", _READER):
+            profile = trace.profile()
+            profile = replace(profile, wall_seconds=job.seconds, exit_status=job.status)
+            profile.save(output, collectives, gpus_per_node)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
     return Recorded(profile, output, collectives, losses, gpus_per_node)

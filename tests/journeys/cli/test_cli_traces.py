@@ -126,6 +126,15 @@ def test_a_dump_that_lacks_something_is_used_only_by_request(topoloom: Command) 
             "none.mtx: No such file or directory",
         ),
         (
+            ["pattern", "import", "empty"],
+            "empty: has no trace of a job, and no .prof file of Open MPI's monitoring",
+        ),
+        (["pattern", "import", "empty", "--format", "kineto"], "empty: has no files"),
+        (
+            ["pattern", "import", "step.hlo", "--gpus-per-node", "0"],
+            "invalid value for '--gpus-per-node': Input should be greater than or",
+        ),
+        (
             ["pattern", "import", "step.hlo", "--collectives", "bogus"],
             "collectives: 'bogus' is none of expand, keep, drop, nccl",
         ),
@@ -145,6 +154,7 @@ def test_bad_input_is_one_line(
 ) -> None:
     Path("step.hlo").write_text(PROGRAM)
     Path("cut.hlo").write_text(PROGRAM[:-3])
+    Path("empty").mkdir()
     Path("m.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 0\n")
     found = topoloom(*words, "-o", "x.npz")
     assert found.status == 2

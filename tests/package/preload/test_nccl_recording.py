@@ -172,6 +172,15 @@ def test_the_verb_expands_collectives_by_nccl(program: Path, tmp_path: Path) -> 
     assert graph.total_bytes == 2 * 3 * 4 * 3 * 4000  # of 4 parts, each to 3 ranks
 
 
+def test_another_plugin_for_nccl_is_replaced_and_named(
+    program: Path, tmp_path: Path
+) -> None:
+    script = Script(((0, 1),), (ALL,))
+    said = record(program, tmp_path, script, NCCL_PROFILER_PLUGIN="inspector")
+    line = "topoloom: NCCL_PROFILER_PLUGIN=inspector: our plugin ran in its place"
+    assert said == f"0\n{line}\n"
+
+
 def test_the_verb_says_in_a_line_what_is_wrong(program: Path, tmp_path: Path) -> None:
     script = Script(((0, 1),), (ALL,))
     said = record(program, tmp_path, script, CC="no-such-compiler")

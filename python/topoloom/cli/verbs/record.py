@@ -17,6 +17,7 @@ from topoloom.cli.options.programs import (
     Nccl,
     PlayedRanks,
     Program,
+    Torch,
 )
 
 
@@ -29,6 +30,7 @@ def command(
     collectives: Collectives = "expand",
     gpus_per_node: GpusPerNode = 8,
     mpicc: Mpicc = None,
+    torch: Torch = False,
     nccl: Nccl = False,
     world: FakeWorld = None,
     ranks: PlayedRanks = None,
@@ -47,9 +49,9 @@ def command(
     MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends the job and keeps what
     was counted. The exit status is the program's.
 
-    PyTorch: a command with torchrun, or one process that plays ranks of a large
-    --world. Counts every call of torch.distributed, also by DDP, FSDP and compiled
-    code.
+    PyTorch: a command with torchrun, another one with --torch, or one process that
+    plays ranks of a large --world. Counts every call of torch.distributed, also by
+    DDP, FSDP and compiled code.
 
     NCCL, by --nccl: any program, also without PyTorch. Counts what NCCL 2.23 or later
     reports to profiler plugins.
@@ -60,6 +62,7 @@ def command(
       topoloom record -o app.npz --collectives keep -- srun -n 4096 ./app
       topoloom record -o app.npz --mpicc /opt/mpi/bin/mpicc -- ./run-my-job.sh
       topoloom record -o job.npz -- torchrun --nproc-per-node 8 train.py
+      topoloom record -o job.npz --torch -- srun -n 16 python train.py
       topoloom record -o job.npz --world 1024 --rank 0,512 -- python train.py
       topoloom record -o job.npz --nccl -- mpirun -n 8 all_reduce_perf -b 8 -e 128M
     """
@@ -68,7 +71,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
     from topoloom.cli.exit_status import Failure
-    from topoloom.graphs.profile import BY_NCCL, check_collectives
+    from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, check_collectives
     from topoloom.launch.apply.torch_ranks import is_torchrun
     from topoloom.preload.record import NothingRecorded
     from topoloom.support.units import parse_duration
@@ -76,7 +79,11 @@ def command(
 
     if output.suffix != ".npz":
         raise Error(f"{output}: communication graphs are written as .npz")
-    is_torch = not nccl and (world is not None or is_torchrun(program))
+    if nccl and torch:
+        raise Error(
+            "--torch counts what PyTorch calls, --nccl what NCCL does; give one"
+        )
+    is_torch = not nccl and (torch or world is not None or is_torchrun(program))
     if (is_torch or nccl) and mpicc is not None:
         by = "--nccl" if nccl else "a program of PyTorch"
         raise Error(f"--mpicc makes no difference to {by}")
@@ -84,10 +91,13 @@ def command(
         raise Error("--nccl records real jobs, and --world plays one")
     if world is None and ranks is not None:
         raise Error("--rank needs --world, the number of ranks in all")
-    if not (is_torch or nccl) or collectives != BY_NCCL:
-        check_collectives(collectives)
+    by_gpus = (BY_NCCL,) if is_torch or nccl else ()
+    check_collectives(collectives, (*COLLECTIVES, *by_gpus))
+    seconds = None if timeout is None else parse_duration(timeout)
+    if seconds == 0:
+        raise Error("--timeout 0 leaves the job no time; give it some, e.g. 10min")
     limits: dict[str, Any] = {
-        "timeout": None if timeout is None else parse_duration(timeout),
+        "timeout": seconds,
         "stdout": sys.stderr if as_json else None,
     }
     try:
@@ -95,7 +105,7 @@ def command(
             limits["gpus_per_node"] = gpus_per_node
             recorded = record_nccl(program, output, collectives, **limits)
         elif is_torch:
-            limits |= {"world": world, "ranks": ranks or "0"}
+            limits |= {"world": world, "ranks": "0" if ranks is None else ranks}
             limits["gpus_per_node"] = gpus_per_node
             recorded = record_torch(program, output, collectives, **limits)
         else:
@@ -119,11 +129,18 @@ def _print(facts: dict[str, Any], output: Path) -> None:
     lines = [
         ("ranks", f"{facts['ranks']}, {facts['seconds']:.3g} s"),
         (
-            "sent",
+            "point to point",
             f"{facts['bytes']:,} bytes in {facts['messages']:,} messages "
             f"between {facts['pairs']:,} pairs",
         ),
     ]
+    if calls := facts["collectives"]:
+        named = ", ".join(f"{count:,} {name}" for name, count in calls.items())
+        lines.append(("collectives", named))
+    if facts["graph_bytes"] != facts["bytes"]:
+        count = f"{facts['graph_messages']:,} messages"
+        both = f"{facts['graph_bytes']:,} bytes in {count}"
+        lines.append(("with collectives", both))
     if pair := facts["busiest_pair"]:
         lines.append(
             (
@@ -132,13 +149,6 @@ def _print(facts: dict[str, Any], output: Path) -> None:
                 f"in {pair['messages']:,} messages",
             )
         )
-    if calls := facts["collectives"]:
-        named = ", ".join(f"{count:,} {name}" for name, count in calls.items())
-        lines.append(("collectives", named))
-    if facts["graph_bytes"] != facts["bytes"]:
-        count = f"{facts['graph_messages']:,} messages"
-        both = f"{facts['graph_bytes']:,} bytes in {count}"
-        lines.append(("with collectives", both))
     if facts["phases"] not in ([0], []):
         lines.append(("phases", ", ".join(map(str, facts["phases"]))))
     print_facts(lines, written=[output])

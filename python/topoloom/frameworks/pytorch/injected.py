@@ -24,6 +24,7 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -248,6 +249,8 @@ def begin(rank: int, world: int) -> None:
     import torch
 
     about = {"rank": rank, "world": world, "torch": str(torch.__version__)}
+    about |= {"began": time.time(), "parent": os.getppid()}
+    about["attempt"] = os.environ.get("TORCHELASTIC_RESTART_COUNT")
     try:
         if not _kept:
             _kept.extend(observe())

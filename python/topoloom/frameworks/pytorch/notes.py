@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,37 @@ from topoloom._core import Error
 from topoloom.graphs.traces.kineto import read_events
 from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import named
+
+
+class Start(NamedTuple):
+    """The start of a process.
+
+    Attributes
+    ----------
+    process
+        Its host and number.
+    agent
+        The host and number of what started it.
+    attempt
+        How often torchrun had started its ranks again before; None without torchrun.
+    began
+        When it started a world, in seconds of its host's clock.
+    """
+
+    process: str = ""
+    agent: str = ""
+    attempt: int | None = None
+    began: float = 0.0
+
+    def follows(self, other: Start) -> bool:
+        """Return whether torchrun has put this process in the place of another.
+
+        It counts the restarts that it decides, but not those by other hosts.
+        """
+        if self.attempt is None or other.attempt is None:
+            return False
+        same = self.attempt == other.attempt and self.agent == other.agent
+        return same or self.attempt > other.attempt
 
 
 class Noted(NamedTuple):
@@ -33,6 +65,8 @@ class Noted(NamedTuple):
         What could not be counted: in words, and how often.
     refused
         Why PyTorch could not be observed; empty if it was.
+    start
+        Which process it was.
     """
 
     rank: int
@@ -41,6 +75,7 @@ class Noted(NamedTuple):
     groups: list[tuple[int, ...]]
     lost: dict[str, int]
     refused: str
+    start: Start = Start()
 
 
 def read_notes(folder: Path) -> list[Noted]:
@@ -72,7 +107,15 @@ def _read(file: Path) -> Noted | None:
         release, refused = about["torch"], about.get("refused", "")
         if refused:
             refused = f"PyTorch {release} cannot be recorded: {refused}"
-        noted = Noted(about["rank"], about["world"], [], [], {}, refused)
+        host, number, _ = file.stem.rsplit("-", 2)
+        attempt = about.get("attempt")
+        start = Start(
+            f"{host} {number}",
+            f"{host} {about.get('parent', 0)}",
+            None if attempt is None else int(attempt),
+            about.get("began", 0.0),
+        )
+        noted = Noted(about["rank"], about["world"], [], [], {}, refused, start)
         slot = 0
         for line in lines:
             if "group" in line:
@@ -89,7 +132,48 @@ def _read(file: Path) -> Noted | None:
     return noted
 
 
-def joined(noted: list[Noted]) -> Trace:
+class LastStarts(NamedTuple):
+    """What counts of a job, and how many processes were started again after."""
+
+    noted: list[Noted]
+    left_out: int
+
+
+def last_starts(noted: Sequence[Noted]) -> LastStarts:
+    """Take the last process of each rank where torchrun has started ranks again.
+
+    Raises
+    ------
+    topoloom.Error
+        If a rank was several processes otherwise.
+    """
+    last: dict[int, Start] = {}
+    attempts: dict[str, int] = {}
+    for one in sorted(noted, key=lambda one: one.start.began):
+        start = one.start
+        before = last.get(one.rank, start)
+        if start.process != before.process and not start.follows(before):
+            raise Error(
+                f"the command started rank {one.rank} twice, as in two jobs; record "
+                "them one by one"
+            )
+        last[one.rank] = start
+        most = attempts.get(start.agent, 0)
+        attempts[start.agent] = max(most, start.attempt or 0)
+    kept = [
+        one
+        for one in noted
+        if one.start.process == last[one.rank].process
+        and (one.start.attempt or 0) == attempts[one.start.agent]
+    ]
+    processes, counted = (
+        {(one.start.process, one.start.attempt) for one in some}
+        for some in (noted, kept)
+    )
+    return LastStarts(kept, len(processes - counted))
+
+
+def joined(noted: Sequence[Noted]) -> Trace:
     """Join what the ranks of a world have counted.
 
     Raises

@@ -104,6 +104,8 @@ def read_trace(
         If there is no such file.
     """
     files = files_of(path)
+    if not files and Path(path).is_dir():
+        raise Error(f"{path}: has no files")
     if not files:
         raise Error(f"{path}: there is no such file")
     known = kind or trace_format(path)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.launch.exports import torchrun
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.launchers.registry import read_command
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
 from topoloom.support.files import shared_directory
 from topoloom.support.number_ranges import compress_ranges
@@ -24,6 +25,13 @@ from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
 
 _REPORTS = "TOPOLOOM_TORCH_RANKS"
+_TORCHRUN = re.compile(r"(.*/)?torchrun|torch\.distributed\.(run|launch)")
+_PYTHON = re.compile(r"(.*/)?python[0-9.]*")
+#: what launchers start that starts torchrun
+_STARTERS = re.compile(
+    r"(.*/)?((ba|da|k|z)?sh|env|nice|timeout|numactl|taskset|stdbuf|time|conda|"
+    r"apptainer|singularity|docker|podman|enroot|uv|.*\.sh)"
+)
 
 _HOOK = f"""\
 import importlib.machinery
@@ -74,12 +82,35 @@ class SeenRank(NamedTuple):
 
 
 def is_torchrun(command: Sequence[str]) -> bool:
-    """Return whether a command has torchrun in it, by whatever launcher."""
-    words = [word.strip("'\"();&") for word in " ".join(command).split()]
-    return any(
-        Path(word).name == "torchrun" or word == "torch.distributed.run"
-        for word in words
-    )
+    """Return whether a command starts torchrun: itself, by a launcher or a script."""
+    if not any(_TORCHRUN.fullmatch(word) for word in _words(command)):
+        return False
+    try:
+        parts = read_command(command).line.segments
+    except Error:  # another launcher, or a script
+        return _starts_torchrun(command, known=False)
+    return any(_starts_torchrun(part.program, known=True) for part in parts)
+
+
+def _words(command: Sequence[str]) -> list[str]:
+    """Split what shells will split."""
+    return [word.strip("'\"();&") for word in " ".join(command).split()]
+
+
+def _starts_torchrun(program: Sequence[str], known: bool) -> bool:
+    """Look for torchrun where a program is that, Python or what starts programs.
+
+    What is not a `known` launcher is taken to start programs.
+    """
+    first, *others = program
+    if _TORCHRUN.fullmatch(first):
+        return True
+    if _PYTHON.fullmatch(first):
+        named = (word for word in others if not word.startswith("-"))
+        return bool(_TORCHRUN.fullmatch(next(named, "")))
+    if known and not _STARTERS.fullmatch(first):
+        return False
+    return any(_TORCHRUN.fullmatch(word) for word in _words(others))
 
 
 def refuse_sorted_hosts(command: Sequence[str]) -> None:

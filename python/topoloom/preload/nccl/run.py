@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -22,6 +23,7 @@ from topoloom.preload.record.keeping import keeping
 from topoloom.preload.shim import build_plain_library, find_c_compiler, find_launcher
 
 _PLUGIN = "libnccl-profiler-topoloom.so"
+_PLUGIN_VARIABLE = "NCCL_PROFILER_PLUGIN"
 
 
 class NcclRecording(NamedTuple):
@@ -86,7 +88,7 @@ def record_nccl(
         raise Error(f"cannot write into '{folder}': {error.strerror}") from None
     try:
         variables = {
-            "NCCL_PROFILER_PLUGIN": str(library),
+            _PLUGIN_VARIABLE: str(library),
             "TOPOLOOM_NCCL_OUTPUT": lines,
         }
         if launcher.forwarding is not None:
@@ -105,6 +107,8 @@ def record_nccl(
             profile, losses = read_trace(lines, "nccl-inspector", partial=True)
             profile = replace(profile, wall_seconds=seconds, exit_status=status)
             then(profile)
+        if theirs := os.environ.get(_PLUGIN_VARIABLE):
+            losses.append(f"{_PLUGIN_VARIABLE}={theirs}: our plugin ran in its place")
         return NcclRecording(profile, losses)
     finally:
         shutil.rmtree(lines, ignore_errors=True)

@@ -134,8 +134,10 @@ def why_nothing(marks: Marks, exit_status: int) -> str:
         )
     names = sorted({Path(program).name for program in marks.programs})
     shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    is_python = any(name.startswith("python") for name in names)
+    torch = "; if it is a program of PyTorch, add --torch" if is_python else ""
     failed = "failed before MPI_Init (see what it printed), " if exit_status else ""
     return (
         f"the command {failed}ran no MPI program that is linked dynamically; the "
-        f"recorder was loaded into {shown}, which did not call MPI_Init"
+        f"recorder was loaded into {shown}, which did not call MPI_Init{torch}"
     )

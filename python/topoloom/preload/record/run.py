@@ -31,6 +31,7 @@ from topoloom.preload.shim import (
 )
 from topoloom.support.children import terminal_tells_children
 
+_TORCH = "; if it is one of PyTorch, add --torch"
 _SECONDS_TO_DIE = 10.0
 _SECONDS_FOR_NOTES = 1.0
 
@@ -91,7 +92,7 @@ def record(
     if (
         len(names) > 1 or not trusted
     ):  # They may wait for each other, or die of our MPI.
-        check_programs(names, compiler, library, trusted)
+        check_programs(names, compiler, library, trusted, _TORCH)
     check_hosts(words, [library])
     try:
         home = Path(folder).absolute()

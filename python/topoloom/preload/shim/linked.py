@@ -64,9 +64,15 @@ def refuse_static(names: Sequence[str]) -> None:
 
 
 def check_programs(
-    names: Sequence[str], compiler: Path, library: Path, trusted: bool
+    names: Sequence[str],
+    compiler: Path,
+    library: Path,
+    trusted: bool,
+    otherwise: str = "",
 ) -> None:
     """Refuse what preloading could break: programs of another MPI, or of none we see.
+
+    `otherwise` is what to do with programs without MPI.
 
     Where some ranks of a job cannot be preloaded, the others would wait for them.
     """
@@ -84,5 +90,5 @@ def check_programs(
     if not seen and not trusted:
         raise Error(
             "cannot tell the MPI of the program that the command starts; name its "
-            "compiler with --mpicc"
+            f"compiler with --mpicc{otherwise}"
         )

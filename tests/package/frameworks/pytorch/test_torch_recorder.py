@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,8 +18,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from topoloom.frameworks.pytorch.run import read_recording
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, load_profile
+from topoloom.launch.apply.torch_ranks import is_torchrun
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -46,7 +49,7 @@ def double(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{DOUBLE}")
 
 
-def torchrun(program: str, ranks: int = 4) -> list[str]:
+def torchrun(program: str, ranks: int | str = 4) -> list[str]:
     """Write a program, and the command that starts its ranks."""
     Path("train.py").write_text(BEGIN + program)
     return ["--", sys.executable, str(DOUBLE / "torchrun"), str(ranks), "train.py"]
@@ -166,6 +169,97 @@ time.sleep(600)
     assert calls() == {("allreduce", (0, 1), -1, 40): 1}
 
 
+def test_of_a_job_that_is_started_again_the_last_start_counts(
+    topoloom: Command,
+) -> None:
+    done = topoloom("record", "-o", "p.npz", *torchrun("""\
+dist.all_reduce(Tensor(10))
+attempt = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+if attempt < 2:
+    os._exit(attempt + rank)
+dist.destroy_process_group()
+dist.init_process_group("gloo")
+dist.all_reduce(Tensor(10))
+""", "4+3"))  # fmt: skip
+    assert done.status == 0
+    assert "8 earlier starts of ranks left out: torchrun started the job" in done.err
+    assert calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 2}
+
+
+def test_two_jobs_in_a_command_are_refused(topoloom: Command) -> None:
+    _, *words = torchrun("dist.barrier()", 2)
+    job = shlex.join(words)
+    done = topoloom("record", "-o", "p.npz", "--", "sh", "-c", f"{job}; {job}")
+    assert done.status
+    assert "the command started rank 0 twice, as in two jobs; record them" in done.err
+    assert not [*Path().glob("*topoloom*"), *Path().glob("*.npz")]
+
+
+def test_other_launchers_are_named_by_an_option(topoloom: Command) -> None:
+    Path("spawn.py").write_text("""\
+import os, subprocess, sys
+for rank in "01":
+    subprocess.run([sys.executable, "train.py"], env={**os.environ, "RANK": rank})
+""")
+    alone("dist.barrier()")
+    command = ["--", "env", "WORLD_SIZE=2", sys.executable, "spawn.py"]
+    done = topoloom("record", "--torch", "-o", "p.npz", *command)
+    assert (done.status, done.err) == (0, "")
+    assert calls() == {("barrier", (0, 1), -1, 0): 1}
+    both = topoloom("record", "--torch", "--nccl", "-o", "p.npz", *command)
+    assert "--torch counts what PyTorch calls, --nccl what NCCL does" in both.err
+
+
+def test_what_was_counted_outlives_a_file_that_cannot_be_written(
+    topoloom: Command,
+) -> None:
+    command = torchrun("dist.all_reduce(Tensor(10))", 2)
+    done = topoloom("record", "-o", "p.npz", "--collectives", "nccl", *command)
+    assert done.status
+    assert "2 ranks are not a multiple of 8 GPUs per node" in done.err
+    [kept] = Path().glob("topoloom-torch-*")
+    assert f"is kept in {kept.absolute()}: in Python, topoloom.frameworks" in done.err
+    read_recording(kept).profile().save("p.npz")
+    assert calls() == {("allreduce", (0, 1), -1, 40): 1}
+
+
+def test_a_program_that_misses_the_recorder_waits_for_nobody(
+    topoloom: Command,
+) -> None:
+    """It finds no port at which it could wait."""
+    Path("train.py").write_text("""\
+import os
+raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
+""")
+    hidden = f"{sys.executable} -I train.py"
+    done = topoloom("record", "-o", "p.npz", "--world", 8, "--", "sh", "-c", hidden)
+    assert done.status == 7
+    assert "or its Python ignores PYTHONPATH" in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "starts"),
+    [
+        ("torchrun --nnodes 2 train.py", True),
+        ("/opt/bin/torchrun train.py", True),
+        ("python3 -u -m torch.distributed.run train.py", True),
+        ("python -m torch.distributed.launch train.py", True),
+        ("env A=1 torchrun train.py", True),
+        ("ibrun torchrun train.py", True),
+        ("mpirun -n 2 torchrun train.py", True),
+        ("mpirun -n 2 bash -c 'cd x; torchrun train.py'", True),
+        ("mpirun -n 2 ./start.sh torchrun train.py", True),
+        ("mpirun -n 2 ./hello --log torchrun", False),
+        ("mpirun -n 2 python train.py torchrun", False),
+        ("python train.py torchrun", False),
+        ("python -m torch.distributed.runs", False),
+        ("./torchrun.d/hello", False),
+    ],
+)
+def test_torchrun_is_a_program_and_no_other_word(command: str, starts: bool) -> None:
+    assert is_torchrun(shlex.split(command)) == starts
+
+
 WORLD = """\
 stage = rank // 4
 tensors = [[first, first + 1] for first in range(0, 16, 2)]
@@ -229,16 +323,44 @@ dist.all_reduce(Tensor(10), groups[0])
         (["--world", "8", "--rank", "8"], "'8' is not a list of increasing numbers"),
         (["--world", "0"], "--world is 0"),
         (["--rank", "3"], "--rank needs --world"),
+        (["--world", "8", "--rank", ""], "'' is not a list of increasing numbers"),
         (["--world", "8", "--mpicc", "mpicc"], "--mpicc makes no difference"),
+        (["--world", "8", "--timeout", "0"], "--timeout 0 leaves the job no time"),
+        (
+            ["--world", "8", "--gpus-per-node", "0"],
+            "invalid value for '--gpus-per-node'",
+        ),
+        (["--world", "9", "--collectives", "nccl"], "9 ranks are not a multiple of 8"),
+        (["--world", "8", "-o", "no/p.npz"], "there is no directory 'no'"),
+        (
+            ["--torch", "--collectives", "foo"],
+            "'foo' is none of expand, keep, drop, nc",
+        ),
     ],
 )
 def test_what_cannot_be_played_is_refused(
     topoloom: Command, words: list[str], message: str
 ) -> None:
-    done = topoloom("record", "-o", "p.npz", *words, *alone(""))
+    done = topoloom("record", "-o", "p.npz", *words, *alone("print('ran')"))
     assert done.status in (1, 2)
     assert message in done.err
-    assert not Path("p.npz").exists()
+    assert done.out == ""
+    assert not [*Path().glob("*topoloom*"), *Path().glob("*.npz")]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [(["-I"], "-I"), (["-uE"], "-E"), (["-X", "dev", "-S"], "-S"), (["-c", "-I"], "")],
+)
+def test_python_without_the_recorder_plays_no_rank(
+    topoloom: Command, options: list[str], named: str
+) -> None:
+    done = topoloom("record", "-o", "p.npz", "--world", 8, "--", sys.executable,
+                    *options, "train.py")  # fmt: skip
+    assert (f"with {named} Python does not load the recorder" in done.err) == bool(
+        named
+    )
+    assert done.status
 
 
 def test_torchrun_plays_no_world_of_its_own(topoloom: Command) -> None:
