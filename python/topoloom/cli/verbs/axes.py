@@ -166,6 +166,10 @@ def command(
         if as_json and inferred is not None:
             print_json(inferred.document())
         return
+    if inferred is not None and not sends:
+        raise Error(
+            f"nothing in {trace} moves along axes; topoloom map places what it sends"
+        )
     given, described = load_nodes(machine, Where(*allowed, seed))
     if to in SCHEDULERS:
         if output is not None or write_pattern is not None:
@@ -219,6 +223,11 @@ def _print_inferred(inferred: InferredMesh) -> None:
         )
         for one in inferred.operations
     ]
+    if inferred.left_over:
+        left = (
+            f"{exact_bytes(inferred.left_over)} between pairs, along none of the axes"
+        )
+        rows.append(("left over", left))
     print_facts(rows, f"mesh {mesh}, the fastest first")
 
 

@@ -128,6 +128,9 @@ class _Spread:
                     self._counts[call._replace(members=members)][rank] += calls
             for message, calls in did.messages.items():
                 self._spread_message(message, calls, rank, ranks)
+            for members in {one[0] for one in did.exchanged}:
+                for group in self._family(members, rank, ranks, cached):
+                    self.trace.name_group(group)
             for (members, own, other, size), calls in did.exchanged.items():
                 for one, group in self._groups(members, rank, ranks, cached):
                     place = (group.index(one) + other - own) % len(group)

@@ -4,12 +4,15 @@
 Members of a group along an axis of stride s are s apart, so that each group says at
 which strides axes begin and end. Messages between two ranks are along the axis of the
 chain or ring that they are part of. Axes that are never used apart come out as one.
+
+An all-to-all of uneven parts is recorded by pairs; they are those of the smallest group
+that has both ends.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -34,6 +37,9 @@ _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
     "scatter": ("ring", lambda n: (n - 1) / n),
 }
 
+#: The share of a group's pairs below which an exchange is not an all-to-all
+_EXCHANGED = 0.5
+
 #: A group's strides and sizes, the smallest stride first.
 Shape = tuple[tuple[int, int], ...]
 
@@ -48,16 +54,21 @@ class Operation(NamedTuple):
 
 
 class InferredMesh(NamedTuple):
-    """A mesh, its axes the fastest first, and what is done along them."""
+    """A mesh, its axes the fastest first, and what is done along them.
+
+    `left_over` are bytes between pairs that are of none of the operations.
+    """
 
     mesh: dict[str, int]
     operations: list[Operation]
+    left_over: int = 0
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         return {
             "mesh": self.mesh,
             "operations": [one._asdict() for one in self.operations],
+            "left_over": self.left_over,
         }
 
     def traffic(self) -> list[Traffic]:
@@ -69,6 +80,8 @@ class InferredMesh(NamedTuple):
                 ranks *= self.mesh[axis]
             if name in ("chain", "ring"):
                 sent[axes, name] += bytes
+            elif name == "alltoallv":
+                sent[axes, "all-to-all"] += bytes
             elif name in _SENT:
                 pattern, share = _SENT[name]
                 sent[axes, pattern] += share(ranks) * bytes * calls
@@ -87,8 +100,8 @@ def infer_mesh(profile: Profile) -> InferredMesh:
     lines = _lines(profile)
     cuts = {1, profile.rank_count}
     for shape in (*shapes, *(shape for shape, _, _ in lines)):
-        for stride, size in shape:
-            cuts |= {stride, stride * size}
+        cuts |= _cuts(shape)
+    exchanges, left_over = _exchanges(profile, shapes)
     ordered = sorted(cuts)
     for smaller, larger in pairwise(ordered):
         if larger % smaller:
@@ -108,9 +121,14 @@ def infer_mesh(profile: Profile) -> InferredMesh:
     ]
     operations += [
         Operation(_axes(shape, names), pattern, bytes, 1)
-        for shape, pattern, bytes in lines
+        for shape, pattern, bytes in (*lines, *exchanges)
     ]
-    return InferredMesh(mesh, sorted(operations))
+    return InferredMesh(mesh, sorted(operations), left_over)
+
+
+def _cuts(shape: Shape) -> set[int]:
+    """Say at which strides the axes of a group begin and end."""
+    return {cut for stride, size in shape for cut in (stride, stride * size)}
 
 
 def _axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
@@ -180,3 +198,34 @@ def _lines(profile: Profile) -> list[tuple[Shape, str, int]]:
         pattern = "ring" if closed else "chain"
         found.append((((step, size),), pattern, max(busiest.values())))
     return found
+
+
+def _exchanges(
+    profile: Profile, shapes: Sequence[Shape]
+) -> tuple[list[tuple[Shape, str, int]], int]:
+    """Find uneven all-to-alls: shape, name, bytes of the busiest rank; what is left."""
+    direct = profile.traffic[profile.traffic[:, 1] == KINDS.index("direct")]
+    groups = [set(members.tolist()) for members in profile.communicators]
+    of: dict[int, list[int]] = defaultdict(list)
+    for group in sorted(range(len(groups)), key=lambda one: len(groups[one])):
+        for rank in groups[group]:
+            of[rank].append(group)
+    exchanged: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
+    for source, target, bytes in direct[:, [2, 3, 4]].tolist():
+        if source != target:
+            group = next((one for one in of[source] if target in groups[one]), -1)
+            pairs = exchanged[group]
+            pairs[source, target] = pairs.get((source, target), 0) + bytes
+    found: dict[Shape, int] = {}
+    left_over = 0
+    for group, pairs in exchanged.items():
+        size = len(groups[group]) if group >= 0 else 0
+        if group < 0 or len(pairs) < _EXCHANGED * size * (size - 1):
+            left_over += sum(pairs.values())
+            continue
+        sent: dict[int, int] = defaultdict(int)
+        for (source, _), bytes in pairs.items():
+            sent[source] += bytes
+        shape = shapes[group]
+        found[shape] = max(found.get(shape, 0), *sent.values())
+    return [(shape, "alltoallv", bytes) for shape, bytes in found.items()], left_over

@@ -43,6 +43,7 @@ class Trace:
         self._calls: Counter[_Call] = Counter()
         self._observed: dict[_Call, Counter[int]] = defaultdict(Counter)
         self._exchanges: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
+        self._uneven: dict[tuple[int, ...], None] = {}
         self._messages: Counter[tuple[str, int, int, int]] = Counter()
 
     def add(
@@ -94,9 +95,14 @@ class Trace:
         self._checked((source, target), distinct=False)
         self._messages[kind, source, target, bytes] += calls
 
+    def name_group(self, members: Sequence[int]) -> None:
+        """Keep the members of a group whose collectives are counted by pairs."""
+        self._uneven[self._checked(members)] = None
+
     def _send_parts(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int
     ) -> None:
+        self.name_group(members)
         for peer, part in zip(members, parts, strict=True):
             if peer != rank and part:
                 self.send(rank, peer, part, calls, "direct")
@@ -134,6 +140,8 @@ class Trace:
             )
             for call, calls in self._calls.items()
         ]
+        for members in self._uneven:
+            numbers.setdefault(members, len(numbers))
         traffic = [
             (0, KINDS.index(kind), source, target, bytes * calls, calls)
             for (kind, source, target, bytes), calls in self._messages.items()

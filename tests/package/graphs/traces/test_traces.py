@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -22,10 +23,16 @@ from written_job import (
     write_kineto,
 )
 
+from topoloom.graphs.axes import Traffic
 from topoloom.graphs.phases import edge_rows
+from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.mesh import infer_mesh
 from topoloom.graphs.traces.registry import read_trace
+from topoloom.graphs.traces.trace import Trace
 from topoloom.tasks import import_pattern
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
 
 WRITERS: dict[str, Callable[[Job, Path], None]] = {
     "hlo, lists": partial(write_hlo, syntax="lists"),
@@ -121,6 +128,45 @@ def test_a_mesh_whose_axes_are_all_used_comes_out_whole(tmp_path: Path) -> None:
     assert sent["axis1"] == 2 * 2 * 256 * 4 * 3
     assert sent["axis2"] == 64 * 4
     assert sent["axis3"] == 3 * 32 * 4 * 2
+
+
+def uneven(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
+    """Exchange in groups what differs by pair, and nothing between two ranks."""
+    trace = Trace(ranks)
+    for members in groups:
+        for rank in members:
+            parts = [(rank + 2 * peer) % 3 * 10 for peer in members]
+            trace.exchange(rank, members, parts)
+    return trace.profile()
+
+
+def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
+    groups = [(0, 2, 4, 6), (1, 3, 5, 7), (8, 10, 12, 14), (9, 11, 13, 15)]
+    profile = uneven(groups, 16)
+    found = infer_mesh(profile)
+    sent = np.bincount(profile.traffic[:, 2], profile.traffic[:, 4])
+    assert found.mesh == {"axis1": 2, "axis2": 4, "axis3": 2}
+    assert found.operations == [(("axis2",), "alltoallv", sent.max(), 1)]
+    assert found.left_over == 0
+    [traffic] = found.traffic()
+    assert traffic == Traffic(("axis2",), "all-to-all", int(sent.max()))
+
+
+def test_exchanges_of_few_pairs_are_left_over(topoloom: Command) -> None:
+    """As in a stencil, which is along no axis, and where no group is known."""
+    trace = Trace(8)
+    for rank in range(8):
+        trace.exchange(rank, range(8), [5 * (peer == rank ^ 1) for peer in range(8)])
+        trace.send(rank, rank ^ 1, 2, kind="direct")
+    found = infer_mesh(trace.profile())
+    assert found.mesh == {"axis1": 8}
+    assert (found.operations, found.traffic(), found.left_over) == ([], [], 56)
+    trace.profile().save("p.npz")
+    words = ["axes", "--from-trace", "p.npz"]
+    assert "left over  56 B between pairs, along none" in topoloom(*words).out
+    on_machine = topoloom(*words, "--machine", "torus:8")
+    assert on_machine.status
+    assert "nothing in p.npz moves along axes; topoloom map places" in on_machine.err
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "goal"])
