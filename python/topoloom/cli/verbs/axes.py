@@ -224,9 +224,7 @@ def _print_inferred(inferred: InferredMesh) -> None:
         for one in inferred.operations
     ]
     if inferred.left_over:
-        left = (
-            f"{exact_bytes(inferred.left_over)} between pairs, along none of the axes"
-        )
+        left = f"{exact_bytes(inferred.left_over)} in all, along none of the axes"
         rows.append(("left over", left))
     print_facts(rows, f"mesh {mesh}, the fastest first")
 

@@ -56,7 +56,7 @@ class Operation(NamedTuple):
 class InferredMesh(NamedTuple):
     """A mesh, its axes the fastest first, and what is done along them.
 
-    `left_over` are bytes between pairs that are of none of the operations.
+    `left_over` are bytes that ranks send by what is along none of the axes.
     """
 
     mesh: dict[str, int]
@@ -96,24 +96,25 @@ def infer_mesh(profile: Profile) -> InferredMesh:
     topoloom.Error
         Where groups are not those of one mesh.
     """
-    shapes = [_shape(members) for members in map(np.sort, profile.communicators)]
     lines = _lines(profile)
-    cuts = {1, profile.rank_count}
-    for shape in (*shapes, *(shape for shape, _, _ in lines)):
-        cuts |= _cuts(shape)
+    shapes, ordered = _fitting(profile, [shape for shape, _, _ in lines])
     exchanges, left_over = _exchanges(profile, shapes)
-    ordered = sorted(cuts)
-    for smaller, larger in pairwise(ordered):
-        if larger % smaller:
-            raise Error(
-                f"the groups are not those of one mesh: axes would begin at ranks "
-                f"{smaller} and {larger}, which does not divide"
-            )
+    if clash := _clash(ordered):
+        raise Error(
+            f"the groups are not those of one mesh: axes would begin at ranks "
+            f"{clash[0]} and {clash[1]}, which does not divide"
+        )
     names = {cut: f"axis{number}" for number, cut in enumerate(ordered[:-1], start=1)}
     mesh = {names[a]: b // a for a, b in pairwise(ordered)}
     found: dict[tuple[Shape, str, int], dict[int, int]] = {}
     for _, operation, group, _, size, calls in profile.records.tolist():
-        busy = found.setdefault((shapes[group], OPERATIONS[operation], size), {})
+        shape, name = shapes[group], OPERATIONS[operation]
+        if shape is None:
+            ranks = len(profile.communicators[group])
+            share = _SENT[name][1](ranks) if name in _SENT else 0
+            left_over += round(ranks * share * size * calls)
+            continue
+        busy = found.setdefault((shape, name, size), {})
         busy[group] = busy.get(group, 0) + calls
     operations = [
         Operation(_axes(shape, names), name, size, max(calls.values()))
@@ -124,6 +125,36 @@ def infer_mesh(profile: Profile) -> InferredMesh:
         for shape, pattern, bytes in (*lines, *exchanges)
     ]
     return InferredMesh(mesh, sorted(operations), left_over)
+
+
+def _fitting(
+    profile: Profile, lines: Sequence[Shape]
+) -> tuple[list[Shape | None], list[int]]:
+    """Take groups apart, and find the strides at which axes of the mesh begin.
+
+    Groups that have not all ranks, such as the first and the last stages of a pipeline
+    for embeddings that are shared, have no shape where they fit no axes of the others.
+    """
+    shapes = [_shape(members) for members in map(np.sort, profile.communicators)]
+    ranks: dict[Shape, set[int]] = defaultdict(set)
+    for shape, members in zip(shapes, profile.communicators, strict=True):
+        ranks[shape] |= set(members.tolist())
+    cuts = {1, profile.rank_count}
+    some = [shape for shape in ranks if len(ranks[shape]) < profile.rank_count]
+    for shape in (*(ranks.keys() - some), *lines):
+        cuts |= _cuts(shape)
+    outside = set[Shape]()
+    for shape in sorted(some):
+        if _clash(sorted(cuts | _cuts(shape))):
+            outside.add(shape)
+        else:
+            cuts |= _cuts(shape)
+    return [None if one in outside else one for one in shapes], sorted(cuts)
+
+
+def _clash(cuts: Sequence[int]) -> tuple[int, int] | None:
+    """Find two strides that are not those of one mesh."""
+    return next((both for both in pairwise(cuts) if both[1] % both[0]), None)
 
 
 def _cuts(shape: Shape) -> set[int]:
@@ -201,7 +232,7 @@ def _lines(profile: Profile) -> list[tuple[Shape, str, int]]:
 
 
 def _exchanges(
-    profile: Profile, shapes: Sequence[Shape]
+    profile: Profile, shapes: Sequence[Shape | None]
 ) -> tuple[list[tuple[Shape, str, int]], int]:
     """Find uneven all-to-alls: shape, name, bytes of the busiest rank; what is left."""
     direct = profile.traffic[profile.traffic[:, 1] == KINDS.index("direct")]
@@ -220,12 +251,12 @@ def _exchanges(
     left_over = 0
     for group, pairs in exchanged.items():
         size = len(groups[group]) if group >= 0 else 0
-        if group < 0 or len(pairs) < _EXCHANGED * size * (size - 1):
+        shape = shapes[group] if group >= 0 else None
+        if shape is None or len(pairs) < _EXCHANGED * size * (size - 1):
             left_over += sum(pairs.values())
             continue
         sent: dict[int, int] = defaultdict(int)
         for (source, _), bytes in pairs.items():
             sent[source] += bytes
-        shape = shapes[group]
         found[shape] = max(found.get(shape, 0), *sent.values())
     return [(shape, "alltoallv", bytes) for shape, bytes in found.items()], left_over

@@ -152,6 +152,21 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
     assert traffic == Traffic(("axis2",), "all-to-all", int(sent.max()))
 
 
+def test_groups_of_some_ranks_that_fit_no_axes_are_left_over() -> None:
+    """As of the first and last stages, which share the weights of an embedding."""
+    trace = Trace(16)
+    for first in range(0, 16, 2):
+        trace.add("allreduce", (first, first + 1), 100)
+    for first in range(4):
+        for stage in range(3):
+            trace.send(first + 4 * stage, first + 4 * stage + 4, 8)
+        trace.add("allreduce", (first, first + 12), 30, 2)
+    found = infer_mesh(trace.profile())
+    assert found.mesh == {"axis1": 2, "axis2": 2, "axis3": 4}
+    assert [one.axes for one in found.operations] == [("axis1",), ("axis3",)]
+    assert found.left_over == 4 * 2 * 30 * 2
+
+
 def test_exchanges_of_few_pairs_are_left_over(topoloom: Command) -> None:
     """As in a stencil, which is along no axis, and where no group is known."""
     trace = Trace(8)
@@ -163,7 +178,7 @@ def test_exchanges_of_few_pairs_are_left_over(topoloom: Command) -> None:
     assert (found.operations, found.traffic(), found.left_over) == ([], [], 56)
     trace.profile().save("p.npz")
     words = ["axes", "--from-trace", "p.npz"]
-    assert "left over  56 B between pairs, along none" in topoloom(*words).out
+    assert "left over  56 B in all, along none" in topoloom(*words).out
     on_machine = topoloom(*words, "--machine", "torus:8")
     assert on_machine.status
     assert "nothing in p.npz moves along axes; topoloom map places" in on_machine.err
