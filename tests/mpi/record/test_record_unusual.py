@@ -199,6 +199,12 @@ def test_why_nothing_was_recorded_is_told(tmp_path: Path) -> None:
     loading = nothing(OPEN_MPI_4.command(1, sys.executable, "-c", late), tmp_path)
     assert "looks up MPI_Init itself (dlopen, dlsym)" in loading
 
+    without = nothing(OPEN_MPI_4.command(1, sys.executable, "-c", "pass"), tmp_path)
+    assert "if it is a program of PyTorch, add --torch" in without
+    assert "--torch" not in early
+    with pytest.raises(Error, match="if it is one of PyTorch, add --torch"):
+        record([sys.executable, "-c", "pass"], folder=tmp_path)
+
     sessions = built(OPEN_MPI_5, PROGRAMS / "sessions.c", tmp_path)
     alone = nothing(OPEN_MPI_5.command(2, sessions), tmp_path)
     assert "uses MPI sessions alone" in alone
