@@ -64,6 +64,21 @@ def test_ranks_are_where_the_script_starts_them(topoloom: Command) -> None:
     assert found.status == 0
 
 
+def test_programs_import_a_sitecustomize_of_their_own(
+    topoloom: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = prepare(topoloom)
+    Path("own").mkdir()
+    Path("own/sitecustomize.py").write_text("mine = 3\n")
+    monkeypatch.setenv("PYTHONPATH", str(Path("own").absolute()))
+    Path("train.py").write_text(
+        "import sitecustomize\nassert sitecustomize.mine == 3\n"
+    )
+    found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
+    assert found.status == 0
+    assert "all 8 ranks are where they are planned" in found.err
+
+
 def test_ranks_on_other_hosts_are_named_and_cost_more(topoloom: Command) -> None:
     command = prepare(topoloom)
     other = topoloom("verify", "x.json", "--hosts", "a,c,b,d", *command)
