@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a rank says before it ends its job.
+#define _GNU_SOURCE
 #include "last_words.h"
 
 #include <stdarg.h>
