@@ -246,7 +246,7 @@ int step(struct stream* stream, bool polls, bool* moved);
 /// For all streams of the process; lets others run if there was nothing to do. `polls`: the program has nothing to push.
 int step_all(struct stream* stream, bool polls);
 int enter_process(struct stream* stream);
-/// There is no MPI any more.
+/// Whether MPI has been finalized.
 bool is_finalized(const struct stream* stream);
 /// Whether a handler of any of its streams runs.
 bool is_in_handler(const struct stream* stream);

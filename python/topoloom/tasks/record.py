@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -163,7 +161,7 @@ def record_torch(
     from topoloom.graphs.nccl_collectives import nccl_expansion
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
-    from topoloom.preload.record.keeping import keeping
+    from topoloom.preload.record.keeping import keeping, notes_folder
     from topoloom.support.files import check_writable
 
     if not program:
@@ -171,8 +169,7 @@ def record_torch(
     if collectives == BY_NCCL:
         nccl_expansion(world or gpus_per_node, gpus_per_node)  # refuses what it cannot
     check_writable(output)
-    folder = tempfile.mkdtemp(prefix=".topoloom-torch-", dir=output.absolute().parent)
-    try:
+    with notes_folder(output.parent, "torch") as folder:
         limits = (folder, timeout, stdout)
         if world is None:
             job = run_job(program, *limits)
@@ -190,8 +187,6 @@ def record_torch(
             profile = trace.profile()
             profile = replace(profile, wall_seconds=job.seconds, exit_status=job.status)
             profile.save(output, collectives, gpus_per_node)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
     return Recorded(profile, output, collectives, losses, gpus_per_node)

@@ -4,22 +4,19 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.registry import read_trace
 from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.trial import check_hosts
 from topoloom.launch.launcher import Launch
 from topoloom.preload.record import NothingRecorded
-from topoloom.preload.record.keeping import keeping
+from topoloom.preload.record.keeping import keeping, notes_folder
 from topoloom.preload.shim import build_plain_library, find_c_compiler, find_launcher
 
 _PLUGIN = "libnccl-profiler-topoloom.so"
@@ -81,12 +78,7 @@ def record_nccl(
     launcher = find_launcher(words)
     library = build_plugin()
     check_hosts(words, [library])
-    try:
-        home = Path(folder).absolute()
-        lines = tempfile.mkdtemp(prefix=".topoloom-nccl-", dir=home)
-    except OSError as error:
-        raise Error(f"cannot write into '{folder}': {error.strerror}") from None
-    try:
+    with notes_folder(folder, "nccl") as lines:
         variables = {
             _PLUGIN_VARIABLE: str(library),
             "TOPOLOOM_NCCL_OUTPUT": lines,
@@ -110,5 +102,3 @@ def record_nccl(
         if theirs := os.environ.get(_PLUGIN_VARIABLE):
             losses.append(f"{_PLUGIN_VARIABLE}={theirs}: our plugin ran in its place")
         return NcclRecording(profile, losses)
-    finally:
-        shutil.rmtree(lines, ignore_errors=True)

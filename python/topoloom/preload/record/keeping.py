@@ -1,15 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the notes of ranks on disk where turning them into a graph fails."""
+"""Where ranks leave notes, which stay where turning them into a graph fails."""
 
 from __future__ import annotations
 
 import contextlib
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from topoloom._core import Error
 
 NOTES = "*.topoloom"
+
+
+@contextlib.contextmanager
+def notes_folder(folder: str | Path, recorder: str) -> Iterator[str]:
+    """Make a hidden folder within another for the block; `recorder` is in its name.
+
+    Raises
+    ------
+    topoloom.Error
+        If nothing can be written there.
+    """
+    try:
+        home = Path(folder).absolute()
+        notes = tempfile.mkdtemp(prefix=f".topoloom-{recorder}-", dir=home)
+    except OSError as error:
+        raise Error(f"cannot write into '{folder}': {error.strerror}") from None
+    try:
+        yield notes
+    finally:
+        shutil.rmtree(notes, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +18,7 @@ from topoloom.graphs.profile import Profile
 from topoloom.launch.apply.trial import check_hosts
 from topoloom.launch.launchers.registry import programs
 from topoloom.preload.record.build import build_recorder
-from topoloom.preload.record.keeping import keeping
+from topoloom.preload.record.keeping import keeping, notes_folder
 from topoloom.preload.record.notes import read_recording
 from topoloom.preload.shim import (
     check_programs,
@@ -94,12 +92,7 @@ def record(
     ):  # They may wait for each other, or die of our MPI.
         check_programs(names, compiler, library, trusted, _TORCH)
     check_hosts(words, [library])
-    try:
-        home = Path(folder).absolute()
-        notes = tempfile.mkdtemp(prefix=".topoloom-record-", dir=home)
-    except OSError as error:
-        raise Error(f"cannot write into '{folder}': {error.strerror}") from None
-    try:
+    with notes_folder(folder, "record") as notes:
         variables = {"TOPOLOOM_RECORD": notes}
         words, environment = preloaded_command(
             launcher, words, [library], variables, os.environ
@@ -110,8 +103,6 @@ def record(
             with keeping(notes):
                 then(profile)
         return profile
-    finally:
-        shutil.rmtree(notes, ignore_errors=True)
 
 
 def _run(
