@@ -55,7 +55,7 @@ bench-contention: build      ## placements for the busiest link, beside others; 
 bench-axes: build            ## axes of AI training in their best order; ARGS='--docs docs' renews the page
 	PYTHONPATH=bench python -m axes $(ARGS)
 
-bench-ai: build              ## AI jobs: our groups beside Megatron's own, JAX programs imported; ARGS='--settings 20' takes seconds
+bench-ai: build              ## AI jobs beside their frameworks and NCCL's published times; ARGS='--only groups --settings 20' takes seconds
 	tools/setup.sh ai
 	PYTHONPATH=bench python -m ai $(ARGS)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -160,3 +161,16 @@ def _gap(
     if optimum is None:  # with a replica per node at most
         return None
     return float(ours[0] / optimum - 1 if optimum > 0 else ours[0])
+
+
+def optimum_table(rows: Sequence[Beside]) -> str:
+    """Write what is known of optima as Markdown."""
+    lines = [
+        "| small jobs | jobs | at the optimum | largest gap |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.name} | {row.jobs} | {row.optimal} | {100 * row.gap:.1f} % |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"

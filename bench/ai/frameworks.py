@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import tarfile
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -89,3 +89,16 @@ def compare_deepspeed(sources: Path, jobs: int, seed: int) -> Held:
                 different += len(lists) * (mine != sorted(lists))
     release = sources.name.removeprefix("deepspeed-").removesuffix(".tar.gz")
     return Held(f"DeepSpeed {release}", jobs, orders, groups, different)
+
+
+def held_table(rows: Sequence[Held]) -> str:
+    """Write the groups of frameworks as Markdown."""
+    lines = [
+        "| framework | jobs | orders | groups compared | different |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.name} | {row.jobs} | {row.orders} | {row.groups:,} | {row.different} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from random import Random
@@ -84,3 +85,18 @@ def _groups(
         return megatron_groups(release, sizes, name)
     except REFUSALS:
         return None
+
+
+def groups_table(rows: Sequence[Compared]) -> str:
+    """Write the groups as Markdown."""
+    lines = [
+        "| Megatron-Core | settings | names offered | groups compared | different "
+        "| names it rejects | that we refuse wrongly |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.release} | {row.jobs:,} | {row.names:,} | {row.groups:,} "
+        f"| {row.different} | {row.rejected} | {row.wrongly_refused} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ import json
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
 from typing import NamedTuple
@@ -98,3 +98,18 @@ def import_large(side: int = 16, operations: int = 60) -> Imported:
             for at, axis in enumerate(("x", "y", "z"))
         }
         return _import(f"{side**3:,} devices", path, mesh, moves)
+
+
+def imported_table(rows: Sequence[Imported]) -> str:
+    """Write the imported programs as Markdown."""
+    lines = [
+        "| program | mesh | bytes | bytes that differ | mesh equal | CPU seconds |",
+        "| --- | --- | ---: | ---: | --- | ---: |",
+    ]
+    lines += [
+        f"| {row.name} | {', '.join(f'{a}={n}' for a, n in row.mesh.items())} "
+        f"| {row.bytes:,} | {len(row.bytes_differ)} "
+        f"| {'yes' if row.mesh_equal else 'no'} | {row.seconds:.2f} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"

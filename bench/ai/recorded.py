@@ -7,6 +7,7 @@ import json
 import subprocess
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,3 +66,17 @@ def count(profile: Profile) -> Counts:
     for _, _, source, target, size, calls in profile.traffic.tolist():
         counts[json.dumps(["send", [source, target], size // calls])] += calls
     return counts
+
+
+def recorded_table(rows: Sequence[Recorded]) -> str:
+    """Write the traces of the job as Markdown."""
+    lines = [
+        "| trace | calls of the job | read as counted | differ | not in the trace |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.trace} | {row.counted} | {row.equal} | {len(row.differ)} "
+        f"| {row.unread} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ai.__main__ import imported_table, table
-from ai.groups import compare
-from ai.imported import _import, import_large, large_program
+from ai.groups import compare, groups_table
+from ai.imported import _import, import_large, imported_table, large_program
 from ai.nccl import compare as compare_times, nccl_table
 from ai.profiler import profiler_table, time_plugin
 from ai.spread import Setting, compare as compare_spread, spread_table
@@ -18,7 +17,7 @@ def test_a_few_settings_have_the_groups_of_a_wheel() -> None:
     assert (found.jobs, found.different, found.rejected) == (2, 0, 0)
     assert found.wrongly_refused == 0
     assert found.names >= 2
-    assert "| 0.16.1 | 2 |" in table([found])
+    assert "| 0.16.1 | 2 |" in groups_table([found])
 
 
 def test_a_program_that_says_otherwise_differs(tmp_path: Path) -> None:
