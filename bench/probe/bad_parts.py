@@ -1,63 +1,113 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plants bad hosts and cables in machines, and counts the rounds until they are found.
+"""Plants bad parts in machines, and counts the rounds until they are found.
 
-``PYTHONPATH=bench python -m probe.bad_parts --trials 20`` prints the table of the docs.
+``PYTHONPATH=bench python -m probe.bad_parts --trials 20`` prints the docs' tables.
+Times go the way of a user's table: what is usual is not known beforehand.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from topoloom import Machine
-from topoloom.probe.locate.locate import Test, locate_by_rounds
+from topoloom.probe.locate.locate import Located, Test, locate, most_rounds
 from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.tables import Row, compared
+
+#: What is usual, by hops: a message takes this much longer for each.
+_HOP = 0.05
+#: A pair feels a part that it loads by this share of what any pair does.
+_FELT = 0.99
+_LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
+
+
+@dataclass
+class Faults:
+    """How many times as slow parts are: a cable is bad in both directions.
+
+    Attributes
+    ----------
+    links, hosts, switches
+        By number; `switches` by their vertex.
+    network_sides
+        Hosts all of whose NICs are slow, and not their NVLinks.
+    rails
+        All leaf switches of them.
+    """
+
+    links: dict[int, float] = field(default_factory=dict)
+    hosts: dict[int, float] = field(default_factory=dict)
+    switches: dict[int, float] = field(default_factory=dict)
+    network_sides: dict[int, float] = field(default_factory=dict)
+    rails: dict[int, float] = field(default_factory=dict)
 
 
 class Planted:
-    """A machine with bad links and hosts, by the routes of the machine itself.
+    """A machine with bad parts, by the routes of the machine itself.
 
     Parameters
     ----------
-    links, hosts
-        How many times as slow some are; a cable is bad in both directions.
+    parts
+        What hosts and GPUs tests name; what they cover is not used.
     noise
         Standard deviation of the logarithms of times; one of 200 is long by chance.
     """
 
     def __init__(
-        self,
-        machine: Machine,
-        links: Mapping[int, float],
-        hosts: Mapping[int, float],
-        noise: float = 0.03,
-        seed: int = 0,
+        self, parts: Parts, faults: Faults, noise: float = 0.03, seed: int = 0
     ) -> None:
-        self._machine, self._hosts, self._noise = machine, hosts, noise
+        self._parts, self._faults, self._noise = parts, faults, noise
+        self._machine = machine = parts.machine
         ends = np.sort(machine.link_ends(), axis=1).tolist()
-        self._factor = {tuple(ends[link]): f for link, f in links.items()}
-        self._ends = [tuple(each) for each in ends]
+        self._factor = {tuple(ends[link]): f for link, f in faults.links.items()}
+        self._ends: list[tuple[int, ...]] = [tuple(each) for each in ends]
         self._rng = np.random.default_rng(seed)
 
+    def rows(self, pairs: Sequence[Pair]) -> list[Row]:
+        """Return what a table of pairs has, in seconds."""
+        return [Row(pair, self._hops(pair) * self._noisy(pair)) for pair in pairs]
+
     def measure(self, pairs: Sequence[Pair]) -> list[Test]:
-        """Return what pairs take."""
-        return [Test([pair], self._noisy(self.ratio(*pair))) for pair in pairs]
+        """Return what pairs take where one knows what is usual."""
+        return [Test([pair], self._noisy(pair)) for pair in pairs]
 
     def ratio(self, a: int, b: int) -> float:
         """Return how many times as long as without bad parts it takes."""
-        slowest = max(self._hosts.get(a, 1.0), self._hosts.get(b, 1.0))
-        routes = self._machine.route(a, b), self._machine.route(b, a)
+        faults = self._faults
+        nodes = self._node(a), self._node(b)
+        hosts = [node // self._machine.nodes_per_host for node in nodes]
+        slowest = max(faults.hosts.get(host, 1.0) for host in hosts)
+        routes = self._machine.route(*nodes), self._machine.route(*nodes[::-1])
         before = max(share for route in routes for _, share in route)
         for link, share in (each for route in routes for each in route):
             factor = self._factor.get(self._ends[link], 1.0)
             slowest = max(slowest, share / before * factor)
+            for vertex in self._ends[link]:
+                slowest = max(slowest, faults.switches.get(vertex, 1.0))
+        names = [self._machine.link_name(link) for route in routes for link, _ in route]
+        for name in names:
+            if leaf := _LEAF.search(name):  # NVLink is not of the network
+                slowest = max(slowest, faults.rails.get(int(leaf[1]), 1.0))
+                sides = [faults.network_sides.get(host, 1.0) for host in hosts]
+                slowest = max(slowest, *sides)
         return slowest
 
-    def _noisy(self, ratio: float) -> float:
+    def _node(self, end: int) -> int:
+        hosts = len(self._parts.hosts)
+        return end if self._machine.nodes_per_host == 1 else end - hosts
+
+    def _hops(self, pair: Pair) -> float:
+        return 1 + _HOP * self._machine.hops(self._node(pair[0]), self._node(pair[1]))
+
+    def _noisy(self, pair: Pair) -> float:
+        ratio = self.ratio(*pair)
         noisy = ratio * float(np.exp(self._noise * self._rng.standard_normal()))
         if self._rng.random() < 0.005:
             noisy *= self._rng.uniform(1.3, 3)
@@ -67,7 +117,8 @@ class Planted:
 def parts_of(text: str) -> Parts:
     """Return the parts of a machine without names."""
     machine = Machine(text)
-    return Parts(machine, range(machine.node_count), {})
+    nodes = range(0, machine.node_count, machine.nodes_per_host)
+    return Parts(machine, nodes, {}, by_gpu=True)
 
 
 class Trial(NamedTuple):
@@ -84,38 +135,116 @@ class Trial(NamedTuple):
         """Whether all was found, nothing else, and no more is to be measured."""
         return self.is_done and self.found == self.planted
 
+    @property
+    def innocents(self) -> int:
+        """How many parts are named without "perhaps" that are as they should be."""
+        return sum(each not in self.planted for each in self.found)
 
-def search(parts: Parts, faults: int, seed: int) -> Trial:
-    """Plant faults in different classes of parts, 1.5 to 6 times as slow; find them."""
-    rng = np.random.default_rng(seed)
+
+Draw = Callable[[Parts, Faults, np.random.Generator], int]
+
+
+def host_or_cable(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+    """Plant a fault in a host or a cable; return its class, -1 if no pair feels it."""
     machine = parts.machine
-    links: dict[int, float] = {}
-    hosts: dict[int, float] = {}
+    factor, is_host = _factor(rng), bool(rng.random() < 0.5)
+    one = int(rng.integers(machine.node_count if is_host else machine.link_count))
+    (faults.hosts if is_host else faults.links)[one] = factor
+    return parts.class_of_host(one) if is_host else parts.class_of_link(one)
+
+
+def nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+    """Plant a fault in a NIC or its cable."""
+    machine = parts.machine
+    ends = machine.link_ends()
+    gpus = np.flatnonzero(ends[:, 0] < machine.node_count)
+    to_leaves = [link for link in gpus.tolist() if " rail " in machine.link_name(link)]
+    link = to_leaves[rng.integers(len(to_leaves))]
+    faults.links[link] = _factor(rng)
+    return parts.class_of_link(link)
+
+
+def half_a_nic(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+    """Plant a NIC of which one of two ports is down: it takes twice as long."""
+    number = nic(parts, faults, rng)
+    faults.links[list(faults.links)[-1]] = 2.0
+    return number
+
+
+def host(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+    """Plant a fault that all NICs of a host share."""
+    one = int(rng.integers(len(parts.hosts)))
+    faults.network_sides[one] = _factor(rng)
+    return parts.class_of_network_side(one)
+
+
+def leaf(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+    """Plant a fault in a leaf switch."""
+    vertices = sorted(parts.rail_of)
+    one = vertices[rng.integers(len(vertices))]
+    faults.switches[one] = _factor(rng)
+    return parts.class_of_switch(one)
+
+
+def rail(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
+    """Plant a fault in a rail: all of its leaf switches."""
+    one = int(rng.integers(len(set(parts.rail_of.values()))))
+    faults.rails[one] = _factor(rng)
+    return parts.class_of_rail(one)
+
+
+def _factor(rng: np.random.Generator) -> float:
+    return float(rng.uniform(1.5, 6))
+
+
+def search(
+    parts: Parts, draws: Sequence[Draw], seed: int, noise: float = 0.03
+) -> Trial:
+    """Plant faults in different classes of parts, and find them."""
+    rng = np.random.default_rng(seed)
+    faults = Faults()
     classes: set[int] = set()
-    while len(classes) < faults:
-        factor, is_host = float(rng.uniform(1.5, 6)), bool(rng.random() < 0.5)
-        one = int(rng.integers(machine.node_count if is_host else machine.link_count))
-        number = parts.class_of_host(one) if is_host else parts.class_of_link(one)
-        if number < 0 or number in classes:
-            continue
+    for draw in draws:
+        while True:
+            tried = Faults(**{name: dict(one) for name, one in vars(faults).items()})
+            number = draw(parts, tried, rng)
+            if number >= 0 and _is_seen(parts, {*classes, number}, len(classes) + 1):
+                break
         classes.add(number)
-        (hosts if is_host else links)[one] = factor
-    planted = Planted(machine, links, hosts, seed=seed)
-    pairs = 0
-
-    def measure(plan: Sequence[Pair]) -> list[Test]:
-        nonlocal pairs
-        pairs += len(plan)
-        return planted.measure(plan)
-
-    found, rounds = locate_by_rounds(parts, measure)
+        faults = tried
+    planted = Planted(parts, faults, noise, seed)
+    found, rows, rounds = _by_rounds(parts, planted)
     return Trial(
         sorted(parts.described(number) for number in classes),
         sorted(part.parts for part in found.bad if part.sure),
         rounds,
-        pairs,
+        len(rows),
         not found.plan,
     )
+
+
+def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
+    """Whether each of some classes has pairs that feel it, and no other of them."""
+    tests = parts.tests
+    busiest = np.zeros(len(parts.classes))
+    np.maximum.at(busiest, tests.classes, tests.loads)
+    felt = np.isin(tests.classes, list(classes))
+    felt &= tests.loads >= _FELT * busiest[tests.classes]
+    of_pairs = np.bincount(tests.rows, felt, len(parts.pairs))
+    alone = tests.classes[felt & (of_pairs[tests.rows] == 1)]
+    return len(classes) == count == len(np.unique(alone))
+
+
+def _by_rounds(parts: Parts, planted: Planted) -> tuple[Located, list[Row], int]:
+    """Do what a user does: measure the plan, append to the table, ask again."""
+    rows: list[Row] = []
+    found = locate(parts, [])
+    rounds = 0
+    while found.plan and rounds < most_rounds(len(parts.nodes)):
+        rows += planted.rows(found.plan)
+        rounds += 1
+        found = locate(parts, compared(rows, parts))
+    return found, rows, rounds
 
 
 MACHINES = (
@@ -123,26 +252,46 @@ MACHINES = (
     *("torus:8x8x8", "tree:16:8:8", "fattree:16:64,up=1:16"),
     *("fattree:16:8:8,up=1:8:8", "dragonfly:32x8,nodes=4,global=4"),
 )
+RAILS = ("rails:4:8:2", "rails:8:16:1", "rails:8:16:4")
+#: What is planted on them.
+ON_RAILS: dict[str, tuple[Draw, ...]] = {
+    "nothing": (),
+    "a NIC or cable": (nic,),
+    "half a NIC": (half_a_nic,),
+    "two NICs": (nic, nic),
+    "a host": (host,),
+    "a leaf switch": (leaf,),
+    "a rail": (rail,),
+    "a NIC and a host": (nic, host),
+    "a NIC and a leaf switch": (nic, leaf),
+}
 
 
 def main() -> None:
-    """Print a row for each machine and number of faults."""
+    """Print a row for each machine and what is planted there."""
     options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("machines", nargs="*", help="all by default")
     options.add_argument("--trials", type=int, default=20)
-    trials = options.parse_args().trials
-    print(
-        "| machine | hosts | bad parts | found, and nothing else | rounds | 2 log2 N |"
-    )
-    print("| --- | --- | --- | --- | --- | --- |")
-    for text in MACHINES:
+    options.add_argument("--noise", type=float, default=0.03)
+    options.add_argument("--healthy", action="store_true", help="plant nothing")
+    asked = options.parse_args()
+    columns = ("machine", "hosts", "bad", "found, and nothing else", "innocents named")
+    print(f"| {' | '.join(columns)} | rounds | 2 log2 N |")
+    print(f"|{' --- |' * (len(columns) + 2)}")
+    for text in asked.machines or (*MACHINES, *RAILS):
         parts = parts_of(text)
-        hosts = parts.machine.node_count
-        for faults in range(3):
-            done = [search(parts, faults, seed) for seed in range(trials)]
-            right = sum(each.is_right for each in done)
+        hosts = len(parts.hosts)
+        several = {str(n): (host_or_cable,) * n for n in range(3)}
+        for what, draws in (ON_RAILS if parts.by_gpu else several).items():
+            if asked.healthy and draws:
+                continue
+            seeds = range(asked.trials)
+            done = [search(parts, draws, seed, asked.noise) for seed in seeds]
             rounds = [each.rounds for each in done]
             print(
-                f"| `{text}` | {hosts:,} | {faults} | {right} of {trials} | "
+                f"| `{text}` | {hosts:,} | {what} | "
+                f"{sum(each.is_right for each in done)} of {asked.trials} | "
+                f"{sum(each.innocents for each in done)} | "
                 f"{np.mean(rounds):.1f}, {max(rounds)} at most | "
                 f"{2 * math.log2(hosts):.0f} |",
                 flush=True,

@@ -77,7 +77,7 @@ def print_located(located: LocatedParts, plan: bool) -> None:
         return
     print(f"measure next, {counted(len(found.plan), 'pair')} at once:")
     for a, b in found.plan:
-        print(f"{located.hosts[a]},{located.hosts[b]}")
+        print(f"{located.ends[a]},{located.ends[b]}")
 
 
 def _text(value: float | None, written: Callable[[float], str]) -> str:

@@ -14,10 +14,13 @@ from topoloom.probe.locate.likelihood import weigh
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.rounds import SURE, SUSPECT, next_round, unsettled
 
+#: Parts that a sentence names; `BadPart.document` has all.
+_NAMED = 4
+
 
 @dataclass(frozen=True)
 class Test:
-    """A measurement: the pairs of hosts that exchanged messages at once as one.
+    """A measurement: the pairs of ends that exchanged messages at once as one.
 
     Attributes
     ----------
@@ -59,7 +62,9 @@ class BadPart:
     @property
     def sentence(self) -> str:
         """Say what is bad, and how sure that is."""
-        which = " or ".join(self.parts)
+        more = len(self.parts) - _NAMED
+        which = " or ".join(self.parts[:_NAMED] if more > 1 else self.parts)
+        which += f" or one of {more} others" if more > 1 else ""
         said = f"{which}: messages take {self.factor:.2f} times as long"
         return said if self.sure else f"perhaps {said} ({self.chance:.0%} likely)"
 
@@ -87,7 +92,7 @@ class Located:
     untested
         The number of classes of parts that no test has judged.
     plan
-        Pairs of hosts to measure next, at once; empty if all that pairs can say is
+        Pairs of ends to measure next, at once; empty if all that pairs can say is
         known.
     """
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +18,14 @@ from topoloom.nodes.hosts import hosts_in_order
 
 #: Parts that carry less of a message, beside its busiest part, do not slow it down.
 _LEAST = 0.1
-#: Hosts up to which all pairs can be tests; partners that each of more hosts has.
-_ALL_PAIRS, _PARTNERS, _NEAR = 96, 40, 3
+#: Pairs of hosts up to which all can be tests; partners that each of more hosts has.
+_ALL_PAIRS, _PARTNERS, _NEAR = 96 * 95 // 2, 40, 3
 #: Halves of a link's name: its ends.
 _ENDS = re.compile(r"(.+?)(?: -> | to )(.+)")
+_GPU = re.compile(r"GPU ([0-9]+)")
+_LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
+#: Two ends: of `Parts.ends`.
 Pair = tuple[int, int]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -51,9 +56,10 @@ class Coverage:
 
 
 class Parts:
-    """Hosts, cables and switches of a machine, and pairs of hosts that test them.
+    """Hosts, cables and switches of a machine, and pairs that test them.
 
     Parts that no test tells apart, such as a host and its only cable, are one class.
+    Ends of tests are hosts; on rails, behind all hosts, also their GPUs, host by host.
 
     Parameters
     ----------
@@ -66,6 +72,9 @@ class Parts:
         Names of nodes, by those of their hosts.
     switches
         Names of all switches, where they have any.
+    by_gpu
+        Whether pairs of GPUs are tests where hosts have several, each with the one in
+        its place: GPUs, the network sides of hosts, and rails are parts, too.
 
     Raises
     ------
@@ -79,20 +88,25 @@ class Parts:
         nodes: Sequence[int],
         names: Mapping[int, str],
         switches: Sequence[str] = (),
+        by_gpu: bool = False,
     ) -> None:
         if len(nodes) < 3:
             raise Error("fewer than three hosts do not say which of them is slow")
         hosts = hosts_in_order(machine, nodes)
         if len(hosts) < len(nodes):
             raise Error("two hosts are on the same node of the machine")
-        self._each = machine.nodes_per_host
+        self.gpus = machine.nodes_per_host
         self.machine = machine
-        self.nodes: list[int] = (hosts * self._each).tolist()
-        word = "node" if self._each == 1 else "host"
+        self.by_gpu = by_gpu and self.gpus > 1
+        self.nodes: list[int] = (hosts * self.gpus).tolist()
+        word = "node" if self.gpus == 1 else "host"
         self.hosts = [
             names.get(node, f"{word} {host}")
             for node, host in zip(nodes, hosts.tolist(), strict=True)
         ]
+        self.ends = list(self.hosts)
+        if self.by_gpu:
+            self.ends += [f"{h} GPU {g}" for h in self.hosts for g in range(self.gpus)]
         self._names = vertex_names(machine, names, switches)
         ends = np.sort(machine.link_ends().astype(np.int64), axis=1)
         _, self._example, self._cable_of = np.unique(
@@ -102,26 +116,68 @@ class Parts:
         self._cables = len(self._example)
         self._rates = machine.bandwidth()
         self._ends = machine.link_ends().astype(np.int64)
-        self.pairs = _candidates(len(nodes))
-        covered = [self._covered([pair]) for pair in self.pairs]
+        self.rail_of = self._rails() if self.gpus > 1 else {}
+        self.pairs = self._candidates()
+        self.row_of = {pair: row for row, pair in enumerate(self.pairs)}
+        self._by_pairs = [self._covered([pair]) for pair in self.pairs]
+        self._classify(self._by_pairs)
+
+    def _classify(self, covered: Sequence[Mapping[int, float]]) -> None:
         self._class_of, self.classes = _classes(covered, self._count)
-        self.tests = self._rows(covered)
+        self.tests = self._rows(self._by_pairs)
+
+    def told_apart(self, tests: Iterable[Sequence[Pair]]) -> Parts:
+        """Return parts whose classes these tests tell apart, too."""
+        parts = copy(self)
+        parts._classify([*self._by_pairs, *map(self._covered, tests)])
+        return parts
 
     @property
     def _count(self) -> int:
-        return len(self.nodes) + self._cables + self.machine.vertex_count
+        own = len(self.nodes) + len(set(self.rail_of.values())) if self.by_gpu else 0
+        return self._network_sides + own
 
     def coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
-        """Return what tests cover, each of pairs of hosts that exchange messages."""
+        """Return what tests cover, each of pairs of ends that exchange messages."""
         return self._rows([self._covered(pairs) for pairs in tests])
 
+    def host_of(self, end: int) -> int:
+        """Return the host of an end."""
+        hosts = len(self.nodes)
+        return end if end < hosts else (end - hosts) // self.gpus
+
+    def gpu(self, host: int, place: int) -> int:
+        """Return the end that a GPU of a host is."""
+        return len(self.nodes) + host * self.gpus + place
+
+    def busy_with(self, end: int) -> list[int]:
+        """Return the ends that are busy while one is."""
+        host = self.host_of(end)
+        if end != host:
+            return [host, end]
+        if not self.by_gpu:
+            return [host]
+        return [host, *(self.gpu(host, place) for place in range(self.gpus))]
+
+    def kind(self, a: int, b: int) -> tuple[bool, bool]:
+        """Say whether hosts are measured whole, and whether only by NVLink."""
+        route = self.machine.route(self._first_node(a), self._first_node(b))
+        inside = bool(self.rail_of) and not self._leaves(route)
+        return a == self.host_of(a) and b == self.host_of(b), inside
+
     def distance(self, a: int, b: int) -> int:
-        """Return the hops between two hosts."""
-        return self.machine.hops(self.nodes[a], self.nodes[b])
+        """Return the hops between two ends."""
+        return self.machine.hops(self._first_node(a), self._first_node(b))
 
     def described(self, number: int) -> list[str]:
-        """Name the parts of a class."""
-        return [self._described(part) for part in self.classes[number]]
+        """Name the parts of a class; not a rail of which only one switch is used."""
+        parts = self.classes[number]
+        switches = len(self.nodes) + self._cables
+        rails = {self.rail_of.get(part - switches) for part in parts}
+        first_rail = self._network_sides + len(self.nodes)
+        return [
+            self._described(part) for part in parts if part - first_rail not in rails
+        ]
 
     def is_cable(self, part: int) -> bool:
         """Whether a part is a cable: pairs at once share what it carries."""
@@ -134,6 +190,49 @@ class Parts:
     def class_of_link(self, link: int) -> int:
         """Return the class of a link's cable; -1 if no test covers it."""
         return int(self._class_of[len(self.nodes) + self._cable_of[link]])
+
+    def class_of_switch(self, vertex: int) -> int:
+        """Return the class of a switch; -1 if no test covers it."""
+        return int(self._class_of[len(self.nodes) + self._cables + vertex])
+
+    def class_of_network_side(self, host: int) -> int:
+        """Return the class of what the NICs of a host share."""
+        return int(self._class_of[self._network_sides + host])
+
+    def class_of_rail(self, rail: int) -> int:
+        """Return the class of a rail: all its leaf switches."""
+        return int(self._class_of[self._network_sides + len(self.nodes) + rail])
+
+    @cached_property
+    def distances(self) -> Numbers:
+        """The hops between the ends of each pair; less if only NVLink is between."""
+        found = [
+            self.distance(*pair) - self.machine.vertex_count * self.kind(*pair)[1]
+            for pair in self.pairs
+        ]
+        return np.array(found, dtype=np.int64)
+
+    @property
+    def _network_sides(self) -> int:
+        return len(self.nodes) + self._cables + self.machine.vertex_count
+
+    def _rails(self) -> dict[int, int]:
+        """Return the rail of each leaf switch."""
+        rails = {}
+        for link, (source, _) in enumerate(self._ends.tolist()):
+            ends = _ENDS.fullmatch(self.machine.link_name(link))
+            if ends and (leaf := _LEAF.fullmatch(ends[1])):
+                rails[source] = int(leaf[1])
+        return rails
+
+    def _first_node(self, end: int) -> int:
+        host = self.host_of(end)
+        place = 0 if end == host else (end - len(self.nodes)) % self.gpus
+        return self.nodes[host] + place
+
+    def _leaves(self, route: Iterable[tuple[int, float]]) -> set[int]:
+        ends = {int(end) for link, _ in route for end in self._ends[link]}
+        return ends & self.rail_of.keys()
 
     def _covered(self, pairs: Sequence[Pair]) -> dict[int, float]:
         """Return the load of each part, beside the busiest one on the way of a pair."""
@@ -157,16 +256,26 @@ class Parts:
                 own |= sources ^ sinks
             busiest = max(loads.values(), default=1.0)
             loads = {part: load / busiest for part, load in loads.items()}
-            loads |= {a: 1.0, b: 1.0}
+            ends = {self.host_of(a), self.host_of(b)}
+            loads |= dict.fromkeys(ends, 1.0)
+            if self.by_gpu:
+                own = set()  # GPUs are parts, and switches between NVLinks
+                leaves = passed & self.rail_of.keys()
+                if leaves:
+                    loads |= {self._network_sides + host: 1.0 for host in ends}
+                rails = self._network_sides + hosts
+                loads |= {rails + self.rail_of[leaf]: 1.0 for leaf in leaves}
             loads |= {switches + vertex: 1.0 for vertex in passed - own}
             for part, load in loads.items():
                 found[part] = max(found.get(part, 0.0), load)
         return found
 
     def _routes(self, a: int, b: int) -> Iterator[list[tuple[int, float]]]:
-        """Yield routes between two hosts: from each GPU to the one in its place."""
-        for gpu in range(self._each):
-            ends = self.nodes[a] + gpu, self.nodes[b] + gpu
+        """Yield routes between two ends: of whole hosts, all from GPU to GPU."""
+        whole = a == self.host_of(a) and b == self.host_of(b)
+        first, second = self._first_node(a), self._first_node(b)
+        for gpu in range(self.gpus if whole else 1):
+            ends = first + gpu, second + gpu
             yield self.machine.route(*ends)
             yield self.machine.route(*ends[::-1])
 
@@ -192,27 +301,61 @@ class Parts:
         if part < hosts:
             return f"host {self.hosts[part].removeprefix('host ')}"
         if part < hosts + self._cables:
-            link = self.machine.link_name(int(self._example[part - hosts]))
-            return f"cable {named_link(link, self._names)}"
-        return f"switch {self._switch(part - hosts - self._cables)}"
+            return self._cable(int(self._example[part - hosts]))
+        if part < self._network_sides:
+            return self._vertex(part - hosts - self._cables)
+        if part < self._network_sides + hosts:
+            return f"what the NICs of {self.hosts[part - self._network_sides]} share"
+        return f"rail {part - self._network_sides - hosts}"
 
-    def _switch(self, vertex: int) -> str:
-        """Name a switch as the names of its links do."""
+    def _cable(self, link: int) -> str:
+        name = named_link(self.machine.link_name(link), self._names)
+        if not self.by_gpu:
+            return f"cable {name}"
+        ends = _GPU.sub(lambda found: self._gpu(int(found[1])), name)
+        if self._leaves([(link, 1.0)]) and "GPU" in name:
+            return f"NIC or cable of {ends.replace(' -> ', ' to ')}"
+        return f"cable {ends}"
+
+    def _gpu(self, node: int) -> str:
+        """Name a GPU by its host."""
+        host, place = divmod(node, self.gpus)
+        try:
+            return f"{self.hosts[self.nodes.index(host * self.gpus)]} GPU {place}"
+        except ValueError:  # not one of the hosts that are measured
+            return f"GPU {node}"
+
+    def _vertex(self, vertex: int) -> str:
+        """Name a switch as the names of its links do, or a GPU."""
+        if self.by_gpu and vertex < self.machine.node_count:
+            return self._gpu(vertex)
         for link in np.flatnonzero((self._ends == vertex).any(axis=1)).tolist():
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
-                return self._names.get(name, name)
-        return str(vertex)
+                return f"switch {self._names.get(name, name)}"
+        return f"switch {vertex}"
+
+    def _candidates(self) -> list[Pair]:
+        """List pairs that can be tests: all, or near ones and some at random."""
+        rng = np.random.default_rng(0)
+        hosts = len(self.nodes)
+        if not self.by_gpu:
+            return _pairs_of(hosts, 1, rng)
+        return [
+            (self.gpu(a, place), self.gpu(b, place))
+            for place in range(self.gpus)
+            for a, b in _pairs_of(hosts, self.gpus, rng)
+        ]
 
 
-def _candidates(hosts: int) -> list[Pair]:
-    """List pairs that can be tests: all, or near ones and some at random."""
-    if hosts <= _ALL_PAIRS:
+def _pairs_of(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
+    """List pairs of hosts, fewer of them if they are there several times."""
+    if hosts * (hosts - 1) // 2 * times <= _ALL_PAIRS:
         return [(a, b) for a in range(hosts) for b in range(a + 1, hosts)]
-    rng = np.random.default_rng(0)
-    own = np.repeat(np.arange(hosts), _PARTNERS)
+    partners = max(_PARTNERS // times, 2 * _NEAR)
+    own = np.repeat(np.arange(hosts), partners)
     steps = rng.integers(1, hosts, len(own))
-    steps[np.arange(len(own)) % _PARTNERS < _NEAR] = np.tile(
+    steps[np.arange(len(own)) % partners < _NEAR] = np.tile(
         np.arange(1, _NEAR + 1), hosts
     )
     other = (own + steps) % hosts

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which pairs of hosts to measure next, at once, so that most is learned.
+"""Which pairs of hosts or GPUs to measure next, at once, so that most is learned.
 
 A pair is worth the entropy of its outcome: that of parts that nobody has tested, and
-most where a slow test is as likely as a fast one. Pairs of a round share neither a host
+most where a slow test is as likely as a fast one. Pairs of a round share neither an end
 nor a full link.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,8 @@ SUSPECT, SURE = 0.01, 0.98
 #: A pair looks at a class that is as busy as this share of what it is at most; classes
 #: that never are this busy beside others of a pair cannot be judged by pairs.
 _VISIBLE = 0.5
+#: Pairs of each distance in a round, at least, that no suspect is on.
+_CONTROLS = 3
 
 
 def unsettled(parts: Parts, beliefs: Beliefs) -> Values:
@@ -45,12 +49,15 @@ def unsettled(parts: Parts, beliefs: Beliefs) -> Values:
 
 
 def next_round(parts: Parts, beliefs: Beliefs) -> list[Pair]:
-    """Choose pairs of hosts; none if all that pairs can say is known."""
+    """Choose pairs of ends; none if all that pairs can say is known."""
     worth = unsettled(parts, beliefs)
     if not worth.any():
         return []
     tests = parts.tests
     visible, _ = _visible(parts)
+    unsure: Values = np.bincount(
+        tests.rows, beliefs.chances[tests.classes], len(parts.pairs)
+    ).astype(np.float64)
     spoiled = _any(parts, _sure(beliefs)[tests.classes] & visible)
     taken = _Taken(parts)
     least = 0.5 * float(worth[worth > 0].min())
@@ -64,7 +71,7 @@ def next_round(parts: Parts, beliefs: Beliefs) -> list[Pair]:
         order = np.argsort(-scores, kind="stable")[: _LOOKED * len(parts.nodes)]
         order = order[scores[order] > 0]
         if not len(order):
-            return sorted(chosen)
+            return sorted([*chosen, *_controls(parts, chosen, unsure, taken)])
         for test in order.tolist():
             entries = slice(*tests.starts[test : test + 2])
             classes = tests.classes[entries][visible[entries]]
@@ -72,6 +79,28 @@ def next_round(parts: Parts, beliefs: Beliefs) -> list[Pair]:
             if kept and taken.take(test):
                 chosen.append(parts.pairs[test])
                 worth[classes] *= _AGAIN
+
+
+def _controls(
+    parts: Parts, chosen: Sequence[Pair], unsure: Values, taken: _Taken
+) -> list[Pair]:
+    """Choose pairs that are hardly slow, as far apart as those that may be.
+
+    Without them all that was measured at a distance may be slow, and so look usual.
+    """
+    rows = [parts.row_of[pair] for pair in chosen]
+    controls: list[Pair] = []
+    for distance in np.unique(parts.distances[rows]).tolist():
+        alike = parts.distances == distance
+        have = int(np.sum(alike[rows] & (unsure[rows] < SUSPECT)))
+        fit = np.flatnonzero(alike & (unsure < SUSPECT) & taken.free())
+        for row in fit[np.argsort(unsure[fit], kind="stable")].tolist():
+            if have >= _CONTROLS:
+                break
+            if taken.take(row):
+                controls.append(parts.pairs[row])
+                have += 1
+    return controls
 
 
 def _visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
@@ -104,11 +133,11 @@ def _entropy(chances: Values) -> Values:
 
 
 class _Taken:
-    """Hosts and links that pairs of a round use."""
+    """Ends and links that pairs of a round use."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._hosts = np.zeros(len(parts.nodes), dtype=bool)
+        self._busy = np.zeros(len(parts.ends), dtype=bool)
         self._used = np.zeros(len(parts.classes))
         self._first, self._second = np.array(parts.pairs).T
         cables = [any(map(parts.is_cable, one)) for one in parts.classes]
@@ -118,7 +147,7 @@ class _Taken:
         """Return for which pairs there is room."""
         tests = self._parts.tests
         full = self._limited & (self._used[tests.classes] + tests.loads > _FULL)
-        busy = self._hosts[self._first] | self._hosts[self._second]
+        busy = self._busy[self._first] | self._busy[self._second]
         room: NDArray[np.bool_] = ~(busy | _any(self._parts, full))
         return room
 
@@ -129,8 +158,9 @@ class _Taken:
         entries = slice(*tests.starts[test : test + 2])
         classes, loads = tests.classes[entries], tests.loads[entries]
         full = self._limited[entries] & (self._used[classes] + loads > _FULL)
-        if self._hosts[pair].any() or full.any():
+        if self._busy[pair].any() or full.any():
             return False
         self._used[classes] += loads
-        self._hosts[pair] = True
+        for end in pair:
+            self._busy[self._parts.busy_with(end)] = True
         return True

@@ -7,7 +7,7 @@ import csv
 import io
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,11 +23,18 @@ COLUMNS = {
     **dict.fromkeys(("seconds", "s", "ms", "us"), True),
     **dict.fromkeys(("GB/s", "MB/s", "GiB/s", "Gb/s", "Gbit/s"), False),
 }
-#: Fewer pairs that are as far apart are compared with all.
+#: Pairs that say what is usual; where fewer are as far apart, the next distances help.
 _ALIKE = 3
+#: Nothing is fast by chance, so a quarter of pairs may be all that are not slow: those
+#: that take up to this many times as long are like them.
+_NOT_SLOW = 1.25
+#: Of fewer pairs, one may be all that are not slow.
+_FEW = 8
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
+    """What a pair took, in any unit in which more is slower."""
+
     pair: Pair
     value: float
 
@@ -40,26 +47,62 @@ def tests_of_tables(files: Sequence[Path], parts: Parts) -> list[Test]:
     topoloom.Error
         With file and line, if a row cannot be read, or names hosts that are not there.
     """
-    rows: dict[str, list[_Row]] = defaultdict(list)
+    rows: dict[str, list[Row]] = defaultdict(list)
     for file in files:
         for column, row in _rows(file, parts):
             rows[column].append(row)
-    return [test for column in rows for test in _compared(rows[column], parts)]
+    return [test for column in rows for test in compared(rows[column], parts)]
 
 
-def _compared(rows: Sequence[_Row], parts: Parts) -> Iterator[Test]:
-    by_distance: dict[int, list[float]] = defaultdict(list)
+def compared(rows: Sequence[Row], parts: Parts) -> list[Test]:
+    """Compare each row with pairs that are as far apart, of which each counts once.
+
+    Plans measure slow pairs again and again: if rows counted, slow would be usual.
+    """
+    repeats: dict[Pair, list[float]] = defaultdict(list)
     for row in rows:
-        by_distance[parts.distance(*row.pair)].append(row.value)
-    of_all = [row.value for row in rows]
-    for row in rows:
-        alike = by_distance[parts.distance(*row.pair)]
-        usual = float(np.median(alike if len(alike) >= _ALIKE else of_all))
-        yield Test([row.pair], row.value / usual)
+        repeats[row.pair].append(row.value)
+    by_distance: dict[tuple[bool, bool], dict[int, list[float]]] = {}
+    for pair, values in repeats.items():
+        of_kind = by_distance.setdefault(parts.kind(*pair), defaultdict(list))
+        of_kind[parts.distance(*pair)].append(float(np.median(values)))
+    usual = {
+        (kind, distance): value
+        for kind, of_kind in by_distance.items()
+        for distance, value in _usual(of_kind).items()
+    }
+    return [
+        Test(
+            [row.pair],
+            row.value / usual[parts.kind(*row.pair), parts.distance(*row.pair)],
+        )
+        for row in rows
+    ]
 
 
-def _rows(file: Path, parts: Parts) -> Iterator[tuple[str, _Row]]:
-    number = {host: n for n, host in enumerate(parts.hosts)}
+def _usual(by_distance: Mapping[int, Sequence[float]]) -> dict[int, float]:
+    """Return what pairs that are not slow take at each distance."""
+    usual: dict[int, float] = {}
+    least = math.inf
+    for distance in sorted(by_distance):
+        found: list[float] = []
+        for other in sorted(by_distance, key=lambda each: (abs(each - distance), each)):
+            found += by_distance[other]
+            if len(found) >= _ALIKE:
+                break
+        found.sort()
+        fast = found[len(found) // 4]
+        if len(found) < _FEW:
+            # As fast as a nearer pair is no mistake, be it the only one.
+            fast = min(fast, next((each for each in found if each >= least), fast))
+        near = [value for value in found if value <= _NOT_SLOW * fast]
+        usual[distance] = float(np.median(near))
+        least = min(least, fast)
+    return usual
+
+
+def _rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
+    number = {host: n for n, host in enumerate(parts.ends)}
     reader = csv.reader(io.StringIO(read_text(file)))
     header = [cell.strip() for cell in next(reader, [])]
     if len(header) != 3 or header[:2] != ["a", "b"] or header[2] not in COLUMNS:
@@ -79,10 +122,10 @@ def _rows(file: Path, parts: Parts) -> Iterator[tuple[str, _Row]]:
                 raise Error(f"{where}: host '{host:.60}' is not one of the machine's")
         if first == second:
             raise Error(f"{where}: {first} is measured with itself")
-        yield (
-            header[2],
-            _Row((number[first], number[second]), _seconds(text, header[2], where)),
-        )
+        a, b = sorted((number[first], number[second]))
+        if (a < len(parts.hosts)) is not (b < len(parts.hosts)):
+            raise Error(f"{where}: {first} and {second} are a host and a GPU of one")
+        yield header[2], Row((a, b), _seconds(text, header[2], where))
 
 
 def _seconds(text: str, column: str, where: str) -> float:

@@ -28,20 +28,22 @@ class LocatedParts:
     ----------
     found
         Bad parts, and the pairs to measure next.
-    hosts
-        Names of the hosts that `found.plan` counts.
+    hosts, ends
+        Names of the hosts, and of what `found.plan` counts: hosts, and on rails behind
+        them their GPUs.
     doubts
         Sentences about measurements that could not be used.
     """
 
     found: Located
     hosts: list[str]
+    ends: list[str]
     doubts: list[str]
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         return {
-            **self.found.document(self.hosts),
+            **self.found.document(self.ends),
             "rounds_at_most": most_rounds(len(self.hosts)),
             "doubts": self.doubts,
         }
@@ -84,7 +86,7 @@ def locate_bad_parts(
     if dumps:
         of_dumps, doubts = tests_of_dumps(dumps, parts)
         tests += of_dumps
-    return LocatedParts(locate(parts, tests), parts.hosts, doubts)
+    return LocatedParts(locate(parts, tests), parts.hosts, parts.ends, doubts)
 
 
 def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:
@@ -99,4 +101,4 @@ def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:
         nodes = [node for node in nodes if node in names]
     each = machine.nodes_per_host
     nodes = (hosts_in_order(machine, nodes) * each).tolist()
-    return Parts(machine, nodes, names, described.switches)
+    return Parts(machine, nodes, names, described.switches, by_gpu=True)

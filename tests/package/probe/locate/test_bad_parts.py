@@ -61,27 +61,62 @@ def test_a_plan_keeps_to_the_hosts_of_a_job(topoloom: Any, cluster: Path) -> Non
     assert len(pairs) == 2
 
 
-def test_hosts_of_several_gpus_are_measured_whole(
+def test_gpus_are_measured_each_with_one_of_its_rail(
     topoloom: Any, tmp_path: Path
 ) -> None:
     machine = "rails:2:8:2,host=2"  # 16 hosts of 2 GPUs
     plan = topoloom("probe", "--plan", "--json", "-m", machine).json["plan"]
-    hosts = [host for pair in plan for host in pair]
-    assert set(hosts) <= {f"host {n}" for n in range(16)}
-    assert len(set(hosts)) == len(hosts) > 2
-    table = tmp_path / "rounds.csv"
-    table.write_text("a,b,GB/s\n")
-    for _ in range(6):
-        with table.open("a") as file:
-            for a, b in plan:
-                file.write(f"{a},{b},{20 if 'host 3' in (a, b) else 50}\n")
-        plan = locate_bad_parts(machine, [table]).document()["plan"]
-    (bad,) = locate_bad_parts(machine, [table]).found.bad
-    assert bad.parts == [
-        "host 3",
-        "cable GPU 6 -> unit 0 rail 0",
-        "cable GPU 7 -> unit 0 rail 1",
+    gpus = [gpu for pair in plan for gpu in pair]
+    assert set(gpus) <= {f"host {n} GPU {g}" for n in range(16) for g in range(2)}
+    assert len(set(gpus)) == len(gpus) > 16
+    assert all(a[-5:] == b[-5:] for a, b in plan)
+
+    def located(slow: str) -> list[list[str]]:
+        table = tmp_path / "rounds.csv"
+        table.write_text("a,b,GB/s\n")
+        asked = plan
+        for _ in range(8):
+            with table.open("a") as file:
+                for a, b in asked:
+                    is_slow = slow in (a, b, a[:-6], b[:-6])
+                    file.write(f"{a},{b},{20 if is_slow else 50}\n")
+            asked = locate_bad_parts(machine, [table]).document()["plan"]
+            if not asked:
+                break
+        return [bad.parts for bad in locate_bad_parts(machine, [table]).found.bad]
+
+    assert located("host 3 GPU 1") == [
+        ["NIC or cable of host 3 GPU 1 to unit 0 rail 1", "host 3 GPU 1"]
     ]
+    assert located("host 3") == [["host 3", "what the NICs of host 3 share"]]
+
+
+def test_hosts_of_several_gpus_can_be_measured_whole(tmp_path: Path) -> None:
+    table = tmp_path / "whole.csv"
+    pairs = [(0, 1), (2, 3), (3, 4), (3, 5), (6, 7), (1, 2), (4, 5)]
+    rows = [f"host {a},host {b},{20 if 3 in (a, b) else 50}\n" for a, b in pairs]
+    table.write_text("".join(["a,b,GB/s\n", *rows]))
+    (bad,) = locate_bad_parts("rails:2:8:2,host=2", [table]).found.bad
+    assert "host 3" in bad.parts[0]
+    table.write_text("a,b,GB/s\nhost 1,host 2 GPU 0,50\n")
+    with pytest.raises(Error, match="host 1 and host 2 GPU 0 are a host and a GPU"):
+        locate_bad_parts("rails:2:8:2,host=2", [table])
+
+
+def test_a_pair_that_is_measured_again_does_not_make_slow_usual(
+    cluster: Path, tmp_path: Path
+) -> None:
+    """Plans measure what they suspect again: each pair says once what is usual."""
+    fast = [("cn00", "cn01"), ("cn04", "cn05"), ("cn08", "cn09"), ("cn02", "cn07")]
+    slow = [("cn06", "cn04"), ("cn06", "cn07"), ("cn05", "cn06"), ("cn06", "cn13")]
+    for times in (1, 2, 9):
+        table = tmp_path / "t.csv"
+        rows = [f"{a},{b},12\n" for a, b in fast]
+        rows += [f"{a},{b},4\n" for a, b in slow] * times
+        table.write_text("".join(["a,b,GB/s\n", *rows]))
+        (bad,) = locate_bad_parts(cluster, [table]).found.bad
+        assert bad.parts[0] == "host cn06"
+        assert bad.factor == pytest.approx(3, rel=0.05)
 
 
 def test_names_of_an_allocation_are_planned_and_understood(

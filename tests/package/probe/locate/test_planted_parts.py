@@ -8,7 +8,14 @@ from itertools import combinations
 
 import pytest
 
-from probe.bad_parts import Planted, parts_of, search
+from probe.bad_parts import (
+    ON_RAILS,
+    Faults,
+    Planted,
+    host_or_cable,
+    parts_of,
+    search,
+)
 from topoloom import Error, Machine
 from topoloom.probe.locate.locate import Located, locate
 from topoloom.probe.locate.parts import Parts
@@ -29,16 +36,36 @@ LARGE = ["fattree:16:64,up=1:16", "dragonfly:32x8,nodes=4,global=4"]
 def test_bad_parts_of_small_machines_are_found(text: str) -> None:
     parts = parts_of(text)
     for seed in range(6):
-        trial = search(parts, seed % 3, seed)
+        trial = search(parts, (host_or_cable,) * (seed % 3), seed)
         assert trial.is_right, trial
         assert trial.rounds <= 2 * math.log2(len(parts.nodes))
 
 
 @pytest.mark.parametrize("text", LARGE)
 def test_two_bad_parts_of_a_thousand_hosts_are_found(text: str) -> None:
-    trial = search(parts_of(text), faults=2, seed=7)
+    trial = search(parts_of(text), (host_or_cable, host_or_cable), seed=7)
     assert trial.is_right, trial
     assert trial.rounds <= 20
+
+
+@pytest.mark.parametrize("what", ON_RAILS)
+def test_bad_parts_of_rails_are_found(what: str) -> None:
+    for text in ("rails:4:8:2", "rails:8:6:1", "rails:8:4:2,rails=4,host=4"):
+        parts = parts_of(text)
+        for seed in range(2):
+            trial = search(parts, ON_RAILS[what], seed)
+            assert trial.is_right, trial
+            assert trial.rounds <= 2 * math.log2(len(parts.hosts))
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05])
+def test_nothing_is_named_where_nothing_is_bad(noise: float) -> None:
+    for text in ("tree:4:4", "torus:4x4", "rails:4:4:2"):
+        parts = parts_of(text)
+        for seed in range(20):
+            trial = search(parts, (), seed, noise)
+            assert trial.is_done
+            assert trial.found == []
 
 
 def test_parts_of_a_class_are_those_that_no_pair_tells_apart() -> None:
@@ -46,7 +73,7 @@ def test_parts_of_a_class_are_those_that_no_pair_tells_apart() -> None:
     machine = parts.machine
 
     def slowed(links: dict[int, float], hosts: dict[int, float]) -> tuple[bool, ...]:
-        planted = Planted(machine, links, hosts, noise=0)
+        planted = Planted(parts, Faults(links, hosts), noise=0)
         pairs = combinations(range(machine.node_count), 2)
         return tuple(planted.ratio(*pair) > 1 for pair in pairs)
 
@@ -73,7 +100,7 @@ def test_pairs_of_a_round_share_neither_host_nor_link() -> None:
 
 def test_one_slow_measurement_is_only_a_suspicion() -> None:
     parts = parts_of("tree:4:8")
-    planted = Planted(parts.machine, {}, {5: 3.0}, noise=0)
+    planted = Planted(parts, Faults(hosts={5: 3.0}), noise=0)
     first = locate(parts, planted.measure([(4, 5)]))
     assert not any(part.sure for part in first.bad)
     pairs = [(4, 5), (4, 6), (5, 7), (1, 2), (0, 3), (5, 9)]
