@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from topoloom._core import Error
+from topoloom.nccl.tuning import PROTOCOLS
 from topoloom.support.nearest import unknown_name
 
 
@@ -34,6 +35,8 @@ class Hardware:
         Whether CPUs are AMD's, which slow small messages between nodes down.
     sums_in_switch
         Whether NVSwitches sum (NVLS).
+    protocols
+        From `topoloom.nccl.tuning.PROTOCOLS`: those that the vendor's settings leave.
     slowness
         How much longer a launch and a step take than NCCL's constants say.
     source
@@ -50,6 +53,7 @@ class Hardware:
     post_s: float = 1e-6
     amd: bool = False
     sums_in_switch: bool = False
+    protocols: tuple[str, ...] = PROTOCOLS
     slowness: float = 1.0
 
     def __post_init__(self) -> None:
@@ -58,6 +62,10 @@ class Hardware:
                 raise Error(
                     f"{what} of a machine is {getattr(self, what)}, not above 0"
                 )
+        if not set(self.protocols) <= set(PROTOCOLS) or not self.protocols:
+            raise Error(
+                f"protocols of a machine are {self.protocols}, not of {PROTOCOLS}"
+            )
 
     def on(self, **changes: object) -> Hardware:
         """Give the same machine with other numbers."""
@@ -126,8 +134,9 @@ MACHINES = {
         8,
         18 * 20.6e9,
         200 * _GBIT * _PAYLOAD,
-        "Google Cloud a3-megagpu-8g: 8 x 200 Gbit/s",
-        sums_in_switch=True,
+        "Google Cloud a3-megagpu-8g: 8 x 200 Gbit/s; NCCL_ALGO=Ring,Tree and "
+        "NCCL_PROTO=Simple of its GPUDirect-TCPXO",
+        protocols=("Simple",),
     ),
 }
 

@@ -2,9 +2,9 @@
 """How long a collective takes, and the algorithm that NCCL would choose.
 
 NCCL chooses by a latency for the steps that follow each other, and the bytes at the
-rate of the slowest link: its published tuning model. Our times are the same for rings
-and trees. Sums in a switch go through it chunk by chunk, which that model leaves out;
-it has none of exchanges.
+rate of the slowest link: its published tuning model. Our times add what that leaves
+out: small data is given few channels, and sums in a switch go through it chunk by
+chunk. It has no model of exchanges.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.nccl.hardware import Hardware
 from topoloom.nccl.tuning import (
+    CHANNEL_BYTES,
     GENERATIONS,
     LL_NET_RATE,
     NEW_SWITCH_NET,
@@ -34,6 +35,10 @@ OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "al
 
 #: NCCL's exchange sends blocks up to this size by LL.
 _LL_BLOCK = 16384
+#: Channels of an exchange, and the most that each carries of a block before it is
+#: spread over more (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
+_EXCHANGE_CHANNELS = 32
+_EXCHANGE_PART = 32 * (1 << 19)
 
 
 class Choice(NamedTuple):
@@ -48,17 +53,13 @@ class Choice(NamedTuple):
     seconds
         That it takes.
     estimate
-        Seconds that NCCL compares; the same but for ``nvls``.
+        Seconds that NCCL compares: without the cost of few channels, and of chunks.
     """
 
     algorithm: str
     protocol: str
     seconds: float
     estimate: float
-
-
-def _alike(algorithm: str, protocol: int, seconds: float) -> Choice:
-    return Choice(algorithm, PROTOCOLS[protocol], seconds, seconds)
 
 
 def choices(
@@ -104,9 +105,9 @@ def choices(
         return [Choice("ring", "Simple", 0.0, 0.0)]
     if operation == "alltoall":
         return [_pairs(job, bytes)]
-    found = [_ring(job, operation, bytes, protocol) for protocol in range(3)]
+    found = [_ring(job, operation, bytes, protocol) for protocol in job.protocols]
     if operation == "allreduce":
-        found += [_tree(job, bytes, protocol) for protocol in range(3)]
+        found += [_tree(job, bytes, protocol) for protocol in job.protocols]
         if hardware.sums_in_switch and local > 1:
             found.append(_switch(job, bytes, release < NEW_SWITCH_NET))
     return sorted(found, key=lambda choice: choice.estimate)
@@ -129,10 +130,34 @@ class _Job:
         self.channels = self.of.channels if nodes == 1 else max(hardware.nics, 8)
         self.column = min(nodes, 3) - 1
         self.wire = hardware.net_latency_s * 1e6
+        self.protocols = [PROTOCOLS.index(name) for name in hardware.protocols]
 
     def time(self, latency: float, bytes: int, rate: float) -> float:
         """Give seconds of a latency in microseconds and bytes at GB/s."""
         return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
+
+    def choice(
+        self,
+        algorithm: str,
+        protocol: int,
+        latency: float,
+        bytes: int,
+        rate: float,
+        blocks: int = 1,
+    ) -> Choice:
+        """Give a way whose channels carry a share of the data each, in blocks.
+
+        NCCL opens another channel only when those before have enough to do. A channel
+        that is alone has the rate of its path.
+        """
+        filled = bytes / (CHANNEL_BYTES[protocol] * blocks)
+        share = min(max(filled, 1.0), self.channels) / self.channels
+        return Choice(
+            algorithm,
+            PROTOCOLS[protocol],
+            self.time(latency, bytes, rate * share),
+            self.time(latency, bytes, rate),
+        )
 
     @property
     def ring_rate(self) -> float:
@@ -171,7 +196,8 @@ def _ring(job: _Job, operation: str, bytes: int, protocol: int) -> Choice:
     piece = bytes / (2 * job.channels * ranks)
     if protocol == 2 and job.nodes > 1 and operation == "allreduce" and piece >= 64:
         latency *= PLATEAU
-    return _alike("ring", protocol, job.time(latency, bytes, rate * ranks / steps))
+    blocks = ranks if protocol == 0 else 1
+    return job.choice("ring", protocol, latency, bytes, rate * ranks / steps, blocks)
 
 
 def _tree(job: _Job, bytes: int, protocol: int) -> Choice:
@@ -194,7 +220,7 @@ def _tree(job: _Job, bytes: int, protocol: int) -> Choice:
     shares = TREE_SHARE[PROTOCOLS[protocol]]
     if 0 <= size < len(shares) - 1:
         rate *= shares[size]
-    return _alike("tree", protocol, job.time(latency, bytes, rate / 2))
+    return job.choice("tree", protocol, latency, bytes, rate / 2)
 
 
 def _switch(job: _Job, bytes: int, thought_faster: bool) -> Choice:
@@ -247,15 +273,22 @@ def _round_of_switch(job: _Job, bytes: int) -> int:
 def _pairs(job: _Job, bytes: int) -> Choice:
     """Exchange blocks: as fast as a GPU's NVLinks, and a node's NICs, carry them.
 
-    The CPU posts a message for each rank of other nodes, and one to receive.
+    The CPU posts a message for each rank of other nodes, and one to receive. In one
+    node, channels are shared out by peers, and the own block takes as many as another.
     """
-    protocol = 0 if bytes <= _LL_BLOCK * job.ranks else 2
+    small = bytes <= _LL_BLOCK * job.ranks
+    protocol = 0 if small and 0 in job.protocols else 2
     away = job.ranks - job.local
     latency = RING.base[protocol] + (
         TREE.net[protocol] + job.wire if away else RING.nvlink[protocol]
     )
     latency += 2 * away * job.hardware.post_s * 1e6
     through_nics = bytes * away / job.ranks * job.local / job.net
-    through_links = bytes * (job.local - 1) / job.ranks / job.nvlink
+    through_links = bytes * (job.local - 1) / job.ranks
+    if not away:
+        per_peer = _EXCHANGE_CHANNELS >> (job.local - 1).bit_length()
+        through_links += min(bytes / job.ranks, per_peer * _EXCHANGE_PART)
+    through_links /= job.nvlink
     slow = max(through_nics, through_links) / 1e3 * (2 if protocol == 0 else 1)
-    return _alike("pairs", protocol, job.time(latency, 0, 1) + 1e-6 * slow)
+    seconds = job.time(latency, 0, 1) + 1e-6 * slow
+    return Choice("pairs", PROTOCOLS[protocol], seconds, seconds)

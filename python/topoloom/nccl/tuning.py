@@ -33,6 +33,10 @@ NEW_SWITCH_NET = (2, 28, 9)
 #: The release that the constants are of.
 RELEASE = (2, 30, 0)
 
+#: What a channel must have before NCCL opens another: bytes by protocol, of LL in rings
+#: for each rank (getAlgoInfo of src/enqueue.cc: threads x bytes per thread).
+CHANNEL_BYTES = (512 * 8, 640 * 8, 512 * 64)
+
 #: Whoever launches a ring of Simple between nodes waits this much longer per step.
 PLATEAU = 1.4
 

@@ -11,6 +11,7 @@ from topoloom.nccl.hardware import MACHINES, Hardware, machine
 from topoloom.nccl.times import OPERATIONS, choices, seconds
 
 hardware = st.sampled_from(list(MACHINES.values()))
+RING_LL = ("ring", "LL")
 #: Bytes that a GPU's or a node's links carry at least, as shares of nccl-tests' bytes.
 SHARES = {"allreduce": 2, "bcast": 1, "reduce": 1}
 
@@ -24,6 +25,23 @@ def test_more_bytes_take_longer_and_every_way_takes_time(
         assert choice.estimate > 0
     large = [seconds(given, nodes, operation, 1 << p) for p in (power, 34, 36)]
     assert large[0] < large[1] < large[2]
+
+
+@given(hardware, st.integers(1, 64), st.sampled_from(OPERATIONS), st.integers(0, 33))
+def test_no_way_is_faster_for_twice_the_data_and_few_channels_only_cost_time(
+    given: Hardware, nodes: int, operation: str, power: int
+) -> None:
+    once, twice = (
+        {
+            choice[:2]: choice
+            for choice in choices(given, nodes, operation, bytes)
+            if choice.algorithm != "pairs" or choice.protocol == "Simple"
+        }
+        for bytes in (1 << power, 2 << power)
+    )
+    for way, choice in once.items():
+        assert choice.seconds <= twice[way].seconds
+        assert choice.algorithm == "nvls" or choice.seconds >= choice.estimate
 
 
 @given(hardware, st.integers(2, 16), st.sampled_from(OPERATIONS))
@@ -70,6 +88,35 @@ def test_published_rows_of_h100_are_met(
     assert found * 1e6 == pytest.approx(microseconds, rel=0.15)
 
 
+def test_small_data_takes_as_long_until_all_channels_have_their_share() -> None:
+    # H100, 1 node, of dgxc-benchmarking: 18.7 us for 32 KiB, 19.7 us for 512 KiB.
+    h100, sizes = machine("dgx-h100"), [1 << power for power in range(10, 21)]
+    times = [choices(h100, 1, "allreduce", size)[0].seconds for size in sizes]
+    full = 12 * 8 * 4096
+    same = {t for size, t in zip(sizes, times, strict=True) if 32768 <= size <= full}
+    assert len({round(t * 1e9) for t in same}) == 1
+    assert times[0] < min(same) < times[-1]
+    ring = next(c for c in choices(h100, 1, "allreduce", full) if c[:2] == RING_LL)
+    assert ring.seconds == pytest.approx(ring.estimate)
+
+
+def test_an_exchange_in_a_node_copies_the_own_block_by_channels_of_its_own() -> None:
+    h100, size = machine("dgx-h100"), 1 << 28
+    beyond = seconds(h100, 1, "alltoall", 2 * size) - seconds(h100, 1, "alltoall", size)
+    assert beyond == pytest.approx(size / h100.nvlink_rate)
+    # Blocks of 1 GiB are spread over all channels, which their peers share.
+    large = seconds(h100, 1, "alltoall", 1 << 34) - seconds(
+        h100, 1, "alltoall", 1 << 33
+    )
+    assert large == pytest.approx((1 << 33) * 7 / 8 / h100.nvlink_rate)
+
+
+def test_settings_of_the_vendor_leave_some_protocols() -> None:
+    ways = choices(machine("a3-mega"), 2, "allreduce", 8)
+    assert {way[:2] for way in ways} == {("ring", "Simple"), ("tree", "Simple")}
+    assert choices(machine("a3-mega"), 2, "alltoall", 8)[0].protocol == "Simple"
+
+
 def test_older_releases_sum_in_switches_of_several_nodes_from_smaller_sizes_on() -> (
     None
 ):
@@ -93,3 +140,5 @@ def test_what_cannot_be_is_refused() -> None:
         choices(machine("p5"), 2, "allreduce", 8, gpus=9)
     with pytest.raises(Error, match="nic_rate of a machine is 0, not above 0"):
         machine("p5").on(nic_rate=0)
+    with pytest.raises(Error, match=r"protocols of a machine are \('ll',\), not of"):
+        machine("p5").on(protocols=("ll",))
