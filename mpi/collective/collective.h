@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "errors.h"
+#include "progress.h"
 #include "settings.h"
 #include "topoloom_collective.h"
 #include "topoloom_schedules.h"
@@ -99,21 +100,13 @@ void release_plan(struct plan* plan);
 
 // ---- process.c: what this process has under way, whatever the communicator --------------------------------------
 struct call;
-/// Of the thread that drives the active calls, if there is one: see progress.h.
-struct progress {
-    bool asked;
-    bool runs;
-    bool ends;            // under the guard of the process
-    pthread_cond_t wake;  // there is an active call, or it ends
-    pthread_t thread;
-};
 struct process {
     bool threaded;          // MPI_THREAD_MULTIPLE: the guard is in use
     pthread_mutex_t guard;  // of both lists, and of the calls in the first while they go on
     struct call* active;    // non-blocking and persistent ones that have been started
     struct state* states;
-    MPI_Comm alone;  // this process, where errors are returned
-    struct progress progress;
+    MPI_Comm alone;            // this process, where errors are returned
+    struct progress progress;  // where it was asked for, a thread drives the active calls
 #ifdef SMPI_H
     _Atomic int state_key;
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "collective.h"
-#include "progress.h"
 
 int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget) {
     if (atomic_load(key) != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
@@ -15,16 +14,17 @@ int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget) {
     return PMPI_Comm_free_keyval(&made);
 }
 
+static bool drive(void* process) { return drive_active(process); }
+
 static int forget_process(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct process* process = value;
-    stop_progress(process);
+    end_progress(&process->progress);
     for (struct state* state = process->states; state != NULL; state = state->next) {
         if (state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
         state->process = NULL;
     }
     if (process->alone != MPI_COMM_NULL) PMPI_Comm_free(&process->alone);
-    pthread_cond_destroy(&process->progress.wake);
     pthread_mutex_destroy(&process->guard);
     free(process);
     return MPI_SUCCESS;
@@ -42,7 +42,7 @@ static int find_or_make(bool threaded, struct process** process) {
     made->threaded = threaded;
     made->alone = MPI_COMM_NULL;
     pthread_mutex_init(&made->guard, NULL);
-    pthread_cond_init(&made->progress.wake, NULL);
+    make_progress(&made->progress, drive, made);
 #ifdef SMPI_H
     made->state_key = MPI_KEYVAL_INVALID;
 #else

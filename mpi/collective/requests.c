@@ -5,7 +5,6 @@
 
 #include "collective.h"
 #include "learning.h"
-#include "progress.h"
 
 // ---- the active calls of the process: under its guard -------------------------------------------------------------
 
@@ -160,7 +159,7 @@ static void start(topoloom_request request) {
     lock_process(process);
     activate(process, &request->call);
     struct call* awaited = step(&request->call, posting) ? drop_complete(process) : NULL;
-    wake_progress(process);
+    wake_progress(&process->progress);
     unlock_process(process);
     say_complete(awaited);
 }

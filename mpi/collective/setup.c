@@ -10,7 +10,6 @@
 
 #include "learning.h"
 #include "machine_file.h"
-#include "progress.h"
 #include "settings.h"
 
 enum step { duplicating, counting, making_room, reading, seating, choosing };
@@ -137,7 +136,12 @@ static int64_t node_in_machine(const char* text, const char* host, int64_t witho
 }
 
 static bool starts_progress(const struct state* state) {
-    const char* reason = start_progress(state->process);
+    const char* reason = NULL;
+    if (!state->process->threaded)
+        reason =
+            "progress=1 needs a program that asks for MPI_THREAD_MULTIPLE: calls go on when they are tested";
+    else if (!start_progress(&state->process->progress))
+        reason = "no thread can be made for progress=1: calls go on when they are tested";
     if (reason != NULL) say(state, reason);
     return reason == NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// It shares the guard of the process with the threads of the program, and sleeps while nothing is active.
+// It sleeps while nothing is active.
 #define _GNU_SOURCE
 #include "progress.h"
 
@@ -7,36 +7,36 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "collective.h"
+void make_progress(struct progress* progress, bool (*drive)(void* process), void* process) {
+    *progress = (struct progress){.drive = drive, .process = process};
+    pthread_mutex_init(&progress->guard, NULL);
+    pthread_cond_init(&progress->wake, NULL);
+}
 
-static bool wait_for_calls(struct process* process) {
-    struct progress* progress = &process->progress;
-    pthread_mutex_lock(&process->guard);
-    while (process->active == NULL && !progress->ends) pthread_cond_wait(&progress->wake, &process->guard);
+/// Returns at once if any is active. False: the thread is to end.
+static bool wait_for_calls(struct progress* progress, bool any) {
+    pthread_mutex_lock(&progress->guard);
+    while (!any && !progress->woken && !progress->ends) pthread_cond_wait(&progress->wake, &progress->guard);
+    progress->woken = false;
     const bool goes_on = !progress->ends;
-    pthread_mutex_unlock(&process->guard);
+    pthread_mutex_unlock(&progress->guard);
     return goes_on;
 }
 
 static void* drive_calls(void* given) {
-    struct process* process = given;
+    struct progress* progress = given;
     // It sleeps between looks, as the program mostly has no CPU to spare; by default the kernel would add 50 us to that.
     const struct timespec between_looks = {.tv_nsec = progress_pause_ns};
     prctl(PR_SET_TIMERSLACK, 1000UL);
-    while (wait_for_calls(process)) {
-        drive_active(process);
+    for (bool any = false; wait_for_calls(progress, any);) {
+        any = progress->drive(progress->process);
         nanosleep(&between_looks, NULL);
     }
     return NULL;
 }
 
-const char* start_progress(struct process* process) {
-    struct progress* progress = &process->progress;
-    if (!process->threaded)
-        return "progress=1 needs a program that asks for MPI_THREAD_MULTIPLE: calls go on when they are "
-               "tested";
-    static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;  // the caller may hold that of the process
-    pthread_mutex_lock(&guard);
+bool start_progress(struct progress* progress) {
+    pthread_mutex_lock(&progress->guard);
     if (!progress->asked) {
         progress->asked = true;
         // Signals are for the program's threads, but what a page of its own makes of an access in this one.
@@ -45,22 +45,28 @@ const char* start_progress(struct process* process) {
         sigfillset(&all);
         for (size_t i = 0; i < sizeof own / sizeof *own; ++i) sigdelset(&all, own[i]);
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        progress->runs = pthread_create(&progress->thread, NULL, drive_calls, process) == 0;
+        progress->runs = pthread_create(&progress->thread, NULL, drive_calls, progress) == 0;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     const bool runs = progress->runs;
-    pthread_mutex_unlock(&guard);
-    return runs ? NULL : "no thread can be made for progress=1: calls go on when they are tested";
+    pthread_mutex_unlock(&progress->guard);
+    return runs;
 }
 
-void wake_progress(struct process* process) { pthread_cond_signal(&process->progress.wake); }
+void wake_progress(struct progress* progress) {
+    pthread_mutex_lock(&progress->guard);
+    progress->woken = true;
+    pthread_cond_signal(&progress->wake);
+    pthread_mutex_unlock(&progress->guard);
+}
 
-void stop_progress(struct process* process) {
-    struct progress* progress = &process->progress;
-    if (!progress->runs) return;
-    pthread_mutex_lock(&process->guard);
+void end_progress(struct progress* progress) {
+    pthread_mutex_lock(&progress->guard);
     progress->ends = true;
-    wake_progress(process);
-    pthread_mutex_unlock(&process->guard);
-    pthread_join(progress->thread, NULL);
+    pthread_cond_signal(&progress->wake);
+    const bool runs = progress->runs;
+    pthread_mutex_unlock(&progress->guard);
+    if (runs) pthread_join(progress->thread, NULL);
+    pthread_cond_destroy(&progress->wake);
+    pthread_mutex_destroy(&progress->guard);
 }

@@ -30,7 +30,7 @@ _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progre
 
 #: What libtopoloom-collective is made of, beside ``mpi/collective``.
 _ROOMS = (
-    *("mpi/errors", "mpi/learning", "mpi/progress", "mpi/seats"),
+    *("mpi/errors", "mpi/progress", "mpi/seats"),
     *("mpi/timing", "mpi/trace"),
 )
 
