@@ -89,14 +89,12 @@ int find_balancer(struct state* state, const topoloom_balance_options* options, 
 }
 
 static int decide_gathered(struct state* state, long long count, topoloom_own_plan* own) {
-    int64_t* loads = malloc((size_t)state->ranks * sizeof *loads);
-    if (loads == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
-    const int status = gather_loads(state, count, loads);
+    const int64_t* loads = NULL;
+    const int status = gather_loads(state, count, &loads);
     char error[256] = "";
     const int failed =
         status == MPI_SUCCESS && topoloom_balancer_own_plan(state->balancer, (size_t)state->ranks, loads,
                                                             (uint32_t)state->rank, own, error, sizeof error);
-    free(loads);
     return failed ? raise_error(state->own, MPI_ERR_COUNT, "balance", "%s", error) : status;
 }
 
@@ -108,12 +106,12 @@ static int decide(struct state* state, long long count, const topoloom_balance_o
     if (options->decide == TOPOLOOM_DECIDE_BY_MESSAGES && !can_talk)
         return raise_error(state->own, MPI_ERR_ARG, "balance",
                            "by messages ranks can decide on sweep alone, not on %.60s", method);
-    const bool gathers =
-        options->decide == TOPOLOOM_DECIDE_GATHERED || !can_talk ||
-        (options->decide == TOPOLOOM_DECIDE_FASTEST &&
-         topoloom_gathers_loads((uint32_t)state->ranks, options->message_s, options->byte_s));
-    if (!gathers) return decide_by_messages(state, count, own);
-    const int status = find_balancer(state, options, method);
+    bool gathers = options->decide == TOPOLOOM_DECIDE_GATHERED || !can_talk;
+    int status = MPI_SUCCESS;
+    if (options->decide == TOPOLOOM_DECIDE_FASTEST && can_talk)
+        status = compare_ways(state, options, &gathers);
+    if (status == MPI_SUCCESS && !gathers) return decide_by_messages(state, count, own);
+    if (status == MPI_SUCCESS) status = find_balancer(state, options, method);
     return status == MPI_SUCCESS ? decide_gathered(state, count, own) : status;
 }
 

@@ -48,8 +48,10 @@ int compare_options(const struct state* state, const topoloom_balance_options* o
 /// The balancer of these options, which is kept for the next call with the same; collective.
 int find_balancer(struct state* state, const topoloom_balance_options* options, const char* method);
 
-/// Of all ranks, by nodes where that is faster.
-int gather_loads(struct state* state, int64_t load, int64_t* loads);
+/// Of all ranks, by nodes where that is faster; they stay until the next gathering. Collective.
+int gather_loads(struct state* state, int64_t load, const int64_t** loads);
+/// Whether that is faster than decide_by_messages(); collective.
+int compare_ways(struct state* state, const topoloom_balance_options* options, bool* gathers);
 /// Frees what MPI has of nodes, collectively; then free_nodes() frees the rest.
 void close_nodes(struct nodes* nodes);
 void free_nodes(struct nodes* nodes);

@@ -128,10 +128,16 @@ int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_
     return carried ? status : 2;
 }
 
-int topoloom_gathers_loads(uint32_t ranks, double message_s, double byte_s) {
+int topoloom_gathers_loads(uint32_t ranks, uint32_t nodes, uint32_t smallest_node, double message_s,
+                           double byte_s) {
     DecisionCosts costs;
     if (message_s > 0) costs.message_s = message_s;
     if (byte_s > 0) costs.byte_s = byte_s;
-    const DecisionTimes times = decision_times(ranks, costs);
-    return times.gathered <= times.distributed ? 1 : 0;
+    const DecisionTimes times = decision_times({ranks, nodes, smallest_node}, costs);
+    return std::min(times.gathered, times.on_boards) <= times.distributed ? 1 : 0;
+}
+
+int topoloom_gathers_on_boards(uint32_t ranks, uint32_t nodes, uint32_t smallest_node) {
+    const DecisionTimes times = decision_times({ranks, nodes, smallest_node}, {});
+    return times.on_boards < times.gathered ? 1 : 0;
 }

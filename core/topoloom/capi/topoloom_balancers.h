@@ -61,8 +61,12 @@ typedef struct {
 TOPOLOOM_API int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_carrier* carrier,
                                  topoloom_own_plan* plan, char* error, size_t error_size);
 
-/* Whether gathering all loads is the faster way, where a message takes message_s and a byte byte_s; 0: as usual. */
-TOPOLOOM_API int topoloom_gathers_loads(uint32_t ranks, double message_s, double byte_s);
+/* Whether gathering all loads is the faster way, where a message takes message_s and a byte byte_s; 0: as usual. The smallest node
+ * has that many ranks, at least 1. */
+TOPOLOOM_API int topoloom_gathers_loads(uint32_t ranks, uint32_t nodes, uint32_t smallest_node,
+                                        double message_s, double byte_s);
+/* Whether loads are then gathered on boards, which the ranks of a node share, rather than from rank to rank. */
+TOPOLOOM_API int topoloom_gathers_on_boards(uint32_t ranks, uint32_t nodes, uint32_t smallest_node);
 
 /* NOLINTEND(readability-identifier-naming) */
 

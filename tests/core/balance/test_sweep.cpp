@@ -128,7 +128,7 @@ TEST_CASE("all ranks refuse loads that none can have") {
 
 TEST_CASE("few ranks gather all loads, many decide by messages, and dear messages move the limit up") {
     const auto gathers = [](std::uint32_t ranks, const DecisionCosts& costs) {
-        const DecisionTimes times = decision_times(ranks, costs);
+        const DecisionTimes times = decision_times({ranks, ranks, 1}, costs);
         return times.gathered <= times.distributed;
     };
     const auto limit = [&](const DecisionCosts& costs) {
@@ -141,4 +141,21 @@ TEST_CASE("few ranks gather all loads, many decide by messages, and dear message
     CHECK(!gathers(1'000'000, {}));
     CHECK(limit({.message_s = 1e-5}) > limit({.message_s = 1e-6}));
     CHECK(limit({.rank_s = 1e-9}) > limit({.rank_s = 1e-7}));
+}
+
+TEST_CASE("boards save messages where nodes have many ranks, and few other nodes are served by each") {
+    const auto of = [](std::uint32_t nodes, std::uint32_t per_node) {
+        return decision_times({nodes * per_node, nodes, per_node}, {});
+    };
+    for (const std::uint32_t nodes : {2U, 10U, 100U, 1000U}) {
+        CHECK(of(nodes, 1).on_boards > of(nodes, 1).gathered);
+        CHECK(of(nodes, 12).gathered == decision_times({nodes * 12, 1, nodes * 12}, {}).gathered);
+    }
+    CHECK(of(10, 12).on_boards < of(10, 12).gathered / 2);
+    CHECK(of(85, 12).on_boards < of(85, 12).gathered);
+    CHECK(of(1000, 12).on_boards > of(1000, 12).gathered);
+    CHECK(of(1000, 128).on_boards < of(1000, 128).gathered);
+    CHECK(!(of(1, 12).on_boards <= of(1, 12).gathered));
+    // A node with few ranks keeps all waiting, since each of them serves more nodes.
+    CHECK(decision_times({120, 10, 2}, {}).on_boards > of(10, 12).on_boards);
 }

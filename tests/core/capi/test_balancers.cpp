@@ -197,6 +197,8 @@ TEST_CASE("a carrier that gives up has a status of its own") {
 }
 
 TEST_CASE("a few ranks gather loads, and many do not") {
-    CHECK(topoloom_gathers_loads(2, 0, 0) == 1);
-    CHECK(topoloom_gathers_loads(100'000'000, 1e-6, 1e-9) == 0);
+    CHECK(topoloom_gathers_loads(2, 1, 2, 0, 0) == 1);
+    CHECK(topoloom_gathers_loads(100'000'000, 1'000'000, 100, 1e-6, 1e-9) == 0);
+    CHECK(topoloom_gathers_on_boards(120, 10, 12) == 1);
+    CHECK(topoloom_gathers_on_boards(120, 120, 1) == 0);
 }

@@ -2,15 +2,25 @@
 #include "topoloom/balance/distributed/decision_times.hpp"
 
 #include <bit>
+#include <limits>
 
 namespace topoloom {
 
-DecisionTimes decision_times(std::uint32_t ranks, const DecisionCosts& costs) {
+DecisionTimes decision_times(const DecidingRanks& deciding, const DecisionCosts& costs) {
+    const auto [ranks, nodes, smallest_node] = deciding;
     const auto rounds = static_cast<double>(ranks < 2 ? 0 : std::bit_width(ranks - 1));
     const double all = ranks;
-    const double bytes = 8 * all;
-    return {rounds * costs.message_s + bytes * costs.byte_s + all * costs.rank_s,
-            (7 * rounds + 3) * costs.message_s};
+    const double alone = 8 * all * costs.byte_s + all * costs.rank_s;
+    DecisionTimes times;
+    times.gathered = rounds * costs.message_s + alone;
+    times.distributed = (7 * rounds + 3) * costs.message_s;
+    times.on_boards = std::numeric_limits<double>::infinity();
+    if (nodes > 1) {
+        const double sent = (nodes + smallest_node - 1) / smallest_node;
+        const double messages = 1 + (sent - 1) * costs.further_message + costs.board;
+        times.on_boards = messages * costs.message_s + alone;
+    }
+    return times;
 }
 
 }  // namespace topoloom
