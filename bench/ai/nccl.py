@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,12 +37,13 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A published table, row by row."""
+    """A published table, row by row; unseen if read after the model was made."""
 
     name: str
     operation: str
     address: str
     rows: list[Row]
+    unseen: bool
 
     @property
     def near(self) -> int:
@@ -65,23 +66,31 @@ def _predicted(table: dict[str, Any]) -> Table:
             hardware, table["nodes"], table["operation"], size, release=release
         )
         rows.append(Row(size, published, found[0]))
-    return Table(table["name"], table["operation"], table["address"], rows)
+    return Table(
+        table["name"],
+        table["operation"],
+        table["address"],
+        rows,
+        table.get("unseen", False),
+    )
 
 
-def nccl_table(tables: Iterable[Table]) -> str:
+def nccl_table(tables: Sequence[Table]) -> str:
     """Write how many rows are met, and which are not, as Markdown."""
     lines = [
         "| published table | collective | rows | within 15 % | not within, off by |",
         "| --- | --- | ---: | ---: | --- |",
     ]
-    rows = near = 0
-    for table in tables:
-        rows, near = rows + len(table.rows), near + table.near
-        lines.append(
+    for unseen in (False, True):
+        of_these = [table for table in tables if table.unseen == unseen]
+        lines += [
             f"| {table.name} | {table.operation} | {len(table.rows)} | {table.near} "
             f"| {_outside(table.rows)} |"
-        )
-    lines.append(f"| all | | {rows} | {near} | |")
+            for table in of_these
+        ]
+        rows = sum(len(table.rows) for table in of_these)
+        near = sum(table.near for table in of_these)
+        lines.append(f"| all {'un' * unseen}seen | | {rows} | {near} | |")
     return "\n".join(lines) + "\n"
 
 

@@ -72,7 +72,9 @@ def test_every_published_time_is_predicted_and_misses_are_named() -> None:
         assert all(row.choice.seconds > 0 for row in found.rows)
         assert found.near == sum(abs(row.off) <= 0.15 for row in found.rows)
     lines = nccl_table(tables).splitlines()
-    assert len(lines) == 3 + len(tables)
+    assert len(lines) == 4 + len(tables)
     assert len({line.count("|") for line in lines}) == 1
-    most = sum(len(found.rows) for found in tables)
-    assert lines[-1].startswith(f"| all | | {most} | ")
+    for name, unseen in (("seen", False), ("unseen", True)):
+        these = [found for found in tables if found.unseen == unseen]
+        rows, near = sum(len(t.rows) for t in these), sum(t.near for t in these)
+        assert f"| all {name} | | {rows} | {near} | |" in lines
