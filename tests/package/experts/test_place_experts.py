@@ -159,7 +159,8 @@ def test_formats_of_loads_say_the_same(tmp_path: Path) -> None:
     [
         ("1,2\n3\n", "2: 1 experts, but 2 before"),
         ("1,x\n", "1: expected numbers"),
-        ("1,-2\n", "loads are finite numbers of 0 or more"),
+        ("1,-2\n", "layer 0, expert 1 has the load -2; loads are finite numbers of"),
+        ("1,2\n3,nan\n", "layer 1, expert 1 has the load nan"),
         ("1,2\n1e308,1e308\n", "loads of layer 1 add up to more than a double holds"),
         ("0,0\n", "no layer has a load"),
         ("", "has no layers"),
@@ -211,6 +212,64 @@ def drawn(path: Path, topics: int, twice: bool = False) -> str:
         ids[0, :10, 1] = ids[0, :10, 0]
     np.savez(path, topk_ids=ids)
     return str(path)
+
+
+def hidden_groups(path: Path, like: float = 1.0) -> ExpertRouting:
+    """Tokens choose 4 of the 8 experts of a group, some of them oftener than others.
+
+    `like`: weight of the first group; more makes its node busy.
+    """
+    random = np.random.default_rng(8)
+    groups = random.permutation(32).reshape(4, 8)
+    weight = np.exp(0.5 * random.standard_normal((4, 8)))
+    share = np.array([like, 1, 1, 1]) / (like + 3)
+    of_token = random.choice(4, size=1000, p=share)
+    score = np.log(weight)[of_token] + random.gumbel(size=(1000, 8))
+    chosen = np.argsort(-score, axis=1)[:, :4]
+    np.savez(path, topk_ids=[groups[of_token[:, None], chosen]])
+    return read_routing(path)
+
+
+def test_a_slack_is_chosen_that_pays(tmp_path: Path) -> None:
+    """Groups with 10 % more load than the others are kept on a node only then."""
+    found = hidden_groups(tmp_path / "t.npz", like=1.15)
+    tight = place_on_gpus(found, allocation(), 8, 16, slack=0.01)
+    chosen = place_on_gpus(found, allocation(), 8, 16)
+    assert tight.tried == ()
+    assert [one.slack for one in chosen.tried] == [0.01, 0.05, 0.1, 0.2]
+    assert chosen.tried[0].step == 1
+    assert chosen.slack == min(chosen.tried, key=lambda one: one.step).slack > 0.01
+    # One node of four, and a quarter of the tokens is there already.
+    assert chosen.cost(chosen.best).visits == pytest.approx(0.75)
+    assert tight.cost(tight.best).visits > 0.9
+    first, cost = chosen.tried[0], tight.cost(tight.best)
+    assert (cost.visits, cost.load) == (first.visits, first.load)
+
+
+def test_a_slack_that_gains_nothing_is_not_taken() -> None:
+    random = np.random.default_rng(9)
+    ids = np.argsort(random.random((1, 1000, 16)), axis=2)[:, :, :4]
+    loads = np.array([np.bincount(ids.ravel())], float)
+    found = ExpertRouting(loads, ids, is_counted=True)
+    assert place_on_gpus(found, allocation(), 8, 8).slack == 0.01
+    assert place_on_gpus(routing(), allocation(), 8, 8).tried == ()
+
+
+def test_the_command_shows_what_a_slack_brings(
+    topoloom: Command, tmp_path: Path
+) -> None:
+    hidden_groups(tmp_path / "t.npz", like=1.15)
+    words = (tmp_path / "t.npz", "-m", RAILS, "--ep", "8", "--redundant", "16")
+    shown = topoloom("experts", *words, "--to", "sglang", "-o", tmp_path / "e.json")
+    assert shown.status == 0
+    assert "--slack" in shown.out
+    assert "all have experts" in shown.out
+    given = topoloom("experts", *words, "--slack", "0.05")
+    assert "--slack" not in given.out
+    refused = topoloom("experts", *words, "--to", "sglang", "-o", tmp_path / "e.txt")
+    assert refused.status == 2
+    assert "reads files whose names end in .json" in refused.err
+    assert not (tmp_path / "e.txt").exists()
 
 
 def test_loads_and_visits_are_measured_with_the_same_tokens(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +29,21 @@ class Engine(NamedTuple):
         the number of GPUs.
     settings
         What to type; ``FILE`` stands for the file, ``COUNT`` for the redundant experts.
+    is_numbered
+        Whether layers are those of the model, the ones without experts included.
+    suffix
+        How the name of the file has to end.
     """
 
     nearest: bool
     write: Callable[[Held, NDArray[np.int64], int], str]
     settings: Sequence[str]
+    is_numbered: bool = False
+    suffix: str = ""
+
+    def misnames(self, path: Path) -> bool:
+        """Whether the engine would not read a file of this name."""
+        return bool(self.suffix) and path.suffix != self.suffix
 
 
 def _sglang(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
@@ -81,6 +92,8 @@ ENGINES = {
         True,
         _sglang,
         ("--ep-num-redundant-experts COUNT", "--init-expert-location FILE"),
+        is_numbered=True,
+        suffix=".json",  # it takes other names for the text of a file
     ),
     "vllm": Engine(
         False,
@@ -95,7 +108,9 @@ ENGINES = {
         _vllm_ascend,
         ('--additional-config \'{"eplb_config": {"expert_map_path": "FILE"}}\'',),
     ),
-    "trtllm": Engine(False, _trtllm, ('moe_config: {load_balancer: "FILE"}',)),
+    "trtllm": Engine(
+        False, _trtllm, ('moe_config: {load_balancer: "FILE"}',), is_numbered=True
+    ),
 }
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,33 @@ class ExpertCost(NamedTuple):
     load_worst: float
 
 
+class SlackCost(NamedTuple):
+    """What a slack costs, on average of some layers.
+
+    Attributes
+    ----------
+    slack
+        By which the busiest GPU may exceed that of the most even placement.
+    visits, load
+        As `ExpertCost` has them.
+    step
+        Time of a step beside that of the smallest slack, where sending to other nodes
+        and computing on the busiest GPU take equally long.
+    """
+
+    slack: float
+    visits: float
+    load: float
+    step: float
+
+
+#: What is tried where no slack is given. The first evens out GPUs like EPLB.
+SLACKS = (0.01, 0.05, 0.1, 0.2)
+
+#: How much shorter a step has to be: few tokens measure it to some percent.
+WORTH = 0.02
+
+
 class PlacedExperts(NamedTuple):
     """Experts on GPUs, beside what is usual.
 
@@ -44,6 +72,10 @@ class PlacedExperts(NamedTuple):
     routing, nodes, nearest
         What they were placed for: loads and tokens, the node of each GPU, and whether
         replicas on the own node are preferred.
+    slack
+        By which the busiest GPU of the best may exceed that of the most even one.
+    tried
+        The slacks that it was chosen from; none where it was given.
     in_order, by_load, best : uint32 arrays of shape ``(layers, slots)``
         Experts slot by slot, GPU by GPU: slot i has expert i, and redundant ones are
         the first again; by loads alone; for few visits.
@@ -52,6 +84,8 @@ class PlacedExperts(NamedTuple):
     routing: ExpertRouting
     nodes: NDArray[np.uint32]
     nearest: bool
+    slack: float
+    tried: tuple[SlackCost, ...]
     in_order: Held
     by_load: Held
     best: Held
@@ -63,18 +97,8 @@ class PlacedExperts(NamedTuple):
 
     def cost(self, held: Held) -> ExpertCost:
         """Measure a placement, on tokens that the search has not seen."""
-        layers = self.routing.layers
-        rows = measure_experts(
-            self.routing.measured_loads,
-            self.nodes,
-            held[layers],
-            self.routing.half(1),
-            nearest=self.nearest,
-        )
-        load = rows[:, 1] / np.where(rows[:, 2] > 0, rows[:, 2], 1)
-        return ExpertCost(
-            float(rows[:, 0].mean()), float(load.mean()), float(load.max())
-        )
+        part = held[self.routing.layers]
+        return _cost(self.routing, self.nodes, part, self.nearest)
 
     @property
     def unbound(self) -> float:
@@ -133,6 +157,8 @@ class PlacedExperts(NamedTuple):
             "slots": int(self.best.shape[1]),
             "dispatch": "nearest" if self.nearest else "spread",
             "unit": "choices" if self.routing.topk_ids is None else "nodes per token",
+            "slack": self.slack,
+            "slacks_tried": [one._asdict() for one in self.tried],
             **{name: cost._asdict() for name, cost in costs.items()},
             "gain": gain(costs["by_load"].visits, costs["best"].visits),
             "least": self.least,
@@ -147,7 +173,7 @@ def place_on_gpus(
     redundant: int = 0,
     *,
     nearest: bool = False,
-    slack: float = 0.01,
+    slack: float | None = None,
     seed: int = 1,
 ) -> PlacedExperts:
     """Place experts on the first GPUs of an allocation.
@@ -161,7 +187,9 @@ def place_on_gpus(
     nearest
         Whether a token goes to a replica on its own node where there is one.
     slack
-        By which the busiest GPU may exceed that of the most even placement.
+        By which the busiest GPU may exceed that of the most even placement. Without
+        one, that of `SLACKS` with the shortest step, see `SlackCost`; the smallest
+        unless that is shorter by `WORTH`.
 
     Raises
     ------
@@ -186,6 +214,11 @@ def place_on_gpus(
         )
     nodes = gpu_nodes(allocation, gpus)
     layers = routing.layers
+    tried: tuple[SlackCost, ...] = ()
+    if slack is None:
+        if len(np.unique(nodes)) > 1 and (routing.topk_ids is not None or nearest):
+            tried = _try_slacks(routing, nodes, slots, nearest, seed)
+        slack = _shortest(tried)
     even, best = _searched(routing, nodes, slots, nearest, slack, seed)
     row = (np.arange(slots * gpus) % experts).astype(np.uint32)
     in_order = np.tile(row, (len(routing.loads), 1))
@@ -194,7 +227,44 @@ def place_on_gpus(
         all_layers = in_order.copy()
         all_layers[layers] = part
         placed.append(all_layers)
-    return PlacedExperts(routing, nodes, nearest, in_order, *placed)
+    return PlacedExperts(routing, nodes, nearest, slack, tried, in_order, *placed)
+
+
+def _shortest(tried: Sequence[SlackCost]) -> float:
+    """Choose a slack."""
+    best = min(tried, key=lambda one: one.step, default=None)
+    return best.slack if best is not None and best.step < 1 - WORTH else SLACKS[0]
+
+
+def _try_slacks(
+    routing: ExpertRouting,
+    nodes: NDArray[np.uint32],
+    slots: int,
+    nearest: bool,
+    seed: int,
+) -> tuple[SlackCost, ...]:
+    """Place a few layers, as far apart as can be, with each of `SLACKS`."""
+    part = routing.some_layers(3)
+    found: list[SlackCost] = []
+    for slack in SLACKS:
+        _, held = _searched(part, nodes, slots, nearest, slack, seed)
+        cost = _cost(part, nodes, held, nearest)
+        first = found[0] if found else cost
+        sent = cost.visits / first.visits if first.visits > 0 else 1.0
+        step = (sent + cost.load / first.load) / 2 if first.load > 0 else sent
+        found.append(SlackCost(slack, cost.visits, cost.load, step))
+    return tuple(found)
+
+
+def _cost(
+    routing: ExpertRouting, nodes: NDArray[np.uint32], held: Held, nearest: bool
+) -> ExpertCost:
+    """Measure a placement of the layers that have experts."""
+    rows = measure_experts(
+        routing.measured_loads, nodes, held, routing.half(1), nearest=nearest
+    )
+    load = rows[:, 1] / np.where(rows[:, 2] > 0, rows[:, 2], 1)
+    return ExpertCost(float(rows[:, 0].mean()), float(load.mean()), float(load.max()))
 
 
 def _searched(

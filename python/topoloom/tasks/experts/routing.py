@@ -60,6 +60,14 @@ class ExpertRouting(NamedTuple):
         """Return loads of the tokens that visits are measured with, `half` 1."""
         return self.loads[self.layers] if self.topk_ids is None else self._counts(1)
 
+    def some_layers(self, count: int) -> ExpertRouting:
+        """Take some of the layers with experts, evenly spread; all if there are few."""
+        layers = self.layers
+        at = np.linspace(0, len(layers) - 1, min(count, len(layers))).astype(np.int64)
+        part = layers[at]
+        tokens = None if self.topk_ids is None else self.topk_ids[part]
+        return self._replace(loads=self.loads[part], topk_ids=tokens)
+
     @property
     def repeating(self) -> int:
         """Count the tokens of all layers that choose an expert twice."""
@@ -199,8 +207,12 @@ def _tokens(ids: NDArray[Any]) -> NDArray[np.int64]:
 
 def _checked(found: ExpertRouting) -> ExpertRouting:
     loads, ids, _ = found
-    if not (np.isfinite(loads) & (loads >= 0)).all():
-        raise Error("loads are finite numbers of 0 or more")
+    if len(bad := np.argwhere(~(np.isfinite(loads) & (loads >= 0)))):
+        layer, expert = bad[0]
+        raise Error(
+            f"layer {layer}, expert {expert} has the load {loads[layer, expert]:g}; "
+            "loads are finite numbers of 0 or more"
+        )
     with np.errstate(over="ignore"):
         sums = loads.sum(axis=1)
     if not np.isfinite(sums).all():

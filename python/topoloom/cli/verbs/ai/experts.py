@@ -43,13 +43,15 @@ def command(
         ),
     ] = 0,
     slack: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--slack",
             metavar="SHARE",
-            help="By which the busiest GPU may exceed that of the most even placement.",
+            help="By which the busiest GPU may exceed that of the most even placement, "
+            "such as 0.01. Without it, several are tried on a few layers, and the one "
+            "with the shortest step is taken.",
         ),
-    ] = 0.01,
+    ] = None,
     allowed: AllocationOptions,
     seed: Seed = 1,
     to: Annotated[
@@ -73,7 +75,8 @@ def command(
     Experts that the same tokens choose go to the same node, so that a token visits few
     nodes: a token counts once per node that it visits, whatever it does there. Experts
     that are chosen often get several slots: on several nodes where tokens go to the
-    nearest, as in SGLang. The busiest GPU has hardly more than if loads alone counted.
+    nearest, as in SGLang. By how much the busiest GPU may exceed the most even
+    placement is chosen: a percent more load has to bring a percent fewer visits.
 
     What is printed, visits and loads, is measured with tokens that the search has not
     seen: every second one. Beside it: experts in order, and placed by loads alone. A
@@ -98,6 +101,11 @@ def command(
     engine = find_engine(to) if to is not None else None
     if output is not None and engine is None:
         raise Error("-o writes what an engine reads; add --to, such as --to sglang")
+    if output is not None and engine is not None and engine.misnames(output):
+        raise Error(
+            f"{output}: {to} reads files whose names end in {engine.suffix}; "
+            f"write {output.with_suffix(engine.suffix)}"
+        )
     if as_json and engine is not None and output is None:
         raise Error(
             "--to and --json both print; say with -o where to write what the engine "
@@ -151,6 +159,8 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
         rows.append((title, f"{cost.visits:.3f}", saved, *loads))
     visits = "leave the node" if tokens is None else "other nodes per token"
     print_table(["", visits, "gain", "busiest GPU", "worst layer"], rows)
+    if placed.tried:
+        _print_slacks(placed, visits)
     where = "on the own node, else any" if placed.nearest else "any, equally often"
     facts = [("replica", where)]
     if tokens is not None:
@@ -166,11 +176,30 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
     if placed.least is not None:
         facts.append(("at least", f"{placed.least:.3f} leave the node"))
     facts += _remarks(placed, nodes, by_load.visits)
+    if engine is not None and engine.is_numbered and layers == len(routing.loads):
+        rows_are = "all have experts; of a model with others, give these rows of zeros"
+        facts.append(("layers", rows_are))
     if engine is not None and output is not None:
         for line in engine.settings:
             line = line.replace("COUNT", str(placed.redundant))
             facts.append(("set", line.replace("FILE", str(output))))
     print_facts(facts, written=[output])
+
+
+def _print_slacks(placed: PlacedExperts, visits: str) -> None:
+    """Show what was tried, and which was taken."""
+    from topoloom.cli.console import print_table
+
+    rows = []
+    for one in placed.tried:
+        load = f"{100 * (one.load - 1):+.1f} %"
+        step = f"{100 * (one.step - 1):+.1f} %"
+        rows.append((f"{one.slack:g}", f"{one.visits:.3f}", load, step))
+    print_table(
+        ["--slack", visits, "busiest GPU", "step"],
+        rows,
+        best=[one.slack for one in placed.tried].index(placed.slack),
+    )
 
 
 def _remarks(
