@@ -65,7 +65,9 @@ def _predicted(table: dict[str, Any]) -> Table:
         found = choices(
             hardware, table["nodes"], table["operation"], size, release=release
         )
-        rows.append(Row(size, published, found[0]))
+        asked = table.get("algorithm")
+        chosen = next(c for c in found if asked in (None, c.algorithm))
+        rows.append(Row(size, published, chosen))
     return Table(
         table["name"],
         table["operation"],

@@ -3,8 +3,8 @@
 
 NCCL chooses by a latency for the steps that follow each other, and the bytes at the
 rate of the slowest link: its published tuning model. Our times add what that leaves
-out: small data is given few channels, and sums in a switch go through it chunk by
-chunk. It has no model of exchanges.
+out: small data is given few channels, sums in a switch go through it chunk by chunk,
+and a CPU posts each chunk between nodes. It has no model of exchanges.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from topoloom.nccl.tuning import (
     SWITCH_NET_US,
     SWITCH_US,
     TREE,
+    TREE_CHUNK,
     TREE_SHARE,
     Generation,
 )
@@ -144,20 +145,32 @@ class _Job:
         bytes: int,
         rate: float,
         blocks: int = 1,
+        chunk: int | None = None,
     ) -> Choice:
         """Give a way whose channels carry a share of the data each, in blocks.
 
         NCCL opens another channel only when those before have enough to do. A channel
-        that is alone has the rate of its path.
+        that is alone has the rate of its path. Along trees, a channel sends chunks.
         """
         filled = bytes / (CHANNEL_BYTES[protocol] * blocks)
-        share = min(max(filled, 1.0), self.channels) / self.channels
+        used = min(max(filled, 1.0), 2 * self.channels)
+        seconds = self.time(latency, bytes, rate * min(used / self.channels, 1.0))
+        if chunk:
+            messages = used * max(bytes / used / chunk, 1.0) / self.local
+            posted = self.time(latency, 0, 1) + self.posting(messages)
+            seconds = max(seconds, posted)
         return Choice(
-            algorithm,
-            PROTOCOLS[protocol],
-            self.time(latency, bytes, rate * share),
-            self.time(latency, bytes, rate),
+            algorithm, PROTOCOLS[protocol], seconds, self.time(latency, bytes, rate)
         )
+
+    def posting(self, messages: float) -> float:
+        """Give seconds that a CPU posts what a GPU sends up and down its trees.
+
+        For each message there is one to receive. A node has up to three neighbors in
+        one tree, and is a leaf in its twin: two in the mean.
+        """
+        neighbors = min(self.nodes - 1, 2)
+        return messages * 2 * neighbors * self.hardware.post_s
 
     @property
     def ring_rate(self) -> float:
@@ -220,7 +233,23 @@ def _tree(job: _Job, bytes: int, protocol: int) -> Choice:
     shares = TREE_SHARE[PROTOCOLS[protocol]]
     if 0 <= size < len(shares) - 1:
         rate *= shares[size]
-    return job.choice("tree", protocol, latency, bytes, rate / 2)
+    chunk = _chunk_of_tree(job, protocol, bytes)
+    return job.choice("tree", protocol, latency, bytes, rate / 2, chunk=chunk)
+
+
+def _chunk_of_tree(job: _Job, protocol: int, bytes: int) -> int:
+    """Bytes that a channel sends at a time; those of LL128 shrink for small data.
+
+    Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
+    """
+    chunk = TREE_CHUNK[protocol]
+    if protocol == 1:
+        steps = job.nodes.bit_length() + 0.1 * job.local
+        of_channel = bytes / (2 * job.channels)
+        for factor, least in ((64, 131072), (16, 32768)):
+            while chunk > least and of_channel // chunk < steps * factor / job.local:
+                chunk //= 2
+    return chunk
 
 
 def _switch(job: _Job, bytes: int, thought_faster: bool) -> Choice:

@@ -37,6 +37,10 @@ RELEASE = (2, 30, 0)
 #: for each rank (getAlgoInfo of src/enqueue.cc: threads x bytes per thread).
 CHANNEL_BYTES = (512 * 8, 640 * 8, 512 * 64)
 
+#: Bytes of a chunk that a channel sends along a tree, by protocol, at most: a slot of
+#: its buffer (src/init.cc).
+TREE_CHUNK = (32768, 576000, 524288)
+
 #: Whoever launches a ring of Simple between nodes waits this much longer per step.
 PLATEAU = 1.4
 

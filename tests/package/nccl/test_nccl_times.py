@@ -111,6 +111,19 @@ def test_an_exchange_in_a_node_copies_the_own_block_by_channels_of_its_own() -> 
     assert large == pytest.approx((1 << 33) * 7 / 8 / h100.nvlink_rate)
 
 
+def test_a_slow_cpu_holds_up_the_chunks_of_trees_but_not_large_data() -> None:
+    def tree(protocol: str, nodes: int, bytes: int, post_s: float) -> float:
+        ways = choices(machine("dgx-h100").on(post_s=post_s), nodes, "allreduce", bytes)
+        return next(way.seconds for way in ways if way[:2] == ("tree", protocol))
+
+    quick, slow = (tree("LL128", 8, 1 << 23, post) for post in (1e-6, 4e-6))
+    # 512 KiB per channel in chunks of 36,000 bytes; 2 channels per GPU; 4 posts each.
+    posts = (1 << 19) / 36000 * 2 * 4
+    assert slow - quick == pytest.approx(posts * 3e-6)
+    assert tree("Simple", 8, 1 << 33, 1e-6) == tree("Simple", 8, 1 << 33, 4e-6)
+    assert tree("LL128", 1, 1 << 23, 1e-6) == tree("LL128", 1, 1 << 23, 4e-6)
+
+
 def test_settings_of_the_vendor_leave_some_protocols() -> None:
     ways = choices(machine("a3-mega"), 2, "allreduce", 8)
     assert {way[:2] for way in ways} == {("ring", "Simple"), ("tree", "Simple")}
