@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 
 from balance import (
+    crossing,
     decisions,
     exactness,
     near,
@@ -125,6 +126,21 @@ def _simulated(quick: bool) -> None:
     _print_walks(walks, "The same of drawn loads")
 
 
+def _crossing(quick: bool) -> None:
+    message_us = crossing.time_message()
+    rows = []
+    for ranks in crossing.FEW if quick else crossing.RANKS:
+        found = crossing.time_both(ranks)
+        times = [_us(found.gathered), _us(found.by_messages)]
+        rows.append([f"{ranks:,}", *times, str(found.messages)])
+    columns = ["ranks", "all-gather", "by messages", "messages of a rank"]
+    print_table(columns, rows, title="Decisions on a slow network, us", left=0)
+    predicted = crossing.predict(message_us)
+    print(
+        f"a message takes {message_us:.1f} us; predicted: from {predicted:,} ranks on"
+    )
+
+
 def _scattered(quick: bool) -> None:
     cases = [scattered.FEW] if quick else scattered.CASES
     walks = [scattered.time_scattered(*case) for case in cases]
@@ -180,6 +196,7 @@ PARTS = {
     "near": _near,
     "decisions": _decisions,
     "simulated": _simulated,
+    "crossing": _crossing,
     "scattered": _scattered,
     "repartitions": _repartitions,
 }

@@ -18,6 +18,8 @@ from smpi import CORE, MPI, QUICK, SETTINGS, find, run
 
 HERE = Path(__file__).parent
 APP = MPI.parent / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
+#: Lets decide.c count the messages of the library.
+COUNTING = "-Wl,--wrap=PMPI_Isend"
 #: Of nodes with 12 cores, by ranks: links of 10 GB/s and 1 us.
 TORI = {120: "5x2", 1200: "5x5x4", 1020: "17x5", 4092: "31x11"}
 #: How many ranks decide, and how many walk with walkers of how many bytes.
@@ -32,6 +34,13 @@ DRAWN = (
 SETUP = 4
 #: From here on ranks poll once in 1 us, not in 0.1 us: each poll is an event.
 MANY_RANKS = 1000
+#: Between what is measured. By SimGrid's usual ways rank 0 waits for all at once,
+#: and that takes the cube of the ranks to simulate.
+BETWEEN = {
+    "smpi/barrier": "ompi_bruck",
+    "smpi/reduce": "binomial",
+    "smpi/gather": "ompi_binomial",
+}
 #: Methods of the library, and a swap of walkers along a sorted list.
 METHODS = ("sweep", "alias", "qwalk", "curve", "transport", "swap")
 ON_MACHINE = ("curve", "transport", "transport(receives=0)")
@@ -63,7 +72,7 @@ def time_decisions(ranks: int, repeats: int = 3) -> Decision:
     """Time decisions both ways; computing takes no time here."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = build(HERE / "decide.c", folder)
+        program = build(HERE / "decide.c", folder, COUNTING)
         ways = ("gathered", "by_messages")
         found = [_number(folder, ranks, program, way, repeats) for way in ways]
         return Decision(ranks, *found)
@@ -107,7 +116,7 @@ def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
         return Walk(ranks, task_bytes, times)
 
 
-def build(source: Path, folder: Path) -> Path:
+def build(source: Path, folder: Path, *options: str) -> Path:
     """Compile a program together with the library, by SimGrid's compilers."""
     compiler = find("smpicc", "libsimgrid-dev")
     rooms = [MPI / "balance", MPI / "errors", MPI.parent / "core/topoloom/capi"]
@@ -122,15 +131,15 @@ def build(source: Path, folder: Path) -> Path:
     if source.suffix == ".cpp":
         compiler = find("smpicxx", "libsimgrid-dev")
     standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
-    linked = (CORE, f"-Wl,-rpath,{CORE.parent}")
+    linked = (CORE, f"-Wl,-rpath,{CORE.parent}", *options)
     run(compiler, standard, "-O2", *headers, source, *objects, *linked, "-o", program)
     return program
 
 
 def _number(folder: Path, ranks: int, program: Path, *words: object) -> float:
-    """Give the number that a program prints; nan where the limit of time was passed."""
+    """Give the first number of a program; nan where the limit of time was passed."""
     try:
-        return float(_run(folder, ranks, program, *words))
+        return float(_run(folder, ranks, program, *words).split()[0])
     except TimeoutError:
         return math.nan
 
@@ -150,7 +159,7 @@ def launch(
     platform: Path, hosts: Path, settings: dict[str, str], ranks: int, *words: object
 ) -> str:
     """Give what a program prints that is simulated, with some settings of its own."""
-    chosen = SETTINGS | QUICK | settings
+    chosen = SETTINGS | QUICK | BETWEEN | settings
     command = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     command += ["-hostfile", hosts, *(f"--cfg={of}:{to}" for of, to in chosen.items())]
     command += ["--log=root.thresh:error", *words]

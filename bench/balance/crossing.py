@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decisions both ways on a slow network, on either side of where they cross.
+
+One rank per node behind one switch, as the model of decisions has it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from balance.scattered import PLAIN
+from balance.simulated import COUNTING, HERE, build, launch
+from objects.programs import switch
+from smpi import CORE
+
+#: Bytes per second, and from one end of a link to the other.
+RATE, LATENCY = 1e7, "2.5us"
+RANKS = (128, 256, 512, 1024, 2048, 4096)
+FEW = (32, 64)
+#: Messages in both directions do not slow each other, as in the model.
+NETWORK = PLAIN | {"network/crosstraffic": "no"}
+#: How often ranks look for a letter: each time is an event.
+POLL, RARELY = "1e-6", "5e-6"
+#: Ranks up to which a crossing is looked for.
+LARGEST = 1 << 16
+
+
+class Crossing(NamedTuple):
+    """Microseconds of a decision by either way, nan where a simulation did not end."""
+
+    ranks: int
+    gathered: float
+    by_messages: float
+    messages: int  # that a rank sends at most
+
+
+def time_both(ranks: int) -> Crossing:
+    """Time a decision by gathering all loads, and one by messages."""
+    gathered, _ = _decide(ranks, "gathered", 1)
+    by_messages, sent = _decide(ranks, "by_messages", 1)
+    return Crossing(ranks, gathered, by_messages, sent)
+
+
+def time_message() -> float:
+    """Give the microseconds of a message of one number."""
+    return _decide(2, "message", 10)[0]
+
+
+def predict(message_us: float) -> int:
+    """Give from how many ranks on the library decides by messages."""
+    gathers = ctypes.CDLL(str(CORE)).topoloom_gathers_loads
+    costs = ctypes.c_double(1e-6 * message_us), ctypes.c_double(1 / RATE)
+    return next(
+        ranks for ranks in range(2, LARGEST) if not gathers(ranks, ranks, 1, *costs)
+    )
+
+
+def _decide(ranks: int, way: str, repeats: int) -> tuple[float, int]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = build(HERE / "decide.c", folder, COUNTING)
+        platform, hosts = folder / "switch.xml", folder / "hosts"
+        platform.write_text(switch(f"{RATE:.0f}Bps", LATENCY).format(last=ranks - 1))
+        hosts.write_text("".join(f"n{rank}\n" for rank in range(ranks)))
+        settings = NETWORK | {"smpi/iprobe": POLL if ranks < RANKS[-1] else RARELY}
+        try:
+            found = launch(platform, hosts, settings, ranks, program, way, repeats)
+        except TimeoutError:
+            return math.nan, 0
+        time, sent = found.split()
+        return float(time), int(sent)
