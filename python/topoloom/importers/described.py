@@ -45,9 +45,9 @@ class Described:
         where they have none.
     lacking
         What of a file was left out since something is missing, in words.
-    leaf_label
-        The label of Kubernetes nodes that says which leaf group a node is in; empty
-        where it is not known.
+    labels
+        The labels of Kubernetes nodes that say which group a node is in, from leaf
+        groups up; empty strings where they are not known.
     """
 
     text: str
@@ -58,7 +58,7 @@ class Described:
     remarks: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
-    leaf_label: str = ""
+    labels: tuple[str, ...] = ()
 
 
 class Importer(NamedTuple):

@@ -8,8 +8,9 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from topoloom._core import Machine, MachineText
+from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.described import Described
+from topoloom.nodes.hosts import text_nodes_per_host
 from topoloom.support.units import format_bandwidth
 
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
@@ -21,7 +22,7 @@ class Network(NamedTuple):
     Attributes
     ----------
     title
-        What people call it.
+        What people call it; empty for one that somebody described.
     bandwidth
         Bytes per second that the network cards of a node carry, each way; of a torus
         with a router in each node, what a link carries.
@@ -37,6 +38,21 @@ class Network(NamedTuple):
     node: str = ""
 
 
+class Speeds(NamedTuple):
+    """What somebody says in place of what is assumed, in bytes per second each way.
+
+    Attributes
+    ----------
+    network
+        Of all network cards of a node; of a torus, of a link.
+    nvlink
+        Of a GPU whose NVLink joins nodes.
+    """
+
+    network: float | None = None
+    nvlink: float | None = None
+
+
 #: Gbit/s of all network cards of an instance, as Amazon, Google and Oracle say, 2025
 _INSTANCES = {
     **dict.fromkeys(("hpc6a.48xlarge", "p3dn.24xlarge"), 100),
@@ -49,6 +65,9 @@ _INSTANCES = {
     "trn1n.32xlarge": 1600,
     **dict.fromkeys(("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"), 3200),
     **dict.fromkeys(("p6-b200.48xlarge", "trn2.48xlarge"), 3200),
+    # 28.8 Tbit/s of EFA per 18 instances
+    "p6e-gb200.36xlarge": 1600,
+    "a4x-highgpu-4g": 2000,
     "a2-highgpu-8g": 100,
     "h3-standard-88": 200,
     "a3-highgpu-8g": 1000,
@@ -87,6 +106,9 @@ NETWORKS = {
         "latency=0.175us",
         "startup=0.4us,latency=1.3us",
     ),
+    # NVIDIA's DGX GB200 and GB300: a card for each of 4 GPUs, 400 and 800 Gbit/s
+    "gb200": Network("4 cards of 400 Gbit/s, as DGX GB200 has", 200e9),
+    "gb300": Network("4 cards of 800 Gbit/s, as DGX GB300 has", 400e9),
     **{
         name: Network(f"{name}, {gbit:,} Gbit/s", gbit / 8 * 1e9)
         for name, gbit in _INSTANCES.items()
@@ -94,7 +116,9 @@ NETWORKS = {
 }
 
 
-def with_speeds(described: Described, network: Network | None = None) -> Described:
+def with_speeds(
+    described: Described, network: Network | None = None, nvlink: float | None = None
+) -> Described:
     """Complete a machine whose links have no bandwidths, by the kind of its network.
 
     Links between switches carry all that the nodes on the side with fewer of them can
@@ -102,14 +126,17 @@ def with_speeds(described: Described, network: Network | None = None) -> Describ
     """
     if described.network is None:
         return described
-    nodes = Machine(described.text).node_count
-    if nodes == 1:
-        return described
-    network = network or NETWORKS.get(described.network, NETWORKS[""])
     text = MachineText(described.text)
     topology, node = text.topology, text.node
     kind, shape = topology.name, topology.body
+    # Rails say how fast NVLink is, and a machine is built with all speeds or none.
+    bare = f"{kind}:{shape}" if kind == "rails" else described.text
+    nodes = Machine(bare).node_count
+    if nodes == 1:
+        return described
+    network = network or NETWORKS.get(described.network, NETWORKS[""])
     options = [f"{key}={value}" for key, value in topology.options]
+    remarks = described.remarks
     if kind == "graph":
         counts, _, link = shape.partition(":")
         links = _graph_links([link, *topology.items], nodes, network.bandwidth)
@@ -117,6 +144,17 @@ def with_speeds(described: Described, network: Network | None = None) -> Describ
         options = [*links[1:], *options]
     elif kind == "tree":
         options.append(_tree_bandwidths(topology.sizes, network.bandwidth))
+    elif kind == "rails":
+        gpus = text_nodes_per_host(described.text)
+        between = options.pop()
+        if nvlink is not None:
+            between = f"bandwidth.nvlink={_written(nvlink)}"
+            said = (
+                f"NVLink of {format_bandwidth(nvlink)} per GPU and direction, as given"
+            )
+            kept = [one for one in remarks if not _is_nvlink(one)]
+            remarks = (said, *kept)
+        options += [f"bandwidth={_written(network.bandwidth / gpus)}", between]
     else:
         options.append(f"bandwidth={_written(network.bandwidth)}")
     options += filter(None, [network.options])
@@ -125,11 +163,37 @@ def with_speeds(described: Described, network: Network | None = None) -> Describ
     if node or network.node:
         inside = node.text if node else "node:1"
         whole += "+" + ",".join(filter(None, [inside, network.node]))
-    told = f"assumed: {network.title}, {format_bandwidth(network.bandwidth)} per "
-    told += "link" if kind in ("torus", "mesh") else "node"
-    if kind in ("tree", "graph"):
+    each = "link" if kind in ("torus", "mesh") else "node"
+    speed = f"{format_bandwidth(network.bandwidth)} per {each}"
+    told = f"a network of {speed}, as given"
+    if network.title:
+        told = f"assumed: {network.title}, {speed}"
+    if kind in ("tree", "graph", "rails"):
         told += "; switches carry all that the nodes below send"
-    return replace(described, text=whole, remarks=(*described.remarks, told))
+    return replace(described, text=whole, remarks=(*remarks, told))
+
+
+def with_given_speeds(described: Described, speeds: Speeds) -> Described:
+    """Complete a machine as `with_speeds`, by what somebody says.
+
+    Raises
+    ------
+    topoloom.Error
+        If the machine has its speeds, or no NVLink between nodes.
+    """
+    if speeds.network is not None and described.network is None:
+        raise Error("--network is for files without speeds, but this one has them")
+    if speeds.nvlink is not None and not any(map(_is_nvlink, described.remarks)):
+        raise Error("--nvlink is for nodes that NVLink joins, and no label says so")
+    network = None
+    if speeds.network is not None:
+        network = Network("", speeds.network)
+    return with_speeds(described, network, speeds.nvlink)
+
+
+def _is_nvlink(remark: str) -> bool:
+    """Return whether a remark says how fast NVLink between nodes is."""
+    return remark.startswith("assumed: NVLink of ")
 
 
 def _tree_bandwidths(arities: list[int], card: float) -> str:

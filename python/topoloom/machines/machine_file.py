@@ -14,7 +14,7 @@ from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.described import AllocatedNode, Described
 from topoloom.importers.metis import write_metis_machine
-from topoloom.importers.networks import with_speeds
+from topoloom.importers.networks import Speeds, with_given_speeds
 from topoloom.importers.scotch import write_scotch_target
 from topoloom.importers.simgrid.clusters import write_simgrid_platform
 from topoloom.importers.system.detect import detect_machine
@@ -124,9 +124,11 @@ def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
 
 
 def load_described(
-    text: str | Path, partial: bool = False
+    text: str | Path, partial: bool = False, speeds: Speeds | None = None
 ) -> tuple[Machine, Described]:
     """Make a machine as `load_machine`, with the description that it was made of.
+
+    `speeds` are for files without them, in place of what is assumed.
 
     Raises
     ------
@@ -134,7 +136,7 @@ def load_described(
         Unless `partial`, for a file that lacks something of some nodes; otherwise these
         are left out, and ``lacking`` of the description names them.
     """
-    described = describe_machine(text, partial)
+    described = describe_machine(text, partial, speeds)
     if described.text == str(text):
         return Machine(described.text), described
     with named(text):
@@ -145,12 +147,19 @@ def load_described(
     return machine, described
 
 
-def describe_machine(text: str | Path, partial: bool = False) -> Described:
+def describe_machine(
+    text: str | Path, partial: bool = False, speeds: Speeds | None = None
+) -> Described:
     """Find the short text and the host names that `load_machine` makes a machine of.
 
     Takes and raises what `load_described` does, but a short text is not read here.
     """
     path, name = Path(text), str(text)
+    if speeds is not None and any(speeds):
+        suffixes = [end for _, ends in FORMATS.values() for end in ends]
+        if path.suffix in suffixes or name == DETECT or not exists(path):
+            raise Error(f"{name:.60}: speeds are given for files without them only")
+        return _import(path, partial, speeds)
     if name == DETECT:
         return detect_machine()
     base, changes = split_changes(name)
@@ -169,7 +178,7 @@ def describe_machine(text: str | Path, partial: bool = False) -> Described:
     if name in files:
         return read_machine_toml(files[name])[0]
     if name and kind not in section_forms() and exists(path):
-        return _import(path, partial)
+        return _import(path, partial, Speeds())
     if kind != name:
         refuse_odd_letters(f"machine '{name:.60}'", name)
         return Described(name)
@@ -177,7 +186,7 @@ def describe_machine(text: str | Path, partial: bool = False) -> Described:
         example = section_forms()[name].example
         raise Error(f"machine '{name}' lacks its size; write it as in {example}")
     if path.suffix or path.name != name:
-        return _import(path, partial)  # which says why it cannot be read
+        return _import(path, partial, Speeds())  # which says why it cannot be read
     raise Error(
         f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
         "machines' names them; or write one, such as torus:8x8x8, or name a file"
@@ -193,11 +202,11 @@ def save_machine(
     remarks: Sequence[str] = (),
     switches: Sequence[str] = (),
     model: NetworkModel | None = None,
-    leaf_label: str = "",
+    labels: Sequence[str] = (),
 ) -> None:
     """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
 
-    Only ``.toml`` keeps all of it, with names, the label of leaf groups, the
+    Only ``.toml`` keeps all of it, with names, labels of levels, the
     allocation, CPUs and devices, and has the remarks as comments. A device, such as
     ``/dev/stdout``, gets that too. What messages cost, the `model`, is written where
     the format has words for it.
@@ -211,7 +220,7 @@ def save_machine(
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
         about = (hosts, allocated, node, remarks, switches)
         name = machine_name(machine, node)
-        write_machine_toml(path, machine, name, *about, leaf_label=leaf_label)
+        write_machine_toml(path, machine, name, *about, labels=labels)
         return
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:
@@ -227,7 +236,7 @@ def save_machine(
     raise Error(f"{path}: machines are written as .toml, {others}; name it so")
 
 
-def _import(path: Path, partial: bool) -> Described:
+def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
     text = read_text(path, most=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
@@ -235,7 +244,7 @@ def _import(path: Path, partial: bool) -> Described:
     for importer in IMPORTERS:
         if importer.recognizes(head):
             with named(path):
-                described = with_speeds(importer.read(text))
+                described = with_given_speeds(importer.read(text), speeds)
             if described.lacking and not partial:
                 first, more = described.lacking[0], len(described.lacking) - 1
                 rest = f"; and {more} more" if more else ""

@@ -42,7 +42,7 @@ from topoloom.machines.vacant_places import without_vacant
 from topoloom.nodes.hosts import text_nodes_per_host
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEAD, check_head, read_toml
-from topoloom.support.toml_values import entry, refuse_unknown, typed
+from topoloom.support.toml_values import entry, refuse_unknown
 
 FORMAT = "topoloom-machine"
 VERSION = 1
@@ -83,7 +83,7 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
         without_vacant(topology, _hosts(topology)),
         read_allocation_tables(document),
         switches=_switches(topology),
-        leaf_label=_leaf_label(topology),
+        labels=_labels(topology),
     )
     if isinstance(document.get("node"), list):
         return with_insides(described, read_insides(document["node"], described))
@@ -111,13 +111,17 @@ def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
     return tuple(hosts)
 
 
-def _leaf_label(topology: dict[str, Any]) -> str:
-    label: str = typed(topology.get("leaf_label", ""), str, "topology.leaf_label")
-    if not label.isprintable() or len(label.split()) > 1:
+def _labels(topology: dict[str, Any]) -> tuple[str, ...]:
+    given = topology.get("labels", [])
+    if not isinstance(given, list) or not all(
+        isinstance(label, str) and label.isprintable() and len(label.split()) <= 1
+        for label in given
+    ):
         raise Error(
-            'topology.leaf_label must be one word, as in "nvidia.com/gpu.clique"'
+            "topology.labels must be a list of labels, leaf groups first, such as "
+            '["nvidia.com/gpu.clique", "fabric.topograph.run/tier-0"]'
         )
-    return label
+    return tuple(given)
 
 
 def _switches(topology: dict[str, Any]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def write_machine_toml(
     remarks: Sequence[str] = (),
     switches: Sequence[str] = (),
     tables: Mapping[str, dict[str, Any]] | None = None,
-    leaf_label: str = "",
+    labels: Sequence[str] = (),
 ) -> None:
     """Write a machine as TOML; `read_machine_toml` makes the same machine of it.
 
@@ -44,8 +44,8 @@ def write_machine_toml(
         sections["topology"]["hosts"] = compress_hostlist(named)
     if switches:
         sections["topology"]["switch_names"] = list(switches)
-    if leaf_label:
-        sections["topology"]["leaf_label"] = leaf_label
+    if any(labels):
+        sections["topology"]["labels"] = list(labels)
     if down := write_down(text):
         sections["down"] = down
     if node.types:

@@ -65,7 +65,7 @@ def read_topology(topology: dict[str, Any], folder: Path) -> str:
         "hosts",
         "vacant",
         "switch_names",
-        "leaf_label",
+        "labels",
     )
     refuse_unknown(topology, known, "topology.")
     if kind.body:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,16 @@ from hypothesis import assume, given, strategies as st
 from topoloom import Error
 from topoloom._core import Allocation, Machine
 from topoloom.graphs.axes import parse_traffic
-from topoloom.launch.scheduler_requests import SCHEDULERS, Shape, request_lines
+from topoloom.launch.scheduler_requests import (
+    SCHEDULERS,
+    Shape,
+    request_lines,
+    sayable,
+)
 from topoloom.nodes.hosts import nodes_of
 from topoloom.tasks.axes import map_axes
-from topoloom.tasks.machines.segment_places import segment_places
+from topoloom.tasks.machines.nested_segments import Levels, nested_places, room_for
+from topoloom.tasks.machines.segment_places import hosts_at, segment_places
 from topoloom.tasks.machines.wanted_shape import wanted_shape
 
 SLICE = "kueue.x-k8s.io/podset-slice-"
@@ -85,7 +93,53 @@ def test_kueue_takes_slices(shape: Shape, annotations: dict[str, str]) -> None:
 )
 def test_kai_takes_segments(shape: Shape, annotations: dict[str, str]) -> None:
     own = {"kai.scheduler/topology": "cluster-topology"}
-    assert manifest("kai", shape)["metadata"]["annotations"] == own | annotations
+    found = manifest("kai", shape)
+    template = found.get("template", {"metadata": {"annotations": {}}})
+    inside = template["metadata"]["annotations"]
+    assert found["metadata"]["annotations"] | inside == own | annotations
+    assert all(key.startswith("kai.scheduler/segment-") for key in inside)
+
+
+UNDER = SHAPE._replace(hosts=24, segment=3, above=(6, 1))
+INSIDE = SHAPE._replace(above=(12,))
+
+
+def test_kueue_takes_slices_of_slices() -> None:
+    own = manifest("kueue", UNDER)["metadata"]["annotations"]
+    assert json.loads(own[f"{SLICE}required-topology-constraints"]) == [
+        {"topology": "network.topology.nvidia.com/leaf", "size": 6},
+        {"topology": "nvidia.com/gpu.clique", "size": 3},
+    ]
+    inside = manifest("kueue", INSIDE)["metadata"]["annotations"]
+    assert inside["kueue.x-k8s.io/podset-required-topology"].endswith("com/leaf")
+    assert inside[f"{SLICE}size"] == "3"
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "kai", "volcano"])
+def test_what_cannot_be_asked_for_is_refused(scheduler: str) -> None:
+    with pytest.raises(Error, match=f"{scheduler} cannot be asked for segments of 3"):
+        request_lines(scheduler, UNDER)
+
+
+def test_all_hosts_can_be_asked_for_under_one_switch() -> None:
+    assert "#SBATCH --consolidate-segments" in request_lines("slurm", INSIDE)
+    kai = manifest("kai", INSIDE)["metadata"]["annotations"]
+    assert kai["kai.scheduler/topology-required-placement"].endswith("com/leaf")
+    job = manifest("volcano", INSIDE)["spec"]
+    assert job["networkTopology"] == {"mode": "hard", "highestTierAllowed": 2}
+    assert job["tasks"][0]["partitionPolicy"]["networkTopology"] == {
+        "mode": "hard",
+        "highestTierAllowed": 1,
+    }
+
+
+def test_segments_may_be_those_of_a_level_above() -> None:
+    shape = SHAPE._replace(segment=1, above=(6,), domain=False)
+    kueue = manifest("kueue", shape)["metadata"]["annotations"]
+    assert kueue[f"{SLICE}required-topology"] == "network.topology.nvidia.com/spine"
+    (task,) = manifest("volcano", shape)["spec"]["tasks"]
+    assert task["partitionPolicy"]["networkTopology"]["highestTierAllowed"] == 2
+    assert not sayable("slurm", shape)
 
 
 def test_volcano_takes_partitions() -> None:
@@ -162,6 +216,96 @@ def test_parts_of_segments_cost_no_less(text: str, mesh: dict[str, int]) -> None
             assert one % other or others >= its
 
 
+#: 4 hosts in a domain, 4 domains in a unit, and little bandwidth between units.
+THIN = (
+    "rails:16:4:4,rails=4,host=4,bandwidth=50GB/s,bandwidth.nvlink=900GB/s,"
+    "bandwidth.spine=10GB/s"
+)
+
+
+def test_groups_of_segments_are_wanted_where_links_above_are_thin() -> None:
+    mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 4}
+    traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
+    whole = Allocation.whole(Machine(THIN))
+    wanted = {
+        name: wanted_shape(whole, mesh, traffic, scheduler=name) for name in SCHEDULERS
+    }
+    assert (wanted["kueue"].shape.segment, wanted["kueue"].shape.above) == (4, (16,))
+    assert wanted["kueue"].taken < wanted["kueue"].seconds[4] / 3
+    for name in ("kai", "volcano"):
+        assert (wanted[name].shape.segment, wanted[name].shape.above) == (1, (16,))
+    assert (wanted["slurm"].shape.segment, wanted["slurm"].shape.above) == (4, (1,))
+    text = wanted["slurm"].text("slurm")
+    assert "slurm cannot be asked for segments of 4 hosts, 16 hosts under one" in text
+
+
+def test_a_job_is_wanted_under_one_switch_where_it_fits() -> None:
+    mesh = {"tp": 8, "dp": 4, "pp": 2}
+    traffic = parse_traffic("tp=1GB,dp=20GB,pp=20GB", mesh)
+    machine = Machine("tree:4:2:4,bandwidth=50GB/s:100GB/s:10GB/s+node:8")
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
+    assert wanted.shape.above == (8,)
+    assert "#SBATCH --consolidate-segments" in wanted.text("slurm")
+
+
+def test_levels_above_are_not_asked_for_where_they_save_nothing() -> None:
+    mesh = {"tp": 2, "ep": 8, "dp": 4}
+    traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
+    machine = Machine(THIN.replace("10GB/s", "50GB/s"))
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic, scheduler="kueue")
+    assert wanted.shape.above == (1,)
+    assert "groups above those of segments save nothing" in wanted.text("kueue")
+
+
+def test_no_way_to_keep_the_sizes_costs_more() -> None:
+    """Random hosts that Kueue may give are not slower than what was said."""
+    mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 2}
+    traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
+    machine = Machine(THIN)
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic, scheduler="kueue")
+    assert (wanted.shape.segment, wanted.shape.above) == (4, (16,))
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        hosts: list[int] = []
+        for unit in random.permutation(4)[:2]:
+            for domain in random.permutation(4):
+                first = 16 * int(unit) + 4 * int(domain)
+                hosts += (first + random.permutation(4)).tolist()
+        chosen = Allocation(machine, nodes_of(machine, np.array(hosts)))
+        assert map_axes(chosen, mesh, traffic).start <= 1.01 * wanted.taken
+
+
+@st.composite
+def nested_sizes(draw: st.DrawFn) -> tuple[Levels, tuple[int, ...], int]:
+    """Draw leaf groups, a level above them and sizes that fit."""
+    rooms = draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))
+    ends = np.cumsum([0, *rooms]).tolist()
+    leaves = [range(a, b) for a, b in pairwise(ends)]
+    above = np.array(draw(st.lists(st.integers(0, 2), min_size=len(rooms))))
+    strides = draw(st.lists(st.integers(0, 9), max_size=3))
+    levels = Levels(leaves, [above[: len(rooms)]], strides, 1)
+    segment = draw(st.integers(1, 3))
+    sizes = (segment, draw(st.sampled_from([1, segment, 2 * segment, 4 * segment])))
+    room = room_for(levels, sizes)
+    assume(room > 0)
+    hosts = max(sizes) * draw(st.integers(1, room // max(sizes)))
+    return levels, sizes, hosts
+
+
+@given(nested_sizes())
+def test_every_way_keeps_all_sizes(drawn: tuple[Levels, tuple[int, ...], int]) -> None:
+    levels, sizes, hosts = drawn
+    leaf_of = np.repeat(np.arange(len(levels.leaves)), [*map(len, levels.leaves)])
+    ways = list(nested_places(levels, sizes, hosts))
+    assert ways
+    for places in ways:
+        chosen = hosts_at(levels.leaves, places, sizes[0])
+        assert len(set(chosen.tolist())) == len(chosen) == hosts
+        for size, group in zip(sizes, [leaf_of, levels.above[0][leaf_of]], strict=True):
+            for first in range(0, hosts, size):
+                assert len(set(group[chosen[first : first + size]].tolist())) == 1
+
+
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.data())
 def test_all_ways_place_all_segments(room: list[int], data: st.DataObject) -> None:
     assume(any(room))
@@ -187,7 +331,7 @@ def test_the_label_of_the_machine_is_kept() -> None:
     machine, mesh = Machine("tree:4:2+node:2"), {"dp": 16}
     traffic = parse_traffic("dp=1GB", mesh)
     label = "backend.coreweave.cloud/leafgroup"
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic, label)
+    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic, (label,))
     shape = wanted.shape._replace(segment=2)
     assert f"slice-required-topology: {label}" in "\n".join(
         request_lines("kueue", shape)

@@ -174,9 +174,11 @@ def command(
     if to in SCHEDULERS:
         if output is not None or write_pattern is not None:
             raise Error(f"--to {to} is asked before hosts are known; leave out files")
-        cluster, label = given.allocation, described.leaf_label
+        cluster, labels = given.allocation, described.labels
         with progress_bar("comparing segments", "sizes") as bar:
-            wanted = wanted_shape(cluster, mapped_job, sends, label, seed, bar)
+            wanted = wanted_shape(
+                cluster, mapped_job, sends, labels, seed, bar, scheduler=to
+            )
         print(wanted.text(to))
         return
     with watching("ordering axes", read_search(seed)) as watch:

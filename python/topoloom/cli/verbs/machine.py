@@ -60,6 +60,22 @@ def command(
         ),
     ] = None,
     partial: Partial = False,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="How fast the network cards of a node are together, each way, where "
+            "a file has only switches: 400Gbit/s, 200GB/s.",
+        ),
+    ] = None,
+    nvlink: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="How fast NVLink is per GPU, each way, where it joins the nodes of "
+            "Kubernetes.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a machine: nodes, links, distances, bisection, bandwidths; and draw it.
@@ -90,11 +106,12 @@ def command(
       topoloom machine topology.conf -o cluster.tgt
       topoloom machine topology.conf --node node.xml -o cluster.toml
       topoloom machine topology.conf --node 'gpu[1-4]=gpu.xml' --node cpu.xml
-      topoloom machine nodes.json --partial -o cluster.toml
+      topoloom machine nodes.json --partial --network 1600Gbit/s -o cluster.toml
     """
     from topoloom._core import Error, Machine
     from topoloom.allocations.described_allocation import described_allocation
     from topoloom.cli.console import note, print_facts, print_json
+    from topoloom.importers.networks import Speeds
     from topoloom.importers.torus_places import drop_vacant, vacant_nodes
     from topoloom.machines.left_out import left_out
     from topoloom.machines.machine_facts import (
@@ -111,11 +128,15 @@ def command(
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import separate_parts, words_of_parts
     from topoloom.support.hostlist import compress_hostlist
-    from topoloom.support.units import counted
+    from topoloom.support.units import counted, parse_bandwidth
     from topoloom.tasks.machines.probe import model_in, probe_facts
 
+    speeds = Speeds(
+        None if network is None else parse_bandwidth(network),
+        None if nvlink is None else parse_bandwidth(nvlink),
+    )
     try:
-        the_machine, described = load_described(_named(words), partial)
+        the_machine, described = load_described(_named(words), partial, speeds)
     except LackingError as error:
         for line in error.lines:
             note(f"topoloom: {line}")
@@ -150,7 +171,7 @@ def command(
             described.remarks,
             described.switches,
             model_in(_named(words)),
-            described.leaf_label,
+            described.labels,
         )
         for line in left_out(output, the_machine, described.hosts, described.node):
             note(f"topoloom: {line}")
@@ -200,12 +221,13 @@ def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     texts = {**facts, "bandwidths": "", "bisection": ""}
     if isinstance(facts["slots_per_node"], list):
         texts["slots_per_node"] = " or ".join(map(str, facts["slots_per_node"]))
+    texts["nodes"] = f"{facts['nodes']:,}"
     if vacant := texts.pop("vacant", 0):
         texts["nodes"] = f"{facts['nodes']:,}, {vacant:,} of them vacant"
         usable = texts.pop("usable_slots")
         texts["slots"] = f"{facts['slots']:,}, {usable:,} of them for jobs"
     if down := texts.pop("nodes_down", 0):
-        texts["nodes"] = f"{facts['nodes']:,}, {down:,} down"
+        texts["nodes"] = f"{texts['nodes']}, {down:,} down"
     if has_bandwidths or len(facts["bandwidths"]) > 1:
         texts["bandwidths"] = _bandwidths(facts["bandwidths"], has_bandwidths)
     if facts["bisection"]["links"]:

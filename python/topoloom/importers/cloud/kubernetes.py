@@ -1,65 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The nodes of Kubernetes, as ``kubectl get nodes -o json`` lists them.
 
-Where a node is in the network is in its labels. Topograph writes those of switches and
-of accelerator domains, NVIDIA's GPU operator the clique of multi-node NVLink, CoreWeave
-its fabric; they are joined to one tree. Nodes of the control plane have no place.
+Where a node is in the network is in its labels. Topograph and clouds write those of
+switches, which make a tree, and NVIDIA's GPU operator and others those of the domains
+in which NVLink joins nodes, which make rails. Nodes of the control plane have no place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
 
 from topoloom._core import MachineText
 from topoloom.importers.cloud.json_document import JsonDocument
+from topoloom.importers.cloud.node_labels import LabeledNode, read_node
+from topoloom.importers.cloud.nvlink import (
+    Rack,
+    describe_rails,
+    levels_above_domains,
+)
 from topoloom.importers.cloud.paths import describe_paths
 from topoloom.importers.described import Described
 from topoloom.importers.insides import Inside, with_insides
+from topoloom.importers.networks import NETWORKS
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.units import counted
 
-_TIER = re.compile(r"fabric\.topograph\.run/tier-([0-9]{1,2})")
-
-#: Labels of switches, the uppermost first; of a node one family is taken.
-_FABRICS = (
-    tuple(f"network.topology.nvidia.com/{name}" for name in ("core", "spine", "leaf")),
-    tuple(
-        f"backend.coreweave.cloud/{name}"
-        for name in ("fabric", "superpod", "leafgroup")
-    ),
-    tuple(f"ib.coreweave.cloud/{name}" for name in ("fabric", "superpod", "leafgroup")),
-)
-
-#: Labels of accelerator domains, in which NVLink joins nodes; the first is taken.
-_DOMAINS = (
-    "nvidia.com/gpu.clique",
-    "accelerator.topograph.run/domain",
-    "network.topology.nvidia.com/accelerator",
-    "ds.coreweave.com/nvlink.domain",
-)
-_GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 _CONTROL_PLANE = (
     "node-role.kubernetes.io/control-plane",
     "node-role.kubernetes.io/master",
 )
-
-
-class _Node(NamedTuple):
-    """A node, the switches above it from the top, its NVLink domain and its GPUs.
-
-    `labels` are those of the switches and the domain.
-    """
-
-    name: str
-    fabric: tuple[str, ...]
-    domain: str
-    gpus: int
-    usable: bool
-    labels: tuple[str, ...]
 
 
 def recognizes_kubernetes_nodes(text: str) -> bool:
@@ -85,10 +57,10 @@ def read_kubernetes_nodes(text: str) -> Described:
         document.complain('"items"', "expected a list of nodes under 'items'")
     if not items:
         document.complain("", "there are no nodes in the list")
-    nodes: dict[str, _Node] = {}
+    nodes: dict[str, LabeledNode] = {}
     lacking, control = list[str](), 0
     for item in items:
-        node, labels = _read_node(document, item)
+        node, labels = read_node(document, item)
         if node.name in nodes:
             document.complain(f'"{node.name}"', f"node '{node.name}' appears twice")
         if node.fabric or node.domain:
@@ -104,6 +76,7 @@ def read_kubernetes_nodes(text: str) -> Described:
     if not any(node.gpus for node in nodes.values()):
         remarks.append("assumed: a slot per node, since no node says how many GPUs")
     lacking += _without_gpus(nodes)
+    lacking += _without_domains(nodes, remarks)
     lacking += _without_levels(nodes)
     if not nodes:
         document.complain(
@@ -111,105 +84,16 @@ def read_kubernetes_nodes(text: str) -> Described:
         )
     if control:
         remarks.append(f"left out: {counted(control, 'node')} of the control plane")
-    paths, mixed, label = _paths(list(nodes.values()))
-    if mixed:
-        remarks.append("left out: NVLink domains, since they and leaf switches overlap")
-    if label in _DOMAINS:
-        remarks.append(
-            "assumed: NVLink between nodes is as fast as the network; for its own "
-            "speed write rails as nvl72-row does"
-        )
-    described = describe_paths(paths)
-    described = replace(
+    described = _rails(nodes) if _on_rails(nodes) else _tree(nodes)
+    return replace(
         described,
-        network="",
+        network=_network(nodes),
         remarks=(*described.remarks, *remarks),
         lacking=tuple(lacking),
-        leaf_label=label,
     )
-    return _with_nodes(described, nodes)
 
 
-def _read_node(document: JsonDocument, item: Any) -> tuple[_Node, Mapping[str, str]]:
-    if not isinstance(item, dict) or item.get("kind", "Node") != "Node":
-        document.complain("", "expected entries of kind Node")
-    about = _mapping(item.get("metadata"))
-    name = about.get("name")
-    if not isinstance(name, str) or not name:
-        document.complain("", "a node has no metadata.name")
-    labels = {
-        key: value
-        for key, value in _mapping(about.get("labels")).items()
-        if isinstance(value, str)
-    }
-    status, spec = _mapping(item.get("status")), _mapping(item.get("spec"))
-    conditions = status.get("conditions")
-    not_ready = any(
-        _mapping(one).get("type") == "Ready" and _mapping(one).get("status") != "True"
-        for one in (conditions if isinstance(conditions, list) else ())
-    )
-    usable = not not_ready and spec.get("unschedulable") is not True
-    fabric, domain = _fabric(labels), _domain(labels)
-    gpus = _gpus(document, name, status, labels)
-    node = _Node(
-        name,
-        tuple(labels[label] for label in fabric),
-        labels.get(domain, ""),
-        gpus,
-        usable,
-        (*fabric, domain),
-    )
-    return node, labels
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _fabric(labels: Mapping[str, str]) -> tuple[str, ...]:
-    """List labels of the switches above a node; Topograph's tiers count from it up."""
-    tiers = {
-        int(match[1]): key
-        for key, value in labels.items()
-        if value and (match := _TIER.fullmatch(key))
-    }
-    if tiers:
-        return tuple(tiers[tier] for tier in sorted(tiers, reverse=True))
-    for family in _FABRICS:
-        found = tuple(label for label in family if labels.get(label))
-        if found:
-            return found
-    return ()
-
-
-def _domain(labels: Mapping[str, str]) -> str:
-    return next((label for label in _DOMAINS if labels.get(label)), "")
-
-
-def _gpus(
-    document: JsonDocument,
-    name: str,
-    status: Mapping[str, Any],
-    labels: Mapping[str, str],
-) -> int:
-    """Count GPUs: those for pods, or all that the GPU operator found."""
-    resources = {
-        **_mapping(status.get("capacity")),
-        **_mapping(status.get("allocatable")),
-    }
-    for text in (*map(resources.get, _GPUS), labels.get("nvidia.com/gpu.count")):
-        if text is None or re.fullmatch("0+", str(text), re.ASCII):
-            continue
-        if re.fullmatch(r"[1-9][0-9]{0,3}", str(text), re.ASCII):
-            return int(str(text))
-        document.complain(
-            f'"{name}"',
-            f"node '{name}' has '{text!s:.40}' GPUs; expected a number up to 9999",
-        )
-    return 0
-
-
-def _without_gpus(nodes: dict[str, _Node]) -> list[str]:
+def _without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
     """Take away nodes without GPUs where others have some, and name them."""
     if not any(node.gpus for node in nodes.values()):
         for name, node in list(nodes.items()):
@@ -225,7 +109,7 @@ def _without_gpus(nodes: dict[str, _Node]) -> list[str]:
     return lacking
 
 
-def _without_levels(nodes: dict[str, _Node]) -> list[str]:
+def _without_levels(nodes: dict[str, LabeledNode]) -> list[str]:
     """Take away nodes that have fewer levels of switches than most, and name them."""
     depths = [len(node.fabric) for node in nodes.values()]
     usual = max(depths, key=lambda depth: (depths.count(depth), depth), default=0)
@@ -240,22 +124,107 @@ def _without_levels(nodes: dict[str, _Node]) -> list[str]:
     return lacking
 
 
-def _paths(
-    nodes: Sequence[_Node],
-) -> tuple[dict[str, tuple[str, ...]], bool, str]:
-    """List the levels above each node; say whether domains were left out.
+def _without_domains(nodes: dict[str, LabeledNode], remarks: list[str]) -> list[str]:
+    """Take away nodes without an NVLink domain where most have one, and name them.
 
-    The last is the label of the lowest level; empty where nodes have different ones.
+    Where few have one, all domains are left out, which is a remark.
+    """
+    inside = [node for node in nodes.values() if node.domain]
+    if not inside or len(inside) == len(nodes):
+        return []
+    label = inside[0].labels[-1]
+    if 2 * len(inside) <= len(nodes):
+        for node in inside:
+            labels = (*node.labels[:-1], "")
+            nodes[node.name] = node._replace(domain="", labels=labels)
+        remarks.append(
+            f"left out: NVLink domains, since only {len(inside)} of "
+            f"{counted(len(nodes), 'node')} have a label such as {label}; for those, "
+            f"list them alone: kubectl get nodes -l {label} -o json"
+        )
+        return []
+    lacking = [node.name for node in nodes.values() if not node.domain]
+    for name in lacking:
+        del nodes[name]
+    return [
+        f"node '{name}' has no label of an NVLink domain, which others have in {label}"
+        for name in lacking
+    ]
+
+
+def _on_rails(nodes: Mapping[str, LabeledNode]) -> bool:
+    """Return whether NVLink joins nodes."""
+    domains = {node.domain for node in nodes.values()}
+    joined = all(node.across and node.domain for node in nodes.values())
+    return joined and len(domains) < len(nodes)
+
+
+def _network(nodes: Mapping[str, LabeledNode]) -> str:
+    """Find the slowest network of the types of instances that are known, or of GPUs."""
+    named = [node.kind for node in nodes.values() if node.kind in NETWORKS]
+    kinds = {name for name in named if name}
+    if not kinds:
+        products = {node.product.lower() for node in nodes.values()}
+        kinds = {product for product in products if product in NETWORKS}
+    return min(kinds, key=lambda kind: (NETWORKS[kind].bandwidth, kind), default="")
+
+
+def _rails(nodes: Mapping[str, LabeledNode]) -> Described:
+    """Put NVLink domains under the lowest switches that hold them whole."""
+    domains = {name: node.domain for name, node in nodes.items()}
+    paths = {name: node.fabric for name, node in nodes.items()}
+    whole = levels_above_domains(paths, domains)
+    below = {name: (*path[:whole], domains[name]) for name, path in paths.items()}
+    kept = [
+        k
+        for k in _useful(below)
+        if k < whole and len({p[k] for p in below.values()}) > 1
+    ]
+    used = whole if not kept else kept[-1] + 1
+    racks = {
+        name: Rack(below[name][:used], node.domain, node.gpus)
+        for name, node in nodes.items()
+    }
+    described = describe_rails(
+        racks,
+        {node.product for node in nodes.values()},
+        lambda name: nodes[name].usable,
+    )
+    labels = [_label(nodes, -1)]
+    if len({rack.unit for rack in racks.values()}) > 1:
+        labels.append(_label(nodes, used - 1))
+    remarks = list(described.remarks)
+    depth = len(next(iter(paths.values())))
+    if whole < depth:
+        parted = ", ".join(_label(nodes, k) or "?" for k in range(whole, depth))
+        remarks.append(f"left out: switches that part NVLink domains, of {parted}")
+    if len(kept) > 1:
+        above = ", ".join(_label(nodes, k) or "?" for k in kept[:-1])
+        remarks.append(
+            f"left out: {counted(len(kept) - 1, 'level')} of switches above "
+            f"{labels[-1]}, of {above}; rails have one"
+        )
+    return replace(described, remarks=tuple(remarks), labels=tuple(labels))
+
+
+def _label(nodes: Mapping[str, LabeledNode], level: int) -> str:
+    """Name the label of a level; empty where nodes have different ones."""
+    names = {node.labels[level] for node in nodes.values()}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _tree(nodes: Mapping[str, LabeledNode]) -> Described:
+    """Make a tree of switches; domains of a network without NVLink are a level of it.
+
     A domain is below a leaf switch or above leaves, as it is; levels in which each
     group has one group below it say nothing and are left out.
     """
-    paths = {node.name: node.fabric for node in nodes}
-    alike = len({node.labels for node in nodes}) == 1
-    labels = list(nodes[0].labels[:-1]) if alike else [""] * len(nodes[0].fabric)
-    domains = {node.name: node.domain for node in nodes}
-    mixed = False
-    if all(domains.values()) and len(set(domains.values())) < len(nodes):
-        depth = len(nodes[0].fabric)
+    paths = {name: node.fabric for name, node in nodes.items()}
+    domains = {name: node.domain for name, node in nodes.items()}
+    depth = len(next(iter(paths.values())))
+    labels = [_label(nodes, k) for k in range(depth)]
+    remarks = []
+    if all(domains.values()) and (len(set(domains.values())) < len(nodes) or not depth):
         for level in range(depth, -1, -1):
             joined = {
                 name: (*path[:level], domains[name], *path[level:])
@@ -263,16 +232,20 @@ def _paths(
             }
             if _nested(joined, level, domains):
                 paths = joined
-                labels.insert(level, nodes[0].labels[-1] if alike else "")
+                labels.insert(level, _label(nodes, -1))
                 break
         else:
-            mixed = True
+            remarks.append("left out: domains, since they and leaf switches overlap")
     kept = _useful(paths)
-    return (
-        {name: tuple(path[k] for k in kept) for name, path in paths.items()},
-        mixed,
-        labels[kept[-1]],
+    described = describe_paths(
+        {name: tuple(path[k] for k in kept) for name, path in paths.items()}
     )
+    described = replace(
+        described,
+        remarks=(*described.remarks, *remarks),
+        labels=tuple(labels[k] for k in reversed(kept)),
+    )
+    return _with_nodes(described, nodes)
 
 
 def _nested(
@@ -292,13 +265,15 @@ def _nested(
 
 
 def _useful(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
-    """List the levels that say something."""
+    """List the levels that say something, at least the last."""
     depth = len(next(iter(paths.values())))
     counts = [len({path[: k + 1] for path in paths.values()}) for k in range(depth)]
-    return [k for k, (own, under) in enumerate(pairwise((*counts, 0))) if own != under]
+    below = pairwise((*counts, len(paths)))
+    kept = [k for k, (own, under) in enumerate(below) if own != under]
+    return kept or [depth - 1]
 
 
-def _with_nodes(described: Described, nodes: Mapping[str, _Node]) -> Described:
+def _with_nodes(described: Described, nodes: Mapping[str, LabeledNode]) -> Described:
     """Put GPUs into the nodes, and mark those that are down."""
     place = {host: number for number, host in enumerate(described.hosts)}
     down = sorted(place[node.name] for node in nodes.values() if not node.usable)

@@ -132,7 +132,7 @@ def choose_for_mesh(
         spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
         interrupted = not progress(0)
     first = hosts[np.unique(leaf_of_host, return_index=True)[1]]
-    levels = levels_above(_hops(machine, first))
+    levels = levels_of_leaves(machine, first)
     leaf_of = under_few_switches(
         needed, spreads.chosen.leaf_of, counts, levels, lambda: not interrupted
     )
@@ -144,11 +144,11 @@ def choose_for_mesh(
     return chosen, MeshChoice(mesh, spreads, interrupted), title
 
 
-def _hops(machine: Machine, hosts: Ids) -> npt.NDArray[np.integer]:
-    """Return the hops between each two hosts."""
+def levels_of_leaves(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]]:
+    """Find what leaf groups are in, as `levels_above`; `hosts` has one of each."""
     ends = np.meshgrid(hosts, hosts, indexing="ij")
     between = host_machine(machine).hops(ends[0].ravel(), ends[1].ravel())
-    return between.reshape(len(hosts), len(hosts))
+    return levels_above(between.reshape(len(hosts), len(hosts)))
 
 
 def leaf_groups(machine: Machine) -> Ids:

@@ -2,9 +2,9 @@
 """Finds the segments of hosts that a job should ask its scheduler for.
 
 A scheduler that is asked for segments of s hosts puts each into one leaf group, any of
-them. The time of a job is that of the worst of several ways to do so, in the order in
-which ranks are numbered; the smallest segment is wanted whose time is near the best,
-since small ones are granted sooner.
+them, or into one group of a level above. The time of a job is that of the worst of
+several ways to do so, in the order in which ranks are numbered; the smallest segments
+are wanted whose time is near the best, since small ones are granted sooner.
 """
 
 from __future__ import annotations
@@ -22,15 +22,13 @@ from topoloom.frameworks.job import Job
 from topoloom.frameworks.models import Step
 from topoloom.graphs.axes import Traffic, order_axes, rank_order
 from topoloom.graphs.layouts import order_layouts
-from topoloom.launch.scheduler_requests import Shape, request_lines
+from topoloom.launch.scheduler_requests import Shape, request_lines, sayable
 from topoloom.nodes.hosts import nodes_of, slots_per_host, whole_hosts
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
-from topoloom.tasks.machines.choose_for_mesh import leaf_groups
-from topoloom.tasks.machines.segment_places import hosts_at, segment_places
-
-#: A segment is large enough if the job takes at most this much longer than the best.
-_NEAR = 0.01
+from topoloom.tasks.machines.choose_for_mesh import leaf_groups, levels_of_leaves
+from topoloom.tasks.machines.nested_segments import Levels
+from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, divisors
 
 
 @dataclass(frozen=True)
@@ -42,51 +40,74 @@ class WantedShape:
     shape
         What to ask for.
     seconds
-        Of a step, by the hosts of a segment; bytes on the busiest link where the
-        machine has no bandwidths.
+        Of a step, by the hosts of a segment, wherever segments are; bytes on the
+        busiest link where the machine has no bandwidths.
+    taken
+        Of a step, of the shape.
     has_bandwidths
         Whether the machine has them.
     order
         The name of the order of a framework's job; empty for a mesh.
+    beyond
+        What cannot be asked for and would be faster, and its time.
     """
 
     shape: Shape
     seconds: Mapping[int, float]
+    taken: float
     has_bandwidths: bool
     order: str = ""
+    beyond: tuple[Shape, float] | None = None
 
     @property
     def alike(self) -> bool:
         """Whether there are several segments, and all cost about the same."""
         times = self.seconds.values()
-        return len(times) > 1 and max(times) <= min(times) * (1 + _NEAR)
+        return len(times) > 1 and max(times) <= min(times) * (1 + NEAR)
 
     def text(self, scheduler: str) -> str:
         """Write the request, and above it what other segments would cost."""
         lines = [
-            f"# segments of {counted(size, 'host')}: "
-            f"{format_step(seconds, self.has_bandwidths)} per step"
+            f"# segments of {counted(size, 'host')}: {self._step(seconds)}"
             for size, seconds in self.seconds.items()
         ]
         if self.order:
             lines.insert(0, f"# order {self.order}")
-        if self.alike:
+        if any(size > 1 for size in self.shape.above):
+            lines.append(f"# {self.shape.words()}: {self._step(self.taken)}")
+        elif self.alike:
             lines.append(
                 "# all segments cost the same; if the machine's bandwidths are "
                 "assumed, correct them and ask again"
             )
+        elif self.shape.above and self.beyond is None:
+            lines.append("# groups above those of segments save nothing")
+        if self.beyond is not None:
+            shape, seconds = self.beyond
+            lines.append(
+                f"# {scheduler} cannot be asked for {shape.words()}: "
+                f"{self._step(seconds)}"
+            )
         return "\n".join([*lines, *request_lines(scheduler, self.shape)])
+
+    def _step(self, seconds: float) -> str:
+        return f"{format_step(seconds, self.has_bandwidths)} per step"
 
 
 def wanted_shape(
     cluster: Allocation,
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | Step,
-    label: str = "",
+    labels: Sequence[str] = (),
     seed: int = 1,
     progress: Callable[[int, int], None] = lambda done, all: None,
+    scheduler: str = "slurm",
 ) -> WantedShape:
     """Compare all segments that divide the hosts of a job.
+
+    Where groups above leaf groups help, too, the smallest segments and groups of these
+    are looked for that the scheduler can be asked for: in each level the smallest, from
+    leaf groups up, while those above are as large as they can be.
 
     Parameters
     ----------
@@ -95,12 +116,14 @@ def wanted_shape(
         rank takes a slot.
     mesh, traffic
         The axes and what they send, as of `topoloom.tasks.axes.map_axes`.
-    label
-        That of leaf groups; by default that of the usual operator.
+    labels
+        Those of levels, leaf groups first; by default those of the usual operators.
     seed
         For ways to place segments that are random.
     progress
-        Called with the number of sizes compared so far, and of all sizes.
+        Called with the number of shapes compared so far, and of all so far planned.
+    scheduler
+        What can be asked for is what it has words for.
 
     Raises
     ------
@@ -120,32 +143,58 @@ def wanted_shape(
             f"the job needs {hosts} hosts, but the machine has only "
             f"{sum(map(len, leaves))}"
         )
-    seconds, order = dict[int, float](), ""
-    sizes = [size for size in range(hosts, 0, -1) if hosts % size == 0]
-    for done, size in enumerate(sizes):
-        progress(done, len(sizes))
-        room = [len(leaf) // size for leaf in leaves]
-        if sum(room) * size < hosts:
-            continue
-        # Segments of a multiple of this size are ways to place these, too.
-        worst = max((seconds[each] for each in seconds if each % size == 0), default=0)
-        strides = [each // (per_host * size) for each in _strides(axes)]
-        for places in segment_places(room, hosts // size, strides, seed):
-            chosen = hosts_at(leaves, places, size)
-            allocation = Allocation(machine, nodes_of(machine, chosen))
-            taken, order = _time(allocation, mesh, traffic)
-            worst = max(worst, taken)
-        seconds[size] = worst
-    wanted = min(
-        size
-        for size, taken in seconds.items()
-        if taken <= min(seconds.values()) * (1 + _NEAR)
+    first = np.array([leaf[0] for leaf in leaves])
+    above = levels_of_leaves(machine, first)
+    strides = [stride // per_host for stride in _strides(axes)]
+    times = ShapeTimes(
+        Levels(leaves, above, strides, seed),
+        hosts,
+        lambda chosen: _time(
+            Allocation(machine, nodes_of(machine, chosen)), mesh, traffic
+        ),
+        progress,
     )
     topology = MachineText(machine.text).topology
     domain = topology.name == "rails" and machine.nodes_per_host < topology.sizes[0]
-    shape = Shape(hosts, per_host, wanted, max(map(len, leaves)), domain, label)
-    smallest_first = dict(sorted(seconds.items()))
-    return WantedShape(shape, smallest_first, machine.has_bandwidths, order)
+    shape = Shape(hosts, per_host, 1, max(map(len, leaves)), domain, tuple(labels))
+    nothing = (1,) * len(above)
+    anywhere = [(size, *nothing) for size in reversed(divisors(hosts))]
+    found = {sizes: times[sizes] for sizes in anywhere if times.fits(sizes)}
+    seconds = {sizes[0]: taken for sizes, taken in found.items()}
+    largest, wanted = max(seconds), _smallest(found)
+    tight = {
+        sizes: times[sizes] for sizes in map(times.tightest, {(largest,), wanted[:1]})
+    }
+    best, beyond = min(tight, key=tight.__getitem__), None
+    if tight[best] * (1 + NEAR) < found[wanted]:
+        compared = {sizes: times[sizes] for sizes in times.plain()} | times.nested()
+        for sizes, taken in compared.items():
+            if sayable(scheduler, _shaped(shape, sizes)):
+                found[sizes] = taken
+        wanted = _smallest(found)
+        if tight[best] * (1 + NEAR) < found[wanted]:
+            beyond = _shaped(shape, best), tight[best]
+    return WantedShape(
+        _shaped(shape, wanted),
+        dict(sorted(seconds.items())),
+        found[wanted],
+        machine.has_bandwidths,
+        "" if isinstance(mesh, Mapping) else mesh.layouts()[0].name,
+        beyond,
+    )
+
+
+def _shaped(shape: Shape, sizes: Sequence[int]) -> Shape:
+    return shape._replace(segment=sizes[0], above=tuple(sizes[1:]))
+
+
+def _smallest(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
+    """Choose among those near the best: the least in a group, then in leaf groups."""
+    near = min(found.values()) * (1 + NEAR)
+    return min(
+        (sizes for sizes, taken in found.items() if taken <= near),
+        key=lambda sizes: (max(sizes), sizes),
+    )
 
 
 def _strides(axes: Mapping[str, int]) -> list[int]:
@@ -163,12 +212,11 @@ def _time(
     allocation: Allocation,
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | Step,
-) -> tuple[float, str]:
-    """Return seconds of the default order, and of a framework's job its name."""
+) -> float:
+    """Return seconds of the default order."""
     if isinstance(mesh, Mapping):
         sends = traffic.traffic(mesh) if isinstance(traffic, Step) else traffic
-        return order_axes(allocation, mesh, sends, lambda _: False).given.total, ""
+        return order_axes(allocation, mesh, sends, lambda _: False).given.total
     sends = traffic.traffic(mesh.axes) if isinstance(traffic, Step) else traffic
-    layouts = mesh.layouts()[:1]
-    found = order_layouts(allocation, layouts, sends, lambda _: False)
-    return found.given.total, layouts[0].name
+    found = order_layouts(allocation, mesh.layouts()[:1], sends, lambda _: False)
+    return found.given.total

@@ -25,6 +25,7 @@ COREWEAVE = [
     f"backend.coreweave.cloud/{name}" for name in ("fabric", "superpod", "leafgroup")
 ]
 CLIQUE = "nvidia.com/gpu.clique"
+ACCELERATOR = "network.topology.nvidia.com/accelerator"
 
 
 def node(name: str, gpus: int = 8, **more: Any) -> dict[str, Any]:
@@ -73,10 +74,10 @@ def test_switches_have_their_names_and_leaves_their_label(
     (tmp_path / "nodes.json").write_text(text)
     machine, described = load_described(tmp_path / "nodes.json")
     assert described.switches == ("l0", "l1", "l2", "l3", "s0", "s1", "c")
-    assert described.leaf_label == labels[-1]
+    assert described.labels == tuple(reversed(labels))
     written = tmp_path / "m.toml"
-    save_machine(written, machine, leaf_label=described.leaf_label)
-    assert load_described(written)[1].leaf_label == labels[-1]
+    save_machine(written, machine, labels=described.labels)
+    assert load_described(written)[1].labels == described.labels
 
 
 def test_switches_of_the_same_name_are_named_by_their_path() -> None:
@@ -85,18 +86,6 @@ def test_switches_of_the_same_name_are_named_by_their_path() -> None:
     )
     switches = read_kubernetes_nodes(text).switches
     assert switches[:4] == ("c/s0/l0", "c/s0/l1", "c/s1/l0", "c/s1/l1")
-
-
-def test_the_label_of_the_lowest_level_may_be_that_of_domains() -> None:
-    text = nodes(
-        *(
-            placed(TOPOGRAPH, f"n{i}", f"c s l{i // 4}", others={CLIQUE: f"u.{i // 2}"})
-            for i in range(8)
-        )
-    )
-    described = read_kubernetes_nodes(text)
-    assert described.leaf_label == CLIQUE
-    assert any("NVLink between nodes is as fast" in one for one in described.remarks)
 
 
 def test_nodes_without_gpus_beside_others_are_left_out() -> None:
@@ -119,33 +108,35 @@ def test_nodes_of_a_cluster_without_gpus_are_slots() -> None:
     assert "assumed: a slot per node" in described.remarks[0]
 
 
-def test_domains_are_below_the_leaf_they_are_in() -> None:
-    text = nodes(
-        *(
-            placed(TOPOGRAPH, f"n{i}", f"c s l{i // 4}", others={CLIQUE: f"u.{i // 2}"})
-            for i in range(8)
+def test_domains_without_nvlink_are_levels_of_the_tree() -> None:
+    """Topograph's domains are those of the cloud where GPUs of a node are alone."""
+    own = {"nvidia.com/gpu.product": "NVIDIA-H200"}
+    for leaf in (4, 2):
+        text = nodes(
+            *(
+                placed(
+                    TOPOGRAPH,
+                    f"n{i}",
+                    f"c s l{i // leaf}",
+                    others=own | {ACCELERATOR: f"u{i // (8 // leaf)}", CLIQUE: "x.0"},
+                )
+                for i in range(8)
+            )
         )
-    )
-    assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8"
-
-
-def test_domains_are_above_the_leaves_they_hold() -> None:
-    text = nodes(
-        *(
-            placed(TOPOGRAPH, f"n{i}", f"c s l{i // 2}", others={CLIQUE: f"u.{i // 4}"})
-            for i in range(8)
-        )
-    )
-    assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8"
+        assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8"
 
 
 def test_domains_that_overlap_with_leaves_are_left_out_and_named() -> None:
     domain = [0, 0, 1, 1, 0, 0, 1, 1]
     leaf = [0, 0, 0, 1, 1, 1, 1, 0]
+    own = {"nvidia.com/gpu.product": "NVIDIA-B200"}
     text = nodes(
         *(
             placed(
-                TOPOGRAPH, f"n{i}", f"c s l{leaf[i]}", others={CLIQUE: f"u.{domain[i]}"}
+                TOPOGRAPH,
+                f"n{i}",
+                f"c s l{leaf[i]}",
+                others=own | {ACCELERATOR: f"u.{domain[i]}"},
             )
             for i in range(8)
         )

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What labels and status of a Kubernetes node say: switches, NVLink domain, GPUs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from topoloom.importers.cloud.json_document import JsonDocument
+from topoloom.importers.cloud.nvlink import gpu_product, joins_nodes
+
+_TIER = re.compile(r"fabric\.topograph\.run/tier-([0-9]{1,2})")
+
+#: Labels of switches, the uppermost first; of a node one family is taken.
+_FABRICS = (
+    tuple(f"network.topology.nvidia.com/{name}" for name in ("core", "spine", "leaf")),
+    tuple(
+        f"backend.coreweave.cloud/{name}"
+        for name in ("fabric", "superpod", "leafgroup")
+    ),
+    tuple(f"ib.coreweave.cloud/{name}" for name in ("fabric", "superpod", "leafgroup")),
+    tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3, 4)),
+    tuple(
+        f"cloud.google.com/gce-topology-{name}"
+        for name in ("block", "subblock", "host")
+    ),
+)
+
+#: Labels of domains in which NVLink joins nodes; the first that a node has is taken.
+_NVLINK = (
+    "nvidia.com/gpu.clique",
+    "ds.coreweave.com/nvlink.domain",
+    "topology.k8s.aws/ultraserver-id",
+)
+#: Topograph's are those of the cloud where that has no NVLink between nodes.
+_DOMAINS = (
+    "accelerator.topograph.run/domain",
+    "network.topology.nvidia.com/accelerator",
+)
+#: Google's sub-block is an NVLink domain where the GPUs are of GB200 and alike.
+_SUBBLOCK = "cloud.google.com/gce-topology-subblock"
+#: The domain of GPUs that are in none.
+_NO_CLIQUE = re.compile(r"[0.\-]*")
+_TYPE = "node.kubernetes.io/instance-type"
+_GPUS = ("nvidia.com/gpu", "amd.com/gpu")
+
+
+class LabeledNode(NamedTuple):
+    """A node, the switches above it from the top, its NVLink domain and its GPUs.
+
+    `labels` are those of the switches and the domain; `across` is whether NVLink may
+    join it to others, `product` the GPU that it then is, `kind` the type of instance.
+    """
+
+    name: str
+    fabric: tuple[str, ...]
+    domain: str
+    gpus: int
+    usable: bool
+    labels: tuple[str, ...]
+    across: bool
+    product: str
+    kind: str
+
+
+def read_node(
+    document: JsonDocument, item: Any
+) -> tuple[LabeledNode, Mapping[str, str]]:
+    """Read an entry of a list of nodes, and all of its labels.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is not a node, has no name or a number of GPUs that is none.
+    """
+    if not isinstance(item, dict) or item.get("kind", "Node") != "Node":
+        document.complain("", "expected entries of kind Node")
+    about = _mapping(item.get("metadata"))
+    name = about.get("name")
+    if not isinstance(name, str) or not name:
+        document.complain("", "a node has no metadata.name")
+    labels = {
+        key: value
+        for key, value in _mapping(about.get("labels")).items()
+        if isinstance(value, str)
+    }
+    status, spec = _mapping(item.get("status")), _mapping(item.get("spec"))
+    conditions = status.get("conditions")
+    not_ready = any(
+        _mapping(one).get("type") == "Ready" and _mapping(one).get("status") != "True"
+        for one in (conditions if isinstance(conditions, list) else ())
+    )
+    usable = not not_ready and spec.get("unschedulable") is not True
+    fabric, domain = _fabric(labels), _domain(labels)
+    gpus = _gpus(document, name, status, labels)
+    node = LabeledNode(
+        name,
+        tuple(labels[label] for label in fabric),
+        labels.get(domain, ""),
+        gpus,
+        usable,
+        (*fabric, domain),
+        joins_nodes(labels),
+        gpu_product(labels),
+        labels.get(_TYPE, ""),
+    )
+    return node, labels
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _fabric(labels: Mapping[str, str]) -> tuple[str, ...]:
+    """List labels of the switches above a node; Topograph's tiers count from it up."""
+    tiers = {
+        int(match[1]): key
+        for key, value in labels.items()
+        if value and (match := _TIER.fullmatch(key))
+    }
+    if tiers:
+        return tuple(tiers[tier] for tier in sorted(tiers, reverse=True))
+    for family in _FABRICS:
+        found = tuple(label for label in family if labels.get(label))
+        if found:
+            return found
+    return ()
+
+
+def _domain(labels: Mapping[str, str]) -> str:
+    known = [*(_NVLINK if joins_nodes(labels) else ()), *_DOMAINS]
+    if gpu_product(labels):
+        known.append(_SUBBLOCK)
+    return next(
+        (name for name in known if not _NO_CLIQUE.fullmatch(labels.get(name, ""))), ""
+    )
+
+
+def _gpus(
+    document: JsonDocument,
+    name: str,
+    status: Mapping[str, Any],
+    labels: Mapping[str, str],
+) -> int:
+    """Count GPUs: those for pods, or all that the GPU operator found."""
+    resources = {
+        **_mapping(status.get("capacity")),
+        **_mapping(status.get("allocatable")),
+    }
+    for text in (*map(resources.get, _GPUS), labels.get("nvidia.com/gpu.count")):
+        if text is None or re.fullmatch("0+", str(text), re.ASCII):
+            continue
+        if re.fullmatch(r"[1-9][0-9]{0,3}", str(text), re.ASCII):
+            return int(str(text))
+        document.complain(
+            f'"{name}"',
+            f"node '{name}' has '{text!s:.40}' GPUs; expected a number up to 9999",
+        )
+    return 0

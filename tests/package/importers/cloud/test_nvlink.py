@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes of Kubernetes that NVLink joins, with the labels that clouds document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from topoloom import Allocation, Error, Machine
+from topoloom.allocations.described_allocation import described_allocation
+from topoloom.importers.cloud.kubernetes import read_kubernetes_nodes
+from topoloom.importers.networks import Speeds
+from topoloom.importers.torus_places import drop_vacant
+from topoloom.machines.machine_file import LackingError, load_described, save_machine
+from topoloom.nodes.hosts import whole_hosts
+
+CLIQUE, PRODUCT = "nvidia.com/gpu.clique", "nvidia.com/gpu.product"
+LEAF, SPINE = (f"network.topology.nvidia.com/{name}" for name in ("leaf", "spine"))
+TYPE = "node.kubernetes.io/instance-type"
+UUID = "7b968a6d-c8aa-45e1-9e07-e1e51be99c3"
+
+
+def node(name: str, labels: dict[str, str], gpus: int = 4, **more: Any) -> Any:
+    return {
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "spec": more.get("spec", {}),
+        "status": {
+            "allocatable": {"nvidia.com/gpu": str(gpus)},
+            "conditions": [{"type": "Ready", "status": more.get("ready", "True")}],
+        },
+    }
+
+
+def rack(number: int, hosts: int, labels: dict[str, str], **more: Any) -> list[Any]:
+    """Make the nodes of an NVLink domain."""
+    own = {CLIQUE: f"{UUID}{number}.32766"} | labels
+    return [node(f"r{number}-{host:02}", dict(own), **more) for host in range(hosts)]
+
+
+def text_of(items: list[Any]) -> str:
+    return json.dumps({"kind": "List", "items": items})
+
+
+def gb200(racks: int, hosts: int = 18, per_leaf: int = 2) -> list[Any]:
+    return [
+        one
+        for number in range(racks)
+        for one in rack(
+            number,
+            hosts,
+            {
+                PRODUCT: "NVIDIA-GB200",
+                LEAF: f"leaf-{number // per_leaf}",
+                SPINE: "spine-0",
+            },
+        )
+    ]
+
+
+def test_racks_are_domains_with_the_speed_of_nvlink(tmp_path: Path) -> None:
+    (tmp_path / "nodes.json").write_text(text_of(gb200(4)))
+    machine, described = load_described(tmp_path / "nodes.json")
+    assert machine.text.startswith("rails:72:2:2,rails=4,host=4,bandwidth=50GB/s")
+    assert {machine.bandwidth(link) for link in range(machine.link_count)} == {
+        50e9,
+        900e9,
+    }
+    assert described.labels == (CLIQUE, LEAF)
+    assert any("NVLink of 900 GB/s per GPU and" in one for one in described.remarks)
+    assert any("as DGX GB200 has, 200 GB/s" in one for one in described.remarks)
+    save_machine(tmp_path / "m.toml", machine, described.hosts, labels=described.labels)
+    again, kept = load_described(tmp_path / "m.toml")
+    assert (again.text, kept.hosts, kept.labels) == (
+        machine.text,
+        described.hosts,
+        described.labels,
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "nvlink", "network"),
+    [
+        ({PRODUCT: "NVIDIA-GB200"}, 900, 50),
+        ({PRODUCT: "NVIDIA-GB300"}, 900, 100),
+        ({PRODUCT: "NVIDIA-GH200-480GB"}, 450, 3.125),
+        ({TYPE: "p6e-gb200.36xlarge"}, 900, 50),
+        ({"gpu.nvidia.com/model": "GB300", TYPE: "gb300-4x"}, 900, 100),
+        ({TYPE: "a4x-highgpu-4g"}, 900, 62.5),
+        ({}, 900, 3.125),
+    ],
+)
+def test_speeds_are_those_of_the_gpu_and_the_instance(
+    labels: dict[str, str], nvlink: float, network: float, tmp_path: Path
+) -> None:
+    items = rack(0, 2, labels) + rack(1, 2, labels)
+    (tmp_path / "nodes.json").write_text(text_of(items))
+    machine, _ = load_described(tmp_path / "nodes.json")
+    speeds = {machine.bandwidth(link) for link in range(machine.link_count)}
+    assert speeds == {nvlink * 1e9, network * 1e9}
+
+
+@pytest.mark.parametrize(
+    ("domain", "labels"),
+    [
+        ("ds.coreweave.com/nvlink.domain", {"gpu.nvidia.com/model": "GB200"}),
+        ("topology.k8s.aws/ultraserver-id", {TYPE: "p6e-gb200.36xlarge"}),
+        ("accelerator.topograph.run/domain", {PRODUCT: "NVIDIA-GB200"}),
+        (
+            "cloud.google.com/gce-topology-subblock",
+            {"cloud.google.com/gke-accelerator": "nvidia-gb200"},
+        ),
+    ],
+)
+def test_domains_of_clouds_are_those_of_nvlink(
+    domain: str, labels: dict[str, str]
+) -> None:
+    items = [
+        node(
+            f"n{i}",
+            labels
+            | {
+                domain: f"d{i // 4}",
+                "cloud.google.com/gce-topology-block": f"b{i // 8}",
+                "cloud.google.com/gce-topology-host": f"h{i}",
+            },
+        )
+        for i in range(16)
+    ]
+    described = read_kubernetes_nodes(text_of(items))
+    assert described.text == "rails:16:2:2,rails=4,host=4,bandwidth.nvlink=900GB/s"
+    assert described.labels == (domain, "cloud.google.com/gce-topology-block")
+
+
+def test_amazon_and_google_label_switches_without_nvlink() -> None:
+    amazon = [
+        node(
+            f"n{i}",
+            {
+                f"topology.k8s.aws/network-node-layer-{layer}": f"nn-{i // size}"
+                for layer, size in ((1, 8), (2, 4), (3, 2))
+            }
+            | {TYPE: "p5.48xlarge"},
+            8,
+        )
+        for i in range(8)
+    ]
+    described = read_kubernetes_nodes(text_of(amazon))
+    assert (described.text, described.network) == ("tree:2:2:2+node:8", "p5.48xlarge")
+    google = [
+        node(
+            f"n{i}",
+            {
+                f"cloud.google.com/gce-topology-{name}": f"{name}-{i // size}"
+                for name, size in (("block", 4), ("subblock", 2), ("host", 1))
+            }
+            | {"cloud.google.com/gke-accelerator": "nvidia-h200-141gb"},
+            8,
+        )
+        for i in range(8)
+    ]
+    described = read_kubernetes_nodes(text_of(google))
+    assert described.text == "tree:2:2:2+node:8"
+    assert described.labels[0] == "cloud.google.com/gce-topology-subblock"
+
+
+def test_lost_nodes_leave_gaps_and_sick_ones_are_down(tmp_path: Path) -> None:
+    items = gb200(3)
+    del items[5]
+    items[20]["status"]["conditions"][0]["status"] = "False"
+    items[30]["spec"]["unschedulable"] = True
+    items[40]["status"]["allocatable"]["nvidia.com/gpu"] = "3"
+    (tmp_path / "nodes.json").write_text(text_of(items))
+    machine, described = load_described(tmp_path / "nodes.json")
+    assert (machine.node_count, machine.nodes_per_host) == (4 * 72, 4)
+    given = described_allocation(machine, described)
+    assert len(drop_vacant(described.hosts)) == 4 * 53
+    # Two hosts are down whole, and of one a GPU; jobs get hosts that are whole.
+    assert given.allocation.slot_count == 4 * 51 - 1
+    assert len(whole_hosts(given.allocation)) == 50
+    assert isinstance(given.allocation, Allocation)
+
+
+def test_nodes_that_lack_the_clique_are_named(tmp_path: Path) -> None:
+    items = gb200(2)
+    del items[7]["metadata"]["labels"][CLIQUE]
+    (tmp_path / "nodes.json").write_text(text_of(items))
+    with pytest.raises(LackingError) as raised:
+        load_described(tmp_path / "nodes.json")
+    assert raised.value.lines == (
+        f"node 'r0-07' has no label of an NVLink domain, which others have in {CLIQUE}",
+    )
+    machine, described = load_described(tmp_path / "nodes.json", partial=True)
+    assert machine.text.startswith("rails:72:2:1")
+    assert "r0-07" not in described.hosts
+
+
+def test_a_few_cliques_are_left_out_with_a_remark() -> None:
+    others = [node(f"h{i}", {LEAF: f"leaf-{i // 4}"}, 8) for i in range(8)]
+    described = read_kubernetes_nodes(text_of(others + rack(0, 2, {LEAF: "leaf-9"})))
+    assert described.text.startswith("graph:")
+    assert not described.lacking
+    (remark,) = (one for one in described.remarks if "NVLink domains" in one)
+    assert "only 2 of 10 nodes" in remark
+    assert f"kubectl get nodes -l {CLIQUE}" in remark
+
+
+def test_gpus_in_no_clique_are_in_none() -> None:
+    nil = "00000000-0000-0000-0000-000000000000.0"
+    items = [node(f"n{i}", {LEAF: f"l{i // 2}", CLIQUE: nil}, 8) for i in range(4)]
+    assert read_kubernetes_nodes(text_of(items)).text == "tree:2:2+node:8"
+
+
+def test_cliques_alone_are_enough_and_single_ones_are_no_domains() -> None:
+    assert read_kubernetes_nodes(text_of(rack(0, 2, {}) + rack(1, 2, {}))).text == (
+        "rails:8:2:1,rails=4,host=4,bandwidth.nvlink=900GB/s"
+    )
+    alone = [one for number in range(3) for one in rack(number, 1, {})]
+    assert Machine(read_kubernetes_nodes(text_of(alone)).text).slot_count == 12
+
+
+def test_switches_inside_of_domains_are_left_out() -> None:
+    items = gb200(2, hosts=4)
+    for number, one in enumerate(items):
+        one["metadata"]["labels"][LEAF] = f"leaf-{number // 2}"
+    described = read_kubernetes_nodes(text_of(items))
+    assert described.text.startswith("rails:16:2:1,")
+    assert f"left out: switches that part NVLink domains, of {LEAF}" in (
+        described.remarks
+    )
+
+
+def test_labels_of_levels_are_words(tmp_path: Path) -> None:
+    written = tmp_path / "m.toml"
+    save_machine(written, Machine("tree:2:2"), labels=("a b",))
+    with pytest.raises(Error, match=r"topology\.labels must be a list of labels"):
+        load_described(written)
+
+
+def test_speeds_that_are_given_replace_assumed_ones(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.json"
+    path.write_text(text_of(gb200(2)))
+    machine, described = load_described(path, speeds=Speeds(400e9, 1800e9))
+    speeds = {machine.bandwidth(link) for link in range(machine.link_count)}
+    assert speeds == {100e9, 1800e9}
+    assert described.remarks[0] == (
+        "NVLink of 1.8 TB/s per GPU and direction, as given"
+    )
+    assert "a network of 400 GB/s per node, as given" in described.remarks[-1]
+    tree = [node(f"n{i}", {LEAF: f"l{i // 2}"}, 8) for i in range(4)]
+    path.write_text(text_of(tree))
+    with pytest.raises(Error, match="--nvlink is for nodes that NVLink joins"):
+        load_described(path, speeds=Speeds(nvlink=900e9))
+    with pytest.raises(Error, match="dgx-h100-pod: speeds are given for files"):
+        load_described("dgx-h100-pod", speeds=Speeds(network=900e9))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2))
+def test_hosts_are_as_near_as_their_labels_say(places: list[tuple[int, int]]) -> None:
+    """NVLink is where the clique is the same, and the leaf decides beyond."""
+    items = [
+        node(f"n{i}", {CLIQUE: f"{UUID}{unit}{at}.1", LEAF: f"l{unit}"}, 2)
+        for i, (unit, at) in enumerate(places)
+    ]
+    described = read_kubernetes_nodes(text_of(items))
+    if not described.text.startswith("rails:"):
+        assert len(set(places)) == len(places)
+        return
+    machine = Machine(described.text.replace(",bandwidth.nvlink=900GB/s", ""))
+    at = [2 * described.hosts.index(f"n{i}") for i in range(len(places))]
+    for i, one in enumerate(places):
+        for k, other in enumerate(places):
+            if i != k:
+                same = one == other, one[0] == other[0]
+                hops = machine.hops(at[i], at[k])
+                assert hops == (2 if any(same) else 4)
