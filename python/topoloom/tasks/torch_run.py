@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs torchrun, and says where its ranks are and what that costs."""
+"""Runs a job of PyTorch, and says where its ranks are and what that costs."""
 
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from topoloom.launch.apply.torch_ranks import SeenRank
     from topoloom.launch.host_placement import HostPlacement
 
 
 @dataclass(frozen=True)
 class TorchRun:
-    """What came of a torchrun command.
+    """What came of a command.
 
     Attributes
     ----------
@@ -35,7 +36,10 @@ class TorchRun:
     planned, started
         It, of the placement and of the ranks as they are.
     by_host
-        Ranks of which only the host was compared, since UUIDs name their GPUs.
+        Ranks of which only the host was compared, since UUIDs name their GPUs and no
+        tool says their numbers.
+    seen
+        What every rank reported.
     """
 
     status: int
@@ -45,6 +49,7 @@ class TorchRun:
     planned: float = 0.0
     started: float = 0.0
     by_host: int = 0
+    seen: Mapping[int, SeenRank] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -54,6 +59,10 @@ class TorchRun:
             "ranks": self.ranks,
             "elsewhere": self.elsewhere,
             "compared_by_host": self.by_host,
+            "gpus": [
+                {"rank": rank, **one._asdict()}
+                for rank, one in sorted(self.seen.items())
+            ],
             "measure": self.measure,
             "planned": self.planned if self.measure else None,
             "started": self.started if self.measure else None,
@@ -72,11 +81,8 @@ def run_torch(
         report themselves.
     """
     from topoloom.launch.apply.program import run_program
-    from topoloom.launch.apply.torch_ranks import (
-        TorchRanks,
-        compare_ranks,
-        refuse_sorted_hosts,
-    )
+    from topoloom.launch.apply.torch_command import refuse_sorted_hosts
+    from topoloom.launch.apply.torch_ranks import TorchRanks, compare_ranks
     from topoloom.launch.launcher import Launch
 
     refuse_sorted_hosts(command)
@@ -88,7 +94,7 @@ def run_torch(
     compared = compare_ranks(placed, seen)
     costs = _costs(placement_file, compared.slots)
     elsewhere, by_host = compared.elsewhere, compared.by_host
-    return TorchRun(status, len(seen), elsewhere, *costs, by_host)
+    return TorchRun(status, len(seen), elsewhere, *costs, by_host, seen)
 
 
 def _costs(

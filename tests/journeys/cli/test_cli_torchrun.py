@@ -8,6 +8,7 @@ too long to install and to import for a test.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -116,7 +117,7 @@ def test_fewer_ranks_than_planned_are_said(topoloom: Command) -> None:
     Path("all.sh").write_text('SLURMD_NODENAME=a sh job.sh sh "$@"\n')
     found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
     assert found.status == 2
-    assert "torchrun started 2 ranks, but the placement is for 8" in found.err
+    assert "the job started 2 ranks, but the placement is for 8" in found.err
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,8 @@ def test_gpus_named_by_uuids_are_said_not_to_be_compared(topoloom: Command) -> N
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "GPU-8932f937,GPU-46abccf3"'
     found = verified(topoloom, f"{uuids}\nchildren =")
     assert found.status == 0
-    assert "name the GPUs of 8 ranks; only their hosts were compared" in found.err
+    assert "UUIDs name the GPUs of 8 ranks" in found.err
+    assert "rocminfo said their numbers; only their hosts were compared" in found.err
 
 
 def test_torchrun_may_be_in_the_line_of_a_shell(topoloom: Command) -> None:
@@ -191,3 +193,84 @@ def test_a_mesh_whose_ranks_are_apart_is_refused_with_what_to_do(
     refused = topoloom("export", "y.json", "--to", "torchrun", "--hosts", "a,b,c,d")
     assert refused.status == 2
     assert "'topoloom axes --framework NAME --to name -o FILE'" in refused.err
+
+
+SEEN = """\
+GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-8932f937-d72c-4106-c12f-20bd9faed9f6)
+  MIG 3g.40gb     Device  0: (UUID: MIG-7d217fa2-5e31-5d91-b0f4-03b7d5fc1b79)
+GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11)
+"""
+
+
+@pytest.fixture
+def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a tool that lists two GPUs, one with a MIG instance, on the path."""
+    tool = tmp_path / "tools" / "nvidia-smi"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\ncat <<END\n{SEEN}END\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+
+
+@pytest.mark.usefixtures("nvidia_smi")
+def test_gpus_named_by_uuids_are_compared_by_their_numbers(topoloom: Command) -> None:
+    """The beginning of a UUID is enough, and a MIG instance is on its GPU."""
+    uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "MIG-7d217fa2,GPU-46abccf3"'
+    found = verified(topoloom, f"{uuids}\nchildren =")
+    assert "all 8 ranks are where they are planned" in found.err
+    assert found.status == 0
+    other = 'os.environ["CUDA_VISIBLE_DEVICES"] = "GPU-46abccf3,GPU-8932f937"'
+    found = verified(topoloom, f"{other}\nchildren =")
+    assert found.status == 1
+    assert (
+        "rank 0 is on a.cluster, GPU 1 (GPU-46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11); "
+        "planned: a, GPU 0" in found.err
+    )
+
+
+TORCH = """\
+from types import SimpleNamespace
+cuda = SimpleNamespace(
+    is_initialized=lambda: True,
+    current_device=lambda: 1,
+    get_device_properties=lambda _: SimpleNamespace(
+        uuid="46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11"
+    ),
+)
+"""
+
+
+@pytest.mark.usefixtures("nvidia_smi")
+def test_the_gpu_that_pytorch_has_used_is_that_of_a_rank(topoloom: Command) -> None:
+    """A program that takes GPU 1, whatever LOCAL_RANK says."""
+    command = prepare(topoloom)
+    Path("torch.py").write_text(TORCH)
+    Path("train.py").write_text("import torch\n")
+    words = ["x.json", "--hosts", "a,b,c,d", *command]
+    found = topoloom("verify", *words)
+    assert found.status == 1
+    assert "4 of 8 ranks are not where they are planned" in found.err
+    document = json.loads(topoloom("verify", "--json", *words).err)
+    assert all(one["used"] and one["gpu"] == "1" for one in document["gpus"])
+    assert document["gpus"][0]["uuid"] == "GPU-46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11"
+
+
+def test_a_job_without_torchrun_is_verified_where_torch_is_said(
+    topoloom: Command,
+) -> None:
+    """A launcher numbers the ranks, and gives each its own GPU."""
+    prepare(topoloom)
+    Path("each.sh").write_text(
+        "for rank in 0 1 2 3 4 5 6 7; do\n"
+        "    host=$(echo a c b d | cut -d ' ' -f $((rank / 2 + 1)))\n"
+        "    SLURM_PROCID=$rank SLURM_LOCALID=$((rank % 2)) SLURMD_NODENAME=$host \\\n"
+        f"    CUDA_VISIBLE_DEVICES=$((rank % 2)) {sys.executable} train.py || exit 3\n"
+        "done\n"
+    )
+    words = ["x.json", "--hosts", "a,b,c,d", "--", "sh", "each.sh"]
+    found = topoloom("verify", "--torch", *words)
+    assert "all 8 ranks are where they are planned" in found.err
+    assert found.status == 0
+    nothing = topoloom("verify", "--torch", *words[:-2], "true")
+    assert nothing.status == 2
+    assert "no process reported itself as a rank" in nothing.err

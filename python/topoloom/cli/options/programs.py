@@ -60,8 +60,8 @@ Torch = Annotated[
     bool,
     typer.Option(
         "--torch",
-        help="Count what the program does by torch.distributed, where no torchrun in "
-        "the command says so: accelerate, deepspeed, srun python train.py, ...",
+        help="The program is one of PyTorch, where no torchrun in the command says so: "
+        "accelerate, deepspeed, srun python train.py, ...",
     ),
 ]
 FakeWorld = Annotated[

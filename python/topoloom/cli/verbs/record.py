@@ -72,7 +72,7 @@ def command(
     from topoloom.cli.console import note, print_json
     from topoloom.cli.exit_status import Failure
     from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, check_collectives
-    from topoloom.launch.apply.torch_ranks import is_torchrun
+    from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.preload.record import NothingRecorded
     from topoloom.support.units import parse_duration
     from topoloom.tasks.record import record_nccl, record_program, record_torch

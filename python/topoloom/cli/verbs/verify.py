@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from topoloom.cli.options.files import AsJson, PlacementFile
 from topoloom.cli.options.groups import with_groups
-from topoloom.cli.options.programs import BindingOptions, Hosts, Mpicc, Program
+from topoloom.cli.options.programs import (
+    BindingOptions,
+    Hosts,
+    Mpicc,
+    Program,
+    Torch,
+)
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
@@ -25,6 +31,7 @@ def command(
     hosts: Hosts = None,
     binding: BindingOptions,
     mpicc: Mpicc = None,
+    torch: Torch = False,
     as_json: AsJson = False,
 ) -> int:
     """Run a program as it is, and compare where its ranks are with a placement.
@@ -33,9 +40,10 @@ def command(
     the launcher's own order. As the program starts, each rank reports its host and the
     CPUs that it may run on; ranks that are elsewhere are named, one per line.
 
-    A command with torchrun in it is compared by hosts and GPUs, and where the pattern
-    is there, what ranks that are elsewhere cost is said. Rendezvous by c10d is refused:
-    it sorts hosts.
+    PyTorch: a command that starts torchrun, or another one with --torch, is compared by
+    hosts and GPUs, and where the pattern is there, what ranks that are elsewhere cost
+    is said. A rank's GPU is the one that its PyTorch used; before, that at its place in
+    CUDA_VISIBLE_DEVICES or the like. Rendezvous by c10d is refused: it sorts hosts.
 
     The exit status is the program's, or 1 if it succeeded but its ranks are not where
     they should be, or nothing could be found out. Ranks that may run on more CPUs than
@@ -47,14 +55,16 @@ def command(
       topoloom verify x.json -- mpirun --rankfile ranks.txt -n 64 ./app
       topoloom verify x.json --bind core -- srun -n 512 ./app
       topoloom verify x.json -- srun sh start.sh torchrun train.py
+      topoloom verify x.json --torch -- srun -n 16 python train.py
       topoloom verify x.json --mpicc /opt/mpi/bin/mpicc -- ./my-job.sh
     """
     import json
     from contextlib import closing
 
+    from topoloom._core import Error
     from topoloom.cli.console import note
     from topoloom.cli.run_output import note_unverified, proof_note
-    from topoloom.launch.apply.torch_ranks import is_torchrun
+    from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.registry import check_program
@@ -65,7 +75,9 @@ def command(
 
     check_program(program)
     placed = load_host_placement(placement, hosts, *binding)
-    if is_torchrun(program):
+    if torch or is_torchrun(program):
+        if mpicc is not None:
+            raise Error("--mpicc makes no difference to a program of PyTorch")
         run = run_torch(placement, placed, program)
         note(
             json.dumps(run.document()) if as_json else _torch_words(run, placed.machine)
@@ -88,7 +100,7 @@ def _torch_words(run: TorchRun, machine: Machine) -> str:
     from topoloom.support.units import counted
 
     if not run.ranks:
-        return "topoloom: torchrun failed before ranks reported themselves"
+        return "topoloom: the job failed before ranks reported themselves"
     lines = run.elsewhere[:MAX_NAMED]
     if run.elsewhere:
         count = f"{len(run.elsewhere)} of {counted(run.ranks, 'rank')}"
@@ -99,8 +111,8 @@ def _torch_words(run: TorchRun, machine: Machine) -> str:
     if run.by_host:
         ranks = counted(run.by_host, "rank")
         lines.append(
-            f"topoloom: UUIDs in CUDA_VISIBLE_DEVICES name the GPUs of {ranks}; only "
-            "their hosts were compared"
+            f"topoloom: UUIDs name the GPUs of {ranks}, and neither nvidia-smi nor "
+            "rocminfo said their numbers; only their hosts were compared"
         )
     if run.elsewhere and run.measure:
         title = measure_title(run.measure)

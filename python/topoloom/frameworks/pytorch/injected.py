@@ -208,15 +208,25 @@ def observe() -> list[Any]:
     return [library]
 
 
+@functools.cache
+def returned() -> Any:
+    """Compile a function that returns a list of tensors as C++ knows it."""
+    import torch
+
+    source = "def returned(x: List[Tensor]) -> List[Tensor]:\n    return x\n"
+    return torch.jit.CompilationUnit(source).returned
+
+
 def finished(tensors: Any) -> tuple[Any, Any]:
     """End an all-reduce of a fake world with its tensors, where DDP finds gradients.
 
-    The work of PyTorch's backend ``fake`` has None in its future.
+    The work of PyTorch's backend ``fake`` has None in its future. One that Python makes
+    holds any object, where DDP's hooks in C++ want a list of tensors.
     """
     import torch
 
-    future = torch.futures.Future()
-    future.set_result(tensors)
+    future = torch._C.fork(returned(), tensors)
+    future.wait()
     work = torch._C._distributed_c10d._create_work_from_future(future)
     return tensors, work.boxed()
 

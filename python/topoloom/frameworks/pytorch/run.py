@@ -16,7 +16,7 @@ from topoloom.frameworks.pytorch.injected import FOLDER, WORLD
 from topoloom.frameworks.pytorch.notes import joined, last_starts, read_notes
 from topoloom.graphs.traces.trace import Trace
 from topoloom.launch.apply.program import run_program
-from topoloom.launch.apply.torch_ranks import is_torchrun
+from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.registry import recognize
 from topoloom.support.number_ranges import expand_ranges

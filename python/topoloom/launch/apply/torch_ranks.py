@@ -1,135 +1,91 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where torchrun really started the ranks: each of its processes reports itself.
+"""Where the ranks of a PyTorch job really are: each of its processes reports itself.
 
-Python imports ``sitecustomize`` before a program begins; ours, which is found first by
-PYTHONPATH, writes a file where torchrun's variables say that this process is a rank.
+Python imports ``sitecustomize`` before a program begins; `torch_report.py` is found
+first by PYTHONPATH and writes files, which are read here.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.launch.exports import torchrun
+from topoloom.launch.apply.torch_report import REPORTS
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.launchers.registry import read_command
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
 from topoloom.support.files import shared_directory
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
 
-_REPORTS = "TOPOLOOM_TORCH_RANKS"
-_TORCHRUN = re.compile(r"(.*/)?torchrun|torch\.distributed\.(run|launch)")
-_PYTHON = re.compile(r"(.*/)?python[0-9.]*")
-#: what launchers start that starts torchrun
-_STARTERS = re.compile(
-    r"(.*/)?((ba|da|k|z)?sh|env|nice|timeout|numactl|taskset|stdbuf|time|conda|"
-    r"apptainer|singularity|docker|podman|enroot|uv|.*\.sh)"
-)
-
-_HOOK = f"""\
-import importlib.machinery
-import importlib.util
-import os
-import re
-import socket
-import sys
-
-
-def report():
-    where = os.environ.get("{_REPORTS}")
-    rank, local = os.environ.get("RANK", ""), os.environ.get("LOCAL_RANK", "")
-    numbers = re.fullmatch("[0-9]+ [0-9]+", rank + " " + local)
-    if where and numbers and "GROUP_RANK" in os.environ:
-        names = (os.environ.get(name) for name in ("SLURMD_NODENAME", "NODE_NAME"))
-        host = next(filter(None, names), None) or socket.gethostname()
-        gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
-        path = os.path.join(where, "rank-" + rank)
-        with open(path + ".new", "w") as file:
-            file.write("\\n".join([host, local, gpus]))
-        os.replace(path + ".new", path)
-
-
-try:
-    report()
-except OSError:
-    pass
-here = os.path.dirname(os.path.abspath(__file__))
-rest = [path for path in sys.path if os.path.abspath(path or ".") != here]
-spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
-if spec is not None and spec.loader is not None:
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sitecustomize"] = module
-    spec.loader.exec_module(module)
-"""
+_NVIDIA = re.compile(r"^(?:GPU ([0-9]+):)?.*\(UUID: ((?:GPU|MIG)-[^)]+)\)", re.M)
+_AMD = re.compile(r"^\s*Uuid:\s*(GPU-\S+)", re.M)
+#: what has no number of its own
+_NO_UUID = "GPU-XX"
 
 
 class SeenRank(NamedTuple):
-    """A rank as it reported itself: its host, and the GPU that it takes there.
+    """A rank as it reported itself.
 
-    The GPU is the one in CUDA_VISIBLE_DEVICES, a number or a UUID, or the number of the
-    process on the host where this is not set; empty where the rank sees none.
+    Attributes
+    ----------
+    host
+        Its host.
+    gpu
+        The number of its GPU there, or the UUID where no tool gives the number; empty
+        where it sees none.
+    uuid
+        The UUID of the GPU or of its MIG instance, where a tool or PyTorch gives it.
+    used
+        Whether PyTorch has used this GPU. Otherwise it is the one in
+        CUDA_VISIBLE_DEVICES, or the like of AMD, at the rank's place on its host.
     """
 
     host: str
     gpu: str
+    uuid: str = ""
+    used: bool = False
 
 
-def is_torchrun(command: Sequence[str]) -> bool:
-    """Return whether a command starts torchrun: itself, by a launcher or a script."""
-    if not any(_TORCHRUN.fullmatch(word) for word in _words(command)):
-        return False
-    try:
-        parts = read_command(command).line.segments
-    except Error:  # another launcher, or a script
-        return _starts_torchrun(command, known=False)
-    return any(_starts_torchrun(part.program, known=True) for part in parts)
+class Gpus:
+    """The GPUs of a host, as ``nvidia-smi -L`` or ``rocminfo`` lists them."""
 
+    def __init__(self, listed: str = "") -> None:
+        self._number: dict[str, str] = {}
+        number = ""
+        for named, uuid in _NVIDIA.findall(listed):
+            number = named or number  # MIG instances follow their GPU
+            self._number[uuid] = number
+        for place, uuid in enumerate(_AMD.findall(listed)):
+            if uuid != _NO_UUID:
+                self._number[uuid] = str(place)
 
-def _words(command: Sequence[str]) -> list[str]:
-    """Split what shells will split."""
-    return [word.strip("'\"();&") for word in " ".join(command).split()]
+    def find(self, uuid: str) -> tuple[str, str]:
+        """Find the number and the whole UUID, of which the beginning is enough.
 
+        The old name of a MIG instance, MIG-GPU-UUID/1/0, is one of its GPU.
+        """
+        old = re.fullmatch(r"MIG-(GPU-.*)/[0-9]+/[0-9]+", uuid)
+        start = old[1] if old else uuid
+        found = [
+            (number, whole)
+            for whole, number in self._number.items()
+            if whole.startswith(start) or whole.partition("-")[2] == start
+        ]
+        if len(found) != 1:
+            return "", uuid
+        return found[0][0], uuid if old else found[0][1]
 
-def _starts_torchrun(program: Sequence[str], known: bool) -> bool:
-    """Look for torchrun where a program is that, Python or what starts programs.
-
-    What is not a `known` launcher is taken to start programs.
-    """
-    first, *others = program
-    if _TORCHRUN.fullmatch(first):
-        return True
-    if _PYTHON.fullmatch(first):
-        named = (word for word in others if not word.startswith("-"))
-        return bool(_TORCHRUN.fullmatch(next(named, "")))
-    if known and not _STARTERS.fullmatch(first):
-        return False
-    return any(_TORCHRUN.fullmatch(word) for word in _words(others))
-
-
-def refuse_sorted_hosts(command: Sequence[str]) -> None:
-    """Refuse a rendezvous of torchrun that gives ranks to hosts in an order of its own.
-
-    Raises
-    ------
-    topoloom.Error
-        For c10d and etcd; for one host, any order is the same.
-    """
-    text = " ".join(command)
-    named = re.search(r"--rdzv[-_]backend[= ]\s*(\S+)", text)
-    backend = named[1] if named else os.environ.get("PET_RDZV_BACKEND", "static")
-    one = re.search(r"--nnodes[= ]\s*1(:1)?(\s|$)", text) or "--standalone" in text
-    if backend != "static" and not one:
-        raise Error(
-            f"torchrun with the rendezvous {backend} keeps no order: "
-            f"{torchrun.RELIES_ON}; write static, or leave the backend out"
-        )
+    def uuid(self, number: str) -> str:
+        """Give the UUID of a whole GPU; empty where it is not known."""
+        of = (uuid for uuid, n in self._number.items() if n == number)
+        return next((uuid for uuid in of if uuid.startswith("GPU-")), "")
 
 
 class TorchRanks:
@@ -138,37 +94,76 @@ class TorchRanks:
     def __init__(self) -> None:
         self._directory: tempfile.TemporaryDirectory[str] = shared_directory("ranks")
         self._path = Path(self._directory.name).resolve()
-        (self._path / "sitecustomize.py").write_text(_HOOK)
+        source = Path(__file__).with_name("torch_report.py").read_text()
+        (self._path / "sitecustomize.py").write_text(source)
 
     @property
     def environment(self) -> dict[str, str]:
         """What to add to the environment of the command."""
         found = os.environ.get("PYTHONPATH")
         paths = os.pathsep.join([str(self._path), *([found] if found else [])])
-        return {"PYTHONPATH": paths, _REPORTS: str(self._path)}
+        return {"PYTHONPATH": paths, REPORTS: str(self._path)}
 
     def close(self) -> None:
         """Remove the directory."""
         self._directory.cleanup()
 
     def seen(self) -> dict[int, SeenRank]:
-        """Read what ranks have reported."""
+        """Read what ranks have reported.
+
+        Processes of a launcher are ranks where none has the variable RANK.
+        """
+        return self._seen("rank-") or self._seen("task-")
+
+    def _seen(self, prefix: str) -> dict[int, SeenRank]:
         found = {}
-        for path in self._path.glob("rank-*"):
-            rank = path.name.removeprefix("rank-")
+        for path in self._path.glob(prefix + "*"):
+            rank = path.name.removeprefix(prefix)
             if not is_number(rank):
                 continue
-            host, local, visible = path.read_text().split("\n")
-            found[int(rank)] = SeenRank(host, _gpu(visible, int(local)))
+            about = json.loads(path.read_text())
+            used = path.with_name(path.name + ".used")
+            by_torch = json.loads(used.read_text()) if used.exists() else None
+            listed = self._path / ("gpus-" + about["host"].replace("/", "_"))
+            gpus = Gpus(listed.read_text() if listed.exists() else "")
+            found[int(rank)] = read_rank(about, by_torch, gpus)
         return found
 
 
-def _gpu(visible: str, local: int) -> str:
-    """Find the GPU of a process; those from a wrong number on are not seen."""
-    if visible == "all":
-        return str(local)
-    gpus = [word.strip() for word in visible.split(",")]
-    own = gpus[local] if local < len(gpus) else ""
+def read_rank(
+    about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: Gpus
+) -> SeenRank:
+    """Find the GPU of a rank: by the UUID that PyTorch has used, or by its place."""
+    host, used = about["host"], by_torch is not None
+    if by_torch and by_torch["uuid"]:
+        number, uuid = gpus.find(by_torch["uuid"])
+        if number:
+            return SeenRank(host, number, uuid, used)
+    lists = [
+        about[name]
+        for name in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+        if name in about
+    ]
+    if "HIP_VISIBLE_DEVICES" not in about and "CUDA_VISIBLE_DEVICES" in about:
+        lists.append(about["CUDA_VISIBLE_DEVICES"])
+    place = by_torch["device"] if by_torch else about["local"]
+    if not used and not about["by_torchrun"] and lists and "," not in lists[-1]:
+        place = 0  # a launcher has given each rank its own GPU
+    gpu = str(place)
+    for visible in reversed(lists):  # each has places in the one before it
+        gpu = _visible(visible, int(gpu))
+        if not is_number(gpu):
+            break
+    if is_number(gpu):
+        return SeenRank(host, gpu, gpus.uuid(gpu), used)
+    number, uuid = gpus.find(gpu) if gpu else ("", "")
+    return SeenRank(host, number or gpu, uuid, used)
+
+
+def _visible(listed: str, place: int) -> str:
+    """Take a GPU of a list; those from a wrong number on are not seen."""
+    gpus = [word.strip() for word in listed.split(",")]
+    own = gpus[place] if place < len(gpus) else ""
     return str(int(own)) if is_number(own) else "" if own.startswith("-") else own
 
 
@@ -182,7 +177,8 @@ class Compared(NamedTuple):
     slots
         The slot of every rank on the machine; None where one is not known.
     by_host
-        Ranks of which only the host was compared, since UUIDs name their GPUs.
+        Ranks of which only the host was compared, since no tool gives the number of a
+        GPU that a UUID names.
     """
 
     elsewhere: list[str]
@@ -200,17 +196,18 @@ def compare_ranks(placement: HostPlacement, seen: dict[int, SeenRank]) -> Compar
     """
     if not seen:
         raise Error(
-            "no process reported itself as a rank of torchrun; do its hosts see this "
-            "directory, and does Python start without -I and -S?"
+            "no process reported itself as a rank; do its hosts see this directory, "
+            "does Python start without -I and -S, and does the launcher set RANK and "
+            "LOCAL_RANK?"
         )
     if len(seen) != placement.rank_count:
         raise Error(
-            f"torchrun started {counted(len(seen), 'rank')}, but the placement is for "
+            f"the job started {counted(len(seen), 'rank')}, but the placement is for "
             f"{placement.rank_count}"
         )
     if max(seen) >= placement.rank_count:
         raise Error(
-            f"torchrun started the ranks {compress_ranges(sorted(seen))}, but the "
+            f"the job started the ranks {compress_ranges(sorted(seen))}, but the "
             f"placement is for 0-{placement.rank_count - 1}; start it on all hosts"
         )
     gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
@@ -230,6 +227,8 @@ def compare_ranks(placement: HostPlacement, seen: dict[int, SeenRank]) -> Compar
         by_host += named
         if host != planned or not (named or one.gpu == str(gpus[rank])):
             gpu = f"GPU {one.gpu}" if one.gpu else "without a GPU"
+            if one.uuid and not named:
+                gpu += f" ({one.uuid})"
             lines.append(
                 f"rank {rank} is on {one.host}, {gpu}; planned: "
                 f"{placement.hosts[planned]}, GPU {gpus[rank]}"

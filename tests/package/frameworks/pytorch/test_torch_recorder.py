@@ -21,7 +21,7 @@ import pytest
 from topoloom.frameworks.pytorch.run import read_recording
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, load_profile
-from topoloom.launch.apply.torch_ranks import is_torchrun
+from topoloom.launch.apply.torch_command import is_torchrun
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -254,6 +254,18 @@ raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
         ("python train.py torchrun", False),
         ("python -m torch.distributed.runs", False),
         ("./torchrun.d/hello", False),
+        ("./app --log torchrun", False),
+        ("./app --log torchrun --steps 5", False),
+        ("./app input torchrun 5", False),
+        ("timeout 60 ./app --log torchrun x", False),
+        ("sh -c './app --log torchrun x'", False),
+        ("sh run.sh --launcher torchrun x", False),
+        ("srun.none -n 2 sh start.sh torchrun train.py", True),
+        ("nice -n 5 numactl -C 0-3 --localalloc torchrun train.py", True),
+        ("python -W ignore -m torch.distributed.run train.py", True),
+        ("bash -lc 'cd x && A=1 exec torchrun train.py'", True),
+        ("sh -c 'exec \"$@\"' _ torchrun train.py", True),
+        ("docker run --rm nvcr.io/x torchrun train.py", True),
     ],
 )
 def test_torchrun_is_a_program_and_no_other_word(command: str, starts: bool) -> None:

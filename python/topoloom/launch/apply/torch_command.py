@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether a command starts torchrun, and whether its rendezvous keeps an order."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from topoloom._core import Error
+from topoloom.launch.exports import torchrun
+from topoloom.launch.launchers.registry import read_command
+
+_TORCHRUN = re.compile(r"(.*/)?torchrun|torch\.distributed\.(run|launch)")
+_PYTHON = re.compile(r"(.*/)?python[0-9.]*")
+_SHELL = re.compile(r"(.*/)?(ba|da|k|z)?sh")
+#: what starts the program that follows its own options
+_STARTERS = re.compile(
+    r"(.*/)?(env|nice|ionice|timeout|numactl|taskset|stdbuf|time|nohup|setsid|exec)"
+)
+#: what has words of its own before the program: scripts, images, names of tools
+_RUNNERS = re.compile(
+    r"(.*/)?(conda|apptainer|singularity|docker|podman|enroot|uv|.*\.sh)"
+)
+#: an option, a variable, a number, a time or a list of CPUs
+_NO_PROGRAM = re.compile(r"-.*|[A-Za-z_]\w*=.*|[0-9][0-9:,.-]*[smhd]?")
+_SHELL_WORDS = ("if", "then", "else", "do", "while", "!")
+
+
+def is_torchrun(command: Sequence[str]) -> bool:
+    """Return whether a command starts torchrun: itself, by a launcher or a script.
+
+    It is where a program may be, and not the value of an option.
+    """
+    if not any(_TORCHRUN.fullmatch(word) for word in _words(command)):
+        return False
+    try:
+        parts = read_command(command).line.segments
+    except Error:  # another launcher, or a script
+        return _starts_torchrun(command)
+    return any(_starts_torchrun(part.program) for part in parts)
+
+
+def _words(command: Sequence[str]) -> list[str]:
+    """Split what shells will split."""
+    return [word.strip("'\"();&") for word in " ".join(command).split()]
+
+
+def _starts_torchrun(program: Sequence[str]) -> bool:
+    first, *others = program
+    if _TORCHRUN.fullmatch(first):
+        return True
+    if _PYTHON.fullmatch(first):
+        return _python_starts_it(others)
+    if _SHELL.fullmatch(first):
+        return _shell_starts_it(others)
+    if _RUNNERS.fullmatch(first):
+        return any(_is_started(others, at) for at in range(len(others)))
+    at = next((i for i, w in enumerate(others) if not _NO_PROGRAM.fullmatch(w)), None)
+    if at is None:
+        return False
+    if _STARTERS.fullmatch(first):
+        return _starts_torchrun(others[at:])
+    known = (_PYTHON, _SHELL, _STARTERS, _RUNNERS)
+    if not _is_value(others, at) and any(one.fullmatch(others[at]) for one in known):
+        return _starts_torchrun(others[at:])
+    return _is_started(others, at)
+
+
+def _is_value(words: Sequence[str], at: int) -> bool:
+    return at > 0 and bool(re.fullmatch(r"--\w[^=]*", words[at - 1]))
+
+
+def _is_started(words: Sequence[str], at: int) -> bool:
+    """Return whether a word is torchrun with a script behind it."""
+    named = bool(_TORCHRUN.fullmatch(words[at])) and at + 1 < len(words)
+    return named and not _is_value(words, at)
+
+
+def _python_starts_it(words: Sequence[str]) -> bool:
+    rest = iter(words)
+    for word in rest:
+        if word in ("-W", "-X"):
+            next(rest, None)
+        elif word == "-m":
+            return bool(_TORCHRUN.fullmatch(next(rest, "")))
+        elif word == "-c" or not word.startswith("-"):
+            return bool(_TORCHRUN.fullmatch(word))
+    return False
+
+
+def _shell_starts_it(words: Sequence[str]) -> bool:
+    """Look at the words of a script, or at the commands of a line after ``-c``."""
+    given = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
+    if given is None:
+        return False
+    rest = words[given + 1 :]
+    is_line = any(re.fullmatch("-[a-z]*c", word) for word in words[:given])
+    if is_line:
+        for part in re.split(r"[;&|\n(){}]+", words[given]):
+            line = _words([part])
+            while line and (line[0] in _SHELL_WORDS or "=" in line[0]):
+                del line[0]
+            if line and is_torchrun(line):
+                return True
+        if "$" not in words[given]:  # such as "$@"
+            return False
+    return any(_is_started(rest, at) for at in range(len(rest)))
+
+
+def refuse_sorted_hosts(command: Sequence[str]) -> None:
+    """Refuse a rendezvous of torchrun that gives ranks to hosts in an order of its own.
+
+    Raises
+    ------
+    topoloom.Error
+        For c10d and etcd; for one host, any order is the same.
+    """
+    text = " ".join(command)
+    named = re.search(r"--rdzv[-_]backend[= ]\s*(\S+)", text)
+    backend = named[1] if named else os.environ.get("PET_RDZV_BACKEND", "static")
+    one = re.search(r"--nnodes[= ]\s*1(:1)?(\s|$)", text) or "--standalone" in text
+    if backend != "static" and not one:
+        raise Error(
+            f"torchrun with the rendezvous {backend} keeps no order: "
+            f"{torchrun.RELIES_ON}; write static, or leave the backend out"
+        )

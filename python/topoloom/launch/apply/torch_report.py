@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reports where a rank of PyTorch is; runs inside the user's own Python.
+
+This file is copied to a directory as its ``sitecustomize.py`` and found first by
+PYTHONPATH. It imports nothing but Python. Where variables say that a process is a rank,
+it writes rank-N as the program begins, and rank-N.used with the GPU of its PyTorch at
+the end. The first process of a host asks the GPUs' tool for their UUIDs: gpus-HOST.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+REPORTS = "TOPOLOOM_TORCH_RANKS"
+#: which GPUs a process sees, those of AMD's runtime before those of HIP
+VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+#: ranks of all and of the host: torchrun's, then those of launchers
+NUMBERS = (
+    ("RANK", "LOCAL_RANK"),
+    ("SLURM_PROCID", "SLURM_LOCALID"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("PMI_RANK", "MPI_LOCALRANKID"),
+    ("PMI_RANK", "PALS_LOCAL_RANKID"),
+)
+TOOLS = ("nvidia-smi", "-L"), ("rocminfo",)
+
+
+def report(folder: str) -> None:
+    """Write where this process is, if it is a rank."""
+    for names in NUMBERS:
+        rank, local = (os.environ.get(name, "") for name in names)
+        if re.fullmatch("[0-9]+ [0-9]+", f"{rank} {local}"):
+            break
+    else:
+        return
+    # Without torchrun's variables it may be a process that starts ranks.
+    is_rank = names[0] == "RANK"
+    hosts = (os.environ.get(name) for name in ("SLURMD_NODENAME", "NODE_NAME"))
+    host = next(filter(None, hosts), None) or socket.gethostname()
+    path = Path(folder) / f"{'rank' if is_rank else 'task'}-{rank}"
+    about = {"host": host, "local": int(local)}
+    about |= {"by_torchrun": "GROUP_RANK" in os.environ}
+    about |= {name: os.environ[name] for name in VISIBLE if name in os.environ}
+    write(path, json.dumps(about))
+    atexit.register(report_used, path)
+    ask(path.with_name("gpus-" + host.replace("/", "_")))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file at once; processes that a rank starts write the same."""
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    new.write_text(text)
+    new.replace(path)
+
+
+def ask(path: Path) -> None:
+    """Ask for the UUIDs of the host's GPUs, once."""
+    tool = next((one for one in TOOLS if shutil.which(one[0])), None)
+    if tool is None:
+        return
+    try:
+        os.close(os.open(f"{path}.asked", os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return
+    # All GPUs, and nothing that a tool in Python would report.
+    hidden = {*VISIBLE, REPORTS, "PYTHONPATH"}
+    clean = {name: text for name, text in os.environ.items() if name not in hidden}
+    try:
+        found = subprocess.run(
+            tool, capture_output=True, text=True, timeout=60, env=clean
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    write(path, found.stdout)
+
+
+def report_used(path: Path) -> None:
+    """Write which GPU the process has used, if PyTorch has used one."""
+    torch = sys.modules.get("torch")
+    try:
+        if torch is None or not torch.cuda.is_initialized():
+            return
+        device = torch.cuda.current_device()
+        uuid = getattr(torch.cuda.get_device_properties(device), "uuid", "")
+        used = json.dumps({"device": device, "uuid": str(uuid)})
+        write(path.with_name(path.name + ".used"), used)
+    except Exception:  # a driver that has failed must not change how the job ends
+        return
+
+
+def load_next(here: Path) -> None:
+    """Run the sitecustomize that this one hides."""
+    rest = [path for path in sys.path if Path(path or ".").resolve() != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module  # for programs that import it
+        spec.loader.exec_module(module)
+
+
+if __name__ == "sitecustomize":
+    if REPORTS in os.environ:
+        with contextlib.suppress(OSError):
+            report(os.environ[REPORTS])
+    load_next(Path(__file__).resolve().parent)

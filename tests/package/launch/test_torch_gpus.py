@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which GPU a rank has, by the variables of NVIDIA and AMD and the lists of tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from topoloom.launch.apply.torch_ranks import Gpus, SeenRank, read_rank
+
+NVIDIA = """\
+GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89852c-d268)
+  MIG 1g.5gb      Device  0: (UUID: MIG-11)
+GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89ffff-0001)
+  MIG 1g.5gb      Device  0: (UUID: MIG-21)
+  MIG 1g.5gb      Device  1: (UUID: MIG-22)
+"""
+#: of `rocminfo`: processors are agents, too
+AMD = """\
+  Uuid:                    CPU-XX
+  Uuid:                    GPU-2e1f0a
+  Uuid:                    GPU-XX
+  Uuid:                    GPU-77aa01
+"""
+
+
+@pytest.mark.parametrize(
+    ("listed", "uuid", "found"),
+    [
+        (NVIDIA, "GPU-5c89ffff", ("1", "GPU-5c89ffff-0001")),
+        (NVIDIA, "5c89ffff-0001", ("1", "GPU-5c89ffff-0001")),
+        (NVIDIA, "MIG-22", ("1", "MIG-22")),
+        (NVIDIA, "MIG-GPU-5c89852c-d268/1/0", ("0", "MIG-GPU-5c89852c-d268/1/0")),
+        (NVIDIA, "GPU-5c89", ("", "GPU-5c89")),
+        (NVIDIA, "GPU-0", ("", "GPU-0")),
+        (AMD, "GPU-77aa01", ("2", "GPU-77aa01")),
+        (AMD, "GPU-XX", ("", "GPU-XX")),
+        ("", "GPU-5c89ffff", ("", "GPU-5c89ffff")),
+    ],
+)
+def test_a_uuid_names_a_gpu(listed: str, uuid: str, found: tuple[str, str]) -> None:
+    assert Gpus(listed).find(uuid) == found
+
+
+def rank(local: int, **variables: str) -> dict[str, Any]:
+    return {"host": "a", "local": local, "by_torchrun": True, **variables}
+
+
+@pytest.mark.parametrize(
+    ("about", "gpu"),
+    [
+        (rank(1), "1"),
+        (rank(1, CUDA_VISIBLE_DEVICES="6, 05"), "5"),
+        (rank(2, CUDA_VISIBLE_DEVICES="6,5"), ""),
+        (rank(0, CUDA_VISIBLE_DEVICES="-1"), ""),
+        (rank(0, CUDA_VISIBLE_DEVICES=""), ""),
+        (rank(1, HIP_VISIBLE_DEVICES="3,2"), "2"),
+        (rank(1, HIP_VISIBLE_DEVICES="3,2", CUDA_VISIBLE_DEVICES="9"), "2"),
+        (rank(1, ROCR_VISIBLE_DEVICES="4,5,6", HIP_VISIBLE_DEVICES="0,2"), "6"),
+        (rank(1, ROCR_VISIBLE_DEVICES="GPU-XX,GPU-77aa01"), "2"),
+        (rank(3, CUDA_VISIBLE_DEVICES="2") | {"by_torchrun": False}, "2"),
+    ],
+)
+def test_variables_name_the_gpus_of_a_host(about: dict[str, Any], gpu: str) -> None:
+    assert read_rank(about, None, Gpus(AMD)).gpu == gpu
+
+
+def test_what_pytorch_has_used_counts() -> None:
+    """By the UUID, else by the place in what the process sees."""
+    about = rank(0, CUDA_VISIBLE_DEVICES="1,0")
+    used = {"device": 1, "uuid": "5c89852c-d268"}
+    whole = SeenRank("a", "0", "GPU-5c89852c-d268", used=True)
+    assert read_rank(about, used, Gpus(NVIDIA)) == whole
+    assert read_rank(about, used, Gpus()) == SeenRank("a", "0", used=True)
+    assert read_rank(about, None, Gpus()) == SeenRank("a", "1")
