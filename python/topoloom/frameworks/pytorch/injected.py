@@ -10,10 +10,12 @@ Each process writes two files. NAME.calls has a line of JSON for the process, th
 for each group that a fake world makes and one for each call that differs from those
 before: an event of Kineto. NAME.counts has 8 bytes for each line of a call: how often
 it was called. The latter are mapped memory, so that both outlive a process that dies.
+Under torchrun RANK-ATTEMPT.begun says that a start of a rank has come to Python.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.machinery
 import importlib.util
@@ -358,6 +360,14 @@ def forget() -> None:
     notes = None
 
 
+def note_attempt() -> None:
+    """Note that torchrun has started a rank, whether or not it starts a world."""
+    names = "RANK", "TORCHELASTIC_RESTART_COUNT"
+    rank, attempt = (os.environ.get(name, "") for name in names)
+    if rank and attempt:
+        Path(os.environ[FOLDER], f"{rank}-{attempt}.begun").touch()
+
+
 def load_next(here: Path) -> None:
     """Run the sitecustomize that this one hides."""
     rest = [path for path in sys.path if Path(path or ".").resolve() != here]
@@ -372,4 +382,6 @@ if __name__ == "sitecustomize":
     if FOLDER in os.environ:
         sys.meta_path.insert(0, Finder())
         os.register_at_fork(after_in_child=forget)
+        with contextlib.suppress(OSError):  # said once the program starts a world
+            note_attempt()
     load_next(Path(__file__).resolve().parent)

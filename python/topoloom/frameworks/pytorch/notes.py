@@ -17,6 +17,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.kineto import read_events
 from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import named
+from topoloom.support.plain_text import is_number
 
 
 class Start(NamedTuple):
@@ -130,6 +131,12 @@ def _read(file: Path) -> Noted | None:
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise Error(f"damaged: {type(error).__name__}: {error}") from None
     return noted
+
+
+def last_attempt(folder: Path) -> int:
+    """Find how often torchrun has started ranks again, also before they had a world."""
+    named = (file.stem.rpartition("-")[2] for file in folder.glob("*.begun"))
+    return max(map(int, filter(is_number, named)), default=0)
 
 
 class LastStarts(NamedTuple):

@@ -13,7 +13,12 @@ from typing import IO, Any, NamedTuple
 from topoloom._core import Error
 from topoloom.frameworks.pytorch.fake_world import spread
 from topoloom.frameworks.pytorch.injected import FOLDER, WORLD
-from topoloom.frameworks.pytorch.notes import joined, last_starts, read_notes
+from topoloom.frameworks.pytorch.notes import (
+    joined,
+    last_attempt,
+    last_starts,
+    read_notes,
+)
 from topoloom.graphs.traces.trace import Trace
 from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
@@ -62,6 +67,16 @@ def read_recording(folder: str | Path) -> Trace:
         trace.lose(
             f"{counted(left_out, 'earlier start')} of ranks left out: torchrun started "
             "the job again, and only the last start counts"
+        )
+    more = last_attempt(Path(folder)) - max(one.start.attempt or 0 for one in noted)
+    if more > 0:
+        times, they = (
+            ("once", "this start") if more == 1 else (f"{more} times", "these starts")
+        )
+        it = "it" if more == 1 else "they"
+        trace.lose(
+            f"torchrun started the job again {times}, and {they} failed before {it} "
+            "began a world; the start before counts"
         )
     return trace
 

@@ -21,7 +21,6 @@ import pytest
 from topoloom.frameworks.pytorch.run import read_recording
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, load_profile
-from topoloom.launch.apply.torch_command import is_torchrun
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -186,6 +185,21 @@ dist.all_reduce(Tensor(10))
     assert calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 2}
 
 
+def test_a_last_start_that_fails_before_its_world_is_said(topoloom: Command) -> None:
+    command = torchrun("dist.barrier()\nos._exit(1)", "2+2")
+    train = Path("train.py")
+    train.write_text(
+        "import os\n"
+        'if os.environ["TORCHELASTIC_RESTART_COUNT"] != "0":\n'
+        "    os._exit(1)\n" + train.read_text()
+    )
+    done = topoloom("record", "-o", "p.npz", *command)
+    assert done.status == 1
+    (line,) = (line for line in done.err.splitlines() if "again" in line)
+    assert "2 times, and these starts failed before they began a world" in line
+    assert calls() == {("barrier", (0, 1), -1, 0): 1}
+
+
 def test_two_jobs_in_a_command_are_refused(topoloom: Command) -> None:
     _, *words = torchrun("dist.barrier()", 2)
     job = shlex.join(words)
@@ -235,41 +249,6 @@ raise SystemExit(7 * (int(os.environ["MASTER_PORT"]) >= 1 << 16))
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--", "sh", "-c", hidden)
     assert done.status == 7
     assert "or its Python ignores PYTHONPATH" in done.err
-
-
-@pytest.mark.parametrize(
-    ("command", "starts"),
-    [
-        ("torchrun --nnodes 2 train.py", True),
-        ("/opt/bin/torchrun train.py", True),
-        ("python3 -u -m torch.distributed.run train.py", True),
-        ("python -m torch.distributed.launch train.py", True),
-        ("env A=1 torchrun train.py", True),
-        ("ibrun torchrun train.py", True),
-        ("mpirun -n 2 torchrun train.py", True),
-        ("mpirun -n 2 bash -c 'cd x; torchrun train.py'", True),
-        ("mpirun -n 2 ./start.sh torchrun train.py", True),
-        ("mpirun -n 2 ./hello --log torchrun", False),
-        ("mpirun -n 2 python train.py torchrun", False),
-        ("python train.py torchrun", False),
-        ("python -m torch.distributed.runs", False),
-        ("./torchrun.d/hello", False),
-        ("./app --log torchrun", False),
-        ("./app --log torchrun --steps 5", False),
-        ("./app input torchrun 5", False),
-        ("timeout 60 ./app --log torchrun x", False),
-        ("sh -c './app --log torchrun x'", False),
-        ("sh run.sh --launcher torchrun x", False),
-        ("srun.none -n 2 sh start.sh torchrun train.py", True),
-        ("nice -n 5 numactl -C 0-3 --localalloc torchrun train.py", True),
-        ("python -W ignore -m torch.distributed.run train.py", True),
-        ("bash -lc 'cd x && A=1 exec torchrun train.py'", True),
-        ("sh -c 'exec \"$@\"' _ torchrun train.py", True),
-        ("docker run --rm nvcr.io/x torchrun train.py", True),
-    ],
-)
-def test_torchrun_is_a_program_and_no_other_word(command: str, starts: bool) -> None:
-    assert is_torchrun(shlex.split(command)) == starts
 
 
 WORLD = """\
