@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.files import AsJson, Partial, output_option
 from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seconds
@@ -53,8 +53,8 @@ def command(
         bool,
         typer.Option(
             "--plan",
-            help="Measure nothing: print which hosts to measure with which next, at "
-            "once, to find the bad host, cable or switch.",
+            help="Measure nothing: print which hosts, on rails which GPUs, to measure "
+            "with which next, at once, to find the bad host, NIC, cable or switch.",
         ),
     ] = False,
     measured: Annotated[
@@ -62,11 +62,12 @@ def command(
         typer.Option(
             "--measured",
             metavar="FILE|DIR",
-            help="Find the bad host, cable or switch from this: dumps of NCCL's "
-            "Inspector, or a table a,b,GB/s of pairs of hosts. May be repeated; exit "
-            "status 1 if something is bad.",
+            help="Find the bad host, NIC, cable or switch from this: dumps of NCCL's "
+            "Inspector, or a table a,b,GB/s of pairs that --plan names. May be "
+            "repeated; exit status 1 if something is bad.",
         ),
     ] = None,
+    partial: Partial = False,
     allocation: AllocationText = None,
     resume: Annotated[
         bool,
@@ -132,9 +133,11 @@ def command(
                 "-m and --check both say how the hosts are wired; leave one of them out"
             )
         wired = machine if check is None else check
-        return _locate(wired, measured or [], allocation, plan, as_json)
+        return _locate(wired, measured or [], allocation, partial, plan, as_json)
     if not launcher_command:
         raise Error("say behind -- what starts the ranks, such as -- srun -N 16")
+    if partial:
+        raise Error("--partial is for files of --measured; leave it out")
     if allocation is not None:
         raise Error("the launcher decides which hosts are measured; leave -a out")
     limit = None if time is None else parse_duration(time)
@@ -193,15 +196,21 @@ def _locate(
     machine: str | Path | None,
     measured: list[str],
     allocation: str | None,
+    partial: bool,
     plan: bool,
     as_json: bool,
 ) -> int:
+    from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.cli.probed_output import print_located
+    from topoloom.graphs.traces.registry import MissingPartsError
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
     assert machine is not None
-    located = locate_bad_parts(machine, measured, allocation)
+    try:
+        located = locate_bad_parts(machine, measured, allocation, partial)
+    except MissingPartsError as error:
+        raise Error(f"{error}; --partial uses what could be read") from None
     if as_json:
         print_json(located.document())
     else:

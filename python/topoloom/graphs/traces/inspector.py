@@ -128,15 +128,18 @@ def _lose_unwritten(
 
 
 def inspector_lines(
-    files: Sequence[Path],
+    files: Sequence[Path], partial: bool = False
 ) -> tuple[list[InspectorLine], dict[str, int], list[str]]:
-    """Return the lines of files, sizes of communicators, and what is cut short."""
+    """Return the lines of files, sizes of communicators, and what is cut short.
+
+    `partial` leaves out lines that are something else, and files that hold no others.
+    """
     lines: list[InspectorLine] = []
     losses: list[str] = []
     sizes: dict[str, int] = {}
     for file in files:
         with named(file):
-            lines += _lines(file, content(file), sizes, losses)
+            lines += _lines(file, content(file), sizes, losses, partial)
     if not lines:
         raise Error(f"{files[0]}: holds no line of the Inspector")
     most: dict[str, int] = {}
@@ -148,7 +151,11 @@ def inspector_lines(
 
 
 def _lines(
-    file: Path, data: bytes, sizes: dict[str, int], losses: list[str]
+    file: Path,
+    data: bytes,
+    sizes: dict[str, int],
+    losses: list[str],
+    partial: bool,
 ) -> Iterator[InspectorLine]:
     rows = data.decode(errors="replace").splitlines()
     for number, row in enumerate(rows, start=1):
@@ -173,7 +180,11 @@ def _lines(
             if number == len(rows):
                 losses.append(f"{file}:{number}: the last line is cut short")
                 return
-            raise Error(f"{file}:{number}: is not a line of the Inspector") from None
+            said = f"{file}:{number}: is not a line of the Inspector"
+            if not partial:
+                raise Error(said) from None
+            losses.append(said)
+            continue
         if sizes.setdefault(line.communicator, size) != size:
             raise Error(f"{line.where}: communicator {line.communicator} changes size")
         if line.body or line.recording:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,15 +18,23 @@ import numpy as np
 
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, inspector_lines
+from topoloom.graphs.traces.registry import MissingPartsError
 from topoloom.probe.locate.locate import Test
 from topoloom.probe.locate.parts import Pair, Parts
+from topoloom.probe.locate.seats import seats_of
+from topoloom.support.units import counted
 
 #: Fewer communicators that do the same do not say which of them is slow.
 _ALIKE = 3
+#: Operations of a kind that are a test of their communicator, and tests at most: one
+#: that is slow again and again is not so by chance.
+_EACH, _MOST = 3, 3
+#: Sentences about what is missing, at most.
+_SAID = 3
 
 
 class _Done(NamedTuple):
-    """What a communicator did, and the pairs of hosts that exchanged messages for it.
+    """What a communicator did, and the pairs of ends that exchanged messages for it.
 
     `alike` is what others must have in common with it.
     """
@@ -34,62 +43,78 @@ class _Done(NamedTuple):
     pairs: tuple[Pair, ...]
 
 
-def tests_of_dumps(files: Sequence[Path], parts: Parts) -> tuple[list[Test], list[str]]:
+def tests_of_dumps(
+    files: Sequence[Path], parts: Parts, partial: bool
+) -> tuple[list[Test], list[str]]:
     """Read dumps; return tests, and sentences about what could not be used.
 
     Raises
     ------
     topoloom.Error
-        If no line has a time, or a host is not among those of the machine.
+        If no line has a time, or a host is not among those of the machine;
+        `MissingPartsError`, unless `partial`, for lines and ranks that are missing.
     """
-    lines, sizes, doubts = inspector_lines(files)
-    number = {host: n for n, host in enumerate(parts.hosts)}
-    hosts: dict[str, dict[int, int]] = defaultdict(dict)
-    for line in lines:
-        if line.process[0] not in number:
-            raise Error(
-                f"{line.where}: host {line.process[0]} is not one of the machine's"
-            )
-        hosts[line.communicator][line.place] = number[line.process[0]]
+    lines, sizes, missing = inspector_lines(files, partial)
+    seats, doubts = seats_of(lines, parts)
     seconds: dict[tuple[str, _Done], dict[int, float]] = defaultdict(dict)
-    missing: set[str] = set()
+    lacking: set[str] = set()
+    unknown: set[str] = set()
+    did: dict[object, _Done] = {}
     for line in lines:
         took = _microseconds(line)
-        members = hosts[line.communicator]
         if took is None or not _is_sender(line):
             continue
-        done = _done(line, members, sizes[line.communicator], parts)
-        if done is None:
-            missing.add(line.communicator)
-            continue
-        of_ranks = seconds[line.communicator, done]
-        of_ranks[line.number] = min(of_ranks.get(line.number, took), took)
-    if missing:
+        ends = _ends(line, seats[line.communicator], sizes[line.communicator])
+        if ends is None:
+            lacking.add(line.communicator)
+        elif None in ends:
+            unknown.add(line.communicator)
+        else:
+            known = tuple(end for end in ends if end is not None)
+            kind = line.communicator, *_kind(line)
+            if (done := did.get((kind, known))) is None:
+                done = did[kind, known] = _done(line, known, parts)
+            of_ranks = seconds[line.communicator, done]
+            of_ranks[line.number] = min(of_ranks.get(line.number, took), took)
+    for name in sorted(lacking):
+        there, size = len(seats[name]), sizes[name]
+        missing.append(f"communicator {name} lacks {size - there} of {size} ranks")
+    more = len(missing) - _SAID
+    rest = [f"and {more} more"] if more > 0 else []
+    if missing and not partial:
+        raise MissingPartsError("; ".join([*missing[:_SAID], *rest]))
+    if unknown:
         doubts.append(
-            f"{len(missing)} communicators lack ranks, so they are left out; add the "
-            "files of all hosts"
+            f"{counted(len(unknown), 'communicator')} left out: some GPUs of a process "
+            "are in it, and dumps do not say which"
         )
     if not seconds:
         raise Error(
             f"{files[0]}: no line has a time and all ranks of its communicator; "
             "coll_exec_time_us and p2p_exec_time_us are what is looked for"
         )
-    return _compared(seconds, doubts), doubts
+    tests = _compared(seconds, doubts)
+    return tests, [*missing[:_SAID], *rest, *doubts]
 
 
 def _compared(
     seconds: Mapping[tuple[str, _Done], Mapping[int, float]], doubts: list[str]
 ) -> list[Test]:
-    alike: dict[tuple[object, ...], list[tuple[_Done, float]]] = defaultdict(list)
+    alike: dict[tuple[object, ...], list[tuple[_Done, list[float]]]] = defaultdict(list)
     for (_, done), by_number in seconds.items():
-        alike[done.alike].append((done, float(np.median(list(by_number.values())))))
+        alike[done.alike].append(
+            (done, [took for _, took in sorted(by_number.items())])
+        )
     tests, alone = [], 0
     for of_kind in alike.values():
         if len(of_kind) < _ALIKE:
             alone += len(of_kind)
             continue
-        usual = float(np.median([took for _, took in of_kind]))
-        tests += [Test(done.pairs, took / usual) for done, took in of_kind]
+        usual = float(np.median([np.median(times) for _, times in of_kind]))
+        for done, times in of_kind:
+            several = min(_MOST, max(1, len(times) // _EACH))
+            for some in np.array_split(times, several):
+                tests.append(Test(done.pairs, float(np.median(some)) / usual))
     if alone:
         doubts.append(
             f"{alone} operations of communicators have fewer than {_ALIKE} others that "
@@ -98,41 +123,72 @@ def _compared(
     return tests
 
 
-def _done(
-    line: InspectorLine, members: Mapping[int, int], size: int, parts: Parts
-) -> _Done | None:
-    """Describe an operation; None where hosts of its ranks are not known."""
-    kind = "p2p" if line.is_message else "coll"
-    size_bytes = int(line.body.get(f"{kind}_msg_size_bytes", 0))
-    word = str(line.body.get(kind, ""))
+def _ends(
+    line: InspectorLine, seats: Mapping[int, int | None], size: int
+) -> list[int | None] | None:
+    """Return the ends of what exchanged messages; None if a rank left no line."""
     if line.is_message:
-        ends = members[line.place], members.get(int(line.body.get("p2p_peer", -1)))
-        if ends[1] is None:
-            return None
-        pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
-    elif len(members) < size:
+        places = [line.place, int(line.body.get("p2p_peer", -1))]
+    else:
+        places = [*range(size)]
+    if any(place not in seats for place in places):
         return None
+    return [seats[place] for place in places]
+
+
+def _kind(line: InspectorLine) -> tuple[str, int, object]:
+    """Return what is done, of how many bytes, and by which clock that was timed."""
+    kind = "p2p" if line.is_message else "coll"
+    word = str(line.body.get(kind, ""))
+    size_bytes = int(line.body.get(f"{kind}_msg_size_bytes", 0))
+    return word, size_bytes, line.body.get(f"{kind}_timing_source")
+
+
+def _done(line: InspectorLine, ends: Sequence[int], parts: Parts) -> _Done:
+    """Describe an operation."""
+    word, *size_and_clock = _kind(line)
+    if line.is_message:
+        pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
     else:
-        pairs = _exchanging(word, [members[place] for place in range(size)])
-    hosts = len({host for pair in pairs for host in pair})
+        pairs = _exchanging(word, ends, parts)
+    hosts = len({parts.host_of(end) for end in ends})
     distance = max(parts.distance(*pair) for pair in pairs)
-    return _Done((word, size, hosts, size_bytes, distance), pairs)
+    return _Done((word, len(ends), hosts, *size_and_clock, distance), pairs)
 
 
-def _exchanging(word: str, hosts: Sequence[int]) -> tuple[Pair, ...]:
-    """Return pairs of hosts that exchange messages: of a ring, or all."""
-    if len(set(hosts)) == 1:
-        return ((hosts[0], hosts[0]),)
-    if word == "AlltoAll":
-        found = {(a, b) for a in hosts for b in hosts if a < b}
-    else:
-        following = [*hosts[1:], hosts[0]]
-        found = {
-            (min(pair), max(pair))
-            for pair in zip(hosts, following, strict=True)
-            if pair[0] != pair[1]
-        }
-    return tuple(sorted(found))
+def _exchanging(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
+    """Return pairs of ends that exchange messages.
+
+    Hosts exchange in a ring of the ranks' order, or all with all; each NIC with that in
+    its place, and GPUs of a host with the next ones.
+    """
+    by_host: dict[int, list[int]] = defaultdict(list)
+    for end in ends:
+        by_host[parts.host_of(end)].append(end)
+    hosts = list(by_host)
+    found: set[Pair] = set()
+    for own in by_host.values():
+        found |= {_ordered(pair) for pair in _ring(own) if pair[0] != pair[1]}
+    between = combinations(hosts, 2) if word == "AlltoAll" else _ring(hosts)
+    for one, other in between:
+        if one == other:
+            continue
+        places = {parts.place_of(end): end for end in by_host[one]}
+        met = [
+            _ordered((places[parts.place_of(end)], end))
+            for end in by_host[other]
+            if parts.place_of(end) in places
+        ]
+        found |= set(met or [_ordered((by_host[one][0], by_host[other][0]))])
+    return tuple(sorted(found)) or ((ends[0], ends[0]),)
+
+
+def _ring(items: Sequence[int]) -> list[Pair]:
+    return list(zip(items, [*items[1:], items[0]], strict=True))
+
+
+def _ordered(pair: Pair) -> Pair:
+    return min(pair), max(pair)
 
 
 def _is_sender(line: InspectorLine) -> bool:

@@ -21,6 +21,8 @@ from topoloom.probe.locate.parts import Coverage, Values
 #: A smaller factor is not worth a ticket; those that are tried lie this far apart, up
 #: to the slowest test, as logarithms.
 _LEAST_FACTOR, _STEP = 1.25, 0.07
+#: Finer steps to each side of the best of them.
+_FINER = 6
 #: Least deviation of the logarithms of tests.
 _LEAST_SIGMA = 0.02
 #: What a test can say at most in favor of a bad part: more may be chance. It says more
@@ -88,7 +90,7 @@ class _Weighing:
         top = max(math.log(_LEAST_FACTOR), float(values.max(initial=0.0))) + _STEP
         self._factors = np.exp(np.arange(math.log(_LEAST_FACTOR), top, _STEP)).tolist()
         prior = min(_RARE, _EXPECTED / max(classes, 1))
-        self._prior = np.log(prior / (1 - prior))
+        self._prior = math.log(prior / (1 - prior))
 
     def beliefs(self) -> Beliefs:
         """Fit bad classes, and weigh all others beside them."""
@@ -110,7 +112,24 @@ class _Weighing:
         gains, factors = self._gains(bad)
         gains[list(bad)] = -np.inf
         best = int(np.argmax(gains))
-        return best, float(factors[best]), float(gains[best] + self._prior)
+        factor, gain = self._finer(bad, best, float(factors[best]))
+        return best, factor, max(gain, float(gains[best])) + self._prior
+
+    def _finer(
+        self, bad: dict[int, float], number: int, factor: float
+    ) -> tuple[float, float]:
+        """Return the factor near one that explains most, and what it explains.
+
+        What a coarse one leaves of many tests would look like another bad part.
+        """
+        entries = self._tests.classes == number
+        rows, loads = self._rows[entries], self._tests.loads[entries]
+        values, usual = self._values[rows], self._expected(bad)[rows]
+        fine = factor * np.exp(np.arange(-_FINER, _FINER + 1) * _STEP / (_FINER + 1))
+        slow = np.log(np.maximum(1.0, loads * fine[:, None]))
+        after = self._loss(values - np.maximum(usual, slow)).sum(axis=1)
+        best = int(np.argmin(after))
+        return float(fine[best]), float(self._loss(values - usual).sum() - after[best])
 
     def _refitted(self, bad: dict[int, float]) -> dict[int, float]:
         """Replace each by what explains most beside the others; drop what does not."""

@@ -146,6 +146,11 @@ class Parts:
         hosts = len(self.nodes)
         return end if end < hosts else (end - hosts) // self.gpus
 
+    def place_of(self, end: int) -> int:
+        """Return the place of a GPU in its host; 0 of a host."""
+        hosts = len(self.nodes)
+        return 0 if end < hosts else (end - hosts) % self.gpus
+
     def gpu(self, host: int, place: int) -> int:
         """Return the end that a GPU of a host is."""
         return len(self.nodes) + host * self.gpus + place
@@ -226,9 +231,7 @@ class Parts:
         return rails
 
     def _first_node(self, end: int) -> int:
-        host = self.host_of(end)
-        place = 0 if end == host else (end - len(self.nodes)) % self.gpus
-        return self.nodes[host] + place
+        return self.nodes[self.host_of(end)] + self.place_of(end)
 
     def _leaves(self, route: Iterable[tuple[int, float]]) -> set[int]:
         ends = {int(end) for link, _ in route for end in self._ends[link]}

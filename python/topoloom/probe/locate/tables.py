@@ -93,7 +93,7 @@ def _usual(by_distance: Mapping[int, Sequence[float]]) -> dict[int, float]:
         found.sort()
         fast = found[len(found) // 4]
         if len(found) < _FEW:
-            # As fast as a nearer pair is no mistake, be it the only one.
+            # One that takes as long as nearer pairs was hardly measured wrong.
             fast = min(fast, next((each for each in found if each >= least), fast))
         near = [value for value in found if value <= _NOT_SLOW * fast]
         usual[distance] = float(np.median(near))

@@ -53,6 +53,7 @@ def locate_bad_parts(
     machine: str | Path,
     measured: Sequence[str | Path] = (),
     allocation: str | None = None,
+    partial: bool = False,
 ) -> LocatedParts:
     """Say which part of a machine explains measurements, and what to measure next.
 
@@ -66,16 +67,19 @@ def locate_bad_parts(
     allocation
         The hosts that may be measured, as `load_allocation` reads them; by default
         those that the machine was described for, or all.
+    partial
+        Use what could be read of dumps where something is missing.
 
     Raises
     ------
     topoloom.Error
-        For files that cannot be read, and hosts that the machine does not have.
+        For files that cannot be read, and hosts that the machine does not have;
+        `MissingPartsError`, unless `partial`, for dumps in which something is missing.
     """
     parts = _parts_of(machine, allocation)
     dumps: list[Path] = []
     tables: list[Path] = []
-    for path in measured:
+    for path in dict.fromkeys(map(str, measured)):  # twice is not measured again
         files = files_of(path)
         if not files:
             raise Error(f"{path}: there is no such file")
@@ -84,8 +88,9 @@ def locate_bad_parts(
     tests: list[Test] = tests_of_tables(tables, parts)
     doubts: list[str] = []
     if dumps:
-        of_dumps, doubts = tests_of_dumps(dumps, parts)
+        of_dumps, doubts = tests_of_dumps(dumps, parts, partial)
         tests += of_dumps
+        parts = parts.told_apart([test.pairs for test in of_dumps])
     return LocatedParts(locate(parts, tests), parts.hosts, parts.ends, doubts)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from topoloom import Error, Machine
+from topoloom.graphs.traces.registry import MissingPartsError
 from topoloom.machines.machine_file import save_machine
 from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
@@ -194,8 +195,11 @@ def test_what_dumps_cannot_say_is_said(cluster: Path, tmp_path: Path) -> None:
     assert found.found.tests == 0
     assert "fewer than 3 others that do the same" in found.doubts[0]
     without = dump([*pairs, ["cn04", "cn05"]], "", 1)[3:]
-    found = locate_bad_parts(cluster, [_written(tmp_path, without)])
-    assert "lack ranks" in found.doubts[0]
+    file = _written(tmp_path, without)
+    with pytest.raises(MissingPartsError, match="communicator 0x0 lacks 1 of 2 ranks"):
+        locate_bad_parts(cluster, [file])
+    found = locate_bad_parts(cluster, [file], partial=True)
+    assert found.doubts[0] == "communicator 0x0 lacks 1 of 2 ranks"
     timeless = [line.replace("exec_time", "time") for line in dump(pairs, "", 1)]
     with pytest.raises(Error, match="no line has a time"):
         locate_bad_parts(cluster, [_written(tmp_path, timeless)])

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where ranks of NCCL's communicators are: hosts, and on rails their GPUs.
+
+The Inspector names the host and the process of a rank, and not its GPU. GPUs of a host
+are taken in the order of ranks in the communicator that has most of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from topoloom._core import Error
+from topoloom.graphs.traces.inspector import InspectorLine, Process
+from topoloom.probe.locate.parts import Parts
+from topoloom.support.units import counted
+
+#: The ends of a communicator's ranks, by their places; None if a GPU is not known.
+Seats = dict[str, dict[int, int | None]]
+_Members = Mapping[str, Mapping[int, Process]]
+
+
+def seats_of(lines: Sequence[InspectorLine], parts: Parts) -> tuple[Seats, list[str]]:
+    """Find the end of each rank, and sentences about what was taken for granted.
+
+    Raises
+    ------
+    topoloom.Error
+        If a host is not among those of the machine, has more ranks than GPUs, or a rank
+        is two processes.
+    """
+    numbers = {host: n for n, host in enumerate(parts.hosts)}
+    members: dict[str, dict[int, Process]] = defaultdict(dict)
+    hosts: dict[str, int] = {}
+    for line in lines:
+        name = line.process[0]
+        number = numbers.get(name, numbers.get(name.partition(".")[0]))
+        if number is None:
+            raise Error(f"{line.where}: host {name} is not one of the machine's")
+        hosts[name] = number
+        other = members[line.communicator].setdefault(line.place, line.process)
+        if other != line.process:
+            raise Error(
+                f"{line.where}: rank {line.place} of communicator {line.communicator} "
+                f"is process {other[1]} of {other[0]} and {line.process[1]} of {name}; "
+                "give the files of one job"
+            )
+    if parts.by_gpu:
+        return _on_gpus(members, hosts, parts)
+    return {
+        communicator: {place: hosts[one[0]] for place, one in group.items()}
+        for communicator, group in members.items()
+    }, []
+
+
+def _on_gpus(
+    members: _Members, hosts: Mapping[str, int], parts: Parts
+) -> tuple[Seats, list[str]]:
+    gpus: dict[Process, list[int]] = {}
+    unordered, partly = [], []
+    for host, number in hosts.items():
+        # A process has as many GPUs as ranks in one communicator.
+        own = _most(_of_host(group, host) for group in members.values())
+        ranks = own.total()
+        if ranks > parts.gpus:
+            raise Error(
+                f"{host} has {counted(ranks, 'rank')} in these files and "
+                f"{counted(parts.gpus, 'GPU')} in the machine; give those of one job"
+            )
+        order = max((_of_host(group, host) for group in members.values()), key=len)
+        places: Sequence[int] = range(ranks)
+        devices = {one[2] for one in own}
+        if len(devices) == ranks and devices <= {*range(parts.gpus)}:
+            order = list(own)  # of our plugin, which names them
+            places = [one[2] for one in order]
+        elif len(order) < ranks:
+            unordered.append(host)
+            order = sorted(own.elements())
+        elif ranks < parts.gpus:
+            partly.append(host)
+        for place, process in zip(places, order, strict=True):
+            gpus.setdefault(process, []).append(parts.gpu(number, place))
+    doubts = []
+    if unordered:
+        doubts.append(
+            f"no communicator has all GPUs of {_listed(unordered)}: they are taken in "
+            "the order of process ids"
+        )
+    if partly:
+        doubts.append(
+            f"the job uses fewer than {parts.gpus} GPUs of {_listed(partly)}: they are "
+            "taken for the first ones"
+        )
+    return {name: _seated(group, gpus) for name, group in members.items()}, doubts
+
+
+def _of_host(group: Mapping[int, Process], host: str) -> list[Process]:
+    """List the processes of a communicator's ranks on a host, in their order."""
+    return [process for _, process in sorted(group.items()) if process[0] == host]
+
+
+def _most(groups: Iterable[Sequence[Process]]) -> Counter[Process]:
+    most: Counter[Process] = Counter()
+    for group in groups:
+        most |= Counter(group)
+    return most
+
+
+def _seated(
+    group: Mapping[int, Process], gpus: Mapping[Process, Sequence[int]]
+) -> dict[int, int | None]:
+    """Give ranks of a process its GPUs in order; none if it has others, too."""
+    ranks = Counter(group.values())
+    given: Counter[Process] = Counter()
+    seats: dict[int, int | None] = {}
+    for place, process in sorted(group.items()):
+        own = gpus[process]
+        is_known = len(own) == ranks[process]
+        seats[place] = own[given[process]] if is_known else None
+        given[process] += 1
+    return seats
+
+
+def _listed(hosts: Sequence[str]) -> str:
+    more = len(hosts) - 3
+    return ", ".join(hosts[:3]) + (f" and {counted(more, 'other host')}" * (more > 0))

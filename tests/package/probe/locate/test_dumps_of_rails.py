@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dumps of NCCL's Inspector name the GPU, NIC, host or rail that is slow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspector_job import GPUS, Job
+
+from topoloom import Error, Machine
+from topoloom.graphs.traces.registry import MissingPartsError
+from topoloom.machines.machine_file import save_machine
+from topoloom.tasks.machines.bad_parts import locate_bad_parts
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    file = tmp_path / "cluster.toml"
+    save_machine(
+        file, Machine("rails:8:16:1"), [f"gpu-{n // GPUS:02}" for n in range(16 * GPUS)]
+    )
+    return file
+
+
+def named(cluster: Path, folder: Path, partial: bool = False) -> list[list[str]]:
+    """Return what is bad without a perhaps."""
+    found = locate_bad_parts(cluster, [folder], partial=partial).found
+    return [part.parts for part in found.bad if part.sure]
+
+
+NIC = "NIC or cable of gpu-05 GPU 3 to unit 0 rail 3"
+
+
+@pytest.mark.parametrize(
+    ("job", "parts"),
+    [
+        (Job(), []),
+        (Job(nics={(5, 3): 2.0}), [[NIC]]),
+        (Job(gpus={(5, 3): 1.6}), [["gpu-05 GPU 3"]]),
+        (Job(hosts={5: 3.0}), [["host gpu-05"]]),
+        (Job(network_sides={5: 2.0}), [["what the NICs of gpu-05 share"]]),
+        (Job(rails={3: 2.0}), [["switch unit 0 rail 3"]]),
+        (
+            Job(nics={(5, 3): 2.0}, hosts={10: 3.0}),
+            [[NIC], ["host gpu-10"]],
+        ),
+    ],
+    ids=["nothing", "NIC", "GPU", "host", "network side", "rail", "NIC and host"],
+)
+def test_what_is_slow_is_named(
+    cluster: Path, tmp_path: Path, job: Job, parts: list[list[str]]
+) -> None:
+    job.write(tmp_path / "dumps")
+    assert sorted(named(cluster, tmp_path / "dumps")) == sorted(parts)
+
+
+def test_two_nics_of_a_host_and_names_with_a_domain(
+    cluster: Path, tmp_path: Path
+) -> None:
+    job = Job(nics={(5, 3): 2.0, (5, 4): 3.0}, name="gpu-{:02}.cluster.local".format)
+    job.write(tmp_path / "dumps")
+    assert named(cluster, tmp_path / "dumps") == [[NIC], [NIC.replace("3", "4")]]
+
+
+def test_gpus_of_a_process_are_told_apart_only_where_all_are_in_a_communicator(
+    cluster: Path, tmp_path: Path
+) -> None:
+    slow = Job(nics={(5, 3): 2.0}, hosts={10: 2.0}, one_process=True)
+    slow.write(tmp_path / "dumps")
+    found = locate_bad_parts(cluster, [tmp_path / "dumps"])
+    assert "32 communicators left out: some GPUs of a process" in found.doubts[0]
+    # Messages name their GPUs, since the communicator of all has them all.
+    assert named(cluster, tmp_path / "dumps") == [["host gpu-10"], [NIC]]
+
+
+def test_without_a_communicator_of_a_whole_host_process_ids_are_the_order(
+    cluster: Path, tmp_path: Path
+) -> None:
+    Job(rails={3: 2.0}).write(tmp_path / "dumps")
+    for file in (tmp_path / "dumps").iterdir():
+        lines = file.read_text().splitlines()
+        kept = [line for line in lines if '"n_ranks": 4' in line]
+        file.write_text("\n".join(kept) + "\n")
+    found = locate_bad_parts(cluster, [tmp_path / "dumps"])
+    assert found.doubts == [
+        "no communicator has all GPUs of gpu-00, gpu-01, gpu-02 and 13 other hosts: "
+        "they are taken in the order of process ids"
+    ]
+    (bad,) = found.found.bad
+    assert bad.parts == ["switch unit 0 rail 1"]  # 3 * 3 % 8
+
+
+def test_what_is_cut_short_or_of_something_else_needs_partial(
+    topoloom: Any, cluster: Path, tmp_path: Path
+) -> None:
+    dumps = tmp_path / "dumps"
+    Job(nics={(5, 3): 2.0}).write(dumps)
+    files = sorted(dumps.iterdir())
+    files[7].write_text(files[7].read_text()[:-60])
+    (dumps / "slurm.out").write_text("srun: job 7\nstep 1: loss 2.71\nstep 2\n")
+    words = ("probe", "-m", cluster, "--measured", dumps)
+    said = topoloom(*words)
+    assert said.status == 2
+    assert said.err.count("\n") == 1
+    assert "slurm.out:1: is not a line of the Inspector" in said.err
+    (dumps / "slurm.out").unlink()
+    said = topoloom(*words)
+    assert said.status == 2
+    assert f"{files[7].name}:" in said.err
+    assert "is cut short; --partial uses what could be read" in said.err
+    (dumps / "slurm.out").write_text("srun: job 7\n\x00\xff\nstep 2\n")
+    said = topoloom(*words, "--partial")
+    assert said.status == 1
+    assert said.out.startswith(f"{NIC}: messages take 2.0")
+    assert "is cut short" in said.out
+
+
+def test_ranks_that_are_missing_need_partial(cluster: Path, tmp_path: Path) -> None:
+    dumps = tmp_path / "dumps"
+    Job(nics={(5, 3): 2.0}).write(dumps)
+    for file in dumps.glob("gpu-15-*"):
+        file.unlink()
+    with pytest.raises(
+        MissingPartsError,
+        match=r"communicator 0x\w+ lacks 1 of 4 ranks; .*; and 6 more",
+    ):
+        locate_bad_parts(cluster, [dumps])
+    assert named(cluster, dumps, partial=True) == [[NIC]]
+
+
+def test_files_of_two_jobs_are_refused(cluster: Path, tmp_path: Path) -> None:
+    dumps = tmp_path / "dumps"
+    Job().write(dumps)
+    other = (dumps / "gpu-03-pid4001.log").read_text().replace("4001", "5001")
+    (dumps / "gpu-03-pid5001.log").write_text(other)
+    with pytest.raises(Error, match=r"is process .* of gpu-03; give the files of one"):
+        locate_bad_parts(cluster, [dumps])
+    wide = tmp_path / "small.toml"
+    names = [f"gpu-{n // 4:02}" for n in range(64)]
+    save_machine(wide, Machine("rails:4:16:1"), names)
+    Job().write(tmp_path / "again")
+    with pytest.raises(Error, match="gpu-00 has 8 ranks in these files and 4 GPUs"):
+        locate_bad_parts(wide, [tmp_path / "again"])
+
+
+@pytest.mark.parametrize(
+    ("job", "part"),
+    [
+        (Job(hosts={5: 2.0}), "host gpu-05"),
+        (Job(network_sides={5: 2.0}), "cable gpu-05 up"),
+    ],
+    ids=["host", "cable"],
+)
+def test_where_hosts_are_nodes_what_they_do_inside_tells_them_from_cables(
+    tmp_path: Path, job: Job, part: str
+) -> None:
+    file = tmp_path / "tree.toml"
+    save_machine(file, Machine("tree:4:4"), [f"gpu-{n:02}" for n in range(16)])
+    job.write(tmp_path / "dumps")
+    assert named(file, tmp_path / "dumps") == [[part]]
+
+
+def test_more_noise_and_fewer_calls_name_no_innocents(
+    cluster: Path, tmp_path: Path
+) -> None:
+    job = replace(Job(nics={(5, 3): 2.0}), noise=0.05, times=4)
+    job.write(tmp_path / "dumps")
+    assert named(cluster, tmp_path / "dumps") == [[NIC]]
+    replace(job, nics={}).write(tmp_path / "good")
+    assert named(cluster, tmp_path / "good") == []
