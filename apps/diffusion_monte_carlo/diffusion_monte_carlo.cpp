@@ -93,6 +93,7 @@ class Run {
         options_.method = asked.method.c_str();
         options_.machine = asked.machine;
         options_.slot = ranks.own;
+        options_.makes_room = 1;
         for (std::int64_t i = asked.walkers * ranks.own / ranks.all;
              i < asked.walkers * (ranks.own + 1) / ranks.all; ++i) {
             Draw draw(static_cast<std::uint64_t>(i), 0);
@@ -153,13 +154,12 @@ class Run {
     std::size_t hand_over(const Advance& advance_all) {
         topoloom_plan* plan = nullptr;
         topoloom_balance(MPI_COMM_WORLD, static_cast<long long>(walkers_.count()), &options_, &plan);
-        long long held =
-            plan->before + plan->after - plan->kept;  // room for all: none waits until others have left
+        long long held = plan->before + plan->after - plan->kept;  // the room that was promised
         walkers_.resize(static_cast<std::size_t>(held));
         topoloom_exchange_request moving = nullptr;
         topoloom_exchange_start(plan, walkers_.place(0), asked_.bytes, held, &moving);
         const auto kept = static_cast<std::size_t>(plan->kept);
-        // Tasks leave when this rank sees that there is room: it looks now and then, until all have left and come.
+        // MPI goes on with what is under way when this rank looks, until all have left and come.
         int done = 0;
         for (std::size_t first = 0; first < kept;) {
             const std::size_t end = done != 0 ? kept : std::min(kept, first + some);

@@ -81,6 +81,7 @@ class Run {
    public:
     Run(const Asked& asked, int own, int ranks) : asked_(asked), own_(own), ranks_(ranks) {
         options_.method = asked_.method.c_str();
+        options_.makes_room = 1;
     }
 
     /// False: no particle is left anywhere.

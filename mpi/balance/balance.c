@@ -135,6 +135,7 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     if (status != MPI_SUCCESS) return status;
     status = make_plan(state, &own, count, options.patience, plan);
     topoloom_own_plan_free(&own);
+    if (status == MPI_SUCCESS) ((struct plan*)*plan)->makes_room = options.makes_room != 0;
     return status;
 }
 

@@ -34,7 +34,8 @@ struct plan {
     int number;     // of the communicator's plans
     int exchanges;  // that were started
     double patience;
-    bool is_given;  // by the program: ranks may hand over in a circle
+    bool is_given;    // by the program: ranks may hand over in a circle
+    bool makes_room;  // each rank, for what comes beside what it has
 };
 
 /// Finds the state, or makes it, collectively.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "errors.h"
+#include "last_words.h"
 #include "moving.h"
 
 /// Why this rank can do nothing with what it was given; NULL: it can.
@@ -78,18 +79,32 @@ static void free_moving(struct topoloom_tasks_moving* moving) {
     free(moving);
 }
 
+/// What has been sent here, or will be, has no place: the program ends before it misses that.
+static void break_promise(const struct topoloom_tasks_moving* moving) {
+    const topoloom_plan* plan = &moving->plan->front;
+    const char* reason = moving->fault != NULL ? moving->fault : "there is less room, or fewer bytes of it";
+    say_last(
+        "topoloom: topoloom_exchange: rank %d has promised room for %lld tasks, of which %lld come: %s\n",
+        moving->plan->state->rank, plan->before + plan->after - plan->kept, plan->after - plan->kept, reason);
+    PMPI_Abort(moving->plan->state->own, MPI_ERR_TRUNCATE);
+}
+
 static int start(struct topoloom_tasks_moving given, topoloom_exchange_request* moving) {
     struct plan* plan = given.plan;
     struct topoloom_tasks_moving* made = malloc(sizeof *made);
     if (made == NULL) return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "there is no memory");
     *made = given;
     made->tag = letter_tags + exchange_tags * (exchanges_at_once * (plan->number % plans_at_once) +
-                                               plan->exchanges++ % exchanges_at_once);
+                                               plan->exchanges % exchanges_at_once);
+    made->is_unasked = plan->makes_room && made->task_bytes != 0;
     made->fault = find_fault(made);
     if (!list_sides(made)) {
         free_moving(made);
         return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "there is no memory");
     }
+    if (made->is_unasked && plan->front.from_count > 0 && (made->fault != NULL || !fits(made)))
+        break_promise(made);
+    ++plan->exchanges;
     start_moving(made);
     *moving = made;
     return MPI_SUCCESS;

@@ -69,19 +69,19 @@ static void post_parts(struct topoloom_tasks_moving* moving, enum event_kind kin
     } while (at < bytes);
 }
 
-/// What is here if receivers keep to what they have said, and all comes.
+/// What is here if receivers keep to what they have said, and all comes; or beside all that was there before.
 static void count_held(const struct topoloom_tasks_moving* moving, long long* tasks, long long* bytes) {
     const topoloom_plan* plan = &moving->plan->front;
     *tasks = plan->kept;
     *bytes = moving->kept_bytes;
     for (int i = 0; i < plan->to_count; ++i) {
-        if (moving->to[i].has_room == 1 && !moving->plan->is_given) continue;
+        if (moving->to[i].has_room == 1 && !moving->plan->is_given && !moving->is_unasked) continue;
         *tasks += moving->to[i].tasks;
         *bytes += moving->to[i].bytes;
     }
 }
 
-static bool fits(const struct topoloom_tasks_moving* moving) {
+bool fits(const struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     long long tasks = 0, bytes = 0;
     count_held(moving, &tasks, &bytes);
@@ -128,7 +128,30 @@ static void answer_sources(struct topoloom_tasks_moving* moving) {
     }
 }
 
+/// Tasks come behind all that are there before, which leave at once.
+static void start_unasked(struct topoloom_tasks_moving* moving) {
+    const topoloom_plan* plan = &moving->plan->front;
+    char* at = moving->tasks + moving->bytes;
+    moving->is_answered = moving->has_room = true;
+    for (int i = 0; i < plan->from_count; ++i) {
+        struct side* side = &moving->from[i];
+        side->data = at;
+        post_parts(moving, part_came, i, at, side->bytes);
+        at += side->bytes;
+    }
+    for (int i = 0; i < plan->to_count; ++i) {
+        struct side* side = &moving->to[i];
+        side->has_room = 1;
+        // Empty: nothing is handed over.
+        post_parts(moving, part_sent, i, side->data, moving->fault == NULL ? side->bytes : 0);
+    }
+}
+
 void start_moving(struct topoloom_tasks_moving* moving) {
+    if (moving->is_unasked) {
+        start_unasked(moving);
+        return;
+    }
     const topoloom_plan* plan = &moving->plan->front;
     const bool is_sized = moving->task_bytes == 0;
     for (int i = 0; is_sized && i < plan->from_count; ++i)

@@ -36,8 +36,9 @@ struct topoloom_tasks_moving {
     struct side *to, *from;
     char* arrived;  // from all sources; NULL: they go straight behind the kept tasks
     long long* arrived_sizes;
-    int unknown;  // sources whose sizes have not come
-    int unasked;  // receivers that have not said whether they have room
+    int unknown;      // sources whose sizes have not come
+    int unasked;      // receivers that have not said whether they have room
+    bool is_unasked;  // whether there is room
     bool is_answered, has_room;
     const char* fault;  // for which this rank neither gives nor takes
     int status;
@@ -50,6 +51,8 @@ struct topoloom_tasks_moving {
     bool is_given_up;
 };
 
+/// Whether all that comes has room.
+bool fits(const struct topoloom_tasks_moving* moving);
 /// Posts what needs no answer of others.
 void start_moving(struct topoloom_tasks_moving* moving);
 /// Does what can be done now, or waits for something; true: all is done.

@@ -5,10 +5,10 @@
 #include "balance.h"
 #include "errors.h"
 
-enum { option_count = 6 };
+enum { option_count = 7 };
 
-static const char* const names[option_count] = {"method",    "machine", "decide",
-                                                "message_s", "byte_s",  "patience"};
+static const char* const names[option_count] = {"method", "machine",  "decide",    "message_s",
+                                                "byte_s", "patience", "makes_room"};
 
 /// FNV-1a.
 static uint64_t hash_bytes(const void* data, size_t size) {
@@ -28,7 +28,8 @@ static uint64_t hash_number(double number) {
 int compare_options(const struct state* state, const topoloom_balance_options* options) {
     uint64_t own[2 * option_count] = {hash_text(options->method),   hash_text(options->machine),
                                       (uint64_t)options->decide,    hash_number(options->message_s),
-                                      hash_number(options->byte_s), hash_number(options->patience)};
+                                      hash_number(options->byte_s), hash_number(options->patience),
+                                      options->makes_room != 0};
     for (int i = 0; i < option_count; ++i) own[option_count + i] = ~own[i];
     uint64_t least[2 * option_count];
     const int status = PMPI_Allreduce(own, least, 2 * option_count, MPI_UINT64_T, MPI_MIN, state->own);

@@ -32,6 +32,7 @@ typedef struct topoloom_balance_options {
     double message_s;    /* until a short message has come, for the fastest way; 0: 3e-6 */
     double byte_s;       /* of a long message; 0: 1e-10 */
     double patience;     /* seconds for which an exchange waits in vain until that is an error; 0: for ever */
+    int makes_room; /* 1: all ranks promise room for before + after - kept tasks in topoloom_exchange; see there */
 } topoloom_balance_options;
 
 /* What this rank hands over and is given; ranks ascend. */
@@ -47,7 +48,7 @@ typedef struct topoloom_plan {
 TOPOLOOM_BALANCE_API int topoloom_balance(MPI_Comm comm, long long count,
                                           const topoloom_balance_options* options, topoloom_plan** plan);
 /* The plan of a program that has decided itself, such as on tasks of different loads: tasks_to[i] tasks go to rank to[i], each other
- * rank at most once; to 0 tasks is as if the rank was not named; they are the last of `count` tasks, in this order. Of the options patience alone counts. Collective: ranks
+ * rank at most once; to 0 tasks is as if the rank was not named; they are the last of `count` tasks, in this order. Of the options patience alone counts, and makes_room is 0. Collective: ranks
  * learn from each other what comes. Ranks may hand tasks over in a circle, so none waits for room that others make: to exchange, a
  * rank needs room for all that come beside all that are there before. */
 TOPOLOOM_BALANCE_API int topoloom_plan_given(MPI_Comm comm, long long count, int to_count, const int* to,
@@ -63,6 +64,10 @@ TOPOLOOM_BALANCE_API int topoloom_plan_free(topoloom_plan** plan);
  * A rank that has no room for all refuses before anything is sent to it, and tasks stay where they were: after the kept ones. That
  * is an error on both sides, but nothing is lost or doubled; held, which may be NULL, has the number of tasks that
  * are here now. All ranks of the plan call it, each time in the same order.
+ *
+ * Where all have promised room for the tasks that come beside all that are there before, none is asked, and tasks leave at once.
+ * A rank that breaks the promise, or has no tasks to put them behind, ends the program with a line that says so: what has been sent
+ * to it would be lost. So is what was sent to a rank that has died.
  *
  * With patience, a rank that has died or hangs is an error whose text names it. The tasks that were not handed over to it stay; of those
  * that MPI had begun to send, a rank that is alive may have a copy. The communicator should then not be used any more. */

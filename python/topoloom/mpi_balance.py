@@ -344,6 +344,7 @@ class _Options(ctypes.Structure):
         ("message_s", ctypes.c_double),
         ("byte_s", ctypes.c_double),
         ("patience", ctypes.c_double),
+        ("makes_room", ctypes.c_int),
     )
 
 

@@ -14,6 +14,7 @@ module topoloom_balance_calls
     type(c_ptr) :: method = c_null_ptr, machine = c_null_ptr
     integer(c_int) :: slot = 0, decide = 0
     real(c_double) :: message_s = 0, byte_s = 0, patience = 0
+    integer(c_int) :: makes_room = 0
   end type
 
   type, bind(C) :: c_plan

@@ -20,6 +20,7 @@ module topoloom_balancing
     character(:), allocatable :: method, machine
     integer :: slot = 0, decide = TOPOLOOM_DECIDE_FASTEST
     real(c_double) :: message_s = 0, byte_s = 0, patience = 0
+    logical :: makes_room = .false.
   end type
 
   !> As in C. The arrays are the library's, until the plan is freed.
@@ -84,7 +85,7 @@ contains
     type(topoloom_balance_options), intent(in) :: options
     type(c_options) :: others
     others = c_options(slot=options%slot, decide=options%decide, message_s=options%message_s, &
-        byte_s=options%byte_s, patience=options%patience)
+        byte_s=options%byte_s, patience=options%patience, makes_room=merge(1, 0, options%makes_room))
   end function
 
   subroutine look_into(plan)

@@ -30,7 +30,7 @@ def test_every_task_is_once_where_it_should_be(job: tuple[Mpi, Path]) -> None:
     program = with_balancing(mpi, CASES, folder)
     done = run_to_end(mpi.command(3, program, 4))
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "62 exchanges: every task is once where it should be\n"
+    assert done.stdout == "77 exchanges: every task is once where it should be\n"
 
 
 def test_errors_are_returned_and_no_task_is_lost(job: tuple[Mpi, Path]) -> None:
@@ -38,7 +38,7 @@ def test_errors_are_returned_and_no_task_is_lost(job: tuple[Mpi, Path]) -> None:
     program = with_balancing(mpi, MISTAKES, folder)
     done = run_to_end(mpi.command(3, program, "returned"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "23 of 23 mistakes were returned, and no task was lost\n"
+    assert done.stdout == "24 of 24 mistakes were returned, and no task was lost\n"
 
 
 def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
     command = SIMGRID.command(len(hosts), *options, program, 2, "torus:8x8x8")
     done = run_to_end(command)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "38 exchanges: every task is once where it should be\n"
+    assert done.stdout == "47 exchanges: every task is once where it should be\n"
 
 
 @pytest.mark.parametrize("ranks", [3, 8])
@@ -62,7 +62,7 @@ def test_tasks_move_among_nodes_with_memory_of_their_own(
     cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
     done = run_to_end(MPICH.command(ranks, program, 2), **cliques)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "38 exchanges: every task is once where it should be\n"
+    assert done.stdout == "47 exchanges: every task is once where it should be\n"
 
 
 def test_the_how_to_works_line_by_line(tmp_path: Path) -> None:
@@ -112,12 +112,20 @@ LINES = (
     "exchange: a size is negative",
 )
 
+PROMISED = (
+    "exchange: rank 2 has promised room for 2 tasks, of which 2 come: "
+    "there is less room, or fewer bytes of it"
+)
+
 
 def test_a_mistake_ends_the_program_with_one_line(tmp_path: Path) -> None:
     program = with_balancing(OPEN_MPI_4, MISTAKES, tmp_path)
     done = run_to_end(OPEN_MPI_4.command(3, program, "room"))
     assert done.returncode != 0
     assert f"topoloom: topoloom_{LINES[15]}" in done.stderr
+    done = run_to_end(OPEN_MPI_4.command(3, program, "promised-room"))
+    assert done.returncode != 0
+    assert f"topoloom: topoloom_{PROMISED}" in done.stderr
     done = run_to_end(OPEN_MPI_4.command(3, program, "said"))
     for line in LINES:
         assert f"topoloom: topoloom_{line}" in done.stderr

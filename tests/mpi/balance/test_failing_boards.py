@@ -12,8 +12,16 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES, with_balancing
-from recorded import MPICH, run_to_end
+from recorded import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, run_to_end
+from several_hosts import SeveralHosts
 
+PROGRAM = SOURCES / "gathering_fails.c"
+BY_NAME = {
+    "Open MPI 4": OPEN_MPI_4,
+    "Open MPI 5": OPEN_MPI_5,
+    "MPICH 4": MPICH,
+    "MPICH 5": MPICH_5,
+}
 CASES = {
     "nothing": ["++++ on boards"] * 6,
     "window": ["++++ by MPI"] * 6,
@@ -35,7 +43,7 @@ ERRORS = {
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("boards")
-    return with_balancing(MPICH, SOURCES / "gathering_fails.c", folder)
+    return with_balancing(MPICH, PROGRAM, folder)
 
 
 @pytest.mark.parametrize("what", CASES)
@@ -49,3 +57,16 @@ def test_ranks_agree(what: str, program: Path) -> None:
     for call, right in zip(calls, CASES[what], strict=True):
         assert call.startswith(right)
     assert ERRORS.get(what, "") in done.stderr
+
+
+def test_each_host_of_a_launcher_has_a_board(
+    several_hosts: SeveralHosts, tmp_path: Path
+) -> None:
+    """Hosts have one, two and three ranks; each is a name of its own."""
+    program = with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM, tmp_path)
+    is_hydra = several_hosts.mpi.is_hydra
+    option = ["-hosts"] if is_hydra else ["--bind-to", "none", "--host"]
+    words = [*option, "alpha:2,beta:3,gamma:1", "-n", 6, program, "nothing"]
+    done = several_hosts.run(*words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["++++++ on boards"] * 6

@@ -61,7 +61,8 @@ static int try_exchange(const char* what) {
     long long tasks[8] = {1, 2, 3, 4, 5, 6}, sizes[8], held = -1;
     for (int i = 0; i < 8; ++i) sizes[i] = sizeof *tasks;
     topoloom_plan* plan = NULL;
-    int status = topoloom_balance(MPI_COMM_WORLD, rank == 0 ? 6 : 0, NULL, &plan);
+    const topoloom_balance_options options = {.makes_room = strncmp(what, "promised", 8) == 0};
+    int status = topoloom_balance(MPI_COMM_WORLD, rank == 0 ? 6 : 0, &options, &plan);
     if (status != MPI_SUCCESS) return status;
     const int is_last = rank == 2, is_giver = rank == 0;
     const int is_sized = strncmp(what, "sized", 5) == 0;
@@ -69,9 +70,11 @@ static int try_exchange(const char* what) {
     void* array = tasks;
     int bytes = sizeof *tasks;
     if (strcmp(what, "room") == 0 && is_last) room = 1;
+    if (strcmp(what, "promised-room") == 0 && is_last) room = 1;
     if (strcmp(what, "negative-room") == 0 && is_last) room = -1;
     if (strcmp(what, "null") == 0 && is_last) array = NULL;
     if (strcmp(what, "null-giver") == 0 && is_giver) array = NULL;
+    if (strcmp(what, "promised-giver") == 0 && is_giver) array = NULL;
     if (strcmp(what, "bytes") == 0 && is_last) bytes = 0;
     if (strcmp(what, "sized-negative") == 0 && is_giver) sizes[1] = -1;
     const long long byte_room = strcmp(what, "sized-room") == 0 && is_last ? 9 : (long long)sizeof tasks;
@@ -86,9 +89,10 @@ static int try_exchange(const char* what) {
 }
 
 static const char* const mistakes[] = {
-    "count",  "sum",           "method", "option",     "machine", "slot",       "shared-slot",   "seconds",
-    "differ", "rounds",        "talk",   "patience",   "more",    "less",       "nobody",        "freed",
-    "room",   "negative-room", "null",   "null-giver", "bytes",   "sized-room", "sized-negative"};
+    "count",       "sum",        "method", "option",     "machine",        "slot",
+    "shared-slot", "seconds",    "differ", "rounds",     "talk",           "patience",
+    "more",        "less",       "nobody", "freed",      "room",           "negative-room",
+    "null",        "null-giver", "bytes",  "sized-room", "sized-negative", "promised-giver"};
 
 static int make(const char* what) {
     const topoloom_balance_options usual = {0};
