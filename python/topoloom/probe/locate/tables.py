@@ -119,12 +119,13 @@ def _rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
         first, second, text = (cell.strip() for cell in cells)
         for host in (first, second):
             if host not in number:
-                raise Error(f"{where}: host '{host:.60}' is not one of the machine's")
+                what = "a host or GPU" if parts.by_gpu else "a host"
+                raise Error(f"{where}: '{host:.60}' is not {what} of the machine")
         if first == second:
             raise Error(f"{where}: {first} is measured with itself")
         a, b = sorted((number[first], number[second]))
         if (a < len(parts.hosts)) is not (b < len(parts.hosts)):
-            raise Error(f"{where}: {first} and {second} are a host and a GPU of one")
+            raise Error(f"{where}: {first} and {second} are a host and a GPU")
         yield header[2], Row((a, b), _seconds(text, header[2], where))
 
 

@@ -82,7 +82,8 @@ def locate_bad_parts(
     for path in dict.fromkeys(map(str, measured)):  # twice is not measured again
         files = files_of(path)
         if not files:
-            raise Error(f"{path}: there is no such file")
+            what = "has no files" if Path(path).is_dir() else "there is no such file"
+            raise Error(f"{path}: {what}")
         is_dump = trace_format(path) == "nccl-inspector"
         (dumps if is_dump else tables).extend(files)
     tests: list[Test] = tests_of_tables(tables, parts)
@@ -90,7 +91,7 @@ def locate_bad_parts(
     if dumps:
         of_dumps, doubts = tests_of_dumps(dumps, parts, partial)
         tests += of_dumps
-        parts = parts.told_apart([test.pairs for test in of_dumps])
+    parts = parts.told_apart([test.pairs for test in tests])
     return LocatedParts(locate(parts, tests), parts.hosts, parts.ends, doubts)
 
 

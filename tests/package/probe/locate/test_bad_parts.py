@@ -92,6 +92,33 @@ def test_gpus_are_measured_each_with_one_of_its_rail(
     assert located("host 3") == [["host 3", "what the NICs of host 3 share"]]
 
 
+def test_nvlink_pairs_tell_gpus_from_their_nics(tmp_path: Path) -> None:
+    """GPUs of a host that are fast between themselves are good: it is the NIC."""
+
+    def located(inside: float) -> list[list[str]]:
+        pairs = [(3, 0), (3, 1), (3, 2), (0, 1), (4, 5), (2, 6), (1, 7), (6, 7)]
+        rows = [
+            f"host {a} GPU 1,host {b} GPU 1,{20 if 3 in (a, b) else 50}\n"
+            for a, b in pairs
+        ]
+        others = [(3, 4), (3, 5), (1, 2), (0, 6)]
+        rows += [f"host {a} GPU 0,host {b} GPU 0,50\n" for a, b in others]
+        for host in range(6):
+            rate = inside if host == 3 else 400
+            rows.append(f"host {host} GPU 0,host {host} GPU 1,{rate}\n")
+        table = tmp_path / "t.csv"
+        table.write_text("".join(["a,b,GB/s\n", *rows]))
+        return [b.parts for b in locate_bad_parts("rails:4:8:1", [table]).found.bad]
+
+    assert located(400) == [["NIC or cable of host 3 GPU 1 to unit 0 rail 1"]]
+    assert located(160) == [["host 3 GPU 1"]]
+
+
+def test_an_empty_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=f"{tmp_path}: has no files"):
+        locate_bad_parts("tree:4:4", [tmp_path])
+
+
 def test_hosts_of_several_gpus_can_be_measured_whole(tmp_path: Path) -> None:
     table = tmp_path / "whole.csv"
     pairs = [(0, 1), (2, 3), (3, 4), (3, 5), (6, 7), (1, 2), (4, 5)]
@@ -213,7 +240,7 @@ def test_what_dumps_cannot_say_is_said(cluster: Path, tmp_path: Path) -> None:
         ("", ":1: the first line is a,b,UNIT"),
         ("a,b,furlongs\n", ":1: the first line is a,b,UNIT"),
         ("a,b,GB/s\ncn00,cn01\n", ":2: has 2 columns instead of 3"),
-        ("a,b,GB/s\ncn00,cn99,1\n", ":2: host 'cn99' is not one of the machine's"),
+        ("a,b,GB/s\ncn00,cn99,1\n", ":2: 'cn99' is not a host of the machine"),
         ("a,b,GB/s\n\ncn00,cn00,1\n", ":3: cn00 is measured with itself"),
         ("a,b,us\ncn00,cn01,-1\n", ":2: '-1' is not a number above 0"),
         ("a,b,us\ncn00,cn01,nan\n", ":2: 'nan' is not a number above 0"),
