@@ -91,6 +91,7 @@ static void break_promise(const struct topoloom_tasks_moving* moving) {
 
 static int start(struct topoloom_tasks_moving given, topoloom_exchange_request* moving) {
     struct plan* plan = given.plan;
+    forget_raised();
     struct topoloom_tasks_moving* made = malloc(sizeof *made);
     if (made == NULL) return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "there is no memory");
     *made = given;
@@ -192,6 +193,7 @@ int topoloom_exchange_test(topoloom_exchange_request moving, int* done) {
 int topoloom_exchange_finish(topoloom_exchange_request* given, long long* held) {
     struct topoloom_tasks_moving* moving = *given;
     long long here = 0;
+    forget_raised();
     while (!step_moving(moving, true)) {
     }
     *given = NULL;

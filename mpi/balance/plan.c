@@ -82,6 +82,7 @@ int topoloom_plan_given(MPI_Comm comm, long long count, int to_count, const int*
                         const long long* tasks_to, const topoloom_balance_options* options,
                         topoloom_plan** plan) {
     struct state* state = NULL;
+    forget_raised();
     int status = find_state(comm, &state);
     if (status != MPI_SUCCESS) return status;
     long long *given = calloc((size_t)state->ranks, sizeof *given),

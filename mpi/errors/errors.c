@@ -32,4 +32,6 @@ int raise_error(MPI_Comm comm, int error_class, const char* name, const char* fo
     return error_class;
 }
 
+void forget_raised(void) { last.status = MPI_SUCCESS; }
+
 const char* why_raised(int status) { return last.status == status ? last.text : ""; }

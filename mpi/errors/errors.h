@@ -12,6 +12,8 @@ bool is_fatal(MPI_Comm comm);
 /// `name` is that of the call, without topoloom_.
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+/// For a call that begins: an error of MPI itself is not explained by what was raised before.
+void forget_raised(void);
 /// Why the last error of this thread was raised, if it was of this class, else an empty text.
 const char* why_raised(int status);
 
