@@ -145,7 +145,8 @@ def _check(scheduler: str) -> None:
 
 
 def _slurm(shape: Shape) -> list[str]:
-    switches = -(-shape.hosts // shape.leaf)
+    filled = shape.leaf // shape.segment * shape.segment  # of a leaf, by segments
+    switches = -(-shape.hosts // max(1, filled))
     lines = [
         f"#SBATCH --nodes={shape.hosts}",
         f"#SBATCH --gpus-per-node={shape.gpus}",

@@ -52,6 +52,8 @@ class View:
         divided by what is proven of all placements.
     made
         The file that it comes from; None for the launcher's own order.
+    part_loads
+        Bytes on each link, of each of the report's parts.
     """
 
     name: str
@@ -61,6 +63,7 @@ class View:
     gaps: Mapping[str, float | None]
     made: PlacementFile | None = None
     file: str = ""
+    part_loads: Sequence[Array] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Report:
     simulator, simulated
         What simulated the first of the views, and what came of each, as
         `topoloom.tasks.simulate_placements` has it; "" and none if nothing did.
+    parts
+        Names of what the graph is the sum of, such as the axes of a mesh.
     """
 
     graph: CommGraph
@@ -99,6 +104,7 @@ class Report:
     node: NodeParts = NO_PARTS
     simulator: str = ""
     simulated: Sequence[Mapping[str, Any]] = ()
+    parts: tuple[str, ...] = ()
 
     @property
     def machine(self) -> Machine:
@@ -130,7 +136,8 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     check_size(report.graph.rank_count, len(allocation.nodes))
     pack = Pack()
     busiest = _busiest_links(report)
-    links = np.sort(busiest[: MAX_LINKS // len(report.views)])
+    loads = len(report.views) * (1 + len(report.parts))
+    links = np.sort(busiest[: MAX_LINKS // loads])
     facts = {
         "ranks": report.graph.rank_count,
         "slotsPerNode": machine.slots_per_node,
@@ -139,6 +146,7 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
         "inSeconds": busyness(machine).in_seconds,
         "shape": [int(extent) for extent in machine.shape],
         "best": report.best,
+        "parts": list(report.parts),
         **_add_machine(pack, machine, allocation, links),
     }
     _add_nodes(pack, report)
@@ -223,6 +231,8 @@ def _add_view(
 ) -> dict[str, Any]:
     judgement, nodes = view.judgement, np.asarray(allocation.nodes)
     pack.add_amounts(f"{key}.load", np.asarray(judgement.loads)[links])
+    for part, loads in enumerate(view.part_loads):
+        pack.add_amounts(f"{key}.load{part}", np.asarray(loads)[links])
     per_node = allocation.machine.slots_per_node
     index = np.zeros(allocation.machine.node_count, dtype=np.int64)
     index[nodes] = np.arange(len(nodes))

@@ -70,6 +70,7 @@ def facts(report: Report) -> dict[str, Any]:
             f"{machine_name(machine, report.node)}"
         ),
         "views": [view.name for view in report.views],
+        "parts": report.parts,
         "best": report.best,
         "numbers": _numbers(before, after, machine),
         "measures": _measures(report.views, report.best, machine),

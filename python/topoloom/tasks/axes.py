@@ -18,10 +18,11 @@ from topoloom.graphs.axes import (
     MeshOrders,
     Traffic,
     check_fit,
+    mesh_graph,
     order_axes,
     rank_order,
 )
-from topoloom.graphs.layouts import Layout, LayoutOrders, order_layouts
+from topoloom.graphs.layouts import Layout, LayoutOrders, layout_graph, order_layouts
 from topoloom.graphs.nccl_layouts import graph_by_nccl
 from topoloom.launch.scheduler_requests import SCHEDULERS
 from topoloom.nodes.hosts import slots_per_host
@@ -78,6 +79,19 @@ class MappedAxes:
         devices = orders.device_of_rank(self.chosen)
         slots = orders.allocation.slot_count
         return graph_by_nccl(layout, orders.traffic, devices, slots, self.gpus_per_node)
+
+    @property
+    def phase_names(self) -> list[str]:
+        """Name the axes that each phase of `graph` is sent along."""
+        orders, names = self.orders, list[str]()
+        for one in orders.traffic:
+            if isinstance(orders, MeshOrders):
+                _, phases = mesh_graph(orders.mesh, [one])
+            else:
+                _, phases = layout_graph(orders.layout(self.chosen), [one])
+            alone = self.gpus_per_node is not None and one.collective != "chain"
+            names += [one.name] * (1 if alone else len(phases))
+        return names
 
     def by_nccl(self, gpus_per_node: int | None = None) -> MappedAxes:
         """Give the same orders with the messages of NCCL.

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
     from topoloom._core import Allocation, Bounds, CommGraph, Placement
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.report.data import Report, View
 
+#: Parts of a pattern whose loads a page shows; of more, none.
+MAX_PARTS = 12
 LAUNCHER = "block (default)"  # as `map` and `judge` call it
 
 
@@ -31,6 +35,7 @@ class _Problem(NamedTuple):
     bounds: Bounds | None
     views: int
     phases: Sequence[CommGraph]
+    parts: Mapping[str, Sequence[CommGraph]]
 
 
 def report_of(
@@ -40,8 +45,12 @@ def report_of(
     phases: Sequence[CommGraph],
     proof: str = "",
     command: tuple[str, ...] = (),
+    names: Sequence[str] = (),
 ) -> Report:
-    """Judge placements of one job, and the launcher's own order before them."""
+    """Judge placements of one job, and the launcher's own order before them.
+
+    `names` are those of the phases; those of the same name are a part of the page.
+    """
     from topoloom.report.data import Report
     from topoloom.tasks.optimality_gap import quick_bounds
     from topoloom.tasks.problem import launcher_default
@@ -51,7 +60,11 @@ def report_of(
     shared = any(one.file.placement.shared for one in made)
     # Of slots that overflow nothing is proven.
     bounds = None if shared else quick_bounds(graph, where, phases)
-    problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases)
+    few = len(set(names)) <= MAX_PARTS
+    parts: dict[str, list[CommGraph]] = {name: [] for name in names if few}
+    for name, phase in zip(names if parts else (), phases, strict=True):
+        parts[name].append(phase)
+    problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases, parts)
     block = launcher_default(graph, where, shared, first.capacities)
     views = [_view(problem, LAUNCHER, block)]
     for one, name in zip(made, _names(made), strict=True):
@@ -69,6 +82,7 @@ def report_of(
         proof=proof,
         switches=first.switches,
         node=first.node,
+        parts=tuple(parts),
     )
 
 
@@ -116,6 +130,12 @@ def _view(
     )
     values = predicted(problem.graph, problem.where, placement, problem.phases)
     values |= measure_values(judgement, problem.shared)
+    part_loads = [
+        np.sum(
+            [judge(phase, problem.where, placement).loads for phase in phases], axis=0
+        )
+        for phases in problem.parts.values()
+    ]
     return View(
         name=name,
         placement=placement,
@@ -124,4 +144,5 @@ def _view(
         gaps=gaps(values, problem.bounds),
         made=made.file if made else None,
         file=made.path if made else "",
+        part_loads=part_loads,
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from topoloom._core import CommGraph, Error, OperationGraph
 from topoloom.graphs.graph_file import load_graph, load_operations
-from topoloom.graphs.phases import load_phases
+from topoloom.graphs.phases import load_phase_names, load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.data import Report, View
 from topoloom.simulate import load_simulator, with_switch
@@ -125,7 +125,8 @@ def write_report(
         )
     made = [Made(file, str(path)) for path, file in zip(placements, files, strict=True)]
     phases = load_phases(graph_file)
-    report = report_of(graph, graph_file, made, phases, command=command)
+    names = load_phase_names(graph_file)
+    report = report_of(graph, graph_file, made, phases, command=command, names=names)
     inputs = [*placements, Path(graph_file)]
     if output.exists() and any(output.samefile(path) for path in inputs):
         raise Error(f"{output} is read for the page; name another file for it")

@@ -125,6 +125,49 @@ def test_another_view_shows_other_links(opened: Opened) -> None:
     assert "block (default)" in text(page, "#hot-title")
 
 
+@pytest.mark.parametrize(
+    ("machine", "mesh", "loaded"),
+    [
+        # Rings of 4 along the last axis of a torus: its 64 links each way.
+        ("tpu-v4-cube", "tp=4,dp=4,pp=4", {"+z": 64, "-z": 64}),
+        # In a leaf switch, and the links above it carry nothing of tp.
+        ("tree:4:4,bandwidth=50GB/s:200GB/s", "tp=4,dp=4", {"up": 16, "down": 16}),
+    ],
+)
+def test_links_are_shown_by_the_axis_that_loads_them(
+    browser: Any, tmp_path: Path, machine: str, mesh: str, loaded: dict[str, int]
+) -> None:
+    axes = [axis[:2] for axis in mesh.split(",")]
+    sends = ",".join(f"{axis}={9 // (1 + n)}GB" for n, axis in enumerate(axes))
+    asked = ["--mesh", mesh, "--traffic", sends, "--machine", machine]
+    topoloom(tmp_path, "axes", *asked, "--write-pattern", "p.npz", "-o", "x.json")
+    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    shown = open_report(browser, tmp_path / "r.html")
+    page = shown.page
+    assert text(page, "#parts").split() == ["Links", "loaded", "by", "all", *axes]
+    picture = "document.getElementById('scene').toDataURL()"
+    every = page.evaluate(picture)
+    page.check("input[name=part][value='0']")
+    changed(page, picture, every)
+    assert text(page, "#hot-title").endswith(", loaded by tp")
+    page.focus("#scene-marks")
+    said, last = dict.fromkeys(loaded, 0), ""
+    while True:
+        page.keyboard.press("n")
+        read = text(page, "#scene-read")
+        if read == last:
+            break
+        found = re.match(r"Link .* (\S+): .* of tp, 100 % of .* Of all: tp ", read)
+        assert found, read
+        said[found[1]] += 1
+        last = read
+    assert said == loaded
+    page.check("input[name=part][value='']")
+    page.wait_for_function(f"every => {picture} === every", arg=every)
+    page.close()
+    assert shown.complaints == []
+
+
 def test_the_machine_turns_by_pointer_and_by_keys(opened: Opened) -> None:
     page = opened.page
     picture = "document.getElementById('scene').toDataURL()"

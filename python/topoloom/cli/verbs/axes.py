@@ -193,7 +193,8 @@ def command(
         mapped = mapped.by_nccl(gpus_per_node)
     if write_pattern is not None:
         graph, phases = mapped.graph
-        save_graph(write_pattern, graph, {"phases": phase_array(phases)})
+        kept = {"phases": phase_array(phases), "phase_names": mapped.phase_names}
+        save_graph(write_pattern, graph, kept)
     if output is not None:
         result = mapped.placement_file(
             hosts=given.hosts,

@@ -30,10 +30,17 @@ async function main() {
     nodes.show(view);
     fillHot(model, view, scene);
   };
+  const chosen = () => model.views[document.querySelector('input[name="view"]:checked').value];
   for (const choice of document.querySelectorAll('input[name="view"]')) {
-    choice.addEventListener("change", () => show(model.views[choice.value]));
+    choice.addEventListener("change", () => show(chosen()));
   }
-  show(model.views[document.querySelector('input[name="view"]:checked').value]);
+  for (const choice of document.querySelectorAll('input[name="part"]')) {
+    choice.addEventListener("change", () => {
+      model.choosePart(choice.value === "" ? null : Number(choice.value));
+      show(chosen());
+    });
+  }
+  show(chosen());
   const redraw = () => {
     scene.redraw();
     matrix.redraw();
@@ -48,13 +55,14 @@ async function main() {
 
 /** The busiest links as a table: what the picture shows, for all readers. */
 function fillHot(model, view, scene) {
-  const rows = Array.from(view.hot.slice(0, HOTTEST), (link) => {
+  const why = (link) => (model.part === null ? model.loaders(view, link) : model.byPart(view, link));
+  const rows = Array.from(view.busiest.slice(0, HOTTEST), (link) => {
     const row = document.createElement("tr");
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = model.linkName[link];
     button.addEventListener("click", () => scene.choose({ link }));
-    const cells = [button, model.load(view, link), model.loaders(view, link)].map((content, index) => {
+    const cells = [button, model.load(view, link), why(link)].map((content, index) => {
       const cell = document.createElement(index === 0 ? "th" : "td");
       cell.append(content);
       return cell;
@@ -65,7 +73,9 @@ function fillHot(model, view, scene) {
     return row;
   });
   document.querySelector("#hot tbody").replaceChildren(...rows);
-  document.getElementById("hot-title").textContent = `The busiest links with ranks placed by ${view.name}`;
+  const loaded = model.part === null ? "" : `, loaded by ${model.parts[model.part]}`;
+  document.getElementById("hot-by").textContent = model.part === null ? "who loads it most" : "all that loads it";
+  document.getElementById("hot-title").textContent = `The busiest links with ranks placed by ${view.name}${loaded}`;
 }
 
 main().catch(cannotDraw);

@@ -20,7 +20,20 @@ export class Model {
     this.nodesAt = new Map();
     this.nodeVertex.forEach((vertex, node) => push(this.nodesAt, vertex, node));
     this.views = facts.views.map((view, index) => new View(this, view, `view${index}.`, arrays));
+    this.choosePart(null);
+  }
+
+  /** Show the loads of a part of the messages, by its number; null for all of them. */
+  choosePart(part) {
+    this.part = part;
+    for (const view of this.views) view.choosePart(this, part);
     this.top = Math.max(...this.views.map((view) => view.top));
+  }
+
+  /** What loads a link by part, in words. */
+  byPart(view, link) {
+    const loads = this.parts.map((name, part) => [name, view.partLoads[part][link]]);
+    return loads.flatMap(([name, load]) => (load > 0 ? [`${name} ${bytes(load)}`] : [])).join(", ") || "nobody";
   }
 
   nodeName(node) {
@@ -50,7 +63,11 @@ export class Model {
 
   describeLink(view, link) {
     const share = percent(view.busy[link] / (this.top || 1));
-    return `Link ${this.linkName[link]}: ${this.load(view, link)}, ${share} of the busiest. Loaded by ${this.loaders(view, link)}.`;
+    const parts = this.parts.length > 1 ? ` Of all: ${this.byPart(view, link)}.` : "";
+    if (this.part !== null) {
+      return `Link ${this.linkName[link]}: ${this.load(view, link)} of ${this.parts[this.part]}, ${share} of the busiest.${parts}`;
+    }
+    return `Link ${this.linkName[link]}: ${this.load(view, link)}, ${share} of the busiest. Loaded by ${this.loaders(view, link)}.${parts}`;
   }
 
   describeNode(view, node) {
@@ -62,10 +79,8 @@ export class Model {
 class View {
   constructor(model, facts, key, arrays) {
     Object.assign(this, facts);
-    this.load = arrays[`${key}load`];
-    this.busy = this.load.map((load, link) => load / model.rate[link]);
-    this.byLoad = Uint32Array.from(this.busy, (_, link) => link).sort((a, b) => this.busy[b] - this.busy[a]);
-    this.top = this.busy.length ? this.busy[this.byLoad[0]] : 0;
+    this.whole = arrays[`${key}load`];
+    this.partLoads = model.parts.map((_, part) => arrays[`${key}load${part}`]);
     this.slot = arrays[`${key}slot`];
     this.bytesOut = arrays[`${key}bytes_out`];
     this.bytesIn = arrays[`${key}bytes_in`];
@@ -79,6 +94,14 @@ class View {
     this.node = this.slot.map((slot) => Math.floor(slot / model.slotsPerNode));
     this.byNode = new Map();
     this.node.forEach((node, rank) => push(this.byNode, node, rank));
+  }
+
+  choosePart(model, part) {
+    this.load = part === null ? this.whole : this.partLoads[part];
+    this.busy = this.load.map((load, link) => load / model.rate[link]);
+    this.byLoad = Uint32Array.from(this.busy, (_, link) => link).sort((a, b) => this.busy[b] - this.busy[a]);
+    this.top = this.busy.length ? this.busy[this.byLoad[0]] : 0;
+    this.busiest = part === null ? this.hot : this.byLoad.filter((link) => this.load[link] > 0);
   }
 
   ranksOf(node) {

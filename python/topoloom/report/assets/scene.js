@@ -358,9 +358,10 @@ export class Scene {
 
   /** Step through the busiest links. */
   step(by) {
-    const at = this.chosen?.link === undefined ? -1 : this.view.hotIndex.get(this.chosen.link) ?? -1;
-    const index = Math.min(Math.max(at + by, 0), this.view.hot.length - 1);
-    if (this.view.hot.length) this.choose({ link: this.view.hot[index] });
+    const { busiest } = this.view;
+    const at = this.chosen?.link === undefined ? -1 : busiest.indexOf(this.chosen.link);
+    const index = Math.min(Math.max(at + by, 0), busiest.length - 1);
+    if (busiest.length) this.choose({ link: busiest[index] });
   }
 
   choose(found) {
