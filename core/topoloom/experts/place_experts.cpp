@@ -14,6 +14,7 @@
 #include "topoloom/experts/measure.hpp"
 #include "topoloom/experts/node_search.hpp"
 #include "topoloom/experts/packing.hpp"
+#include "topoloom/experts/relief.hpp"
 #include "topoloom/experts/replica_search.hpp"
 #include "topoloom/experts/replicas.hpp"
 
@@ -86,11 +87,15 @@ class Search {
     void try_from(const std::vector<std::uint32_t>& start) {
         if (start.empty()) return;
         take(start);
-        if (layer_.tokens() > 0) bring_together(start);
+        if (layer_.tokens() > 0) bring_together(start, hot);
     }
 
-    /// Begins with blocks of experts where that alone is better than what was found, whatever the loads.
-    void try_blocks() { try_on_nodes(blocks_on_nodes(layer_.loads, gpus_)); }
+    /// Begins with blocks of consecutive experts.
+    void try_blocks() {
+        std::vector<std::uint32_t> order(layer_.loads.size());
+        std::iota(order.begin(), order.end(), 0U);
+        try_in_order(order);
+    }
 
     /// Begins with groups of experts that tokens choose together, each once, and their replicas on the same node: the
     /// other starts spread replicas over nodes, which breaks groups.
@@ -111,14 +116,19 @@ class Search {
         const auto& group = search.node_of();
         std::stable_sort(order.begin(), order.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return group[a] < group[b]; });
-        try_on_nodes(blocks_on_nodes(layer_.loads, gpus_, order));
+        try_in_order(order);
     }
 
-    void try_on_nodes(const std::vector<std::uint32_t>& start) {
+    /// Takes blocks of neighbors in this order, or begins with them where that is better than what was found, whatever the
+    /// loads: nodes with too much are relieved first, half of the slack left for GPUs.
+    void try_in_order(std::span<const std::uint32_t> order) {
+        const auto blocks = blocks_on_nodes(layer_.loads, gpus_, order);
+        if (blocks.empty()) return;
+        take(blocks);
+        const auto start = relieved_blocks(layer_, gpus_, order, slack_ * 0.5);
         if (start.empty() || measure(start).visits >= visits_) return;
         take(start);
-        constexpr double heat = 0.1;  // more melts the blocks, in four times the time
-        bring_together(start, heat);
+        bring_together(start, cool);
     }
 
     /// Replicas on different nodes, most of those that can be spared of the busiest experts, if none takes more than a
@@ -225,8 +235,15 @@ class Search {
         return tokens;
     }
 
+    /// Shares of the temperature that annealing begins with: of replicas between nodes, then of packed ones.
+    struct Heat {
+        double nodes, gpus;
+    };
+    static constexpr Heat hot{1, 0.3};
+    static constexpr Heat cool{0.1, 0.05};  // more melts blocks, in four times the time
+
     /// Searches for nodes where tokens find more of their experts, from a placement on.
-    void bring_together(std::span<const std::uint32_t> start, double heat = 1) {
+    void bring_together(std::span<const std::uint32_t> start, const Heat& heat) {
         Counts counts(layer_.loads.size(), 0);
         for (const std::uint32_t expert : start) ++counts[expert];
         const auto replicas = list_replicas(layer_.loads, counts);
@@ -243,9 +260,9 @@ class Search {
         for (const double part : {0.9, 0.3}) {  // of the slack, for nodes: GPUs need the rest
             NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
                               most_on_node(counts));
-            search.anneal(swaps, slack_ * part, heat, rng_);
+            search.anneal(swaps, slack_ * part, heat.nodes, rng_);
             if (!search.pack(most_)) continue;
-            take(slots_of(gpus_, replicas, search.settle(most_, swaps / 2, 0.3, rng_)));
+            take(slots_of(gpus_, replicas, search.settle(most_, swaps / 2, heat.gpus, rng_)));
             return;
         }
         NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),

@@ -14,6 +14,7 @@
 #include "topoloom/experts/measure.hpp"
 #include "topoloom/experts/packing.hpp"
 #include "topoloom/experts/place_experts.hpp"
+#include "topoloom/experts/relief.hpp"
 #include "topoloom/experts/replicas.hpp"
 
 using namespace topoloom;
@@ -92,6 +93,40 @@ TEST_CASE("blocks of experts stay on their nodes") {
     CHECK(std::count(held.begin(), held.end(), 9U) == 2);  // of the two GPUs of its node
     CHECK(blocks_on_nodes(std::vector<double>(30, 1.0), gpus).empty());
     CHECK(blocks_on_nodes(loads, ExpertGpus(Ids{0, 0, 1}, 16)).empty());
+}
+
+TEST_CASE("a busy block is relieved by copies, and others stay where they are") {
+    Rng rng(8, 0);
+    std::vector<std::int64_t> choices;
+    for (int token = 0; token < 2000; ++token) {
+        const std::uint32_t group = rng.below(5) % 4;  // the first is chosen twice as often
+        const std::uint32_t first = rng.below(8);
+        for (std::uint32_t i = 0; i < 3; ++i) choices.push_back(8 * group + (first + i) % 8);
+    }
+    const auto loads = counted(choices);
+    const ExpertLayer layer{loads, choices, 3};
+    const ExpertGpus gpus(nodes, 6);
+    Ids order(experts);
+    std::iota(order.begin(), order.end(), 0U);
+    for (const double over : {0.0, 0.1, 0.3}) {
+        const Ids held = relieved_blocks(layer, gpus, order, over);
+        CHECK(each_is_held_once_per_gpu(held, 6));
+        Ids away(4, 0);
+        for (std::size_t slot = 0; slot < held.size(); ++slot) {
+            const std::uint32_t block = held[slot] / 8;
+            if (block != gpus.node(slot / 6)) ++away[block];
+        }
+        CHECK(away[0] > 0);
+        CHECK(away[1] + away[2] + away[3] == 0);
+        const double load = measure_experts(layer, gpus, ExpertDispatch::spread, held).load_max;
+        const double before =
+            measure_experts(layer, gpus, ExpertDispatch::spread, blocks_on_nodes(loads, gpus)).load_max;
+        CHECK(load < before);
+    }
+    CHECK(relieved_blocks(layer, gpus, order, 1) == blocks_on_nodes(loads, gpus));  // nothing is too much
+    CHECK(relieved_blocks(layer, ExpertGpus(nodes, 4), order, 0) ==
+          blocks_on_nodes(loads, ExpertGpus(nodes, 4)));  // without slots for copies
+    CHECK(relieved_blocks(layer, ExpertGpus(Ids{0, 0, 1}, 16), order, 0).empty());
 }
 
 TEST_CASE("tokens that are limited to groups visit no more nodes than groups") {
