@@ -114,8 +114,11 @@ class Located:
         }
 
 
-def locate(parts: Parts, tests: Sequence[Test]) -> Located:
-    """Say which parts explain tests, and which pairs of hosts to measure next."""
+def locate(parts: Parts, tests: Sequence[Test], controls: bool = True) -> Located:
+    """Say which parts explain tests, and which pairs of ends to measure next.
+
+    `controls` adds pairs that say what is usual, where that is not known already.
+    """
     coverage = parts.coverage([test.pairs for test in tests])
     beliefs = weigh(coverage, [test.ratio for test in tests], len(parts.classes))
     left = unsettled(parts, beliefs)
@@ -135,7 +138,7 @@ def locate(parts: Parts, tests: Sequence[Test]) -> Located:
         len(parts.nodes),
         int(suspects),
         int(np.sum(left[beliefs.open] > 0)),
-        next_round(parts, beliefs),
+        next_round(parts, beliefs, controls),
     )
 
 
@@ -152,13 +155,13 @@ def locate_by_rounds(
 ) -> tuple[Located, int]:
     """Measure round after round until all is known; return what is, and the rounds.
 
-    `goes_on` says whether there is time for another round.
+    What is usual is known. `goes_on` says whether there is time for another round.
     """
     known = list(tests)
-    found = locate(parts, known)
+    found = locate(parts, known, controls=False)
     rounds = 0
     while found.plan and rounds < most_rounds(len(parts.nodes)) and goes_on():
         known += measure(found.plan)
         rounds += 1
-        found = locate(parts, known)
+        found = locate(parts, known, controls=False)
     return found, rounds

@@ -48,7 +48,7 @@ def unsettled(parts: Parts, beliefs: Beliefs) -> Values:
     return chances
 
 
-def next_round(parts: Parts, beliefs: Beliefs) -> list[Pair]:
+def next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pair]:
     """Choose pairs of ends; none if all that pairs can say is known."""
     worth = unsettled(parts, beliefs)
     if not worth.any():
@@ -71,7 +71,9 @@ def next_round(parts: Parts, beliefs: Beliefs) -> list[Pair]:
         order = np.argsort(-scores, kind="stable")[: _LOOKED * len(parts.nodes)]
         order = order[scores[order] > 0]
         if not len(order):
-            return sorted([*chosen, *_controls(parts, chosen, unsure, taken)])
+            if controls:
+                chosen += _controls(parts, chosen, unsure, taken)
+            return sorted(chosen)
         for test in order.tolist():
             entries = slice(*tests.starts[test : test + 2])
             classes = tests.classes[entries][visible[entries]]
