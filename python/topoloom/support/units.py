@@ -108,6 +108,8 @@ def format_bytes(amount: float) -> str:
 
 def exact_bytes(amount: int) -> str:
     """Write an amount of bytes for `parse_bytes`: ``512 GB``, ``3 KiB``, ``1025 B``."""
+    if amount == 0:
+        return "0 B"
     units = [(_PREFIX[unit], f"{unit}B") for unit in _PREFIX if unit not in ("K", "ki")]
     size, unit = max(pair for pair in units if amount % pair[0] == 0)
     return f"{amount // size} {unit}"

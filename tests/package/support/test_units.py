@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.support.units import (
+    exact_bytes,
     format_bytes,
     format_count,
     format_seconds,
@@ -95,6 +96,12 @@ def test_decimals_are_read_as_they_are_written(thousandths: int, unit: str) -> N
     power = {"kB": 1, "MB": 2, "GB": 3, "TB": 4}[unit]
     written = f"{thousandths // 1000}.{thousandths % 1000:03}{unit}"
     assert parse_bytes(written) == thousandths * 1000 ** (power - 1)
+
+
+@given(st.integers(0, 2**50))
+def test_exact_bytes_are_read_again(amount: int) -> None:
+    assert parse_bytes(exact_bytes(amount)) == amount
+    assert exact_bytes(0) == "0 B"
 
 
 def test_amounts_are_written_for_people() -> None:

@@ -33,7 +33,7 @@ _COLLECTIVES = {
 }
 
 #: Numbers of the schema: kinds of nodes, fields of nodes and of attributes.
-_SEND, _COLLECTIVE = 5, 7
+_SEND, _RECEIVE, _COLLECTIVE = 5, 6, 7
 _KIND, _ATTRIBUTE = 3, 10
 _NAME, _BOOLEANS, _STRING = 1, 28, 29
 _SIGNED = (15, 17)
@@ -55,13 +55,18 @@ def read_chakra(files: Sequence[Path]) -> Trace:
     if not traces:
         raise Error(f"{files[0]}: there is no .et file beside it")
     ranks = 1 + max([*traces, *(max(members) for members in groups.values())])
-    trace = Trace(ranks)
+    trace, communicates = Trace(ranks), False
     for rank, file in sorted(traces.items()):
         trace.seen.add(rank)
         with named(file):
             for number, message in enumerate(delimited(content(file))):
                 if number:  # the first has the version
-                    _read_node(trace, rank, message, groups)
+                    communicates |= _read_node(trace, rank, message, groups)
+    if not communicates:
+        trace.lose(
+            "no node communicates: chakra_converter makes those of NCCL's kernels, "
+            "which jobs without GPUs do not have"
+        )
     trace.expect_all()
     return trace
 
@@ -80,7 +85,8 @@ def _groups(document: Any) -> dict[str, list[int]]:
 
 def _read_node(
     trace: Trace, rank: int, message: bytes, groups: dict[str, list[int]]
-) -> None:
+) -> bool:
+    """Count what a node sends; returns whether it communicates."""
     kind: int | bytes = 0
     attributes: dict[str, Any] = {}
     for number, value in fields(message):
@@ -89,8 +95,20 @@ def _read_node(
         elif number == _ATTRIBUTE and isinstance(value, bytes):
             name, held = _attribute(value)
             attributes[name] = held
-    if kind not in (_SEND, _COLLECTIVE) or attributes.get("is_cpu_op") == 1:
-        return
+    if kind not in (_SEND, _RECEIVE, _COLLECTIVE) or attributes.get("is_cpu_op") == 1:
+        return False
+    if kind != _RECEIVE:
+        _count(trace, rank, kind, attributes, groups)
+    return True
+
+
+def _count(
+    trace: Trace,
+    rank: int,
+    kind: int | bytes,
+    attributes: dict[str, Any],
+    groups: dict[str, list[int]],
+) -> None:
     size = attributes.get("comm_size")
     if size is None:
         trace.lose("a node does not say its comm_size")

@@ -50,6 +50,14 @@ def missing(folder: Path, what: str) -> list[str]:
     return read_trace(folder, partial=True).losses
 
 
+def test_chakra_traces_of_a_job_without_gpus_are_not_taken_for_silence(
+    folder: Path,
+) -> None:
+    write_chakra(Job((2, 2, 1), ()), folder)
+    (loss,) = missing(folder, "no node communicates")
+    assert "NCCL's kernels" in loss
+
+
 def test_groups_of_gloo_are_held_to_the_sizes_of_collectives(folder: Path) -> None:
     job = Job((4, 1, 1), (Step("allgather", (0,), 8, 1),))
     write_flight_recorder(job, folder, by_gloo=True)
