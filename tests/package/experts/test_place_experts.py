@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given, settings, strategies as st
 
 from topoloom import Allocation, Error, Machine
 from topoloom._core import measure_experts, place_experts
@@ -75,6 +76,27 @@ def test_every_expert_is_held_and_no_gpu_exceeds_the_slack(nearest: bool) -> Non
     after = measure_experts(loads, nodes, best, nearest=nearest)
     kept = (best != even).any(axis=1)
     assert (after[kept, 1] <= 1.02 * before[kept, 1] * (1 + 1e-6)).all()
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.05, 0.3]), st.integers(3, 4))
+def test_groups_with_replicas_keep_to_the_load_and_save_visits(
+    seed: int, slack: float, slots: int
+) -> None:
+    """Whatever the groups' loads, and however much of them has to go elsewhere."""
+    random = np.random.default_rng(seed)
+    group = random.choice(4, size=120, p=random.dirichlet([4] * 4))
+    chosen = np.argsort(random.random((120, 6)), axis=1)[:, :3]
+    choices = 6 * group[:, None] + chosen
+    loads = np.bincount(choices[::2].ravel(), minlength=24)[None].astype(float)
+    nodes = np.repeat(np.arange(4), 2)
+    even, best = place_experts(loads, nodes, slots, choices, slack=slack)
+    assert set(best[0].tolist()) == set(range(24))
+    assert all(len(set(gpu)) == slots for gpu in best.reshape(8, slots).tolist())
+    before = measure_experts(loads, nodes, even, choices[1::2])[0]
+    after = measure_experts(loads, nodes, best, choices[1::2])[0]
+    assert after[0] <= before[0]
+    assert after[1] <= before[1] * (1 + slack) * (1 + 1e-6)
 
 
 def test_experts_of_the_same_tokens_come_to_the_same_node() -> None:
