@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from topoloom import Error
+from topoloom import Allocation, Error, Machine
+from topoloom.frameworks.deepspeed import DeepSpeedJob
 from topoloom.graphs import Request, load_profile
-from topoloom.graphs.axes import Traffic
+from topoloom.graphs.axes import Traffic, parse_traffic
 from topoloom.graphs.layouts import Layout
 from topoloom.graphs.nccl_collectives import algorithm
 from topoloom.graphs.nccl_layouts import graph_by_nccl
@@ -18,6 +19,7 @@ from topoloom.graphs.patterns import make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
 from topoloom.nccl.communicator import communicator
 from topoloom.tasks import import_pattern
+from topoloom.tasks.axes import map_axes
 
 HLO = """HloModule step, num_partitions=16
 
@@ -101,6 +103,17 @@ def test_axes_send_by_nccl_on_the_nodes_where_ranks_are() -> None:
     _, crossing = graph_by_nccl(layout, traffic, spread, 16, 4)
     inside = edge_rows(crossing[1])
     assert {(t - s) % 16 for s, t in inside[:, :2].tolist()} == {4, 8, 12}
+
+
+@pytest.mark.parametrize("job", [None, DeepSpeedJob(tp=4, dp=2, pp=2)])
+def test_every_phase_has_the_name_of_its_axes(job: DeepSpeedJob | None) -> None:
+    mesh = {"tp": 4, "dp": 2, "pp": 2}
+    sends = parse_traffic("tp=3GB,dp=halving:1GB,pp=1GB", mesh)
+    machine = Machine("tree:2:2+node:4")
+    mapped = map_axes(Allocation.whole(machine), job or mesh, sends)
+    assert mapped.phase_names == ["tp", "dp", "pp"]
+    for one in (mapped, mapped.by_nccl()):
+        assert len(one.phase_names) == len(one.graph[1])
 
 
 @pytest.mark.parametrize("name", ["nccl-ring", "nccl-all-to-all"])
