@@ -13,7 +13,7 @@ DecisionTimes decision_times(const DecidingRanks& deciding, const DecisionCosts&
     const double alone = 8 * all * costs.byte_s + all * costs.rank_s;
     DecisionTimes times;
     times.gathered = rounds * costs.message_s + alone;
-    // Along the longest way scans send 58 numbers per round more than one per message: their numbers, to two over one link.
+    // On the critical path scans send 58 numbers per round more than one per message: their numbers, to two over one link.
     constexpr double round_bytes = 8 * 58;
     times.distributed = (7 * rounds + 3) * costs.message_s + rounds * round_bytes * costs.byte_s;
     times.on_boards = std::numeric_limits<double>::infinity();
