@@ -15,6 +15,7 @@ from balance import (
     exactness,
     near,
     optimality,
+    real,
     repartitions,
     scattered,
     simulated,
@@ -141,6 +142,16 @@ def _crossing(quick: bool) -> None:
     )
 
 
+def _real(quick: bool) -> None:
+    few = slice(1 if quick else None)
+    rows = [
+        [str(of.ranks), f"{of.walkers:,}", f"{of.least:.2f} to {of.most:.2f} %"]
+        for of in real.time_shares(real.RANKS[few], real.WALKERS[few])
+    ]
+    title = "Balancing of diffusion Monte Carlo on real ranks: of the processor time"
+    print_table(["ranks", "walkers per rank", "balancing"], rows, title=title, left=0)
+
+
 def _scattered(quick: bool) -> None:
     cases = [scattered.FEW] if quick else scattered.CASES
     walks = [scattered.time_scattered(*case) for case in cases]
@@ -198,6 +209,7 @@ PARTS = {
     "simulated": _simulated,
     "crossing": _crossing,
     "scattered": _scattered,
+    "real": _real,
     "repartitions": _repartitions,
 }
 

@@ -116,9 +116,13 @@ def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
         return Walk(ranks, task_bytes, times)
 
 
-def build(source: Path, folder: Path, *options: str) -> Path:
-    """Compile a program together with the library, by SimGrid's compilers."""
-    compiler = find("smpicc", "libsimgrid-dev")
+def build(source: Path, folder: Path, *options: str, real: str = "") -> Path:
+    """Compile a program together with the library, by SimGrid's compilers.
+
+    Or by those of a real MPI, such as ``openmpi``.
+    """
+    package = f"lib{real or 'simgrid'}-dev"
+    compiler = find(f"mpicc.{real}" if real else "smpicc", package)
     rooms = [MPI / "balance", MPI / "errors", MPI.parent / "core/topoloom/capi"]
     headers = [f"-I{room}" for room in rooms]
     objects = []
@@ -129,7 +133,7 @@ def build(source: Path, folder: Path, *options: str) -> Path:
             run(compiler, *flags, *headers, file, "-o", objects[-1])
     program = folder / source.stem
     if source.suffix == ".cpp":
-        compiler = find("smpicxx", "libsimgrid-dev")
+        compiler = find(f"mpicxx.{real}" if real else "smpicxx", package)
     standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
     linked = (CORE, f"-Wl,-rpath,{CORE.parent}", *options)
     run(compiler, standard, "-O2", *headers, source, *objects, *linked, "-o", program)

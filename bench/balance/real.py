@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What balancing takes of the steps of diffusion Monte Carlo on real ranks.
+
+It is processor time over processor time, since ranks may be more than cores: that of
+balancing, without what a rank computes meanwhile, over that of the step. Waits sleep.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from balance.simulated import APP, HERE, build
+from smpi import run
+
+#: Ranks, and walkers of each.
+RANKS = (2, 4, 8, 16)
+WALKERS = (2_000, 20_000, 100_000)
+#: Walkers that a rank advances in all.
+ADVANCED = 1_000_000
+RUNS = 3
+
+
+class Share(NamedTuple):
+    """Percent of a step, of several runs: the least, and the most."""
+
+    ranks: int
+    walkers: int
+    least: float
+    most: float
+
+
+def time_shares(ranks: tuple[int, ...], walkers: tuple[int, ...]) -> list[Share]:
+    """Run the program with each number of ranks and walkers."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = build(APP, folder, real="openmpi")
+        waits = folder / "sleeping_waits.so"
+        run("gcc", "-shared", "-fPIC", HERE / "sleeping_waits.c", "-o", waits)
+        return [_share(program, waits, of, each) for each in walkers for of in ranks]
+
+
+def _share(program: Path, waits: Path, ranks: int, walkers: int) -> Share:
+    command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"]
+    command += ["--mca", "mpi_yield_when_idle", "1", "-x", f"LD_PRELOAD={waits}"]
+    command += ["-n", str(ranks), str(program), "harmonic", str(ranks * walkers)]
+    command += [str(max(10, ADVANCED // walkers)), "sweep", "672"]
+    root = {f"OMPI_ALLOW_RUN_AS_ROOT{word}": "1" for word in ("", "_CONFIRM")}
+    found = []
+    for _ in range(RUNS):
+        # After a few steps the energy may be said to be wrong: it is not yet exact.
+        said = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, **root}
+        ).stdout
+        match = re.search(r"processor time ([\d.]+) %", said)
+        if match is None:
+            raise SystemExit(f"bench: {program.name} on {ranks} ranks failed")
+        found.append(float(match[1]))
+    return Share(ranks, walkers, min(found), max(found))
