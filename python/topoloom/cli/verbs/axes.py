@@ -65,7 +65,8 @@ def command(
             help="Print just the order: device numbers in the shape of the mesh for "
             "'jax', the device of every rank for 'ranks'; or of a framework's job on "
             "devices as allocated the best 'name', or the 'settings' to type. Or what "
-            "to ask 'slurm', 'kueue', 'kai' or 'volcano' for: segments of hosts.",
+            "to ask 'slurm', 'kueue', 'kai' or 'volcano' for: segments of hosts, and "
+            "groups of these under one switch.",
             autocompletion=complete.axis_orders,
         ),
     ] = None,
