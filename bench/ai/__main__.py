@@ -17,7 +17,7 @@ from ai import (
     nccl,
     profiler,
     recorded,
-    recorder,
+    recorded_worlds,
     spread,
 )
 from peers.tables import paste
@@ -79,9 +79,7 @@ def _profiler(_: argparse.Namespace) -> str:
 
 
 def _recorder(_: argparse.Namespace) -> str:
-    return recorder.recorder_table(
-        recorder.record_job(TORCH), recorder.play_world(TORCH), recorder.measure(TORCH)
-    )
+    return recorded_worlds.record_all(TORCH)
 
 
 def _experts(asked: argparse.Namespace) -> str:

@@ -7,6 +7,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import NamedTuple
@@ -80,7 +81,7 @@ def record_job(python: Path) -> Told:
     """Record the job that counts itself."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command = _torchrun(python, RANKS, "recorded_job.py", str(folder))
+        command = torchrun(python, RANKS, "recorded_job.py", str(folder))
         recorded = record_torch(command, folder / "job.npz", stdout=sys.stderr)
         said, release = Counter[str](), ""
         for file in folder.glob("counts_*.json"):
@@ -139,7 +140,7 @@ def measure(python: Path) -> Cost:
     """Measure training steps with and without the recorder."""
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "seconds.json"
-        command = _torchrun(python, 2, "step_job.py", str(file))
+        command = torchrun(python, 2, "step_job.py", str(file))
         recorded = record_torch(command, Path(name) / "p.npz", stdout=sys.stderr)
         found = json.loads(file.read_text())
     steps = 1 + STEPS_OBSERVED
@@ -159,13 +160,20 @@ def measure(python: Path) -> Cost:
 STEPS_OBSERVED = 8 * 4
 
 
-def _torchrun(python: Path, ranks: int, job: str, argument: str) -> list[str]:
+def torchrun(python: Path, ranks: int, job: str, *arguments: str) -> list[str]:
+    """Make the command that starts one of our jobs."""
     launcher = str(python.with_name("torchrun"))
-    return [launcher, f"--nproc-per-node={ranks}", str(HERE / job), argument]
+    return [launcher, f"--nproc-per-node={ranks}", str(HERE / job), *arguments]
 
 
-def recorder_table(told: Told, played: Played, cost: Cost) -> str:
-    """Write what came of it as Markdown."""
+def recorder_table(
+    told: Told,
+    played: Played,
+    cost: Cost,
+    of_frameworks: Sequence[str],
+    losses: Sequence[str],
+) -> str:
+    """Write what came of it as Markdown, with rows of frameworks and what was lost."""
     lines = [
         f"| PyTorch {told.release} | measured | target |",
         "| --- | --- | --- |",
@@ -174,10 +182,11 @@ def recorder_table(told: Told, played: Played, cost: Cost) -> str:
         f"| world of {played.ranks:,} ranks, {played.played} of them played | "
         f"{played.pairs:,} pairs, {played.differ} differ from the pattern of the axes; "
         f"{played.cpu:.0f} s of CPU time | 0 differ |",
+        *of_frameworks,
         f"| a call | {1e6 * cost.call:.0f} µs of CPU time more | |",
         f"| a step of FSDP with {cost.calls} calls, {1e3 * cost.step:.0f} ms of CPU "
         f"time | {100 * cost.part:.1f} % by its calls; {100 * cost.measured:+.1f} % "
         "between the best of 8 turns | < 2 % |",
     ]
-    losses = [*told.losses, *played.losses]
-    return "\n".join([*lines, *(f"\nLost: {one}." for one in losses)]) + "\n"
+    lost = [*told.losses, *played.losses, *losses]
+    return "\n".join([*lines, *(f"\nLost: {one}." for one in lost)]) + "\n"
