@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ai import (
+    expert_limits,
     expert_optimum,
     experts,
     frameworks,
@@ -91,6 +92,10 @@ def _experts(asked: argparse.Namespace) -> str:
             experts.experts_table(experts.compare(TORCH, wheel, asked.layers, 64)),
             expert_optimum.optimum_table(beside),
             f"58 layers of 256 experts on 64 GPUs: {seconds:.1f} s of CPU time.\n",
+            expert_limits.limits_table(
+                expert_limits.find_limits(min(asked.layers, 2), 64)
+            ),
+            expert_limits.slacks_table(expert_limits.try_slacks()),
         ]
     )
 

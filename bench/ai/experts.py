@@ -78,17 +78,19 @@ class Row(NamedTuple):
         return 1 - placed.visits / self.theirs.visits
 
 
-def draw(routing: Routing, layers: int, seed: int = 1) -> Integers:
+def draw(
+    routing: Routing, layers: int, seed: int = 1, tokens: int = TOKENS
+) -> Integers:
     """Draw the experts of tokens; shape ``(layers, tokens, chosen)``."""
     random = np.random.default_rng(seed)
-    found = np.empty((layers, TOKENS, CHOSEN), np.int64)
+    found = np.empty((layers, tokens, CHOSEN), np.int64)
     for layer in found:
         common = routing.popular * random.standard_normal(EXPERTS)
         own = routing.topical * random.standard_normal((routing.topics, EXPERTS))
-        topic = random.integers(routing.topics, size=TOKENS)
-        score = (common + own)[topic] + random.gumbel(size=(TOKENS, EXPERTS))
+        topic = random.integers(routing.topics, size=tokens)
+        score = (common + own)[topic] + random.gumbel(size=(tokens, EXPERTS))
         if routing.groups > 1:
-            by_group = score.reshape(TOKENS, routing.groups, -1)
+            by_group = score.reshape(tokens, routing.groups, -1)
             best = np.sort(by_group, axis=2)[:, :, -2:].sum(axis=2)
             worst = np.argsort(best, axis=1)[:, : routing.groups - 4]
             np.put_along_axis(by_group, worst[:, :, None], -np.inf, axis=1)

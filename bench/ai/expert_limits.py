@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What keeps tokens from visiting fewer nodes: loads, how many tokens are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ai.experts import (
+    CHOSEN,
+    EXPERTS,
+    GPUS,
+    NODES,
+    ROUTINGS,
+    TOKENS,
+    Floats,
+    Job,
+    count,
+    draw,
+)
+from topoloom import Allocation, Machine
+from topoloom.tasks import ExpertRouting, place_on_gpus
+from topoloom.tasks.experts.place import SlackCost
+
+
+class Limits(NamedTuple):
+    """Visits of our placements of a workload under a dispatch.
+
+    `more`: with four times the tokens; `free`: with twice the load on the busiest GPU;
+    `independent`: of tokens whose choices have nothing in common, on even nodes, with
+    as large a share of choices on the own node as any replicas keep there.
+    """
+
+    routing: str
+    dispatch: str
+    ours: float
+    more: float
+    free: float
+    independent: float
+
+
+def find_limits(layers: int, redundant: int) -> list[Limits]:
+    """Place all workloads with tokens: with 1 % of slack, and without what limits."""
+    nodes = np.repeat(np.arange(NODES), GPUS // NODES)
+    slots = (EXPERTS + redundant) // GPUS
+    rows = []
+    for routing in ROUTINGS:
+        choices = draw(routing, layers)
+        many = draw(routing, layers, tokens=4 * TOKENS)
+        loads = count(choices)
+        for nearest in (False, True):
+            job = Job(loads, nodes, slots, choices, nearest)
+            larger = Job(count(many), nodes, slots, many, nearest)
+            share = _least_share(loads, redundant) if nearest else None
+            rows.append(
+                Limits(
+                    routing.name,
+                    "nearest" if nearest else "spread",
+                    job.cost(job.placed(0.01)).visits,
+                    larger.cost(larger.placed(0.01)).visits,
+                    job.cost(job.placed(1.0)).visits,
+                    _independent(share),
+                )
+            )
+    return rows
+
+
+def _least_share(loads: Floats, redundant: int) -> float:
+    """Bound the choices that leave their node: further replicas keep a node's each."""
+    ordered = -np.sort(-loads / loads.sum(axis=1, keepdims=True), axis=1)
+    more = NODES - 1
+    counts = np.clip(redundant - more * np.arange(EXPERTS), 0, more)
+    return float((1 - (1 + ordered @ counts) / NODES).mean())
+
+
+def _independent(share: float | None) -> float:
+    """Count other nodes: of all choices, or of a share that goes to others alone."""
+    others = NODES - 1
+    if share is None:
+        return others * (1 - math.pow(1 - 1 / NODES, CHOSEN))
+    return others * (1 - math.pow(1 - 1 / others, CHOSEN * share))
+
+
+def try_slacks() -> tuple[SlackCost, ...]:
+    """Place 64 experts in 4 hidden groups, with 32 redundant ones, on 4 nodes."""
+    random = np.random.default_rng(1)
+    layers, tokens, groups, size = 2, 4096, 4, 16
+    numbers = random.permutation(groups * size).reshape(groups, size)
+    ids = np.empty((layers, tokens, 6), np.int64)
+    for layer in ids:
+        weight = 0.6 * random.standard_normal((groups, size))
+        group = random.integers(groups, size=tokens)
+        score = weight[group] + random.gumbel(size=(tokens, size))
+        best = np.argsort(-score, axis=1)[:, : ids.shape[2]]
+        layer[:] = numbers[group[:, None], best]
+    rows = [np.bincount(layer.ravel(), minlength=groups * size) for layer in ids]
+    routing = ExpertRouting(np.array(rows, float), ids, is_counted=True)
+    on = Allocation.whole(Machine("rails:8:4:1"))
+    return place_on_gpus(routing, on, 32, 32).tried
+
+
+def limits_table(rows: Sequence[Limits]) -> str:
+    """Write the limits as Markdown."""
+    lines = [
+        "| routing | dispatch | ours | 4 x the tokens | busiest GPU free "
+        "| independent choices |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.routing} | {row.dispatch} "
+        + "".join(f"| {value:.2f} " for value in row[2:])
+        + "|"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def slacks_table(tried: Sequence[SlackCost]) -> str:
+    """Write what was tried as Markdown."""
+    lines = ["| `--slack` | visits | busiest GPU | step |", "| ---: " * 4 + "|"]
+    lines += [
+        f"| {one.slack:g} | {one.visits:.2f} | {one.load - 1:+.1%} "
+        f"| {one.step - 1:+.1%} |".replace("%", " %")
+        for one in tried
+    ]
+    return "\n".join(lines) + "\n"
