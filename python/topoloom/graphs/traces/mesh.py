@@ -68,6 +68,7 @@ class InferredMesh(NamedTuple):
         return {
             "mesh": self.mesh,
             "operations": [one._asdict() for one in self.operations],
+            "traffic": [one._asdict() for one in self.traffic()],
             "left_over": self.left_over,
         }
 
