@@ -43,6 +43,26 @@ class _Done(NamedTuple):
     pairs: tuple[Pair, ...]
 
 
+class _Key(NamedTuple):
+    """Operations of a communicator that are alike; `message` says from where to where.
+
+    Attributes
+    ----------
+    clock
+        By which they were timed.
+    """
+
+    communicator: str
+    message: tuple[int, int] | None
+    word: str
+    size_bytes: int
+    clock: str
+
+
+#: None if a rank left no line, and in it where a GPU is not known.
+_Ends = Sequence[int | None] | None
+
+
 def tests_of_dumps(
     files: Sequence[Path], parts: Parts, partial: bool
 ) -> tuple[list[Test], list[str]]:
@@ -56,26 +76,24 @@ def tests_of_dumps(
     """
     lines, sizes, missing = inspector_lines(files, partial)
     seats, doubts = seats_of(lines, parts)
-    seconds: dict[tuple[str, _Done], dict[int, float]] = defaultdict(dict)
-    lacking: set[str] = set()
-    unknown: set[str] = set()
-    did: dict[object, _Done] = {}
+    did: dict[_Key, _Ends] = {}
+    seconds: dict[_Key, dict[int, float]] = defaultdict(dict)
     for line in lines:
         took = _microseconds(line)
         if took is None or not _is_sender(line):
             continue
-        ends = _ends(line, seats[line.communicator], sizes[line.communicator])
-        if ends is None:
-            lacking.add(line.communicator)
-        elif None in ends:
-            unknown.add(line.communicator)
-        else:
-            known = tuple(end for end in ends if end is not None)
-            kind = line.communicator, *_kind(line)
-            if (done := did.get((kind, known))) is None:
-                done = did[kind, known] = _done(line, known, parts)
-            of_ranks = seconds[line.communicator, done]
-            of_ranks[line.number] = min(of_ranks.get(line.number, took), took)
+        key = _key(line)
+        if key not in did:
+            did[key] = _ends(key, seats[key.communicator], sizes[key.communicator])
+        by_number = seconds[key]
+        by_number[line.number] = min(by_number.get(line.number, took), took)
+    lacking = {key.communicator for key, ends in did.items() if ends is None}
+    unknown = {key.communicator for key, ends in did.items() if ends and None in ends}
+    done = [
+        (_done(key, known, parts), [took for _, took in sorted(seconds[key].items())])
+        for key, ends in did.items()
+        if ends and len(known := [end for end in ends if end is not None]) == len(ends)
+    ]
     for name in sorted(lacking):
         there, size = len(seats[name]), sizes[name]
         missing.append(f"communicator {name} lacks {size - there} of {size} ranks")
@@ -88,33 +106,32 @@ def tests_of_dumps(
             f"{counted(len(unknown), 'communicator')} left out: some GPUs of a process "
             "are in it, and dumps do not say which"
         )
-    if not seconds:
+    if not done:
         raise Error(
             f"{files[0]}: no line has a time and all ranks of its communicator; "
             "coll_exec_time_us and p2p_exec_time_us are what is looked for"
         )
-    tests = _compared(seconds, doubts)
+    tests = _compared(done, doubts)
     return tests, [*missing[:_SAID], *rest, *doubts]
 
 
 def _compared(
-    seconds: Mapping[tuple[str, _Done], Mapping[int, float]], doubts: list[str]
+    done: Sequence[tuple[_Done, list[float]]], doubts: list[str]
 ) -> list[Test]:
+    """Compare those that do the same; `done` has the times of all operations."""
     alike: dict[tuple[object, ...], list[tuple[_Done, list[float]]]] = defaultdict(list)
-    for (_, done), by_number in seconds.items():
-        alike[done.alike].append(
-            (done, [took for _, took in sorted(by_number.items())])
-        )
+    for one, times in done:
+        alike[one.alike].append((one, times))
     tests, alone = [], 0
     for of_kind in alike.values():
         if len(of_kind) < _ALIKE:
             alone += len(of_kind)
             continue
         usual = float(np.median([np.median(times) for _, times in of_kind]))
-        for done, times in of_kind:
+        for one, times in of_kind:
             several = min(_MOST, max(1, len(times) // _EACH))
             for some in np.array_split(times, several):
-                tests.append(Test(done.pairs, float(np.median(some)) / usual))
+                tests.append(Test(one.pairs, float(np.median(some)) / usual))
     if alone:
         doubts.append(
             f"{alone} operations of communicators have fewer than {_ALIKE} others that "
@@ -123,37 +140,36 @@ def _compared(
     return tests
 
 
-def _ends(
-    line: InspectorLine, seats: Mapping[int, int | None], size: int
-) -> list[int | None] | None:
+def _key(line: InspectorLine) -> _Key:
+    kind = "p2p" if line.is_message else "coll"
+    peer = int(line.body.get("p2p_peer", -1)) if line.is_message else -1
+    return _Key(
+        line.communicator,
+        (line.place, peer) if line.is_message else None,
+        str(line.body.get(kind, "")),
+        int(line.body.get(f"{kind}_msg_size_bytes", 0)),
+        str(line.body.get(f"{kind}_timing_source")),
+    )
+
+
+def _ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
     """Return the ends of what exchanged messages; None if a rank left no line."""
-    if line.is_message:
-        places = [line.place, int(line.body.get("p2p_peer", -1))]
-    else:
-        places = [*range(size)]
+    places = key.message or range(size)
     if any(place not in seats for place in places):
         return None
     return [seats[place] for place in places]
 
 
-def _kind(line: InspectorLine) -> tuple[str, int, object]:
-    """Return what is done, of how many bytes, and by which clock that was timed."""
-    kind = "p2p" if line.is_message else "coll"
-    word = str(line.body.get(kind, ""))
-    size_bytes = int(line.body.get(f"{kind}_msg_size_bytes", 0))
-    return word, size_bytes, line.body.get(f"{kind}_timing_source")
-
-
-def _done(line: InspectorLine, ends: Sequence[int], parts: Parts) -> _Done:
-    """Describe an operation."""
-    word, *size_and_clock = _kind(line)
-    if line.is_message:
+def _done(key: _Key, ends: Sequence[int], parts: Parts) -> _Done:
+    """Describe what ranks at some ends did."""
+    if key.message:
         pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
     else:
-        pairs = _exchanging(word, ends, parts)
+        pairs = _exchanging(key.word, ends, parts)
     hosts = len({parts.host_of(end) for end in ends})
     distance = max(parts.distance(*pair) for pair in pairs)
-    return _Done((word, len(ends), hosts, *size_and_clock, distance), pairs)
+    alike = (key.word, len(ends), hosts, key.size_bytes, key.clock, distance)
+    return _Done(alike, pairs)
 
 
 def _exchanging(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:

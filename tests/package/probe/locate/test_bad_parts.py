@@ -263,6 +263,7 @@ def test_tables_that_cannot_be_read_are_refused(
         (["--plan", "-m", "tree:4:4", "--", "srun"], "leave -- LAUNCHER out"),
         (["--plan", "-m", "tree:4:4", "--quick"], "leave --quick out"),
         (["--measured", "none.csv", "-m", "tree:4:4"], "none.csv"),
+        (["--partial", "-o", "m.toml", "--", "srun"], "--partial is for files of"),
         ([], "say behind -- what starts the ranks"),
     ],
 )
