@@ -128,8 +128,8 @@ def test_another_view_shows_other_links(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("machine", "mesh", "loaded"),
     [
-        # Rings of 4 along the last axis of a torus: its 64 links each way.
-        ("tpu-v4-cube", "tp=4,dp=4,pp=4", {"+z": 64, "-z": 64}),
+        # Rings of 4 along the last axis of a torus: its 16 links each way.
+        ("torus:4x4,bandwidth=50GB/s", "tp=4,dp=4", {"+y": 16, "-y": 16}),
         # In a leaf switch, and the links above it carry nothing of tp.
         ("tree:4:4,bandwidth=50GB/s:200GB/s", "tp=4,dp=4", {"up": 16, "down": 16}),
     ],
