@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Laws of what is usual in a table: neither repeats, order nor units change it."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import assume, given, settings, strategies as st
+
+from probe.bad_parts import parts_of
+from topoloom.probe.locate.parts import Pair
+from topoloom.probe.locate.tables import Row, compared
+
+PARTS = parts_of("tree:4:4")
+PAIRS = list(combinations(range(16), 2))
+
+tables = st.dictionaries(
+    st.sampled_from(PAIRS), st.floats(0.5, 50), min_size=1, max_size=40
+).map(lambda values: [Row(pair, value) for pair, value in values.items()])
+
+
+def ratios(rows: list[Row]) -> dict[Pair, float]:
+    return {test.pairs[0]: test.ratio for test in compared(rows, PARTS)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=tables, data=st.data())
+def test_pairs_that_are_measured_again_change_nothing(
+    rows: list[Row], data: st.DataObject
+) -> None:
+    again = data.draw(st.lists(st.sampled_from(rows), max_size=60))
+    shuffled = data.draw(st.permutations([*rows, *again]))
+    assert ratios(shuffled) == pytest.approx(ratios(rows))
+    assert len(compared(shuffled, PARTS)) == len(rows) + len(again)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=tables, unit=st.sampled_from([2**-20, 2**-10, 64.0]))
+def test_units_change_nothing(rows: list[Row], unit: float) -> None:
+    other = [Row(row.pair, row.value * unit) for row in rows]
+    assert ratios(other) == pytest.approx(ratios(rows))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    slow=st.sets(st.sampled_from(PAIRS), max_size=len(PAIRS) * 3 // 4),
+    factor=st.floats(1.3, 20),
+)
+def test_as_long_as_a_quarter_of_pairs_is_good_they_are_usual(
+    slow: set[Pair], factor: float
+) -> None:
+    for hops in {PARTS.distance(*pair) for pair in PAIRS}:
+        here = [pair for pair in PAIRS if PARTS.distance(*pair) == hops]
+        assume(len(slow & {*here}) < len(here) - len(here) // 4)
+    took = {pair: factor if pair in slow else 1.0 for pair in PAIRS}
+    assert ratios([Row(pair, value) for pair, value in took.items()]) == took
