@@ -19,8 +19,11 @@ from topoloom.tasks import block_ranks
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
 METHODS = ("alias", "alias(remainder=exact)", "sweep", "qwalk")
-#: Machines with a slot for each of 10^6 ranks, and with as many nodes or fewer.
+#: Those of simulations, then with 10^6 slots on as many nodes or fewer.
 MACHINES = (
+    "torus:5x2+node:12",
+    "torus:17x5+node:12",
+    "torus:31x11+node:12",
     "torus:100x100x100",
     "torus:32x32x32+node:31",
     "fattree:100:100:100",
