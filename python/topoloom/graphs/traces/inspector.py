@@ -10,7 +10,7 @@ launcher gave, and calls that are alike in one.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -76,6 +76,13 @@ def read_inspector(files: Sequence[Path]) -> Trace:
                 f"is process {other[1]} of {other[0]} and {line.process[1]} of "
                 f"{line.process[0]}"
             )
+    for group in members.values():
+        for (host, pid, _), places in Counter(group.values()).items():
+            if places > 1:
+                raise Error(
+                    f"process {pid} of {host} has several GPUs, and lines do not say "
+                    "which of them they are of; start a process per GPU"
+                )
     ranks, rank_of = _ranks(lines, members, sizes)
     trace = Trace(ranks)
     trace.losses += losses

@@ -150,6 +150,14 @@ def test_inspectors_of_some_hosts_cannot_be_joined(folder: Path) -> None:
         read_trace(folder)
 
 
+def test_a_process_with_several_gpus_is_named(folder: Path) -> None:
+    write_inspector(JOB, folder)
+    file = next(folder.glob("h1-pid8*"))
+    file.write_text(file.read_text().replace('"pid": 8', '"pid": 7'))
+    with pytest.raises(Error, match="process 7 of h1 has several GPUs"):
+        read_trace(folder)
+
+
 def test_gaps_and_cut_lines_of_an_inspector_are_counted(folder: Path) -> None:
     write_inspector(JOB, folder)
     file = next(folder.glob("h0-pid7*"))
