@@ -128,6 +128,19 @@ def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
     assert suspect["times_as_long"] == pytest.approx(1.25, rel=0.05)
 
 
+@pytest.mark.parametrize("part", [2, 1.25])
+def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -> None:
+    """Five hosts on a switch, as fast as 300 Mbit/s, and one cable that is not."""
+    rate = 300e6 / 8
+    hosts = [f"h{host}" for host in range(5)]
+    rates = {**dict.fromkeys(hosts, rate), "h2": rate / part}
+    words = launcher(tmp_path, tree([5], 1e-4, bandwidths=rates), hosts)
+    done = topoloom("probe", "-o", "m.toml", "--", *words)
+    assert done.status == 0, done.err
+    said = f"slow host h2: bandwidth {part:.2f} times as long as its like"
+    assert [line for line in done.out.splitlines() if "slow" in line] == [said]
+
+
 @pytest.mark.parametrize("sizes", [[2, 2, 2, 2], [3, 3, 2]])
 def test_a_slow_host_of_a_group_of_few_is_named(
     topoloom: Command, tmp_path: Path, sizes: list[int]

@@ -20,6 +20,7 @@ from platforms import launcher, tree
 from several_hosts import SECONDS, Mpi, can_name_hosts, installed_mpis
 
 from topoloom import load_machine
+from topoloom.machines.machine_file import load_machine_and_allocation
 from topoloom.probe.job.samples import load_samples
 
 if TYPE_CHECKING:
@@ -236,20 +237,16 @@ def test_a_full_disk_is_named_at_once(tmp_path: Path, filled: int, said: str) ->
         shutil.rmtree(kept.parent)
 
 
-def test_a_slow_cable_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hosts_of_a_network_are_measured_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Real messages between hosts: which cable is slow is tested in simulated time."""
     mpi = MPIS[-1]
     monkeypatch.chdir(tmp_path)
     if not can_have_networks():
         pytest.skip("network namespaces need root or unprivileged user namespaces")
-    names = ["alpha", "beta", "gamma", "delta", "epsilon"]
+    names = ["alpha", "beta"]
     with network_hosts(names, tmp_path) as network:
-        for name in names:
-            rate = "150mbit" if name == "gamma" else "300mbit"
-            shape = f"rate {rate} burst 32k latency 100ms"
-            words = f"tc qdisc add dev eth0 root tbf {shape}".split()
-            subprocess.run(network.on(name, *words), check=True)
-            cable = f"tc qdisc add dev to-{name} root tbf {shape}".split()
-            subprocess.run(network.on(HEAD, *cable), check=True)
         if mpi.is_hydra:
             start_ = ["-launcher", "ssh", "-launcher-exec", str(network.agent)]
             hosts = ["-hosts", ",".join(names), "-ppn", "1"]
@@ -258,22 +255,20 @@ def test_a_slow_cable_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             start_ = [f"--{scope}", f"plm_{agent}_agent", str(network.agent)]
             hosts = ["--host", ",".join(names)]
         words = [
-            *(*TOPOLOOM, "probe", "--quick", "--time", "2min", "-o", "m.toml"),
+            *(*TOPOLOOM, "probe", "--quick", "--time", "5s", "-o", "m.toml"),
             *("--mpicc", mpi.mpicc, "--", mpi.mpirun, *start_, *hosts),
             *("-n", str(len(names))),
         ]
-        is_found = False
-        for _ in range(4):  # other programs may have had the cores meanwhile
-            done = subprocess.run(
-                network.on(HEAD, *words),
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=5 * SECONDS,
-                env={**os.environ, **OVER_TCP},
-            )
-            assert done.returncode == 0, done.stderr
-            is_found = "slow host gamma: bandwidth" in done.stdout
-            if is_found:
-                break
-    assert is_found, done.stdout
+        done = subprocess.run(
+            network.on(HEAD, *words),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=5 * SECONDS,
+            env={**os.environ, **OVER_TCP},
+        )
+    assert done.returncode == 0, done.stderr
+    samples = load_samples(Path("m.npz"))
+    assert sorted(place.host for place in samples.places) == sorted(names)
+    assert samples.count > 0
+    assert sorted(load_machine_and_allocation("m.toml").hosts or ()) == sorted(names)
