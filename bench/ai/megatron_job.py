@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 
 import torch
 import torch.distributed as dist
@@ -27,8 +28,7 @@ GROUPS = {
 def main(wheel: str, sizes: dict[str, int], sent: dict[str, int]) -> None:
     """Be one rank."""
     sys.path.insert(0, wheel)
-    from megatron.core import parallel_state
-
+    parallel_state = import_module("megatron.core.parallel_state")
     dist.init_process_group("nccl")
     parallel_state.initialize_model_parallel(**sizes)
     for axis, name in GROUPS.items():
