@@ -143,10 +143,10 @@ def _crossing(quick: bool) -> None:
 
 
 def _real(quick: bool) -> None:
-    few = slice(1 if quick else None)
+    few = 1 if quick else None
     rows = [
         [str(of.ranks), f"{of.walkers:,}", f"{of.least:.2f} to {of.most:.2f} %"]
-        for of in real.time_shares(real.RANKS[few], real.WALKERS[few])
+        for of in real.time_shares(real.RANKS[:few], real.WALKERS[:few])
     ]
     title = "Balancing of diffusion Monte Carlo on real ranks: of the processor time"
     print_table(["ranks", "walkers per rank", "balancing"], rows, title=title, left=0)
