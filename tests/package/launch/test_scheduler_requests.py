@@ -43,7 +43,7 @@ def test_slurm_takes_segments_of_blocks_or_switches_of_trees() -> None:
         "#SBATCH --gpus-per-node=4",
         "#SBATCH --segment=3",
     ]
-    assert lines[-1] == "##SBATCH --switches=3"
+    assert lines[-1] == "##SBATCH --switches=4"  # one segment of 3 in each 5 hosts
     assert request_lines("slurm", FREE) == lines[:2]
 
 
