@@ -25,7 +25,13 @@ static int gather_slots(const struct state* state, const topoloom_balance_option
         free(all);
         return status;
     }
-    _Static_assert(sizeof(int) == sizeof(uint32_t), "a negative slot becomes one that no machine has");
+    for (int rank = 0; rank < state->ranks; ++rank) {
+        if (all[rank] >= 0) continue;
+        const int slot = all[rank];
+        free(all);
+        return raise_error(state->own, MPI_ERR_ARG, "balance", "rank %d is on slot %d, below 0", rank, slot);
+    }
+    _Static_assert(sizeof(int) == sizeof(uint32_t), "none of them is negative");
     *slots = (uint32_t*)all;
     return status;
 }
@@ -125,6 +131,11 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     if (status == MPI_SUCCESS && !state->is_compared) status = compare_options(state, &options);
     if (status != MPI_SUCCESS) return status;
     state->is_compared = true;
+    if (plan == NULL)
+        return raise_error(state->own, MPI_ERR_ARG, "balance", "there is no place for the plan: it is NULL");
+    if (options.decide < TOPOLOOM_DECIDE_FASTEST || options.decide > TOPOLOOM_DECIDE_BY_MESSAGES)
+        return raise_error(state->own, MPI_ERR_ARG, "balance", "%d is none of the ways to decide",
+                           options.decide);
     if (!(options.patience >= 0))
         return raise_error(state->own, MPI_ERR_ARG, "balance", "a patience of %g s is less than none",
                            options.patience);

@@ -92,6 +92,7 @@ static void break_promise(const struct topoloom_tasks_moving* moving) {
 static int start(struct topoloom_tasks_moving given, topoloom_exchange_request* moving) {
     struct plan* plan = given.plan;
     forget_raised();
+    if (plan == NULL) return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "exchange", "the plan is NULL");
     struct topoloom_tasks_moving* made = malloc(sizeof *made);
     if (made == NULL) return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "there is no memory");
     *made = given;
@@ -147,7 +148,7 @@ static long long put_in_order(struct topoloom_tasks_moving* moving, const struct
     const topoloom_plan* plan = &moving->plan->front;
     long long tasks = plan->kept, bytes = moving->kept_bytes;
     for (int i = 0; i < plan->to_count; ++i) {
-        if (moving->to[i].has_room == 1 && moving->to[i].open_parts == 0) continue;
+        if (moving->to[i].has_room && moving->to[i].open_parts == 0) continue;
         *refused = &moving->to[i];
         put(moving, &moving->to[i], &tasks, &bytes);
     }
@@ -175,6 +176,11 @@ static int conclude(struct topoloom_tasks_moving* moving, long long* held) {
                            "%lld tasks would be here, and there is room for %lld, or their bytes have none",
                            moving->plan->is_given ? plan->before + plan->after - plan->kept : plan->after,
                            moving->room);
+    if (refused != NULL && refused->takes != 0)
+        return raise_error(
+            comm, MPI_ERR_ARG, "exchange",
+            "rank %d takes tasks of %d bytes, while those of this rank have %lld and stay here",
+            refused->rank, refused->takes, moving->task_bytes);
     if (refused != NULL)
         return raise_error(comm, MPI_ERR_TRUNCATE, "exchange",
                            "rank %d has no room for %lld tasks, which stay here", refused->rank,
@@ -185,7 +191,14 @@ static int conclude(struct topoloom_tasks_moving* moving, long long* held) {
     return MPI_SUCCESS;
 }
 
+static int raise_null_request(void) {
+    return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "exchange",
+                       "the request is NULL: no exchange is under way");
+}
+
 int topoloom_exchange_test(topoloom_exchange_request moving, int* done) {
+    forget_raised();
+    if (moving == NULL) return raise_null_request();
     *done = step_moving(moving, false);
     return MPI_SUCCESS;
 }
@@ -194,6 +207,7 @@ int topoloom_exchange_finish(topoloom_exchange_request* given, long long* held) 
     struct topoloom_tasks_moving* moving = *given;
     long long here = 0;
     forget_raised();
+    if (moving == NULL) return raise_null_request();
     while (!step_moving(moving, true)) {
     }
     *given = NULL;

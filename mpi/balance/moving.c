@@ -75,7 +75,7 @@ static void count_held(const struct topoloom_tasks_moving* moving, long long* ta
     *tasks = plan->kept;
     *bytes = moving->kept_bytes;
     for (int i = 0; i < plan->to_count; ++i) {
-        if (moving->to[i].has_room == 1 && !moving->plan->is_given && !moving->is_unasked) continue;
+        if (moving->to[i].has_room && !moving->plan->is_given && !moving->is_unasked) continue;
         *tasks += moving->to[i].tasks;
         *bytes += moving->to[i].bytes;
     }
@@ -111,6 +111,10 @@ static bool find_place(struct topoloom_tasks_moving* moving) {
     return true;
 }
 
+static int what_it_takes(const struct topoloom_tasks_moving* moving) {
+    return moving->task_bytes == 0 ? 1 : (int)moving->task_bytes;
+}
+
 /// Answers sources once it is known what comes; where room is tight, not before it is known what stays, but in a circle all
 /// would wait for that.
 static void answer_sources(struct topoloom_tasks_moving* moving) {
@@ -122,9 +126,9 @@ static void answer_sources(struct topoloom_tasks_moving* moving) {
     moving->has_room = has_room && find_place(moving);
     for (int i = 0; i < plan->from_count; ++i) {
         struct side* side = &moving->from[i];
-        side->has_room = moving->has_room;
+        side->takes = moving->has_room ? what_it_takes(moving) : 0;
         if (moving->has_room) post_parts(moving, part_came, i, side->data, side->bytes);
-        post(moving, (struct event){room_sent, i, false}, &side->has_room, 1, MPI_INT);
+        post(moving, (struct event){room_sent, i, false}, &side->takes, 1, MPI_INT);
     }
 }
 
@@ -141,7 +145,7 @@ static void start_unasked(struct topoloom_tasks_moving* moving) {
     }
     for (int i = 0; i < plan->to_count; ++i) {
         struct side* side = &moving->to[i];
-        side->has_room = 1;
+        side->has_room = true;
         // Empty: nothing is handed over.
         post_parts(moving, part_sent, i, side->data, moving->fault == NULL ? side->bytes : 0);
     }
@@ -163,7 +167,7 @@ void start_moving(struct topoloom_tasks_moving* moving) {
         if (is_sized)
             post(moving, (struct event){sizes_sent, i, false}, side->sizes,
                  moving->fault == NULL ? (int)side->tasks : 0, MPI_LONG_LONG);
-        post(moving, (struct event){room_said, i, false}, &side->has_room, 1, MPI_INT);
+        post(moving, (struct event){room_said, i, false}, &side->takes, 1, MPI_INT);
     }
     answer_sources(moving);
 }
@@ -181,10 +185,11 @@ static void handle(struct topoloom_tasks_moving* moving, struct event event, con
             break;
         case room_said:
             --moving->unasked;
+            side->has_room = side->takes == what_it_takes(moving);
             // Empty: nothing is handed over.
-            if (side->has_room == 1)
+            if (side->takes != 0)
                 post_parts(moving, part_sent, event.side, side->data,
-                           moving->fault == NULL ? side->bytes : 0);
+                           side->has_room && moving->fault == NULL ? side->bytes : 0);
             break;
         case part_sent:
             --moving->to[event.side].open_parts;
@@ -228,7 +233,7 @@ static void give_up(struct topoloom_tasks_moving* moving) {
         PMPI_Test_cancelled(&status, &is_cancelled);
         // Tasks that have just come are no longer at their source; for another answer it is too late.
         if (event.kind == part_came && !is_cancelled) handle(moving, event, &status);
-        if (event.kind == room_said) side->has_room = 0;
+        if (event.kind == room_said) side->has_room = false;
     }
     drop_complete(moving);
 }

@@ -11,10 +11,11 @@ struct side {
     long long tasks, bytes;
     char* data;
     long long* sizes;  // NULL: all of one size
-    int has_room;      // as the receiver says
-    bool moves;        // it hands over what the plan says
-    int open_parts;    // posted, and not complete
-    bool is_silent;    // it was waited for in vain
+    int takes;      // bytes of each task that the receiver has room for, as it says; 1: of any sizes; 0: none
+    bool has_room;  // for tasks of these bytes
+    bool moves;     // it hands over what the plan says
+    int open_parts;  // posted, and not complete
+    bool is_silent;  // it was waited for in vain
 };
 
 enum event_kind { sizes_sent, sizes_came, room_sent, room_said, part_sent, part_came };

@@ -113,6 +113,8 @@ int topoloom_plan_given(MPI_Comm comm, long long count, int to_count, const int*
 }
 
 int topoloom_plan_free(topoloom_plan** plan) {
+    forget_raised();
+    if (plan == NULL) return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "plan_free", "the plan is NULL");
     struct plan* made = (struct plan*)*plan;
     *plan = NULL;
     if (made == NULL) return MPI_SUCCESS;

@@ -47,19 +47,20 @@ typedef struct topoloom_plan {
 /* Collective. options NULL: the standard ones. */
 TOPOLOOM_BALANCE_API int topoloom_balance(MPI_Comm comm, long long count,
                                           const topoloom_balance_options* options, topoloom_plan** plan);
-/* The plan of a program that has decided itself, such as on tasks of different loads: tasks_to[i] tasks go to rank to[i], each other
- * rank at most once; to 0 tasks is as if the rank was not named; they are the last of `count` tasks, in this order. Of the options patience alone counts, and makes_room is 0. Collective: ranks
- * learn from each other what comes. Ranks may hand tasks over in a circle, so none waits for room that others make: to exchange, a
- * rank needs room for all that come beside all that are there before. */
+/* The plan of a program that has decided itself, such as on tasks of different loads: tasks_to[i] tasks go to rank to[i], each
+ * other rank at most once; to 0 tasks is as if the rank was not named; they are the last of `count` tasks, in this order. Of the
+ * options patience alone counts, and makes_room is 0. Collective: ranks learn from each other what comes. Ranks may hand tasks
+ * over in a circle, so none waits for room that others make: to exchange, a rank needs room for all that come beside all that are
+ * there before. */
 TOPOLOOM_BALANCE_API int topoloom_plan_given(MPI_Comm comm, long long count, int to_count, const int* to,
                                              const long long* tasks_to,
                                              const topoloom_balance_options* options, topoloom_plan** plan);
 /* Sets the plan to NULL. Where the communicator has been freed, the last plan of it is freed collectively. */
 TOPOLOOM_BALANCE_API int topoloom_plan_free(topoloom_plan** plan);
 
-/* Moves tasks of task_bytes each. `tasks` has the plan's `before` tasks, and room for `room`. The first `kept` ones stay where they
- * are; the others go to the plan's receivers, in order. Then come those that arrive, in the order of their sources, and in that
- * in which they were there.
+/* Moves tasks of task_bytes each, the same on all ranks. `tasks` has the plan's `before` tasks, and room for `room`. The first
+ * `kept` ones stay where they are; the others go to the plan's receivers, in order. Then come those that arrive, in the order of
+ * their sources, and in that in which they were there.
  *
  * A rank that has no room for all refuses before anything is sent to it, and tasks stay where they were: after the kept ones. That
  * is an error on both sides, but nothing is lost or doubled; held, which may be NULL, has the number of tasks that

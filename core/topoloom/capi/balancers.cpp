@@ -65,6 +65,9 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
     return guarded(error, error_size, [&] {
         auto made = std::make_unique<topoloom_balancer>();
         made->method = method;
+        if (hands_on(made->method))
+            fail("balancer '", method, "' may hand on what ranks were given, in several rounds; ",
+                 "take one of a single round, such as sweep");
         if (machine != nullptr) {
             made->machine = make_machine(machine);
             for (const std::uint32_t slot : std::span(slots, ranks)) {
@@ -96,14 +99,9 @@ int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, 
             problem.machine = &*balancer->machine;
             problem.slots = balancer->slots;
         }
+        problem.only = Rank{rank};
         Shares shares;
-        const bool may_hand_on = hands_on(balancer->method);
-        if (!may_hand_on) problem.only = Rank{rank};
-        const Plan all = balance(problem, balancer->method);
-        if (may_hand_on && rounds_of(problem.loads, all) > 1)
-            fail("balancer '", balancer->method, "' hands on what ranks were given, in several rounds; ",
-                 "take one of a single round, such as sweep");
-        for (const auto& [from, to, tasks] : all) {
+        for (const auto& [from, to, tasks] : balance(problem, balancer->method)) {
             if (from.value == rank) shares.to.push_back({to.value, tasks});
             if (to.value == rank) shares.from.push_back({from.value, tasks});
         }

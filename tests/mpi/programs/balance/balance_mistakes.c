@@ -85,6 +85,7 @@ static int try_exchange(const char* what) {
     if (strcmp(what, "null-giver") == 0 && is_giver) array = NULL;
     if (strcmp(what, "promised-giver") == 0 && is_giver) array = NULL;
     if (strcmp(what, "bytes") == 0 && is_last) bytes = 0;
+    if (strcmp(what, "other-bytes") == 0 && is_last) bytes = 4;
     if (strcmp(what, "sized-negative") == 0 && is_giver) sizes[1] = -1;
     const long long byte_room = strcmp(what, "sized-room") == 0 && is_last ? 9 : (long long)sizeof tasks;
     status = is_sized ? topoloom_exchange_sized(plan, array, byte_room, sizes, room, &held)
@@ -109,10 +110,12 @@ static void try_errors_of_mpi(void) {
 }
 
 static const char* const mistakes[] = {
-    "count",       "sum",        "method", "option",     "machine",        "slot",
-    "shared-slot", "seconds",    "differ", "rounds",     "talk",           "patience",
-    "more",        "less",       "nobody", "freed",      "room",           "negative-room",
-    "null",        "null-giver", "bytes",  "sized-room", "sized-negative", "promised-giver"};
+    "count",         "sum",        "method",  "option",     "machine",        "slot",
+    "shared-slot",   "seconds",    "differ",  "rounds",     "talk",           "patience",
+    "more",          "less",       "nobody",  "freed",      "room",           "negative-room",
+    "null",          "null-giver", "bytes",   "sized-room", "sized-negative", "promised-giver",
+    "negative-slot", "decide",     "no-plan", "no-handle",  "freed-plan",     "ended",
+    "other-bytes"};
 
 static int make(const char* what) {
     const topoloom_balance_options usual = {0};
@@ -127,6 +130,18 @@ static int make(const char* what) {
     if (strcmp(what, "slot") == 0)
         return try_balance(MPI_COMM_WORLD, 5,
                            (topoloom_balance_options){.machine = "ring:8", .slot = 5 + rank * 2});
+    if (strcmp(what, "negative-slot") == 0)
+        return try_balance(MPI_COMM_WORLD, 5,
+                           (topoloom_balance_options){.machine = "ring:8", .slot = rank - 1});
+    if (strcmp(what, "decide") == 0)
+        return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.decide = 9});
+    if (strcmp(what, "no-plan") == 0) return explained(topoloom_balance(MPI_COMM_WORLD, 5, NULL, NULL));
+    if (strcmp(what, "no-handle") == 0) return explained(topoloom_plan_free(NULL));
+    if (strcmp(what, "freed-plan") == 0) return explained(topoloom_exchange(NULL, NULL, 8, 0, NULL));
+    if (strcmp(what, "ended") == 0) {
+        topoloom_exchange_request none = NULL;
+        return explained(topoloom_exchange_finish(&none, NULL));
+    }
     if (strcmp(what, "shared-slot") == 0)
         return try_balance(MPI_COMM_WORLD, 5,
                            (topoloom_balance_options){.machine = "ring:8", .slot = rank == 0 ? 7 : 3});
@@ -137,7 +152,7 @@ static int make(const char* what) {
         return status != MPI_SUCCESS ? try_different((topoloom_balance_options){.patience = 1}) : status;
     }
     if (strcmp(what, "rounds") == 0)
-        return try_balance(MPI_COMM_WORLD, rank == 0 ? 90 : 0,
+        return try_balance(MPI_COMM_WORLD, 5,
                            (topoloom_balance_options){.method = "diffusion(neighbors=ring)"}) !=
                    MPI_SUCCESS ||
                try_balance(MPI_COMM_WORLD, 1LL << 61, usual);
