@@ -114,8 +114,9 @@ def record_program(
         timeout=timeout,
         folder=output.parent,
         stdout=stdout,
-        then=lambda profile: profile.save(output, collectives),
+        then=lambda profile: _save(profile, output, collectives),
     )
+    _refuse_nothing(profile, output)
     return Recorded(profile, output, collectives)
 
 
@@ -186,7 +187,8 @@ def record_torch(
         with keeping(folder, "*.calls", _READER):
             profile = trace.profile()
             profile = replace(profile, wall_seconds=job.seconds, exit_status=job.status)
-            profile.save(output, collectives, gpus_per_node)
+            _save(profile, output, collectives, gpus_per_node)
+    _refuse_nothing(profile, output)
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
     return Recorded(profile, output, collectives, losses, gpus_per_node)
@@ -213,9 +215,37 @@ def record_nccl(
         timeout=timeout,
         folder=output.parent,
         stdout=stdout,
-        then=lambda profile: profile.save(output, collectives, gpus_per_node),
+        then=lambda profile: _save(profile, output, collectives, gpus_per_node),
     )
+    _refuse_nothing(profile, output)
     return Recorded(profile, output, collectives, losses, gpus_per_node)
+
+
+def _save(
+    profile: Profile, output: Path, collectives: str, gpus_per_node: int = 8
+) -> None:
+    if not _is_nothing(profile):
+        profile.save(output, collectives, gpus_per_node)
+
+
+def _is_nothing(profile: Profile) -> bool:
+    """Say whether the command failed before anything was counted."""
+    counted = len(profile.traffic) + len(profile.records)
+    return profile.exit_status != 0 and counted == 0
+
+
+def _refuse_nothing(profile: Profile, output: Path) -> None:
+    from topoloom.preload.record import NothingRecorded
+
+    if _is_nothing(profile):
+        ends = [f"; {_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
+        if profile.missing:
+            ends.insert(0, f"; nothing came from {_ranks(profile.missing)}")
+        raise NothingRecorded(
+            f"the command failed (exit status {profile.exit_status}) before it sent "
+            f"anything; {output} is not written{''.join(ends)}",
+            profile.exit_status,
+        )
 
 
 def _ranks(ranks: list[int]) -> str:

@@ -200,6 +200,19 @@ def test_a_last_start_that_fails_before_its_world_is_said(topoloom: Command) -> 
     assert calls() == {("barrier", (0, 1), -1, 0): 1}
 
 
+def test_a_job_that_fails_before_it_sends_leaves_a_good_file_alone(
+    topoloom: Command,
+) -> None:
+    good = alone("dist.barrier()\n")
+    assert topoloom("record", "-o", "p.npz", "--world", 8, *good).status == 0
+    before = Path("p.npz").read_bytes()
+    failing = alone("sys.exit(3)\n")
+    done = topoloom("record", "-o", "p.npz", "--world", 8, *failing)
+    assert done.status == 3
+    assert "(exit status 3) before it sent anything; p.npz is not" in done.err
+    assert Path("p.npz").read_bytes() == before
+
+
 def test_two_jobs_in_a_command_are_refused(topoloom: Command) -> None:
     _, *words = torchrun("dist.barrier()", 2)
     job = shlex.join(words)
