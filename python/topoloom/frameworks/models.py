@@ -61,6 +61,7 @@ MODELS = {
     "Qwen3-30B-A3B": Model(48, 2048, 32, 4, 128, 768, 128, 8),
     # Grattafiori et al., The Llama 3 herd of models, 2024.
     "Llama 3.1 405B": Model(126, 16384, 128, 8, 128, 53248),
+    "Llama 3.1 70B": Model(80, 8192, 64, 8, 128, 28672),
 }
 
 
@@ -143,12 +144,27 @@ class Step(NamedTuple):
         Raises
         ------
         topoloom.Error
-            For ranks of experts where the model has fewer of them.
+            For sizes that the model cannot be divided by.
         """
-        if mesh.get("ep", 1) > self.model.experts:
+        model = self.model
+        tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
+        if ep > 1 and model.experts == 1:
+            raise Error(f"ep is {ep}, but the model has no experts")
+        if ep > model.experts:
             raise Error(
-                f"ep is {mesh['ep']}, but the model has {self.model.experts} experts "
-                "per layer"
+                f"ep is {ep}, but the model has {model.experts} experts per layer"
+            )
+        if model.heads % tp:
+            raise Error(
+                f"tp is {tp}, which does not divide the {model.heads} attention heads "
+                "of the model"
+            )
+        if pp > model.layers:
+            raise Error(f"pp is {pp}, but the model has {model.layers} layers")
+        if self.sequence % cp:
+            raise Error(
+                f"cp is {cp}, which does not divide the sequence of {self.sequence} "
+                "tokens"
             )
         return step(self.model, mesh, self.sequence, self.batches)
 

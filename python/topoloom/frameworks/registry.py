@@ -84,8 +84,10 @@ def make_job(
     apart = () if is_mesh else _EXPERTS
     taken = {axis: size for axis, size in sizes.items() if axis not in apart}
     product = prod(taken.values())
-    if world < 1 or world % product:
-        words = " x ".join(taken) or "1"
+    if world < 1:
+        raise Error(f"--world is {world}; give it 1 or more")
+    if world % product:
+        words = " x ".join(taken)
         raise Error(
             f"--world {world} is not a multiple of {words} = {product}; the rest of "
             f"the world is {rest}"

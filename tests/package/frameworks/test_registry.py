@@ -103,7 +103,7 @@ def test_shards_gather_weights_twice_and_scatter_gradients_once() -> None:
         ("jax", {"tp": 0}, 8, "--tp is 0; give it 1 or more"),
         ("deepspeed", {"ep": 3}, 8, "dp = 8 is not a multiple of ep = 3"),
         ("megatron", {"ep": 3}, 8, "8 ranks are not a multiple of etp x ep x pp = 3"),
-        ("megatron", {}, 0, "--world 0 is not a multiple of 1 = 1"),
+        ("megatron", {}, 0, "--world is 0; give it 1 or more"),
     ],
 )
 def test_a_refused_job_says_why(
@@ -127,7 +127,24 @@ def test_a_refused_step_says_why(text: str, message: str) -> None:
         parse_step(text)
 
 
-def test_more_ranks_of_experts_than_experts_are_refused() -> None:
-    step = parse_step("llama-3.1-405b")
-    with pytest.raises(Error, match="ep is 8, but the model has 1 experts per layer"):
-        step.traffic(MegatronJob(dp=8, ep=8).axes)
+@pytest.mark.parametrize(
+    ("text", "axes", "message"),
+    [
+        ("llama-3.1-405b", {"ep": 8}, "ep is 8, but the model has no experts"),
+        ("qwen3-30b-a3b", {"ep": 256}, "ep is 256, but the model has 128 experts per"),
+        ("llama-3.1-70b", {"tp": 128}, "tp is 128, which does not divide the 64 att"),
+        ("llama-3.1-70b", {"pp": 128}, "pp is 128, but the model has 80 layers"),
+        ("llama-3.1-70b,sequence=8191", {"cp": 5}, "cp is 5, which does not divide"),
+    ],
+)
+def test_sizes_that_do_not_divide_a_model_are_refused(
+    text: str, axes: dict[str, int], message: str
+) -> None:
+    with pytest.raises(Error, match=message):
+        parse_step(text).traffic(axes)
+
+
+def test_models_have_the_weights_that_their_names_say() -> None:
+    for name, billions in (("Llama 3.1 70B", 70), ("Llama 3.1 405B", 405)):
+        # Of these, embeddings and output are 2 to 4 billions.
+        assert billions - 5 < MODELS[name].weights / 1e9 < billions
