@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.files import as_json, content, rank_list
+from topoloom.graphs.traces.files import as_json, content, losing, rank_list
 from topoloom.graphs.traces.trace import Trace
 from topoloom.graphs.traces.wire import delimited, fields
 from topoloom.support.files import named
@@ -58,7 +58,7 @@ def read_chakra(files: Sequence[Path]) -> Trace:
     trace, communicates = Trace(ranks), False
     for rank, file in sorted(traces.items()):
         trace.seen.add(rank)
-        with named(file):
+        with named(file), losing(file, trace.losses):
             for number, message in enumerate(delimited(content(file))):
                 if number:  # the first has the version
                     communicates |= _read_node(trace, rank, message, groups)

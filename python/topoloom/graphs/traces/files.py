@@ -7,10 +7,25 @@ import gzip
 import json
 import re
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
+
+
+class CutShortError(Error):
+    """A file ends too early, or is damaged; the files of other ranks can be used."""
+
+
+@contextmanager
+def losing(file: Path, losses: list[str]) -> Iterator[None]:
+    """Note that a file is cut short, and go on behind the block."""
+    try:
+        yield
+    except CutShortError as error:
+        losses.append(f"{file}: {error}")
 
 
 def content(path: Path) -> bytes:
@@ -21,7 +36,7 @@ def content(path: Path) -> bytes:
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error):
-        raise Error("is cut short, or damaged: gzip cannot read it") from None
+        raise CutShortError("is cut short, or damaged: gzip cannot read it") from None
 
 
 def as_json(data: bytes) -> Any:
@@ -29,7 +44,7 @@ def as_json(data: bytes) -> Any:
 
     Raises
     ------
-    topoloom.Error
+    CutShortError
         With the line where it ends or breaks.
     """
     try:
@@ -38,7 +53,7 @@ def as_json(data: bytes) -> Any:
         what = f"line {error.lineno}: {error.msg}"
     except (UnicodeDecodeError, RecursionError) as error:
         what = type(error).__name__
-    raise Error(f"is not complete JSON ({what}); is it cut short?")
+    raise CutShortError(f"is not complete JSON ({what}); is it cut short?")
 
 
 def rank_in_name(path: Path) -> int | None:

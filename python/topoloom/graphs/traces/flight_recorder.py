@@ -19,7 +19,14 @@ from typing import Any, NoReturn
 
 from topoloom._core import Error
 from topoloom.graphs.traces.elements import element_bytes, operation_of
-from topoloom.graphs.traces.files import as_json, content, rank_in_name, rank_list
+from topoloom.graphs.traces.files import (
+    CutShortError,
+    as_json,
+    content,
+    losing,
+    rank_in_name,
+    rank_list,
+)
 from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import named
 
@@ -46,7 +53,7 @@ def load_dump(data: bytes) -> dict[str, Any]:
         except Error:
             raise
         except Exception:  # what damaged pickles raise is not a closed list
-            raise Error("is neither a pickle nor JSON, or cut short") from None
+            raise CutShortError("is neither a pickle nor JSON, or cut short") from None
     if not isinstance(dump, dict) or not isinstance(dump.get("entries"), list):
         raise Error("is not a dump of the flight recorder: it has no 'entries'")
     return dump
@@ -55,8 +62,9 @@ def load_dump(data: bytes) -> dict[str, Any]:
 def read_flight_recorder(files: Sequence[Path]) -> Trace:
     """Read the dumps of a job, one file per rank, whose name ends with the rank."""
     dumps: dict[int, tuple[Path, dict[str, Any]]] = {}
+    losses: list[str] = []
     for file in files:
-        with named(file):
+        with named(file), losing(file, losses):
             dump = load_dump(content(file))
             rank = dump.get("rank", rank_in_name(file))
             if type(rank) is not int:
@@ -64,9 +72,12 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
             if rank in dumps:
                 raise Error(f"is of rank {rank} like {dumps[rank][0]}")
             dumps[rank] = (file, dump)
+    if not dumps:
+        raise Error(losses[0])
     stated = {rank: _groups(file, dump) for rank, (file, dump) in dumps.items()}
     members = [one for groups in stated.values() for one in groups.values()]
     trace = Trace(1 + max([*dumps, *(max(one) for one in members)]))
+    trace.losses += losses
     joined = _joined(dumps)
     for rank, (file, dump) in sorted(dumps.items()):
         trace.seen.add(rank)

@@ -151,6 +151,8 @@ def _part(shape: str, kind: str, started: bool) -> str:
 
 
 def _size(shape: str) -> int:
+    if "[-" in shape:
+        raise Error(f"the shape '{shape[:40]}' has less than no elements")
     bits = 0
     for kind, dims in _SHAPE.findall(shape):
         count = 1
@@ -199,7 +201,9 @@ class _Counting:
                 self._trace.lose(said[call.what])
             for one in inner:
                 for operation, times in one.items():
-                    total[operation] += times * (call.times or 1)
+                    total[operation] += times * (
+                        1 if call.times is None else call.times
+                    )
         return total
 
 
@@ -216,6 +220,9 @@ def _count(
         if pairs is None:
             raise Error("a collective-permute has no source_target_pairs")
         numbers = [int(one) for one in re.findall(r"[0-9]+", pairs[1])]
+        for ends in (numbers[::2], numbers[1::2]):
+            if len(set(ends)) < len(ends):
+                raise Error(f"source_target_pairs={{{pairs[1]}}} names a device twice")
         for row in _devices([np.array(numbers)], operation, replicas, partitions):
             for source, target in row.reshape(-1, 2).tolist():
                 if source != target:
@@ -229,7 +236,9 @@ def _count(
         n = len(members)
         if kind == "allgather":
             # A started one has what goes in beside what comes out.
-            amount = size // (n + 1) if started else size // n
+            amount, rest = divmod(size, n + 1 if started else n)
+            if rest:
+                raise Error(f"an all-gather of {size} bytes has {n} devices")
         elif kind == "reduce_scatter":
             amount = size * n
         else:

@@ -235,6 +235,8 @@ def _read_line(
     kind = "p2p" if line.is_message else "coll"
     word = str(line.body.get(kind, ""))
     size = int(line.body.get(f"{kind}_msg_size_bytes", 0))
+    if size < 0:
+        raise Error(f"{line.where}: moves {size} bytes")
     calls = 1 if line.calls is None else line.calls
     rank = rank_of[line.process]
     if line.is_message:

@@ -12,7 +12,13 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.graphs.traces.elements import element_bytes, operation_of
-from topoloom.graphs.traces.files import as_json, content, rank_in_name, rank_list
+from topoloom.graphs.traces.files import (
+    as_json,
+    content,
+    losing,
+    rank_in_name,
+    rank_list,
+)
 from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import named
 
@@ -20,9 +26,10 @@ from topoloom.support.files import named
 def read_kineto(files: Sequence[Path]) -> Trace:
     """Read the traces of a job, one file per rank."""
     runs: dict[int, tuple[Path, dict[str, Any]]] = {}
+    losses: list[str] = []
     world = 0
     for file in files:
-        with named(file):
+        with named(file), losing(file, losses):
             run = as_json(content(file))
             if not isinstance(run, dict) or not isinstance(
                 run.get("traceEvents"), list
@@ -36,7 +43,10 @@ def read_kineto(files: Sequence[Path]) -> Trace:
                 raise Error(f"is of rank {rank} like {runs[rank][0]}")
             runs[rank] = (file, run)
             world = max(world, rank + 1, int(about.get("world_size", 0)))
+    if not runs:
+        raise Error(losses[0])
     trace = Trace(world)
+    trace.losses += losses
     for rank, (file, run) in sorted(runs.items()):
         trace.seen.add(rank)
         config = (run.get("distributedInfo") or {}).get("pg_config") or []

@@ -111,8 +111,11 @@ def read_trace(
     known = kind or trace_format(path)
     if known is None:
         raise Error(f"{path}: is none of {', '.join(FORMATS)}")
-    trace = FORMATS[known][1](files)
-    profile = trace.profile()
+    try:
+        trace = FORMATS[known][1](files)
+        profile = trace.profile()
+    except OverflowError:
+        raise Error(f"{path}: its bytes or calls add up to 2^63 and more") from None
     if trace.losses and not partial:
         what = "; ".join(trace.losses[:3])
         more = len(trace.losses) - 3

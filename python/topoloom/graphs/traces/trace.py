@@ -70,6 +70,8 @@ class Trace:
     ) -> None:
         """Count what one member did."""
         self.seen.add(rank)
+        if bytes < 0 or calls < 0:
+            raise Error(f"has {calls} calls of {operation} with {bytes} bytes")
         if len(members) < 2:
             return
         if operation in _ROOTED and root is None:
@@ -93,6 +95,8 @@ class Trace:
     ) -> None:
         """Count a message; the part of a collective is of the kind ``direct``."""
         self._checked((source, target), distinct=False)
+        if bytes < 0 or calls < 0:
+            raise Error(f"has {calls} messages of {bytes} bytes")
         self._messages[kind, source, target, bytes] += calls
 
     def name_group(self, members: Sequence[int]) -> None:
