@@ -351,5 +351,7 @@ def test_negative_sizes_name_their_file(folder: Path) -> None:
     file = next(folder.glob("h0-pid7*"))
     text = re.sub(r'("coll_msg_size_bytes": )[0-9]+', r"\1-4096", file.read_text())
     file.write_text(text)
-    with pytest.raises(Error, match=f"{re.escape(str(file))}:[0-9]+: moves -4096 bytes"):
+    with pytest.raises(
+        Error, match=f"{re.escape(str(file))}:[0-9]+: moves -4096 bytes"
+    ):
         read_trace(folder)
