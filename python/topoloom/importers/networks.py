@@ -46,7 +46,7 @@ class Speeds(NamedTuple):
     network
         Of all network cards of a node; of a torus, of a link.
     nvlink
-        Of a GPU whose NVLink joins nodes.
+        Of a GPU whose NVLink joins it to others, in its node or beyond.
     """
 
     network: float | None = None
@@ -77,6 +77,8 @@ _INSTANCES = {
     **dict.fromkeys(("BM.GPU4.8", "BM.GPU.A100-v2.8"), 1600),
     **dict.fromkeys(("BM.GPU.H100.8", "BM.GPU.H200.8", "BM.GPU.MI300X.8"), 3200),
 }
+#: Gbit/s of each of the 8 cards of a DGX
+_DGX = {"a100": 200, "h100": 400, "h200": 400, "b200": 400, "b300": 800}
 #: Those with a name of their own have the figures of machines/: Fugaku, Jaguar, Titan,
 #: Theta and Frontier.
 NETWORKS = {
@@ -109,6 +111,13 @@ NETWORKS = {
     # NVIDIA's DGX GB200 and GB300: a card for each of 4 GPUs, 400 and 800 Gbit/s
     "gb200": Network("4 cards of 400 Gbit/s, as DGX GB200 has", 200e9),
     "gb300": Network("4 cards of 800 Gbit/s, as DGX GB300 has", 400e9),
+    # A card for each of 8 GPUs, as NVIDIA's data sheets of these DGX say
+    **{
+        name: Network(
+            f"8 cards of {gbit} Gbit/s, as DGX {name.upper()} has", gbit * 1e9
+        )
+        for name, gbit in _DGX.items()
+    },
     **{
         name: Network(f"{name}, {gbit:,} Gbit/s", gbit / 8 * 1e9)
         for name, gbit in _INSTANCES.items()
@@ -128,6 +137,7 @@ def with_speeds(
         return described
     text = MachineText(described.text)
     topology, node = text.topology, text.node
+    inside = node.text if node else "node:1"
     kind, shape = topology.name, topology.body
     # Rails say how fast NVLink is, and a machine is built with all speeds or none.
     bare = f"{kind}:{shape}" if kind == "rails" else described.text
@@ -137,6 +147,12 @@ def with_speeds(
     network = network or NETWORKS.get(described.network, NETWORKS[""])
     options = [f"{key}={value}" for key, value in topology.options]
     remarks = described.remarks
+    if nvlink is not None:
+        said = f"NVLink of {format_bandwidth(nvlink)} per GPU and direction, as given"
+        remarks = (said, *(one for one in remarks if not _is_nvlink(one)))
+        slots = Machine(bare).slots_per_node
+        memory = f"memory={_written(nvlink * slots)}"
+        inside = re.sub("memory=[^,]*", memory, inside)
     if kind == "graph":
         counts, _, link = shape.partition(":")
         links = _graph_links([link, *topology.items], nodes, network.bandwidth)
@@ -149,11 +165,6 @@ def with_speeds(
         between = options.pop()
         if nvlink is not None:
             between = f"bandwidth.nvlink={_written(nvlink)}"
-            said = (
-                f"NVLink of {format_bandwidth(nvlink)} per GPU and direction, as given"
-            )
-            kept = [one for one in remarks if not _is_nvlink(one)]
-            remarks = (said, *kept)
         options += [f"bandwidth={_written(network.bandwidth / gpus)}", between]
     else:
         options.append(f"bandwidth={_written(network.bandwidth)}")
@@ -161,7 +172,6 @@ def with_speeds(
     down = f"+down:{','.join(text.down)}" if text.down else ""
     whole = f"{kind}:{','.join([shape, *options])}{down}"
     if node or network.node:
-        inside = node.text if node else "node:1"
         whole += "+" + ",".join(filter(None, [inside, network.node]))
     each = "link" if kind in ("torus", "mesh") else "node"
     speed = f"{format_bandwidth(network.bandwidth)} per {each}"
@@ -179,12 +189,12 @@ def with_given_speeds(described: Described, speeds: Speeds) -> Described:
     Raises
     ------
     topoloom.Error
-        If the machine has its speeds, or no NVLink between nodes.
+        If the machine has its speeds, or no NVLink that a label names.
     """
     if speeds.network is not None and described.network is None:
         raise Error("--network is for files without speeds, but this one has them")
     if speeds.nvlink is not None and not any(map(_is_nvlink, described.remarks)):
-        raise Error("--nvlink is for nodes that NVLink joins, and no label says so")
+        raise Error("--nvlink is for GPUs that NVLink joins, and no label says so")
     network = None
     if speeds.network is not None:
         network = Network("", speeds.network)
@@ -192,7 +202,7 @@ def with_given_speeds(described: Described, speeds: Speeds) -> Described:
 
 
 def _is_nvlink(remark: str) -> bool:
-    """Return whether a remark says how fast NVLink between nodes is."""
+    """Return whether a remark says how fast NVLink is."""
     return remark.startswith("assumed: NVLink of ")
 
 

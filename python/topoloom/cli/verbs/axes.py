@@ -234,6 +234,7 @@ def _print_inferred(inferred: InferredMesh) -> None:
 
 
 def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
+    from topoloom._core import Machine
     from topoloom.cli.console import print_facts, print_table
     from topoloom.graphs.axes import MeshOrders
     from topoloom.support.gain import gain, percent
@@ -270,6 +271,8 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         if moved:
             facts.append(("best", f"{moved:,} ranks on other slots; -o places them"))
     facts += _setting_facts(mapped, machine.has_bandwidths)
+    usual = Machine(machine.text).remarks
+    facts += [("remark", one) for one in machine.remarks if one not in usual]
     print_facts(facts, written=written)
 
 

@@ -72,8 +72,8 @@ def command(
         str | None,
         typer.Option(
             metavar="RATE",
-            help="How fast NVLink is per GPU, each way, where it joins the nodes of "
-            "Kubernetes.",
+            help="How fast NVLink is per GPU, each way, where it joins GPUs inside or "
+            "between nodes of Kubernetes.",
         ),
     ] = None,
     as_json: AsJson = False,

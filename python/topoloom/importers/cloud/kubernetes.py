@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from topoloom._core import MachineText
+from topoloom.importers.cloud.hgx import nvlink_inside
 from topoloom.importers.cloud.json_document import JsonDocument
 from topoloom.importers.cloud.node_labels import LabeledNode, read_node
 from topoloom.importers.cloud.nvlink import (
@@ -164,7 +165,12 @@ def _network(nodes: Mapping[str, LabeledNode]) -> str:
     named = [node.kind for node in nodes.values() if node.kind in NETWORKS]
     kinds = {name for name in named if name}
     if not kinds:
-        products = {node.product.lower() for node in nodes.values()}
+        full = all(node.gpus <= 8 for node in nodes.values())
+        eight = full and any(node.gpus == 8 for node in nodes.values())
+        products = {
+            (node.product or (node.board if eight else "")).lower()
+            for node in nodes.values()
+        }
         kinds = {product for product in products if product in NETWORKS}
     return min(kinds, key=lambda kind: (NETWORKS[kind].bandwidth, kind), default="")
 
@@ -281,11 +287,17 @@ def _with_nodes(described: Described, nodes: Mapping[str, LabeledNode]) -> Descr
     for node in nodes.values():
         by_gpus.setdefault(node.gpus, []).append(place[node.name])
     if list(by_gpus) != [1]:
+        nvlink, remarks = nvlink_inside(
+            {node.board for node in nodes.values()},
+            {node.card for node in nodes.values()},
+            max(by_gpus),
+        )
+        described = replace(described, remarks=(*described.remarks, *remarks))
         described = with_insides(
             described,
             [
                 Inside(
-                    f"+node:{gpus}" if gpus > 1 else "",
+                    f"+node:{gpus}{nvlink and f',{nvlink}'}" if gpus > 1 else "",
                     NodeParts(),
                     ids,
                     f"nodes of {counted(gpus, 'GPU')}",

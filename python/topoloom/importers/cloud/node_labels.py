@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from topoloom.importers.cloud.hgx import board_gpu, card_gpu
 from topoloom.importers.cloud.json_document import JsonDocument
 from topoloom.importers.cloud.nvlink import gpu_product, joins_nodes
 
@@ -50,7 +51,8 @@ class LabeledNode(NamedTuple):
     """A node, the switches above it from the top, its NVLink domain and its GPUs.
 
     `labels` are those of the switches and the domain; `across` is whether NVLink may
-    join it to others, `product` the GPU that it then is, `kind` the type of instance.
+    join it to others, `product` the GPU that it then is, `kind` the type of instance;
+    `board` is the GPU of its HGX board, `card` that of its PCIe cards.
     """
 
     name: str
@@ -62,6 +64,8 @@ class LabeledNode(NamedTuple):
     across: bool
     product: str
     kind: str
+    board: str
+    card: str
 
 
 def read_node(
@@ -104,6 +108,8 @@ def read_node(
         joins_nodes(labels),
         gpu_product(labels),
         labels.get(_TYPE, ""),
+        board_gpu(labels),
+        card_gpu(labels),
     )
     return node, labels
 

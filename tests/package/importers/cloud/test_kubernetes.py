@@ -123,7 +123,7 @@ def test_domains_without_nvlink_are_levels_of_the_tree() -> None:
                 for i in range(8)
             )
         )
-        assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8"
+        assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8,memory=3600GB/s"
 
 
 def test_domains_that_overlap_with_leaves_are_left_out_and_named() -> None:
@@ -142,7 +142,7 @@ def test_domains_that_overlap_with_leaves_are_left_out_and_named() -> None:
         )
     )
     described = read_kubernetes_nodes(text)
-    assert described.text == "tree:4:2+node:8"
+    assert described.text == "tree:4:2+node:8,memory=7200GB/s"
     assert any("they and leaf switches overlap" in one for one in described.remarks)
 
 

@@ -150,7 +150,10 @@ def test_amazon_and_google_label_switches_without_nvlink() -> None:
         for i in range(8)
     ]
     described = read_kubernetes_nodes(text_of(amazon))
-    assert (described.text, described.network) == ("tree:2:2:2+node:8", "p5.48xlarge")
+    assert (described.text, described.network) == (
+        "tree:2:2:2+node:8,memory=3600GB/s",
+        "p5.48xlarge",
+    )
     google = [
         node(
             f"n{i}",
@@ -164,7 +167,7 @@ def test_amazon_and_google_label_switches_without_nvlink() -> None:
         for i in range(8)
     ]
     described = read_kubernetes_nodes(text_of(google))
-    assert described.text == "tree:2:2:2+node:8"
+    assert described.text == "tree:2:2:2+node:8,memory=3600GB/s"
     assert described.labels[0] == "cloud.google.com/gce-topology-subblock"
 
 
@@ -253,7 +256,7 @@ def test_speeds_that_are_given_replace_assumed_ones(tmp_path: Path) -> None:
     assert "a network of 400 GB/s per node, as given" in described.remarks[-1]
     tree = [node(f"n{i}", {LEAF: f"l{i // 2}"}, 8) for i in range(4)]
     path.write_text(text_of(tree))
-    with pytest.raises(Error, match="--nvlink is for nodes that NVLink joins"):
+    with pytest.raises(Error, match="--nvlink is for GPUs that NVLink joins"):
         load_described(path, speeds=Speeds(nvlink=900e9))
     with pytest.raises(Error, match="dgx-h100-pod: speeds are given for files"):
         load_described("dgx-h100-pod", speeds=Speeds(network=900e9))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NVLink inside nodes: which GPUs sit on HGX boards, and how fast it is there.
+
+NVSwitches join all GPUs of such a board. NVIDIA's pages give the bandwidth of a GPU
+both ways together: 600 GB/s for A100, 900 GB/s for H100 and H200, 1.8 TB/s for B200
+and B300. PCIe cards have none, or bridges between two, which are not modelled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from topoloom.support.units import format_bandwidth
+
+#: Bytes per second and GPU over NVLink, each way.
+HGX = {"A100": 300e9, "H100": 450e9, "H200": 450e9, "B200": 900e9, "B300": 900e9}
+#: The same GPUs as the types of instances of clouds name them.
+_INSTANCES = {
+    "p4d.24xlarge": "A100",
+    "p4de.24xlarge": "A100",
+    "p5.48xlarge": "H100",
+    "p5e.48xlarge": "H200",
+    "p5en.48xlarge": "H200",
+    "p6-b200.48xlarge": "B200",
+    "a2-highgpu-8g": "A100",
+    "a3-highgpu-8g": "H100",
+    "a3-megagpu-8g": "H100",
+    "a3-ultragpu-8g": "H200",
+    "a4-highgpu-8g": "B200",
+    "BM.GPU4.8": "A100",
+    "BM.GPU.A100-v2.8": "A100",
+}
+#: Not the ends of GB200 and GH200.
+_BOARD = re.compile(rf"(?<!g)({'|'.join(HGX)})(?![0-9])", re.I)
+_CARD = re.compile(r"PCIE|\bNVL\b|_NC[0-9]|\b(?:L4|L40S?|A10|A16|A40|T4)\b", re.I)
+#: A slice of a GPU, which NVLink does not join to others.
+_SLICE = re.compile(r"\bMIG\b")
+#: Labels that name the GPU: of NVIDIA's operator, CoreWeave, Google, any cloud.
+_LABELS = (
+    "nvidia.com/gpu.product",
+    "gpu.nvidia.com/class",
+    "gpu.nvidia.com/model",
+    "cloud.google.com/gke-accelerator",
+    "node.kubernetes.io/instance-type",
+    "node.coreweave.cloud/type",
+)
+
+
+def board_gpu(labels: Mapping[str, str]) -> str:
+    """Name the GPU of a node's HGX board, a key of `HGX`; empty where none is known."""
+    named = [labels[label] for label in _LABELS if labels.get(label)]
+    if card_gpu(labels) or any(map(_SLICE.search, named)):
+        return ""
+    for value in named:
+        if value in _INSTANCES:
+            return _INSTANCES[value]
+        if match := _BOARD.search(value):
+            return match[1].upper()
+    return ""
+
+
+def card_gpu(labels: Mapping[str, str]) -> str:
+    """Name the GPU as a label does if it is a PCIe card; empty otherwise."""
+    named = filter(None, map(labels.get, _LABELS))
+    return next((value for value in named if _CARD.search(value)), "")
+
+
+def nvlink_inside(
+    boards: Collection[str], cards: Collection[str], gpus: int
+) -> tuple[str, tuple[str, ...]]:
+    """Write NVLink of nodes of `gpus` GPUs as an option of a node, and its remark.
+
+    `boards` are the GPUs of all nodes as `board_gpu` names them, `cards` those that
+    `card_gpu` does. The slowest counts for all nodes, and none where one has none.
+    """
+    if gpus == 1:
+        return "", ()
+    if "" in boards:
+        if any(boards):
+            said = "NVLink inside nodes, since some have none or no label of their GPU"
+        elif any(cards):
+            named = ", ".join(sorted(filter(None, set(cards))))
+            said = f"no NVLink inside nodes, whose GPUs are PCIe cards: {named}"
+            return "", (f"assumed: {said}",)
+        else:
+            said = "NVLink inside nodes, since no label names a GPU that has it"
+        return "", (f"left out: {said}",)
+    slowest = min(boards, key=lambda one: (HGX[one], one))
+    speed = HGX[slowest]
+    remark = f"assumed: NVLink of {format_bandwidth(speed)} per GPU and direction"
+    return memory_of(speed, gpus), (f"{remark} inside nodes, as HGX {slowest} has",)
+
+
+def memory_of(speed: float, gpus: int) -> str:
+    """Write what all GPUs of a node send to each other as an option of a node."""
+    return f"memory={speed * gpus / 1e9:.9g}GB/s"
