@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error, Machine
-from topoloom.machines.link_names import named_link, vertex_names
+from topoloom.machines.link_names import named_link, vertex_names, vertex_words
 from topoloom.nodes.hosts import hosts_in_order
 
 #: Parts that carry less of a message, beside its busiest part, do not slow it down.
@@ -336,7 +336,9 @@ class Parts:
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
                 return f"switch {self._names.get(name, name)}"
-        return f"switch {vertex}"
+        words = vertex_words(self.machine)  # links of trees name one end alone
+        word = words[vertex] if vertex < len(words) else str(vertex)
+        return f"switch {self._names.get(word, f'of {word}')}"
 
     def _candidates(self) -> list[Pair]:
         """List pairs that can be tests: all, or near ones and some at random."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,24 @@ def test_rounds_of_tables_find_a_slow_host(
     )
     said = topoloom("probe", "--plan", "-m", cluster, "--measured", table)
     assert "no pair of hosts would say more" in said.out
+
+
+def test_a_slow_switch_is_called_by_its_name(topoloom: Any, tmp_path: Path) -> None:
+    hosts = [f"cn{n}" for n in range(9)]
+    leaves = ["leafA", "leafB", "leafC"]
+    for switches, said in (
+        ([*leaves, "top"], "switch leafB"),
+        ([], "switch of level 1 group 1"),
+    ):
+        file = tmp_path / "tree.toml"
+        save_machine(file, Machine("tree:3:3"), hosts, switches=switches)
+        rows = [
+            f"{a},{b},{2 if 1 in (hosts.index(a) // 3, hosts.index(b) // 3) else 1}"
+            for a, b in combinations(hosts, 2)
+        ]
+        (tmp_path / "all.csv").write_text("\n".join(["a,b,us", *rows, ""]))
+        found = topoloom("probe", "-m", file, "--measured", tmp_path / "all.csv")
+        assert found.out.startswith(f"{said}: messages take 2.00 times as long")
 
 
 def test_a_plan_keeps_to_the_hosts_of_a_job(topoloom: Any, cluster: Path) -> None:
