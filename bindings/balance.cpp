@@ -12,6 +12,7 @@
 #include "topoloom/balance/tasks/measures.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -83,7 +84,8 @@ WeightedBalance weighted(const Numbers& loads, const Integers& bytes, const Ids&
                 .memory = memory,
                 .tolerance = tolerance,
                 .graph = graph,
-                .periods = periods};
+                .periods = periods,
+                .poll = check_signals};
     const nb::gil_scoped_release released;
     if (placement != nullptr) {
         placement->require_on(*allocation);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/balance/near.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "topoloom/balance/ends.hpp"
@@ -12,21 +13,31 @@
 
 namespace topoloom {
 
-Plan transport_plan(const BalanceProblem& problem, std::span<const std::uint32_t> order,
-                    std::uint32_t receives) {
+std::vector<Plan> transport_plans(const BalanceProblem& problem, std::span<const std::uint32_t> order,
+                                  std::span<const std::uint32_t> receives) {
     std::vector<std::int64_t> excess = calm_ends(problem.loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = problem.loads[i] - excess[i];
     const NearExcess near = near_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
-    std::vector<Shipment> shipments =
+    const std::vector<Shipment> cheapest =
         is_small(near, *problem.machine)
             ? cheapest_transport(near, *problem.machine, problem.slots)
             : improve_in_windows(match_near(near), near, *problem.machine, problem.slots);
-    if (receives > 0) shipments = limit_receives(std::move(shipments), near.ranks.size(), receives);
-    Plan moves;
-    moves.reserve(shipments.size());
-    for (const auto& [giver, receiver, tasks] : shipments)
-        moves.push_back({Rank{near.ranks[giver]}, Rank{near.ranks[receiver]}, tasks});
-    return make_plan(std::move(moves));
+    std::vector<Plan> plans;
+    for (const std::uint32_t most : receives) {
+        const std::vector<Shipment> shipments =
+            most > 0 ? limit_receives(cheapest, near.ranks.size(), most) : cheapest;
+        Plan moves;
+        moves.reserve(shipments.size());
+        for (const auto& [giver, receiver, tasks] : shipments)
+            moves.push_back({Rank{near.ranks[giver]}, Rank{near.ranks[receiver]}, tasks});
+        plans.push_back(make_plan(std::move(moves)));
+    }
+    return plans;
+}
+
+Plan transport_plan(const BalanceProblem& problem, std::span<const std::uint32_t> order,
+                    std::uint32_t receives) {
+    return std::move(transport_plans(problem, order, std::span(&receives, 1)).front());
 }
 
 double task_hops(const BalanceProblem& problem, const Plan& plan) {

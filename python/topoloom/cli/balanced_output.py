@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from topoloom._core import WeightedBalance
+    from topoloom.tasks.balancing.balance import Ranks
     from topoloom.tasks.balancing.weighted import Resettled
     from topoloom.tasks.problem import Where
+
+#: By which ranks' loads may exceed the mean, unless another share is given.
+USUAL_TOLERANCE = 0.02
 
 #: How many moves are listed one by one.
 MAX_LISTED = 20
@@ -23,7 +27,7 @@ class TaskOptions(NamedTuple):
     periods: float = 1
     ranks: int | None = None
     memory: str | None = None
-    tolerance: float = 0.02
+    tolerance: float | None = None
 
 
 def balance_file(
@@ -65,7 +69,8 @@ def balance_file(
     if simulate and ranks is None:
         raise Error("--simulate is for tasks that cross a --machine; name one")
     size = parse_bytes(asked.memory) if asked.memory is not None else None
-    found = balance_tasks(tasks, count, size, asked.tolerance, asked.periods, ranks)
+    tolerance = USUAL_TOLERANCE if asked.tolerance is None else asked.tolerance
+    found = balance_tasks(tasks, count, size, tolerance, asked.periods, ranks)
     times = {}
     if simulate and ranks is not None:
         times = time_moves(ranks, [found.sent()], machine)
@@ -94,6 +99,17 @@ def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
     ]
 
 
+def place_facts(ranks: Ranks) -> list[tuple[str, str]]:
+    """Name the machine, and say how ranks lie on nodes that hold several."""
+    from topoloom.tasks.balancing.rank_slots import ranks_by_node
+
+    machine = ranks.allocation.machine
+    facts = [("machine", machine.name)]
+    if machine.slots_per_node > 1:
+        facts.append(("ranks", ranks_by_node(ranks)))
+    return facts
+
+
 def _print(resettled: Resettled, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
@@ -116,7 +132,7 @@ def _print(resettled: Resettled, times: dict[str, float]) -> None:
         before, after = resettled.cut_bytes
         facts.append(("bytes between ranks", f"{before:,}, then {after:,}"))
     if resettled.where is not None:
-        facts.append(("machine", resettled.where.allocation.machine.name))
+        facts += place_facts(resettled.where)
         if resettled.tasks.graph is not None:
             hops = [format_count(n) for n in resettled.hop_bytes]
             facts.append(("hop-bytes", ", then ".join(hops)))

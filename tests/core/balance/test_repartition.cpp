@@ -11,6 +11,7 @@
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 
 using namespace topoloom;
@@ -200,6 +201,36 @@ TEST_CASE("memory is respected beside neighbors") {
     std::vector<std::int64_t> held(6, 0);
     for (std::size_t i = 0; i < owners.size(); ++i) held[owners[i].value] += one.bytes[i];
     CHECK(std::ranges::max(held) <= tasks.memory);
+}
+
+TEST_CASE("whoever waits for a search can end it at each poll") {
+    Rng rng(6);
+    const Case one = mesh(40, 8, rng);
+    const Machine machine = make_machine("torus:8");
+    const Allocation allocation = Allocation::whole(machine);
+    struct Stop {};
+    Tasks tasks = one.tasks(8);
+    const auto polls = [&](int last) {
+        int count = 0;
+        tasks.poll = [&count, last] {
+            if (++count == last) throw Stop();
+        };
+        CHECK_THROWS_AS(static_cast<void>(repartition(tasks)), Stop);
+        return count;
+    };
+    for (const bool placed : {false, true}) {
+        if (placed) {
+            tasks.machine = &machine;
+            tasks.slots = allocation.slots();
+        }
+        const std::vector<Rank> unpolled = repartition(tasks);
+        int all = 0;
+        tasks.poll = [&all] { ++all; };
+        CHECK(repartition(tasks) == unpolled);
+        REQUIRE(all > 30);
+        for (const int last : {1, 2, all / 4, all / 2, all - 1, all}) CHECK(polls(last) == last);
+        tasks.poll = nullptr;
+    }
 }
 
 TEST_CASE("messages, periods and slots that cannot be are refused") {

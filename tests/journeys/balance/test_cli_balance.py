@@ -92,6 +92,34 @@ def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
     assert topoloom(*words).json["plan"] == [[2, 6, 2], [5, 1, 2]]
 
 
+def test_auto_tries_further_receives_where_links_count(topoloom: Command) -> None:
+    """The least on a link is often with more or fewer receives than the usual two."""
+    rng = np.random.default_rng(27)
+    write(rng.integers(0, 61, 125).tolist())
+    words = ["balance", "loads.csv", "--machine", "torus:5x5x5", "--json", "--method"]
+
+    def busiest(method: str) -> float:
+        return float(topoloom(*words, method).json["congestion_max"])
+
+    tried = [busiest(f"transport(receives={most})") for most in (0, 1, 2, 3, 4)]
+    assert busiest("auto(cost=busiest-link)") <= min(tried) < tried[2]
+    by_hops = topoloom(*words, "auto").json
+    assert by_hops["measures"]["max_receives"] <= 2
+
+
+def test_ranks_lie_on_an_allocation_as_launched(topoloom: Command) -> None:
+    """Each of 4 nodes has 2 of 8 ranks, as for `map`; a whole machine fills up."""
+    write([9, 1] * 4)
+    words = ["balance", "loads.csv", "--machine", "torus:4x4+node:2:2"]
+    some = topoloom(*words, "--allocate", "4")
+    assert "ranks          2 on each of 4 nodes" in some.out
+    assert "ranks          4 on each of 2 nodes" in topoloom(*words).out
+    write([9, 1, 1], "few.csv")
+    words[1] = "few.csv"
+    assert "1 to 2 on each of 2 nodes" in topoloom(*words, "--allocate", "2").out
+    assert "3 on 1 node" in topoloom(*words, "--allocate", "1").out
+
+
 def test_plans_are_drawn(topoloom: Command) -> None:
     write([4, 2, 6, 4, 4, 6, 2, 4])
     topoloom("balance", "loads.csv", "--figure", "line.svg")
@@ -146,6 +174,11 @@ def test_bad_loads_are_refused_in_one_line(
         (["--method", "transport"], "balancer 'transport' chooses near ranks; give a"),
         (["--bytes", "1KiB"], "--bytes is the size of tasks that cross a --machine"),
         (["--machine", "mesh:3"], "there are 4 ranks, but the allocation has only 3"),
+        (["--tolerance", "0.02"], "--memory and --tolerance are for tasks that differ"),
+        (
+            ["--method", "auto(cost=busiest-link)"],
+            "balancer 'auto' with a cost chooses by a machine; give one",
+        ),
         (["--allocate", "4"], "an allocation is of a machine; name that, too"),
     ],
 )

@@ -278,12 +278,20 @@ def test_files_of_partitioners_that_cannot_be_are_refused(
     assert why in refused.err
 
 
+#: A machine that can be simulated.
+FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         (["loads.csv", "--edges", "edges.csv"], "loads.csv has the numbers of equal"),
         (["loads.csv", "--simulate"], "--simulate is for tasks that cross a --machine"),
         (["loads.csv", "-m", "mesh:4", "--simulate"], "has no links with bandwidths"),
+        (
+            ["loads.csv", "-m", FAST, "--bytes", "1TiB", "--simulate"],
+            "up to 20,000,000 are simulated; simulate smaller tasks",
+        ),
         (["tasks.csv", "--periods", "2"], "--periods says how often --edges are sent"),
         (
             ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],

@@ -95,6 +95,7 @@ class Evening {
         const Rank from{static_cast<std::uint32_t>(std::ranges::max_element(load_) - load_.begin())};
         const double now = load_[from.value];
         if (now <= limit_) return false;
+        if (tasks_.poll) tasks_.poll();
         Change best{now * (1 - load_rounding)};
         const auto consider = [&](const Change& change) {
             if (change.is_better_than(best) && fits(from, change.to, change.goes, change.comes))

@@ -75,6 +75,7 @@ class Resettlement {
     /// Takes away what a rank has too much.
     void give(std::uint32_t rank) {
         if (!exceeds(rank)) return;
+        if (tasks_.poll) tasks_.poll();
         std::vector<std::uint32_t>& list = held_[rank];
         sort_by_price(list);
         std::vector<std::uint32_t> given;
@@ -129,6 +130,7 @@ class Resettlement {
 
     /// On the least loaded rank that has memory, from which lighter tasks go.
     void make_room(std::uint32_t task) {
+        if (tasks_.poll) tasks_.poll();
         const auto at =
             std::ranges::find_if(by_load_, [&](const auto& one) { return has_memory(one.second, task); });
         if (at == by_load_.end())

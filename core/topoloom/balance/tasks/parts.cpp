@@ -23,6 +23,7 @@ TaskParts::TaskParts(const Tasks& tasks, const RankDistance& distance, const Tas
                      std::vector<Part> part, double slack)
     : distance_(distance),
       level_(level),
+      poll_(tasks.poll),
       periods_(tasks.periods),
       limit_(load_limit(tasks) + slack),
       memory_(tasks.memory),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -70,6 +71,10 @@ class TaskParts {
 
     /// Whether a neighbor, or the rank that has a part of it now, is elsewhere.
     [[nodiscard]] bool is_pulled(Vertex v) const;
+    /// Asks whoever waits for the search whether it should go on; what they throw ends it.
+    void poll() const {
+        if (poll_) poll_();
+    }
 
    private:
     void gather(Vertex v);
@@ -77,6 +82,7 @@ class TaskParts {
 
     const RankDistance& distance_;
     const TaskLevel& level_;
+    const std::function<void()>& poll_;
     double periods_;
     double limit_;
     std::int64_t memory_;

@@ -2,6 +2,7 @@
 #include "topoloom/balance/tasks/placed_anew.hpp"
 
 #include <cmath>
+#include <exception>
 #include <numeric>
 #include <unordered_map>
 
@@ -29,7 +30,20 @@ std::optional<std::vector<Part>> placed_anew(const Tasks& tasks) {
         const Sharing sharing{std::nullopt, std::vector<double>(tasks.ranks, load_limit(tasks))};
         const Problem problem =
             Problem(loaded, allocation, 1, 0, sharing).with_migration(std::move(migration));
-        const Placement found = place(problem, auto_chain(Effort::fast)).placement;
+        Budget budget;
+        std::exception_ptr raised;
+        if (tasks.poll) {
+            budget.keep_going = [&](std::uint64_t) {
+                try {
+                    tasks.poll();
+                } catch (...) {
+                    raised = std::current_exception();
+                }
+                return raised == nullptr;
+            };
+        }
+        const Placement found = place(problem, auto_chain(Effort::fast), budget).placement;
+        if (raised) std::rethrow_exception(raised);
         std::vector<Part> parts;
         for (const Slot slot : found.slots()) parts.emplace_back(rank_on.at(slot));
         return parts;

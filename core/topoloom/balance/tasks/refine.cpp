@@ -11,6 +11,8 @@ namespace {
 constexpr int max_passes = 10;
 /// Of what a level costs: less is rounding.
 constexpr double least_gain = 1e-9;
+/// Vertices that are looked at between two polls.
+constexpr std::size_t looks_per_poll = 4096;
 
 class Pass {
    public:
@@ -62,6 +64,7 @@ class Pass {
     };
 
     void offer(Vertex v) {
+        if (++looks_ % looks_per_poll == 0) parts_.poll();
         const std::uint32_t version = ++version_[v.value];
         if (const std::optional<VertexMove> move = parts_.best_move(v))
             heap_.push({move->gain, ++stamp_, v, version});
@@ -80,6 +83,7 @@ class Pass {
     std::priority_queue<Entry> heap_;
     std::vector<std::pair<Vertex, Part>> log_;  // and where it was
     std::uint32_t stamp_ = 0;
+    std::size_t looks_ = 0;
 };
 
 }  // namespace

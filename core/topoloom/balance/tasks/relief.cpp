@@ -63,6 +63,7 @@ void relieve_directly(TaskParts& parts) {
         if (parts.exceeds(rank)) full.push_back(rank);
     std::ranges::stable_sort(full, [&](Part a, Part b) { return parts.excess(a) > parts.excess(b); });
     for (const Part rank : full) {
+        parts.poll();
         std::vector<Part> more = near_room(parts, rank);
         std::priority_queue<Offer> offers;
         const auto offer = [&](Vertex v) {
@@ -169,6 +170,7 @@ void relieve_along_paths(TaskParts& parts) {
     const double mean = sum / static_cast<double>(parts.ranks());
     for (const Part rank : ids<Part>(parts.ranks())) {
         for (int idle = 0; parts.load(rank) > parts.limit() && idle < max_idle_paths;) {
+            parts.poll();
             const std::vector<Part> path = path_to_room(parts, rank, mean);
             if (path.empty()) break;
             const double wanted =

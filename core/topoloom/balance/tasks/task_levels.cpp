@@ -172,6 +172,7 @@ std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> lab
     const std::size_t enough = vertices_per_rank * tasks.ranks;
     const auto max_mass = static_cast<std::int64_t>(mass_sum / static_cast<double>(enough) * 2);
     while (levels.back().graph.size() > enough) {
+        if (tasks.poll) tasks.poll();
         TaskLevel& fine = levels.back();
         partition::Coarsening found = partition::coarsen(fine.graph, max_mass, Rng(rng.next()), labels);
         if (found.graph.size() > least_shrinking * fine.graph.size()) break;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -31,6 +32,8 @@ struct Tasks {
     double periods = 1;                // until tasks move again
     const Machine* machine = nullptr;  // null: all ranks are equally far from each other
     std::span<const Slot> slots = {};  // of the ranks
+    /// Called now and then in long searches; an exception ends them.
+    std::function<void()> poll = nullptr;
 };
 
 /// Throws Error for tasks that cannot be, for one that is larger than the memory, and for more bytes than all ranks hold.

@@ -11,8 +11,10 @@ import typer
 from topoloom.cli import complete
 from topoloom.cli.balanced_output import (
     MAX_LISTED,
+    USUAL_TOLERANCE,
     TaskOptions,
     balance_file,
+    place_facts,
     simulated_times,
     time_facts,
 )
@@ -86,13 +88,14 @@ def command(
         ),
     ] = None,
     tolerance: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--tolerance",
             metavar="SHARE",
             help="By which a rank's load may exceed the mean, in a table of tasks.",
+            show_default=f"{USUAL_TOLERANCE}",
         ),
-    ] = 0.02,
+    ] = None,
     simulate: Annotated[
         bool,
         typer.Option(
@@ -134,7 +137,8 @@ def command(
 
     Measures stand beside what no plan can be below that ends with the same loads. With
     a machine, tasks of --bytes (1 byte unless given) also cost hop-bytes and load its
-    links. Without --placement, ranks are on its slots in order.
+    links. Without --placement, ranks are on its slots in order; with --allocate or
+    --allocation, and fewer ranks than slots, each node gets its share as from srun.
 
     \b
     Examples:
@@ -173,10 +177,10 @@ def command(
             raise Error(f"{loads} says the bytes of each task; leave out --bytes")
         balance_file(loads, asked, machine, placement, where, simulate, figure, as_json)
         return
-    if asked != TaskOptions(tolerance=tolerance):
+    if asked != TaskOptions():
         raise Error(
-            "--edges, --owners, --periods, --ranks and --memory are for tasks that "
-            f"differ; {loads} has the numbers of equal ones"
+            "--edges, --owners, --periods, --ranks, --memory and --tolerance are for "
+            f"tasks that differ; {loads} has the numbers of equal ones"
         )
     given = read_loads(loads)
     ranks = placed_ranks(len(given), machine, placement, where)
@@ -253,7 +257,7 @@ def _costs(crossing: Crossing) -> list[tuple[str, str]]:
         "congestion_max": "busiest link",
     }
     return [
-        ("machine", machine.name),
+        *place_facts(crossing.ranks),
         *(
             (text, measure_text(key, values[key], machine))
             for key, text in shown.items()

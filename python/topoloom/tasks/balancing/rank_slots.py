@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from topoloom._core import Error
 from topoloom.machines.machine_file import load_machine
 from topoloom.placements.placement_file import load_placement
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks, block_ranks
-from topoloom.tasks.problem import Where, load_nodes
+from topoloom.tasks.problem import Where, launched, load_nodes
 
 
 def placed_ranks(
@@ -18,11 +20,15 @@ def placed_ranks(
 ) -> Ranks | None:
     """Find where ranks are; None where neither a machine nor a placement is named.
 
-    A placement may name its machine again, but no other.
+    Of an allocation ranks get the slots that a launcher gives them, as `topoloom map`
+    assumes: with fewer ranks than slots, each node gets its share. A placement may name
+    its machine again, but no other.
     """
     if placement is None:
         if machine is not None:
-            given, _ = load_nodes(machine, where)
+            given, described = load_nodes(machine, where)
+            if count <= given.allocation.slot_count:
+                given, _ = launched(given, described, where, count)
             return block_ranks(given.allocation, count)
         if where.allocation or where.allocate:
             raise Error("an allocation is of a machine; name that, too")
@@ -41,3 +47,16 @@ def placed_ranks(
             f"but there are loads of {count}"
         )
     return Ranks(file.allocation, file.placement)
+
+
+def ranks_by_node(ranks: Ranks) -> str:
+    """Say how many ranks nodes have, such as ``8 on each of 8 nodes``."""
+    nodes = ranks.placement.slots // ranks.allocation.machine.slots_per_node
+    _, counts = np.unique(nodes, return_counts=True)
+    least, most = int(counts.min()), int(counts.max())
+    if len(counts) == 1:
+        return f"{most:,} on 1 node"
+    each = (
+        f"{most:,} on each of" if least == most else f"{least:,} to {most:,} on each of"
+    )
+    return f"{each} {len(counts):,} nodes"

@@ -8,10 +8,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from topoloom._core import Balance, CommGraph
+from topoloom._core import Balance, CommGraph, Error
 from topoloom.graphs.phases import Ints
 from topoloom.simulate import load_simulator, with_switch
+from topoloom.simulate.simulated import unwatched
 from topoloom.tasks.balancing.balance import Ranks, sent_tasks
+
+#: Our switches take ten seconds for as many on a small machine, longer on a large one.
+MOST_PACKETS = 20_000_000
 
 
 def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]:
@@ -54,7 +58,8 @@ def time_moves(
     Raises
     ------
     Error
-        If the machine has no links with bandwidths, or a simulator fails.
+        If the machine has no links with bandwidths, more than 20 million packets cross
+        it, or a simulator fails.
     """
     names = ["switches"] + (["simgrid"] if shutil.which("smpirun") else [])
     the_machine = ranks.allocation.machine
@@ -63,5 +68,17 @@ def time_moves(
     for name in names:
         own = machine if name == "switches" else None
         simulate = with_switch(load_simulator(name), name, None, own)
-        found[name] = sum(simulate(the_machine, nodes, rounds).seconds)
+        watch = _refuse_many if name == "switches" else unwatched
+        simulated = simulate(the_machine, nodes, rounds, progress=watch)
+        found[name] = sum(simulated.seconds)
     return found
+
+
+def _refuse_many(_: int, packets: int) -> None:
+    if packets > MOST_PACKETS:
+        raise Error(
+            f"tasks that move are {packets:,} packets in our switches, and up to "
+            f"{MOST_PACKETS:,} are simulated; simulate smaller tasks, since times of "
+            "large ones grow with their bytes, or give the machine's [switch] a larger "
+            "payload"
+        )
