@@ -19,8 +19,9 @@
 
 namespace {
 
-constexpr std::size_t some = 64;            // walkers to advance before a rank looks whether others can leave
-constexpr std::int64_t least_judged = 200;  // with fewer, population control alone is off by some percent
+constexpr std::size_t some = 64;  // walkers to advance before a rank looks whether others can leave
+// With fewer walkers the control of their number moves the energy, with fewer steps where they began does.
+constexpr std::int64_t least_walkers = 200, least_steps = 100;
 constexpr char usage[] = "harmonic or hydrogen, WALKERS from 1, STEPS from 4, METHOD, BYTES from 32, MACHINE";
 
 struct Asked {
@@ -138,9 +139,9 @@ class Run {
         MPI_Reduce(processor_, processor, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         const double energy = energy_ / static_cast<double>(measured_);
         const double apart = std::fabs(energy - asked_.system.energy) / std::fabs(asked_.system.energy);
-        const bool is_judged = asked_.walkers >= least_judged;
+        const bool is_judged = asked_.walkers >= least_walkers && asked_.steps >= least_steps;
         const bool is_right = broken_ == 0 && (!is_judged || apart < 0.03);
-        const char* good = is_judged ? "right" : "too few walkers to judge";
+        const char* good = is_judged ? "right" : "too few walkers or steps to judge";
         if (ranks_.own == 0) {
             std::printf("%s: energy %.17g, known %g; walkers %lld, ids %016llx\n", is_right ? good : "WRONG",
                         energy, asked_.system.energy, total_, ids_);

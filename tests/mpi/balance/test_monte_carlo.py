@@ -40,6 +40,14 @@ def test_energies_are_equal_bit_by_bit(
     assert line.startswith("right: energy ")
 
 
+def test_few_walkers_or_steps_are_not_judged(app: tuple[Mpi, Path]) -> None:
+    mpi, program = app
+    for walkers, steps in ((30, 150), (1000, 20)):
+        done = run_to_end(mpi.command(2, program, "harmonic", walkers, steps))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.startswith("too few walkers or steps to judge: energy ")
+
+
 def test_a_command_line_that_is_not_understood(app: tuple[Mpi, Path]) -> None:
     mpi, program = app
     done = run_to_end(mpi.command(1, program, "helium"))
