@@ -52,7 +52,6 @@ def _share(program: Path, waits: Path, ranks: int, walkers: int) -> Share:
     root = {f"OMPI_ALLOW_RUN_AS_ROOT{word}": "1" for word in ("", "_CONFIRM")}
     found = []
     for _ in range(RUNS):
-        # After a few steps the energy may be said to be wrong: it is not yet exact.
         said = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **root}
         ).stdout

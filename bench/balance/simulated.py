@@ -170,10 +170,9 @@ def launch(
     command += ["--log=root.thresh:error", *words]
     before = processor_seconds()
     done = bounded(command, dict(os.environ))
-    # After a few steps an energy may be said to be wrong: it is not yet exact enough.
-    if done.returncode > 1 and processor_seconds() - before > 0.95 * LIMIT:
+    if done.returncode and processor_seconds() - before > 0.95 * LIMIT:
         raise TimeoutError(f"the simulation of {ranks} ranks {DID_NOT_END}")
-    if done.returncode > 1:
+    if done.returncode:
         sys.stderr.write(done.stderr)
         raise SystemExit(f"bench: the simulation of {ranks} ranks failed")
     return done.stdout.strip()
