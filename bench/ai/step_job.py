@@ -29,7 +29,7 @@ Seconds = dict[str, list[float]]
 
 def in_turn(work: Callable[[], None], times: int) -> Seconds:
     """Measure the CPU time of something, with and without the recorder."""
-    recorder = sys.modules["sitecustomize"]
+    recorder = sys.modules["topoloom_injected"]
     seconds: Seconds = {"with": [], "without": []}
     work()
     for turn in range(2 * TURNS):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts what a process of PyTorch communicates; runs inside the user's own Python.
 
-This file is copied to a directory as its ``sitecustomize.py`` and found first by
-PYTHONPATH. It imports nothing but Python and, once the program starts a world, its
-PyTorch. Every call of c10d, from Python, DDP, FSDP or compiled code, passes PyTorch's
-dispatcher; kernels for BackendSelect count it there and pass it on unchanged.
+`topoloom.support.hidden_site` runs a copy of it before the program begins. It imports
+nothing but Python and, once the program starts a world, its PyTorch. Every call of
+c10d, from Python, DDP, FSDP or compiled code, passes PyTorch's dispatcher; kernels for
+BackendSelect count it there and pass it on unchanged.
 
 Each process writes two files. NAME.calls has a line of JSON for the process, then one
 for each group that a fake world makes and one for each call that differs from those
@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.machinery
-import importlib.util
 import inspect
 import json
 import mmap
@@ -368,20 +367,8 @@ def note_attempt() -> None:
         Path(os.environ[FOLDER], f"{rank}-{attempt}.begun").touch()
 
 
-def load_next(here: Path) -> None:
-    """Run the sitecustomize that this one hides."""
-    rest = [path for path in sys.path if Path(path or ".").resolve() != here]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
-    if spec is not None and spec.loader is not None:
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["sitecustomize"] = module  # for programs that import it
-        spec.loader.exec_module(module)
-
-
-if __name__ == "sitecustomize":
-    if FOLDER in os.environ:
-        sys.meta_path.insert(0, Finder())
-        os.register_at_fork(after_in_child=forget)
-        with contextlib.suppress(OSError):  # said once the program starts a world
-            note_attempt()
-    load_next(Path(__file__).resolve().parent)
+if __name__ == "topoloom_injected" and FOLDER in os.environ:
+    sys.meta_path.insert(0, Finder())
+    os.register_at_fork(after_in_child=forget)
+    with contextlib.suppress(OSError):  # said once the program starts a world
+        note_attempt()

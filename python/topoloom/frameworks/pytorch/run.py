@@ -24,6 +24,7 @@ from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.registry import recognize
+from topoloom.support.hidden_site import inject
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
@@ -171,13 +172,8 @@ def _run(
 ) -> Job:
     begin, status = time.monotonic(), 0
     folder = folder.resolve()
-    source = Path(__file__).with_name("injected.py").read_text()
-    (folder / "sitecustomize.py").write_text(source)
-    found = os.environ.get("PYTHONPATH")
-    shared = {
-        "PYTHONPATH": os.pathsep.join([str(folder), *([found] if found else [])]),
-        FOLDER: str(folder),
-    }
+    source = Path(__file__).with_name("injected.py")
+    shared = {**inject(source, folder), FOLDER: str(folder)}
     for environment in each:
         left = None if timeout is None else timeout - (time.monotonic() - begin)
         if left is not None and left <= 0:

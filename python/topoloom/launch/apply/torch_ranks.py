@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the ranks of a PyTorch job really are: each of its processes reports itself.
 
-Python imports ``sitecustomize`` before a program begins; `torch_report.py` is found
-first by PYTHONPATH and writes files, which are read here.
+`torch_report.py` runs in each Python before its program and writes files, which are
+read here.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from topoloom.launch.apply.torch_report import REPORTS
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
 from topoloom.support.files import shared_directory
+from topoloom.support.hidden_site import inject
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.plain_text import is_number
 from topoloom.support.units import counted
@@ -94,15 +94,13 @@ class TorchRanks:
     def __init__(self) -> None:
         self._directory: tempfile.TemporaryDirectory[str] = shared_directory("ranks")
         self._path = Path(self._directory.name).resolve()
-        source = Path(__file__).with_name("torch_report.py").read_text()
-        (self._path / "sitecustomize.py").write_text(source)
+        source = Path(__file__).with_name("torch_report.py")
+        self._environment = {**inject(source, self._path), REPORTS: str(self._path)}
 
     @property
     def environment(self) -> dict[str, str]:
         """What to add to the environment of the command."""
-        found = os.environ.get("PYTHONPATH")
-        paths = os.pathsep.join([str(self._path), *([found] if found else [])])
-        return {"PYTHONPATH": paths, REPORTS: str(self._path)}
+        return self._environment
 
     def close(self) -> None:
         """Remove the directory."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports where a rank of PyTorch is; runs inside the user's own Python.
 
-This file is copied to a directory as its ``sitecustomize.py`` and found first by
-PYTHONPATH. It imports nothing but Python. Where variables say that a process is a rank,
+`topoloom.support.hidden_site` runs a copy of it before the program begins. It imports
+nothing but Python. Where variables say that a process is a rank,
 it writes rank-N as the program begins, and rank-N.used with the GPU of its PyTorch at
 the end. The first process of a host asks the GPUs' tool for their UUIDs: gpus-HOST.
 """
@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib.machinery
-import importlib.util
 import json
 import os
 import re
@@ -99,18 +97,6 @@ def report_used(path: Path) -> None:
         return
 
 
-def load_next(here: Path) -> None:
-    """Run the sitecustomize that this one hides."""
-    rest = [path for path in sys.path if Path(path or ".").resolve() != here]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
-    if spec is not None and spec.loader is not None:
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["sitecustomize"] = module  # for programs that import it
-        spec.loader.exec_module(module)
-
-
-if __name__ == "sitecustomize":
-    if REPORTS in os.environ:
-        with contextlib.suppress(OSError):
-            report(os.environ[REPORTS])
-    load_next(Path(__file__).resolve().parent)
+if __name__ == "topoloom_injected" and REPORTS in os.environ:
+    with contextlib.suppress(OSError):
+        report(os.environ[REPORTS])

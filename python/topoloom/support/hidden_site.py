@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a file of ours in each Python of a command, before the program begins.
+
+This file is copied to a directory as its ``sitecustomize.py`` and found first by
+PYTHONPATH; ours lies beside it. It imports nothing but Python.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+INJECTED = "topoloom_injected"
+
+
+def inject(source: Path, folder: Path) -> dict[str, str]:
+    """Copy a file of ours to `folder`, and return what makes Python run it."""
+    (folder / "sitecustomize.py").write_text(Path(__file__).read_text())
+    (folder / f"{INJECTED}.py").write_text(source.read_text())
+    found = os.environ.get("PYTHONPATH")
+    paths = [str(folder.resolve()), *([found] if found else [])]
+    return {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+def load_next(here: Path) -> None:
+    """Run the sitecustomize that this one hides."""
+    rest = [path for path in sys.path if Path(path or ".").resolve() != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module  # for programs that import it
+        spec.loader.exec_module(module)
+
+
+if __name__ == "sitecustomize":
+    importlib.import_module(INJECTED)
+    load_next(Path(__file__).resolve().parent)
