@@ -2,7 +2,6 @@
 #include "topoloom/experts/relief.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>

@@ -71,13 +71,9 @@ def read_recording(folder: str | Path) -> Trace:
         )
     more = last_attempt(Path(folder)) - max(one.start.attempt or 0 for one in noted)
     if more > 0:
-        times, they = (
-            ("once", "this start") if more == 1 else (f"{more} times", "these starts")
-        )
-        it = "it" if more == 1 else "they"
         trace.lose(
-            f"torchrun started the job again {times}, and {they} failed before {it} "
-            "began a world; the start before counts"
+            f"torchrun started the job again {counted(more, 'time')} without beginning "
+            "a world; the start before counts"
         )
     return trace
 

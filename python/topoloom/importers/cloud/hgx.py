@@ -89,9 +89,5 @@ def nvlink_inside(
     slowest = min(boards, key=lambda one: (HGX[one], one))
     speed = HGX[slowest]
     remark = f"assumed: NVLink of {format_bandwidth(speed)} per GPU and direction"
-    return memory_of(speed, gpus), (f"{remark} inside nodes, as HGX {slowest} has",)
-
-
-def memory_of(speed: float, gpus: int) -> str:
-    """Write what all GPUs of a node send to each other as an option of a node."""
-    return f"memory={speed * gpus / 1e9:.9g}GB/s"
+    memory = f"memory={speed * gpus / 1e9:.9g}GB/s"
+    return memory, (f"{remark} inside nodes, as HGX {slowest} has",)

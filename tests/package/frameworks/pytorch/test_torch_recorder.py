@@ -196,7 +196,7 @@ def test_a_last_start_that_fails_before_its_world_is_said(topoloom: Command) -> 
     done = topoloom("record", "-o", "p.npz", *command)
     assert done.status == 1
     (line,) = (line for line in done.err.splitlines() if "again" in line)
-    assert "2 times, and these starts failed before they began a world" in line
+    assert "again 2 times without beginning a world; the start before counts" in line
     assert calls() == {("barrier", (0, 1), -1, 0): 1}
 
 
