@@ -17,7 +17,7 @@ using namespace topoloom;
 
 namespace {
 
-struct Case {
+struct FewBytesCase {
     std::vector<double> loads;
     std::vector<std::int64_t> bytes;
     std::vector<Rank> owners;
@@ -29,8 +29,8 @@ struct Case {
 };
 
 /// Ranks differ: the first ones have more tasks than the last.
-Case drawn(std::size_t count, std::size_t ranks, Rng& rng) {
-    Case one{{}, {}, {}, ranks};
+FewBytesCase drawn_few(std::size_t count, std::size_t ranks, Rng& rng) {
+    FewBytesCase one{{}, {}, {}, ranks};
     for (std::size_t i = 0; i < count; ++i) {
         one.loads.push_back(1 + rng.below(100) / 10.0);
         one.bytes.push_back(1 + rng.below(1000));
@@ -45,7 +45,7 @@ struct Ends {
     std::int64_t bytes_max = 0, moved = 0;
 };
 
-Ends ends_of(const Case& one, const std::vector<Rank>& owners) {
+Ends ends_of(const FewBytesCase& one, const std::vector<Rank>& owners) {
     std::vector<double> load(one.ranks, 0);
     std::vector<std::int64_t> bytes(one.ranks, 0);
     Ends ends;
@@ -60,7 +60,7 @@ Ends ends_of(const Case& one, const std::vector<Rank>& owners) {
 }
 
 /// The fewest bytes in all assignments within the limit; -1: there is none.
-std::int64_t fewest(const Case& one, double limit) {
+std::int64_t fewest(const FewBytesCase& one, double limit) {
     std::int64_t best = -1;
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
         const Ends ends = ends_of(one, owners);
@@ -71,7 +71,7 @@ std::int64_t fewest(const Case& one, double limit) {
 }
 
 /// The least load of the busiest rank in all assignments that memory allows; infinite: there is none.
-double least_load(const Case& one) {
+double least_load(const FewBytesCase& one) {
     double best = std::numeric_limits<double>::infinity();
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
         const Ends ends = ends_of(one, owners);
@@ -80,7 +80,7 @@ double least_load(const Case& one) {
     return best;
 }
 
-std::string refusal(const Case& one) {
+std::string refusal(const FewBytesCase& one) {
     try {
         static_cast<void>(balance_with_few_bytes(one.tasks()));
     } catch (const Error& error) {
@@ -94,7 +94,7 @@ std::string refusal(const Case& one) {
 TEST_CASE("no rank exceeds the mean by more than the tolerance, and few bytes move") {
     Rng rng(1);
     for (int draw = 0; draw < 30; ++draw) {
-        const Case one = drawn(4000, 40, rng);
+        const FewBytesCase one = drawn_few(4000, 40, rng);
         const std::vector<Rank> owners = balance_with_few_bytes(one.tasks());
         const TaskMeasures found = measure_tasks(one.tasks(), owners);
         const Ends ends = ends_of(one, owners);
@@ -110,7 +110,7 @@ TEST_CASE(
     "no more must move than what leads to the loads that were reached, also of tasks that are too large") {
     Rng rng(3);
     for (int draw = 0; draw < 300; ++draw) {
-        const Case one = drawn(3 + rng.below(6), 2 + rng.below(3), rng);
+        const FewBytesCase one = drawn_few(3 + rng.below(6), 2 + rng.below(3), rng);
         const TaskMeasures found = measure_tasks(one.tasks(), balance_with_few_bytes(one.tasks()));
         CHECK(found.least_bytes <= found.moved_bytes);
     }
@@ -120,7 +120,7 @@ TEST_CASE(
     "few tasks end as exact search ends: at the least load above the limit, then with the fewest bytes") {
     Rng rng(2);
     for (int draw = 0; draw < 200; ++draw) {
-        Case one = drawn(5 + rng.below(4), 2 + rng.below(2), rng);
+        FewBytesCase one = drawn_few(5 + rng.below(4), 2 + rng.below(2), rng);
         one.tolerance = draw % 3 == 0 ? 0.3 : 0.02;
         one.memory = draw % 2 == 0 ? one.memory : 2500;
         const double load = least_load(one);
@@ -141,10 +141,10 @@ TEST_CASE(
 }
 
 TEST_CASE("few large tasks are packed within the limit") {
-    const Case one{{9, 4, 2, 4, 4, 7, 3},
-                   std::vector<std::int64_t>(7, 1),
-                   {Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{1}},
-                   3};
+    const FewBytesCase one{{9, 4, 2, 4, 4, 7, 3},
+                           std::vector<std::int64_t>(7, 1),
+                           {Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{0}, Rank{1}},
+                           3};
     const TaskMeasures found = measure_tasks(one.tasks(), balance_with_few_bytes(one.tasks()));
     CHECK(found.load_max == 11);
 }
@@ -156,7 +156,7 @@ TEST_CASE(
     double ours = 0, bound = 0;
     for (int draw = 0; draw < 200; ++draw) {
         const std::size_t ranks = 2 + rng.below(30);
-        const Case one = drawn(ranks * (2 + rng.below(6)), ranks, rng);
+        const FewBytesCase one = drawn_few(ranks * (2 + rng.below(6)), ranks, rng);
         const Tasks tasks = one.tasks();
         const std::vector<Rank> owners = balance_with_few_bytes(tasks);
         const TaskMeasures found = measure_tasks(tasks, owners);
@@ -174,7 +174,7 @@ TEST_CASE(
 TEST_CASE("no tasks with fewer bytes make up a load") {
     Rng rng(4);
     for (int draw = 0; draw < 200; ++draw) {
-        const Case one = drawn(1 + rng.below(10), 1, rng);
+        const FewBytesCase one = drawn_few(1 + rng.below(10), 1, rng);
         const std::size_t count = one.loads.size();
         std::vector<std::uint32_t> held;
         double all = 0;
@@ -200,7 +200,7 @@ TEST_CASE("no tasks with fewer bytes make up a load") {
         CHECK(found.least_bytes == best);
     }
     // Of very many tasks parts are taken for the bound.
-    const Case many{std::vector<double>(5000, 1), std::vector<std::int64_t>(5000, 2), {}, 1};
+    const FewBytesCase many{std::vector<double>(5000, 1), std::vector<std::int64_t>(5000, 2), {}, 1};
     std::vector<std::uint32_t> held;
     for (std::uint32_t i = 0; i < 5000; ++i) held.push_back(i);
     const Cover found = cheapest_cover(many.tasks(), held, 2000.5);
@@ -210,12 +210,12 @@ TEST_CASE("no tasks with fewer bytes make up a load") {
 
 TEST_CASE("memory is respected where it is scarce, and nothing moves where all is well") {
     Rng rng(3);
-    Case one = drawn(2000, 20, rng);
+    FewBytesCase one = drawn_few(2000, 20, rng);
     std::int64_t all = 0;
     for (const std::int64_t bytes : one.bytes) all += bytes;
     one.memory = all / 20 * 105 / 100;
     CHECK(ends_of(one, balance_with_few_bytes(one.tasks())).bytes_max <= one.memory);
-    Case level = drawn(400, 4, rng);
+    FewBytesCase level = drawn_few(400, 4, rng);
     for (std::size_t i = 0; i < 400; ++i) {
         level.owners[i] = Rank{static_cast<std::uint32_t>(i % 4)};
         level.loads[i] = 1;
@@ -224,9 +224,9 @@ TEST_CASE("memory is respected where it is scarce, and nothing moves where all i
 }
 
 TEST_CASE("what cannot be is refused") {
-    const Case good{{1, 2, 3}, {10, 20, 30}, {Rank{0}, Rank{0}, Rank{1}}, 2};
+    const FewBytesCase good{{1, 2, 3}, {10, 20, 30}, {Rank{0}, Rank{0}, Rank{1}}, 2};
     CHECK(refusal(good).empty());
-    Case one = good;
+    FewBytesCase one = good;
     one.memory = 25;
     CHECK(refusal(one) == "task 2 has 30 bytes, and a rank has memory for 25");
     one.bytes = {20, 20, 20};

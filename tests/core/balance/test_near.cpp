@@ -41,12 +41,12 @@ std::vector<Slot> drawn_slots(const Machine& machine, Rng& rng) {
     return slots;
 }
 
-struct Case {
+struct NearCase {
     Machine machine;
     std::vector<Slot> slots;
     TaskCounts loads;
 
-    Case(const std::string& text, Rng& rng)
+    NearCase(const std::string& text, Rng& rng)
         : machine(make_machine(text)),
           slots(drawn_slots(machine, rng)),
           loads(drawn_loads(slots.size(), 12, rng)) {}
@@ -104,7 +104,7 @@ TEST_CASE("the cheapest transport costs as much as the proven minimum") {
     Rng rng(10);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
-            const Case one(text, rng);
+            const NearCase one(text, rng);
             const NearExcess near = one.near();
             std::vector<std::uint32_t> giving, receiving;
             std::vector<std::uint64_t> supplies, capacities;
@@ -135,7 +135,7 @@ TEST_CASE("the cheapest transport costs as much as the proven minimum") {
 TEST_CASE("in a tree, no more than its own excess leaves a part, so near matching is cheapest") {
     Rng rng(11);
     for (int draw = 0; draw < 100; ++draw) {
-        const Case one("tree:4:4:3,distance=1:10:100", rng);
+        const NearCase one("tree:4:4:3,distance=1:10:100", rng);
         const NearExcess near = one.near();
         CHECK(one.cost(match_near(near), near) ==
               one.cost(cheapest_transport(near, one.machine, one.slots), near));
@@ -214,7 +214,7 @@ TEST_CASE("nobody receives from more than it may, in one round, in as many messa
     Rng rng(12);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
-            const Case one(text, rng);
+            const NearCase one(text, rng);
             const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
             const Plan unlimited = transport_plan(one.problem(), order, 0);
             const TaskCounts ends = loads_after(one.loads, unlimited);
@@ -251,7 +251,7 @@ TEST_CASE("one that lacks what three have is served in a chain, or by two of the
 TEST_CASE("an order of near ranks has each of them once, and follows a line") {
     Rng rng(13);
     for (const std::string& text : machines) {
-        const Case one(text, rng);
+        const NearCase one(text, rng);
         const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
         CHECK(std::set(order.begin(), order.end()).size() == one.slots.size());
         CHECK(order.size() == one.slots.size());
@@ -265,7 +265,7 @@ TEST_CASE("along a curve, the alias method and the nearest giver keep their prom
     Rng rng(14);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
-            const Case one(text, rng);
+            const NearCase one(text, rng);
             const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
             const Plan nearest = nearest_plan(one.loads, order);
             CHECK(nearest == slow_nearest_plan(one.loads, order));
@@ -287,7 +287,7 @@ TEST_CASE("along a curve, the alias method and the nearest giver keep their prom
 TEST_CASE("auto is as good as the best of those that it tries, by each cost") {
     Rng rng(15);
     for (const std::string& text : machines) {
-        const Case one(text, rng);
+        const NearCase one(text, rng);
         const auto hops = [&](const char* method) {
             return task_hops(one.problem(), balance(one.problem(), method));
         };

@@ -18,7 +18,7 @@ using namespace topoloom;
 
 namespace {
 
-struct Case {
+struct MeshCase {
     std::vector<double> loads;
     std::vector<std::int64_t> bytes;
     std::vector<Rank> owners;
@@ -30,8 +30,8 @@ struct Case {
 };
 
 /// A square mesh of tasks in strips of rows, of which the first have more to do.
-Case mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
-    Case one;
+MeshCase mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
+    MeshCase one;
     std::vector<Rank> from, to;
     std::vector<Bytes> bytes;
     for (std::uint32_t i = 0; i < side * side; ++i) {
@@ -50,8 +50,8 @@ Case mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
     return one;
 }
 
-Case drawn(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
-    Case one;
+MeshCase drawn_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
+    MeshCase one;
     std::vector<Rank> from, to;
     std::vector<Bytes> bytes;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -89,7 +89,7 @@ TEST_CASE("few tasks cost what exact search finds, with and without a machine") 
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
     int found = 0;
     for (int draw = 0; draw < 60; ++draw) {
-        const Case one = drawn(8, 3, rng);
+        const MeshCase one = drawn_mesh(8, 3, rng);
         Tasks tasks = one.tasks(3);
         tasks.tolerance = draw % 4 == 0 ? 0.1 : 0.3;
         tasks.periods = 1 + draw % 3;
@@ -112,7 +112,7 @@ TEST_CASE(
     Rng rng(7);
     const Machine line = make_machine("mesh:3");
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
-    const Case one = drawn(8, 3, rng);
+    const MeshCase one = drawn_mesh(8, 3, rng);
     Tasks tasks = one.tasks(3);
     tasks.periods = 5;
     const std::vector<Rank> owners(8, Rank{2});
@@ -129,7 +129,7 @@ TEST_CASE(
 TEST_CASE("ranks keep to the tolerance, and cost less than those that know no neighbors") {
     Rng rng(2);
     for (const std::uint32_t ranks : {2, 7, 16}) {
-        const Case one = mesh(32, ranks, rng);
+        const MeshCase one = mesh(32, ranks, rng);
         const Tasks tasks = one.tasks(ranks);
         const std::vector<Rank> owners = repartition(tasks);
         const TaskMeasures found = measure_tasks(tasks, owners);
@@ -142,7 +142,7 @@ TEST_CASE("ranks keep to the tolerance, and cost less than those that know no ne
 
 TEST_CASE("tasks that stay for long pay for moves that cut less") {
     Rng rng(3);
-    const Case one = mesh(32, 16, rng);
+    const MeshCase one = mesh(32, 16, rng);
     Tasks tasks = one.tasks(16);
     const TaskMeasures once = measure_tasks(tasks, repartition(tasks));
     tasks.periods = 100;
@@ -156,7 +156,7 @@ TEST_CASE("on a machine a mapper does no better") {
     const Machine machine = make_machine("torus:4x4");
     std::vector<Slot> slots;
     for (std::uint32_t i = 0; i < 16; ++i) slots.emplace_back((5 * i) % 16);
-    const Case one = mesh(32, 16, rng);
+    const MeshCase one = mesh(32, 16, rng);
     for (const double periods : {1.0, 100.0}) {
         Tasks tasks = one.tasks(16);
         tasks.periods = periods;
@@ -179,7 +179,7 @@ TEST_CASE("nodes that are even as a whole are evened out inside") {
     std::vector<Slot> slots;
     for (std::uint32_t i = 0; i < 12; ++i) slots.emplace_back(i);
     // On each node one rank has all that there is to do.
-    Case one{std::vector<double>(360, 1), std::vector<std::int64_t>(360, 10), {}, {}};
+    MeshCase one{std::vector<double>(360, 1), std::vector<std::int64_t>(360, 10), {}, {}};
     for (std::uint32_t i = 0; i < 360; ++i) one.owners.emplace_back(i / 120 * 4);
     one.graph = CommGraph::from_edges(360, {}, {}, {});
     Tasks tasks = one.tasks(12);
@@ -192,7 +192,7 @@ TEST_CASE("nodes that are even as a whole are evened out inside") {
 
 TEST_CASE("memory is respected beside neighbors") {
     Rng rng(4);
-    const Case one = mesh(24, 6, rng);
+    const MeshCase one = mesh(24, 6, rng);
     Tasks tasks = one.tasks(6);
     std::int64_t all = 0;
     for (const std::int64_t bytes : one.bytes) all += bytes;
@@ -205,7 +205,7 @@ TEST_CASE("memory is respected beside neighbors") {
 
 TEST_CASE("whoever waits for a search can end it at each poll") {
     Rng rng(6);
-    const Case one = mesh(40, 8, rng);
+    const MeshCase one = mesh(40, 8, rng);
     const Machine machine = make_machine("torus:8");
     const Allocation allocation = Allocation::whole(machine);
     struct Stop {};
@@ -235,7 +235,7 @@ TEST_CASE("whoever waits for a search can end it at each poll") {
 
 TEST_CASE("messages, periods and slots that cannot be are refused") {
     Rng rng(5);
-    const Case one = mesh(4, 2, rng);
+    const MeshCase one = mesh(4, 2, rng);
     const auto refusal = [](const Tasks& tasks) -> std::string {
         try {
             static_cast<void>(repartition(tasks));

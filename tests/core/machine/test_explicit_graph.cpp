@@ -19,7 +19,7 @@ std::vector<std::uint32_t> stops(const Machine& machine, Node a, Node b) {
 }
 
 using Stops = std::vector<std::uint32_t>;
-using Shares = std::map<std::uint32_t, double>;
+using SharePerLink = std::map<std::uint32_t, double>;
 
 /// By the definition of routing=ecmp, path by path: what comes to a vertex leaves it on the links that lead nearer.
 template <class T>
@@ -37,7 +37,7 @@ class SlowShares {
             }
         }
     }
-    Shares from(std::uint32_t start) {
+    SharePerLink from(std::uint32_t start) {
         shares_.clear();
         move_on(start, 1);
         return shares_;
@@ -70,7 +70,7 @@ class SlowShares {
 
     const T& topology_;
     std::vector<std::uint32_t> hops_;
-    Shares shares_;
+    SharePerLink shares_;
 };
 
 /// Whether a message's route is one that the text gives.
@@ -120,11 +120,11 @@ TEST_CASE("with ECMP all shortest routes share, hop by hop, also around what is 
                 SlowShares expected(topology, topology.vertex(b));
                 for (const Node a : machine.usable_nodes()) {
                     if (is_given(machine, a, b)) continue;
-                    Shares shares;
+                    SharePerLink shares;
                     topology.route(a, b, [&](Link link, double share) {
                         CHECK(shares.emplace(link.value, share).second);
                     });
-                    const Shares slow = expected.from(topology.vertex(a));
+                    const SharePerLink slow = expected.from(topology.vertex(a));
                     REQUIRE(shares.size() == slow.size());
                     for (const auto& [link, share] : slow)
                         CHECK(shares[link] == doctest::Approx(share).epsilon(1e-12));
@@ -149,8 +149,8 @@ TEST_CASE("a link that stands for two cables takes two parts of an ECMP route") 
 TEST_CASE("a route seen from within another is the same") {
     const Machine machine = make_machine(random_graph(12, 9, 4) + ",routing=ecmp");
     with_topology(machine, [&](const auto& t) {
-        Shares alone;
-        Shares within;
+        SharePerLink alone;
+        SharePerLink within;
         t.route(Node{3}, Node{9}, [&](Link link, double share) { alone[link.value] = share; });
         t.route(Node{3}, Node{9}, [&](Link link, double share) {
             within[link.value] = share;

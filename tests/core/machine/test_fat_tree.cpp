@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "machine/labeled_fat_tree.hpp"
+#include "machine/machine_reports.hpp"
 #include "machine/machines.hpp"
 
 using namespace topoloom;
@@ -55,14 +56,6 @@ std::vector<double> all_to_all(const FatTree& tree) {
             tree.route(a, b, [&](Link link, double share) { load[link.value] += share; });
     }
     return load;
-}
-
-std::string complaint(const std::string& text) {
-    try {
-        return "none: " + make_machine(text).describe();
-    } catch (const Error& error) {
-        return error.what();
-    }
 }
 
 }  // namespace
@@ -243,41 +236,42 @@ TEST_CASE("a fat tree says how it is built and routed") {
 }
 
 TEST_CASE("fat trees that cannot be are refused") {
-    CHECK(complaint("fattree:") ==
+    CHECK(complaint_about("fattree:") ==
           "cannot read machine 'fattree:': expected numbers separated by ':' at column 9");
-    CHECK(complaint("fattree:4:x") == "cannot read machine 'fattree:4:x': expected a number at column 11");
-    CHECK(complaint("fattree:4:4,up=1") ==
+    CHECK(complaint_about("fattree:4:x") ==
+          "cannot read machine 'fattree:4:x': expected a number at column 11");
+    CHECK(complaint_about("fattree:4:4,up=1") ==
           "machine 'fattree:4:4,up=1': a fat tree of 2 levels needs 2 entries of up, not 1");
-    CHECK(complaint("fattree:4:4,parallel=1:2:3") ==
+    CHECK(complaint_about("fattree:4:4,parallel=1:2:3") ==
           "machine 'fattree:4:4,parallel=1:2:3': a fat tree of 2 levels needs 2 entries of parallel, not 3");
-    CHECK(complaint("fattree:4:4,up=1:0") ==
+    CHECK(complaint_about("fattree:4:4,up=1:0") ==
           "machine 'fattree:4:4,up=1:0': level 2 of a fat tree has 0 parents; give at least 1");
-    CHECK(complaint("fattree:4:4,parallel=0:1") ==
+    CHECK(complaint_about("fattree:4:4,parallel=0:1") ==
           "machine 'fattree:4:4,parallel=0:1': level 1 of a fat tree has 0 parallel cables; give at least 1");
-    CHECK(complaint("fattree:4:0") ==
+    CHECK(complaint_about("fattree:4:0") ==
           "machine 'fattree:4:0': level 2 has arity 0; a group has at least one member");
-    CHECK(complaint("fattree:4:4,routing=d-mod") ==
+    CHECK(complaint_about("fattree:4:4,routing=d-mod") ==
           "cannot read machine 'fattree:4:4,routing=d-mod': expected d-mod-k, s-mod-k, random or "
           "simgrid at column 21");
-    CHECK(complaint("fattree:4:4,roots=2").find("no option of fattree 'roots'; there are: up, parallel") !=
-          std::string::npos);
-    CHECK(complaint("fattree:4:4,bandwidth=1GB/s:2GB/s:3GB/s").find("needs 2 entries of bandwidth, not 3") !=
-          std::string::npos);
+    CHECK(complaint_about("fattree:4:4,roots=2")
+              .find("no option of fattree 'roots'; there are: up, parallel") != std::string::npos);
+    CHECK(complaint_about("fattree:4:4,bandwidth=1GB/s:2GB/s:3GB/s")
+              .find("needs 2 entries of bandwidth, not 3") != std::string::npos);
 }
 
 TEST_CASE(
     "fat trees with more links, switches or levels than can be numbered are refused before memory is taken") {
-    CHECK(complaint("fattree:60000:35000")
+    CHECK(complaint_about("fattree:60000:35000")
               .find("fattree:60000:35000': the fat tree has more than 2^32 - 1 links") != std::string::npos);
-    CHECK(complaint("fattree:2:2:2,up=4000000000:4000000000:4000000000").find("2^32 - 1 links") !=
+    CHECK(complaint_about("fattree:2:2:2,up=4000000000:4000000000:4000000000").find("2^32 - 1 links") !=
           std::string::npos);
-    CHECK(complaint("fattree:2:2,parallel=4294967295:4294967295").find("2^32 - 1 links") !=
+    CHECK(complaint_about("fattree:2:2,parallel=4294967295:4294967295").find("2^32 - 1 links") !=
           std::string::npos);
-    CHECK(complaint("fattree:65536:65536").find("the levels have more than 2^31 members") !=
+    CHECK(complaint_about("fattree:65536:65536").find("the levels have more than 2^31 members") !=
           std::string::npos);
     std::string many = "fattree:1";
     for (int level = 1; level < 33; ++level) many += ":1";
-    CHECK(complaint(many).find("a fat tree has at most 32 levels, not 33") != std::string::npos);
+    CHECK(complaint_about(many).find("a fat tree has at most 32 levels, not 33") != std::string::npos);
 }
 
 TEST_CASE("the largest fat trees answer as the small ones do") {

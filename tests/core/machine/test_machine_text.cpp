@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/machine_reports.hpp"
 #include "machine/machines.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
@@ -26,15 +27,6 @@ Seconds latency_from(const Machine& machine, Node a, Node b) {
     return found;
 }
 
-std::string complaint(const std::string& text) {
-    try {
-        const Machine machine = make_machine(text);
-        return "none: " + machine.describe();
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
-
 }  // namespace
 
 TEST_CASE("a part that there is not is refused with those that there are, behind every topology") {
@@ -47,13 +39,13 @@ TEST_CASE("a part that there is not is refused with those that there are, behind
             const std::string column = std::to_string((network + before).size() + 1);
             for (const std::string part : {"+foo", "+nod:2", "+Node:2"}) {
                 const std::string word = part.substr(0, part.find(':'));
-                const std::string said = complaint(network + before + part);
+                const std::string said = complaint_about(network + before + part);
                 CHECK(said.ends_with("'" + word + known + column));
             }
         }
-        CHECK(complaint(network + "+node:2+node:2").find("'+node" + known) != std::string::npos);
-        CHECK(complaint(network + " + node:2").find("is not expected") != std::string::npos);
-        CHECK(complaint(network + "+down").find("'+down" + known) != std::string::npos);
+        CHECK(complaint_about(network + "+node:2+node:2").find("'+node" + known) != std::string::npos);
+        CHECK(complaint_about(network + " + node:2").find("is not expected") != std::string::npos);
+        CHECK(complaint_about(network + "+down").find("'+down" + known) != std::string::npos);
     }
 }
 
@@ -275,7 +267,7 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
     };
     for (const auto& [text, reason] : bad) {
         CAPTURE(text);
-        CHECK(complaint(text) == "cannot read machine '" + text + "': " + reason);
+        CHECK(complaint_about(text) == "cannot read machine '" + text + "': " + reason);
     }
 }
 
@@ -308,25 +300,25 @@ TEST_CASE("machines that cannot be are refused by name") {
     };
     for (const auto& [text, reason] : bad) {
         CAPTURE(text);
-        CHECK(complaint(text) == "machine '" + text + "': " + reason);
+        CHECK(complaint_about(text) == "machine '" + text + "': " + reason);
     }
     std::string many = "torus:1";
     for (int i = 0; i < 32; ++i) many += "x1";
-    CHECK(complaint(many) == "machine '" + many + "': a torus has 1 to 32 axes, not 33");
+    CHECK(complaint_about(many) == "machine '" + many + "': a torus has 1 to 32 axes, not 33");
 }
 
 TEST_CASE("an unknown topology is refused with the nearest name") {
-    CHECK(complaint("tours:4x4")
+    CHECK(complaint_about("tours:4x4")
               .starts_with("no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, twisted, "));
-    CHECK(complaint("tours:4x4").ends_with(", graph (in machine 'tours:4x4')"));
-    CHECK(complaint("star:4").starts_with("no topology 'star'; there are: torus, mesh, twisted, "));
+    CHECK(complaint_about("tours:4x4").ends_with(", graph (in machine 'tours:4x4')"));
+    CHECK(complaint_about("star:4").starts_with("no topology 'star'; there are: torus, mesh, twisted, "));
 }
 
 TEST_CASE("complaints stay on one short line whatever the bytes") {
     const std::string garbage = "torus:\n\x01\xff" + std::string(100000, '9') + "\nx";
     for (const std::string& text :
          {garbage, garbage.substr(6), "mesh:4," + garbage, "torus:4," + garbage + "=1"}) {
-        const std::string line = complaint(text);
+        const std::string line = complaint_about(text);
         CHECK(line.size() < 400);
         CHECK(line.find('\n') == std::string::npos);
         CHECK(line.find('\xff') == std::string::npos);
@@ -358,6 +350,6 @@ TEST_CASE("random edits of a text either make a machine or an Error") {
                 text.insert(text.begin() + at, letter);
             }
         }
-        CHECK_FALSE(complaint(text).empty());
+        CHECK_FALSE(complaint_about(text).empty());
     }
 }

@@ -90,20 +90,20 @@ Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity
 }
 
 /// Of each link, clockwise ones first.
-using Loads = std::array<double, 24>;
+using RingLoads = std::array<double, 24>;
 
 /// How good an affinity is; less is better: the largest load, how far the directions differ, what exceeds 2 on
 /// links, half-way messages.
 using Score = std::tuple<double, double, double, double>;
 
 struct Arc {
-    Loads loads{};
+    RingLoads loads{};
     double half_way = 0;
 };
 
 Score score_of(const Pattern& messages, const std::array<Node, 8>& station,
                const std::vector<std::vector<Arc>>& arcs) {
-    Loads loads{};
+    RingLoads loads{};
     double half_way = 0;
     double clockwise = 0;
     for (const auto& [sender, receiver] : messages) {

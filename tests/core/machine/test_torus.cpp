@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-std::vector<std::string> route_names(const Machine& machine, Node a, Node b) {
+std::vector<std::string> half_route_names(const Machine& machine, Node a, Node b) {
     std::vector<std::string> names;
     with_topology(machine, [&](const auto& t) {
         t.route(a, b, [&](Link link, double share) {
@@ -80,36 +80,36 @@ TEST_CASE("the longest axes still measure right") {
 
 TEST_CASE("routes correct x, then y, in the shorter direction") {
     const Machine machine = make_machine("torus:5x5");
-    CHECK(route_names(machine, machine.node_at({0, 0}), machine.node_at({2, 4})) ==
+    CHECK(half_route_names(machine, machine.node_at({0, 0}), machine.node_at({2, 4})) ==
           Names{"(0,0) +x", "(1,0) +x", "(2,0) -y"});
-    CHECK(route_names(machine, machine.node_at({1, 3}), machine.node_at({4, 0})) ==
+    CHECK(half_route_names(machine, machine.node_at({1, 3}), machine.node_at({4, 0})) ==
           Names{"(1,3) -x", "(0,3) -x", "(4,3) +y", "(4,4) +y"});
 }
 
 TEST_CASE("routes correct the axes in the given order") {
     const Machine machine = make_machine("torus:5x5,order=1:0");
-    CHECK(route_names(machine, machine.node_at({0, 0}), machine.node_at({1, 4})) ==
+    CHECK(half_route_names(machine, machine.node_at({0, 0}), machine.node_at({1, 4})) ==
           Names{"(0,0) -y", "(0,4) +x"});
 }
 
 TEST_CASE("half-way around a ring goes in the positive direction") {
     const Machine machine = make_machine("torus:4");
-    CHECK(route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});
-    CHECK(route_names(machine, Node{2}, Node{0}) == Names{"(2) +x", "(3) +x"});
+    CHECK(half_route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});
+    CHECK(half_route_names(machine, Node{2}, Node{0}) == Names{"(2) +x", "(3) +x"});
 }
 
 TEST_CASE("half-way around a ring may go half in each direction") {
     const Machine machine = make_machine("torus:4,ties=split");
-    CHECK(route_names(machine, Node{0}, Node{2}) ==
+    CHECK(half_route_names(machine, Node{0}, Node{2}) ==
           Names{"(0) +x half", "(1) +x half", "(0) -x half", "(3) -x half"});
-    CHECK(route_names(machine, Node{0}, Node{1}) == Names{"(0) +x"});
+    CHECK(half_route_names(machine, Node{0}, Node{1}) == Names{"(0) +x"});
 }
 
 TEST_CASE("half-way around a ring may go as in SimGrid") {
     const Machine machine = make_machine("torus:4,ties=simgrid");
-    CHECK(route_names(machine, Node{2}, Node{0}) == Names{"(2) -x", "(1) -x"});
-    CHECK(route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});
-    CHECK(route_names(machine, Node{3}, Node{1}) == Names{"(3) +x", "(0) +x"});
+    CHECK(half_route_names(machine, Node{2}, Node{0}) == Names{"(2) -x", "(1) -x"});
+    CHECK(half_route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});
+    CHECK(half_route_names(machine, Node{3}, Node{1}) == Names{"(3) +x", "(0) +x"});
 }
 
 TEST_CASE("the last axis varies fastest, and nodes of a router follow each other") {

@@ -27,7 +27,7 @@ using namespace topoloom;
 namespace {
 
 /// Switches, and a load that they are under.
-struct Loaded {
+struct LoadedCrosspoint {
     Machine machine;
     Fabric fabric{machine};
     Paths paths;
@@ -35,8 +35,8 @@ struct Loaded {
     OpenLoop senders;
     std::unique_ptr<PacketNetwork> network;
 
-    Loaded(const std::string& text, const std::string& to, std::uint32_t packet, const SwitchOptions& options,
-           double load, Routing routing = Routing::own)
+    LoadedCrosspoint(const std::string& text, const std::string& to, std::uint32_t packet,
+                     const SwitchOptions& options, double load, Routing routing = Routing::own)
         : machine(make_machine(text)),
           paths(fabric, routing),
           traffic(to, machine.node_count(), 1),
@@ -155,7 +155,7 @@ TEST_CASE("a packet that meets nobody takes what crosspoints and channels take")
         for (const std::uint32_t routing : {0U, 1U, 3U})
             for (const std::uint32_t channel : {1U, 5U}) {
                 const SwitchOptions options{.routing = routing, .crossing = 2, .channel = channel};
-                Loaded one("torus:8", "shift(by=3)", flits, options, 0.0002);
+                LoadedCrosspoint one("torus:8", "shift(by=3)", flits, options, 0.0002);
                 one.network->run(200000);
                 const Received received = one.network->take_received();
                 REQUIRE(received.packets > 10);
@@ -169,7 +169,7 @@ TEST_CASE("packets wait at outputs as in queues of their own") {
     // Karol, Hluchyj, Morgan 1987: N inputs with chance p per slot; the mean wait is (N - 1) / N p / (2 (1 - p)).
     for (const double load : {0.5, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 256, .routing = 0};
-        Loaded one("fattree:16", "uniform", 1, options, load);
+        LoadedCrosspoint one("fattree:16", "uniform", 1, options, load);
         one.network->run(5000);
         (void)one.network->take_received();
         one.network->run(400000);
@@ -184,8 +184,9 @@ TEST_CASE("packets wait at outputs as in queues of their own") {
 
 TEST_CASE("all of a full load of complements passes a fat tree, and most of a uniform one") {
     const SwitchOptions options{.vcs = 1, .buffer = 16};
-    CHECK(Loaded("fattree:4:4:4", "complement", 4, options, 1).accepted(20000) > 0.99);
-    CHECK(Loaded("fattree:16:16", "uniform", 4, options, 1, Routing::minimal_adaptive).accepted(5000) > 0.75);
+    CHECK(LoadedCrosspoint("fattree:4:4:4", "complement", 4, options, 1).accepted(20000) > 0.99);
+    CHECK(LoadedCrosspoint("fattree:16:16", "uniform", 4, options, 1, Routing::minimal_adaptive)
+              .accepted(5000) > 0.75);
 }
 
 TEST_CASE("packets and credits add up in any configuration, and all that is sent arrives") {
@@ -393,7 +394,7 @@ TEST_CASE(
 TEST_CASE("single packets behind each other pass 2 - sqrt 2 of what comes to a large switch") {
     for (const Fanout fanout : {Fanout::split, Fanout::whole}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0, .fanout = fanout};
-        CHECK(Loaded("fattree:256", "uniform", 1, options, 1).accepted(4000) ==
+        CHECK(LoadedCrosspoint("fattree:256", "uniform", 1, options, 1).accepted(4000) ==
               doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
     }
 }
@@ -401,7 +402,7 @@ TEST_CASE("single packets behind each other pass 2 - sqrt 2 of what comes to a l
 TEST_CASE("what crosspoints cannot do is refused in a line") {
     const auto refused = [](const SwitchOptions& options, const char* text, const char* why,
                             Routing routing = Routing::own) {
-        CHECK_THROWS_WITH_AS(Loaded(text, "uniform", 4, options, 0.1, routing), why, Error);
+        CHECK_THROWS_WITH_AS(LoadedCrosspoint(text, "uniform", 4, options, 0.1, routing), why, Error);
     };
     refused({.vcs = 1, .buffer = 3}, "fattree:4",
             "the buffer of a crosspoint, 3 flits, cannot hold a packet of 4; enlarge it");

@@ -17,7 +17,7 @@ using namespace topoloom;
 namespace {
 
 /// A network with all that it refers to.
-struct Loaded {
+struct LoadedRouters {
     Machine machine;
     Fabric fabric{machine};
     Paths paths{fabric};
@@ -25,8 +25,8 @@ struct Loaded {
     OpenLoop senders;
     std::unique_ptr<PacketNetwork> network;
 
-    Loaded(const std::string& text, const std::string& to, std::uint32_t packet, const SwitchOptions& options,
-           double load, std::uint64_t seed = 1, int threads = 1)
+    LoadedRouters(const std::string& text, const std::string& to, std::uint32_t packet,
+                  const SwitchOptions& options, double load, std::uint64_t seed = 1, int threads = 1)
         : machine(make_machine(text)),
           traffic(to, machine.node_count(), seed),
           senders(traffic, machine.node_count(), packet, load, seed),
@@ -45,7 +45,7 @@ TEST_CASE("a packet that meets nobody takes what its steps take") {
             for (const std::uint32_t channel : {1U, 5U}) {
                 const SwitchOptions options{.routing = routing, .crossing = 2, .channel = channel};
                 // Three links, hence four routers.
-                Loaded one("torus:8", "shift(by=3)", flits, options, 0.0002);
+                LoadedRouters one("torus:8", "shift(by=3)", flits, options, 0.0002);
                 one.network->run(200000);
                 const Received received = one.network->take_received();
                 REQUIRE(received.packets > 10);
@@ -63,7 +63,7 @@ TEST_CASE("flits and credits add up in any configuration, and all that is sent a
 
 TEST_CASE("the same seed gives the same packets, another one others") {
     const auto run = [](std::uint64_t seed) {
-        Loaded one("torus:4x4", "uniform", 4, {}, 0.3, seed);
+        LoadedRouters one("torus:4x4", "uniform", 4, {}, 0.3, seed);
         one.network->run(3000);
         return one.network->take_received();
     };
@@ -84,7 +84,7 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
         const char* const machine = machines[rng.below(5)];
         const std::uint32_t packet = 1 + rng.below(4), load = rng.below(100);
         const auto run = [&](int threads) {
-            Loaded one(machine, "uniform", packet, options, 0.05 + 0.009 * load, drawn, threads);
+            LoadedRouters one(machine, "uniform", packet, options, 0.05 + 0.009 * load, drawn, threads);
             one.network->run(331);
             one.network->check();
             const std::vector<std::uint64_t> lag = one.network->lags();
@@ -104,7 +104,7 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
 // Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.
 TEST_CASE("queues at inputs pass 2 - sqrt 2 of what comes to a large switch") {
     const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
-    Loaded one("fattree:256", "uniform", 1, options, 1);
+    LoadedRouters one("fattree:256", "uniform", 1, options, 1);
     one.network->run(2000);
     (void)one.network->take_received();
     one.network->run(4000);
@@ -116,7 +116,7 @@ TEST_CASE("a card is a queue with a fixed service time") {
     // Geo/D/1: arrivals with chance p per cycle, service s; the wait is p s (s - 1) / (2 (1 - p s)).
     for (const double load : {0.4, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
-        Loaded one("fattree:2", "shift", 8, options, load);
+        LoadedRouters one("fattree:2", "shift", 8, options, load);
         one.network->run(10000);
         (void)one.network->take_received();
         one.network->run(3000000);
@@ -128,7 +128,7 @@ TEST_CASE("a card is a queue with a fixed service time") {
 
 TEST_CASE("a load is measured until its mean is known, and a load that is too high is saturated") {
     const auto measure = [](double load) {
-        Loaded one("torus:4x4", "uniform", 4, {.vcs = 4}, load);
+        LoadedRouters one("torus:4x4", "uniform", 4, {.vcs = 4}, load);
         const Budget budget;
         Meter meter(budget);
         return measure_load(*one.network, one.senders, {}, meter);
@@ -148,7 +148,7 @@ TEST_CASE("a load is saturated if only a few nodes cannot send it") {
     std::string star = "graph:60+2:0-60,1-60,60-61";
     for (int node = 2; node < 60; ++node) star += "," + std::to_string(node) + "-61";
     const auto is_saturated = [&](double load) {
-        Loaded one(star, "shift(by=2)", 4, {}, load);
+        LoadedRouters one(star, "shift(by=2)", 4, {}, load);
         const Budget budget;
         Meter meter(budget);
         return measure_load(*one.network, one.senders, {}, meter).saturated;
@@ -158,7 +158,7 @@ TEST_CASE("a load is saturated if only a few nodes cannot send it") {
 }
 
 TEST_CASE("a measurement that is stopped says so") {
-    Loaded one("torus:4x4", "uniform", 4, {}, 0.1);
+    LoadedRouters one("torus:4x4", "uniform", 4, {}, 0.1);
     const Budget budget{.keep_going = [](std::uint64_t) { return false; }};
     Meter meter(budget);
     CHECK_FALSE(measure_load(*one.network, one.senders, {}, meter).complete);
@@ -166,8 +166,8 @@ TEST_CASE("a measurement that is stopped says so") {
 
 TEST_CASE("what cannot be simulated is refused in a line") {
     const auto refused = [](const SwitchOptions& options, double load, const std::string& why) {
-        CHECK_THROWS_WITH_AS(Loaded("torus:8", "uniform", 4, options, load), doctest::Contains(why.c_str()),
-                             Error);
+        CHECK_THROWS_WITH_AS(LoadedRouters("torus:8", "uniform", 4, options, load),
+                             doctest::Contains(why.c_str()), Error);
     };
     refused({.vcs = 1}, 0.1, "packets could wait for each other in a circle: (0) +x, (1) +x");
     refused({}, 0, "above 0 and at most 1");

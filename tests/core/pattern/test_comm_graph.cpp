@@ -32,7 +32,7 @@ Edges random_edges(std::size_t rank_count, std::size_t edge_count, std::uint64_t
     return edges;
 }
 
-Dense dense(const Edges& edges, std::size_t rank_count) {
+Dense dense_of_edges(const Edges& edges, std::size_t rank_count) {
     Dense matrix = no_messages(rank_count);
     for (std::size_t i = 0; i < edges.sources.size(); ++i) {
         add(matrix, edges.sources[i].value, edges.peers[i].value, edges.bytes[i].value, edges.messages[i]);
@@ -53,8 +53,8 @@ TEST_CASE("a graph from edges is the matrix in which duplicates are summed and t
         const Edges edges = random_edges(rank_count, 10 * seed, seed);
         const auto graph =
             CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes, edges.messages);
-        const Dense expected = dense(edges, rank_count);
-        CHECK(::dense(graph) == expected);
+        const Dense expected = dense_of_edges(edges, rank_count);
+        CHECK(dense(graph) == expected);
         std::int64_t bytes = 0;
         std::int64_t messages = 0;
         for (std::size_t u = 0; u < rank_count; ++u) {
@@ -93,7 +93,7 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
         const auto graph =
             CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes, edges.messages);
         Dense expected = no_messages(rank_count);
-        const Dense matrix = ::dense(graph);
+        const Dense matrix = dense(graph);
         for (std::size_t u = 0; u < rank_count; ++u) {
             for (std::size_t v = 0; v < rank_count; ++v) {
                 if (u == v) continue;
@@ -102,14 +102,14 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
             }
         }
         const auto symmetric = graph.symmetric();
-        Dense found = ::dense(symmetric);
+        Dense found = dense(symmetric);
         for (std::size_t u = 0; u < rank_count; ++u) found[u][u] = {};
         CHECK(found == expected);
         CHECK(graph.symmetric_edge_count() == symmetric.edge_count());
         CHECK(symmetric.total_bytes().value == 2 * graph.total_bytes().value);
         CHECK(symmetric.total_messages() == 2 * graph.total_messages());
         // Where every edge has its reverse already, all amounts double.
-        Dense doubled = ::dense(symmetric.symmetric());
+        Dense doubled = dense(symmetric.symmetric());
         for (std::size_t u = 0; u < rank_count; ++u) {
             doubled[u][u] = {};
             for (auto& entry : found[u]) entry = {2 * entry.bytes, 2 * entry.messages};

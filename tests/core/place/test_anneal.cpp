@@ -26,7 +26,7 @@ using namespace topoloom;
 namespace {
 
 /// Machines on which distances are the same in both directions.
-const std::vector<std::string>& texts() {
+const std::vector<std::string>& annealed_machines() {
     static const std::vector<std::string> all{"torus:4x4x4",
                                               "mesh:9x7",
                                               "torus:5x3x2x3",
@@ -39,7 +39,7 @@ const std::vector<std::string>& texts() {
     return all;
 }
 
-Allocation scattered(const Machine& machine, std::uint64_t seed) {
+Allocation four_fifths(const Machine& machine, std::uint64_t seed) {
     const Allocation whole = Allocation::whole(machine);
     std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
     Rng(seed).shuffle(std::span<Slot>(slots));
@@ -47,17 +47,17 @@ Allocation scattered(const Machine& machine, std::uint64_t seed) {
     return Allocation::of_slots(machine, std::move(slots));
 }
 
-std::int64_t value(const Problem& problem, std::string_view chain, const Budget& budget = {}) {
+std::int64_t hop_bytes_by(const Problem& problem, std::string_view chain, const Budget& budget = {}) {
     return hop_bytes(problem.graph(), problem.machine(), place(problem, chain, budget).placement.slots());
 }
 
 }  // namespace
 
 TEST_CASE("fast distances are those of the machine") {
-    for (const std::string& text : texts()) {
+    for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = scattered(machine, 1);
+        const Allocation allocation = four_fifths(machine, 1);
         with_fast_space(allocation, [&](const auto& space, const auto& points) {
             bool equal = true;
             for (std::size_t a = 0; a < points.size(); ++a) {
@@ -71,9 +71,9 @@ TEST_CASE("fast distances are those of the machine") {
 }
 
 TEST_CASE("near slots are those that sorting all of them finds") {
-    for (const std::string& text : texts()) {
+    for (const std::string& text : annealed_machines()) {
         const Machine machine = make_machine(text);
-        const Allocation allocation = scattered(machine, 2);
+        const Allocation allocation = four_fifths(machine, 2);
         for (const std::uint32_t count : {1U, 7U, 24U, 5000U}) {
             CAPTURE(text);
             CAPTURE(count);
@@ -103,10 +103,10 @@ TEST_CASE("near slots are those that sorting all of them finds") {
 
 TEST_CASE("the gains of an arrangement are differences of its whole value, and taking back restores it") {
     Rng rng(4);
-    for (const std::string& text : texts()) {
+    for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = scattered(machine, 3);
+        const Allocation allocation = four_fifths(machine, 3);
         const std::size_t ranks = allocation.slot_count() - 3;
         const CommGraph graph = random_pattern(ranks, 6 * ranks, rng);
         const CommGraph symmetric = graph.symmetric();
@@ -170,13 +170,15 @@ TEST_CASE("anneal finds a ring on a ring and a torus on a torus") {
     const Machine circle = make_machine("torus:16");
     const Allocation on_circle = Allocation::whole(circle);
     const CommGraph round = ring(16, Bytes{10});
-    CHECK(value(Problem(round, on_circle, 1), "random,anneal(sweeps=1000,heat=1000,chains=4)") == 16 * 10);
+    CHECK(hop_bytes_by(Problem(round, on_circle, 1), "random,anneal(sweeps=1000,heat=1000,chains=4)") ==
+          16 * 10);
 
     const Machine cube = make_machine("torus:4x4x4");
     const Allocation in_cube = Allocation::whole(cube);
     const std::vector<GridAxis> axes(3, GridAxis{4, true});
     const CommGraph halo = stencil(axes, StencilShape::star, Bytes{10});
-    CHECK(value(Problem(halo, in_cube, 1), "random,anneal(sweeps=4000,heat=1000,chains=8)") == 64 * 6 * 10);
+    CHECK(hop_bytes_by(Problem(halo, in_cube, 1), "random,anneal(sweeps=4000,heat=1000,chains=8)") ==
+          64 * 6 * 10);
 }
 
 TEST_CASE("anneal is the same on any number of threads, never worse than swap, and uses free slots") {
@@ -189,8 +191,8 @@ TEST_CASE("anneal is the same on any number of threads, never worse than swap, a
     CHECK(std::ranges::equal(one.placement.slots(), three.placement.slots()));
     CHECK(one.work == three.work);
     const Problem problem(graph, allocation, 5);
-    CHECK(value(problem, anneal) < value(problem, "random,swap"));
-    CHECK(value(problem, "random,swap,anneal(heat=0)") <= value(problem, "random,swap"));
+    CHECK(hop_bytes_by(problem, anneal) < hop_bytes_by(problem, "random,swap"));
+    CHECK(hop_bytes_by(problem, "random,swap,anneal(heat=0)") <= hop_bytes_by(problem, "random,swap"));
 }
 
 TEST_CASE("with sweeps=0 annealing spends its budget of work, and no more") {
@@ -222,10 +224,10 @@ TEST_CASE("annealing stops when asked to") {
 }
 
 TEST_CASE("annealing by regions is never worse and the same for any number of threads") {
-    for (const std::string& text : texts()) {
+    for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        const Allocation allocation = scattered(machine, 2);
+        const Allocation allocation = four_fifths(machine, 2);
         for (const std::uint32_t region_size : {1U, 7U, 1000U}) {
             CAPTURE(region_size);
             const auto ranks = static_cast<std::uint32_t>(allocation.slot_count() - region_size % 3);
@@ -248,7 +250,7 @@ TEST_CASE("annealing by regions is never worse and the same for any number of th
 
 TEST_CASE("regions hold each slot of a rank with partners once") {
     const Machine machine = make_machine("torus:6x6x6");
-    const Allocation allocation = scattered(machine, 4);
+    const Allocation allocation = four_fifths(machine, 4);
     const CommGraph graph = random_geometric(150, Bytes{8}, 1, 5).symmetric();
     std::vector<Rank> order;
     for (const Rank u : ids<Rank>(graph.rank_count())) order.push_back(u);

@@ -23,7 +23,7 @@ using namespace topoloom;
 
 namespace {
 
-std::int64_t value(const Problem& problem, std::string_view chain, const Budget& budget = {}) {
+std::int64_t value_by(const Problem& problem, std::string_view chain, const Budget& budget = {}) {
     return problem.value(place(problem, chain, budget).placement.slots());
 }
 
@@ -58,10 +58,10 @@ TEST_CASE("auto is never worse than block order nor than what it is made of") {
         if (slots > 10) graphs.push_back(random_geometric(slots - 1, Bytes{100}, 3, 5));
         for (const CommGraph& graph : graphs) {
             const Problem problem(graph, allocation, 5, 2);
-            const std::int64_t found = value(problem, "auto(effort=fast)");
+            const std::int64_t found = value_by(problem, "auto(effort=fast)");
             for (const std::string chain : {"block", "multisection,swap", "structure"}) {
                 CAPTURE(chain);
-                CHECK(found <= value(problem, chain));
+                CHECK(found <= value_by(problem, chain));
             }
         }
     }
@@ -113,7 +113,7 @@ TEST_CASE("every effort is at least as good as the next quicker one's parts, and
     for (const std::string chain :
          {"auto(effort=fast)", "auto", "auto(effort=default)", "auto(effort=best)"}) {
         CAPTURE(chain);
-        CHECK(value(problem, chain, budget) <= value(problem, "multisection,swap"));
+        CHECK(value_by(problem, chain, budget) <= value_by(problem, "multisection,swap"));
     }
     CHECK_THROWS_WITH_AS(
         (void)place(problem, "auto(effort=bets)"),
@@ -127,7 +127,7 @@ TEST_CASE("shuffled stencils on their own torus reach the optimum: every message
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         const CommGraph graph = renumbered(stencil(grid, StencilShape::star, Bytes{1000}), 7);
-        CHECK(value(Problem(graph, allocation), "auto") == graph.total_bytes().value);
+        CHECK(value_by(Problem(graph, allocation), "auto") == graph.total_bytes().value);
     };
     const std::array<GridAxis, 2> square{{{6, true}, {5, true}}};
     const std::array<GridAxis, 3> cube{{{5, true}, {6, true}, {7, true}}};
@@ -153,7 +153,7 @@ TEST_CASE("patterns that leave nothing to gain are placed at once") {
         for (const std::string chain : {"auto(effort=fast)", "auto"}) {
             const PlaceResult result = place(problem, chain);
             CHECK(one_rank_a_slot(result.placement));
-            CHECK(problem.value(result.placement.slots()) == value(problem, "block"));
+            CHECK(problem.value(result.placement.slots()) == value_by(problem, "block"));
         }
     }
 }
@@ -171,7 +171,7 @@ TEST_CASE("some ranks isolated, some edges without bytes, and few ranks on many 
             const Problem problem(sparse, allocation, 1, 2);
             const PlaceResult result = place(problem, "auto(effort=fast)");
             CHECK(one_rank_a_slot(result.placement));
-            CHECK(problem.value(result.placement.slots()) <= value(problem, "multisection,swap"));
+            CHECK(problem.value(result.placement.slots()) <= value_by(problem, "multisection,swap"));
         }
     }
 }
@@ -183,13 +183,13 @@ TEST_CASE("a star has its hub in the middle, a clique of 256 ranks is all the sa
     const Problem around(hub, allocation, 1, 2);
     std::int64_t total = 0;  // on a torus every slot is the middle
     for (const Slot slot : allocation.slots()) total += machine.distance(Slot{0}, slot);
-    CHECK(value(around, "auto") == 10 * total);
+    CHECK(value_by(around, "auto") == 10 * total);
     const CommGraph clique = all_to_all(256, Bytes{1});
     const Problem all(clique, allocation, 1, 2);
-    CHECK(value(all, "auto(effort=fast)") == value(all, "block"));
+    CHECK(value_by(all, "auto(effort=fast)") == value_by(all, "block"));
     // With slots to spare a star gathers around its hub: 4 slots at one hop, 8 at two.
     const CommGraph small = star(13, Bytes{1});
-    CHECK(value(Problem(small, allocation), "auto") == 2 * (4 + 8 * 2));
+    CHECK(value_by(Problem(small, allocation), "auto") == 2 * (4 + 8 * 2));
 }
 
 TEST_CASE("an earlier placement is weighed: never worse than staying, nor than moving at no cost") {
@@ -204,8 +204,8 @@ TEST_CASE("an earlier placement is weighed: never worse than staying, nor than m
         const Problem problem = Problem(graph, allocation, 1, 2).with_migration(migration);
         const Placement placement = place(problem, "auto(effort=fast)").placement;
         CHECK(problem.value(placement.slots()) <= problem.value(before.slots()));
-        CHECK(problem.value(placement.slots()) <= value(problem, "multisection,swap"));
-        CHECK(problem.value(placement.slots()) <= value(problem, "previous,resettle"));
+        CHECK(problem.value(placement.slots()) <= value_by(problem, "multisection,swap"));
+        CHECK(problem.value(placement.slots()) <= value_by(problem, "previous,resettle"));
         if (cost == 100000) CHECK(std::ranges::equal(placement.slots(), before.slots()));
     }
 }
@@ -242,7 +242,7 @@ TEST_CASE("a work budget is kept, and gives the same placement for one thread an
                 const PlaceResult second = place(two, chain, budget);
                 CHECK(std::ranges::equal(first.placement.slots(), second.placement.slots()));
                 CHECK(first.work == second.work);
-                CHECK(one.value(first.placement.slots()) <= value(one, "block"));
+                CHECK(one.value(first.placement.slots()) <= value_by(one, "block"));
                 // Searches look at the budget between rounds, so they may go on a little.
                 CHECK(first.work <= 2 * work + 200000);
             };
@@ -269,7 +269,7 @@ TEST_CASE("on shared slots auto keeps to the room and is never worse than block 
         const PlaceResult result = place(problem, "auto(effort=fast)");
         for (const Slot slot : allocation.slots())
             CHECK(std::ranges::count(result.placement.slots(), slot) <= 7);
-        CHECK(problem.value(result.placement.slots()) <= value(problem, "block"));
+        CHECK(problem.value(result.placement.slots()) <= value_by(problem, "block"));
     }
 }
 

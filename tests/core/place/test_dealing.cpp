@@ -18,8 +18,8 @@ using namespace topoloom;
 namespace {
 
 /// A periodic grid of ranks on the slots of a machine, in an order of their own.
-struct Setting {
-    Setting(Extents shape, const std::string& text, double imbalance)
+struct DealtGrid {
+    DealtGrid(Extents shape, const std::string& text, double imbalance)
         : extents(std::move(shape)),
           graph([&] {
               std::vector<GridAxis> axes;
@@ -61,7 +61,7 @@ struct Setting {
 }  // namespace
 
 TEST_CASE("round-robin puts rank i on slot i mod slots, random the same number on each") {
-    const Setting setting({10, 13}, "torus:3x4", 0);
+    const DealtGrid setting({10, 13}, "torus:3x4", 0);
     const auto places = setting.places("round-robin");
     for (std::size_t i = 0; i < places.size(); ++i) CHECK(places[i] == i % 12);
     const auto counts = setting.counts("random");
@@ -72,7 +72,7 @@ TEST_CASE("round-robin puts rank i on slot i mod slots, random the same number o
 
 TEST_CASE("hashed is the runtime's sum of rotated coordinates") {
     const auto rotl = [](std::uint64_t x, int by) { return (x << by | x >> (32 - by)) & 0xFFFFFFFFU; };
-    const Setting plane({40, 30}, "torus:4x4", 9);
+    const DealtGrid plane({40, 30}, "torus:4x4", 9);
     const auto found = plane.places("hashed(grid=40x30)");
     for (std::uint64_t x = 0; x < 40; ++x) {
         for (std::uint64_t y = 0; y < 30; ++y) {
@@ -80,12 +80,12 @@ TEST_CASE("hashed is the runtime's sum of rotated coordinates") {
             CHECK(found[x * 30 + y] == (h + 739) % 1280107 % 16);
         }
     }
-    const Setting line({100}, "torus:4x4", 9);
+    const DealtGrid line({100}, "torus:4x4", 9);
     CHECK(line.places("hashed") == line.places("round-robin"));
 }
 
 TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every axis") {
-    const Setting setting({13, 7, 10}, "torus:4x6", 1);
+    const DealtGrid setting({13, 7, 10}, "torus:4x6", 1);
     const auto places = setting.places("box(grid=13x7x10)");
     std::vector<std::array<std::set<std::size_t>, 3>> layers(24);
     for (std::size_t r = 0; r < places.size(); ++r) {
@@ -110,7 +110,7 @@ TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every ax
 
 TEST_CASE("boxes on random slots are the same boxes, each on another slot by chance") {
     for (const Extents& extents : {Extents{13, 7, 10}, Extents{24, 24}, Extents{100}}) {
-        const Setting setting(extents, "torus:4x6", 1);
+        const DealtGrid setting(extents, "torus:4x6", 1);
         const std::string grid = "grid=" + extents_text(extents);
         const auto in_order = setting.places("box(" + grid + ")");
         const auto random = setting.places("box(" + grid + ";slots=random)");
@@ -129,7 +129,7 @@ TEST_CASE("boxes on random slots are the same boxes, each on another slot by cha
 TEST_CASE("boxes cut the fewest bytes of all factorizations that fit, found by trying all") {
     for (const Extents& extents :
          {Extents{60, 100}, Extents{30, 4, 70}, Extents{12, 12, 12}, Extents{1000}}) {
-        const Setting setting(extents, "torus:4x4", 9);
+        const DealtGrid setting(extents, "torus:4x4", 9);
         const RankGrid grid = rank_grid(setting.problem, extents, "box");
         const auto cut = [&](const Extents& boxes) {  // bytes both ways; the ring is cut once more
             double bytes = 0;
@@ -159,7 +159,7 @@ TEST_CASE("boxes cut the fewest bytes of all factorizations that fit, found by t
 }
 
 TEST_CASE("where equal boxes are too large they are cut at equal loads") {
-    const Setting setting({13, 7}, "torus:2x3", 0);  // layers would make boxes of 7 x 3 = 21, a share is 16
+    const DealtGrid setting({13, 7}, "torus:2x3", 0);  // layers would make boxes of 7 x 3 = 21, a share is 16
     const auto counts = setting.counts("box(grid=13x7)");
     CHECK(std::ranges::minmax(counts).min == 15);
     CHECK(std::ranges::minmax(counts).max == 16);

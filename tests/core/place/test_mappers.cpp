@@ -56,7 +56,7 @@ std::vector<CommGraph> patterns(std::size_t most, std::uint64_t seed) {
 }
 
 /// Slots in an order of their own, some of them missing.
-Allocation scattered(const Machine& machine, std::uint64_t seed) {
+Allocation three_quarters(const Machine& machine, std::uint64_t seed) {
     const Allocation whole = Allocation::whole(machine);
     std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
     Rng(seed).shuffle(std::span<Slot>(slots));
@@ -79,7 +79,7 @@ TEST_CASE("every constructor gives a valid placement of every pattern on every m
     const std::vector<std::string> names = mappers_for(Serves::alone, true);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
-        for (const Allocation& allocation : {Allocation::whole(machine), scattered(machine, 3)}) {
+        for (const Allocation& allocation : {Allocation::whole(machine), three_quarters(machine, 3)}) {
             for (const CommGraph& graph : patterns(allocation.slot_count(), 5)) {
                 for (const std::string& name : names) {
                     CAPTURE(text);
@@ -107,7 +107,7 @@ TEST_CASE("every improver is never worse, and the same for any number of threads
     const std::vector<std::string> names = mappers_for(Serves::alone, false);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
-        const Allocation allocation = scattered(machine, 11);
+        const Allocation allocation = three_quarters(machine, 11);
         for (const CommGraph& graph : patterns(allocation.slot_count(), 9)) {
             for (const std::string& name : names) {
                 for (const std::string start : {"random", "mahd", "block"}) {

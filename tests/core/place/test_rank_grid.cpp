@@ -10,8 +10,8 @@ using namespace topoloom;
 
 namespace {
 
-struct Setting {
-    explicit Setting(CommGraph pattern)
+struct PatternOnMesh {
+    explicit PatternOnMesh(CommGraph pattern)
         : graph(std::move(pattern)),
           machine(make_machine("torus:4x4x4")),
           allocation(Allocation::whole(machine)),
@@ -30,34 +30,34 @@ CommGraph grid_graph(bool periodic) {
 }  // namespace
 
 TEST_CASE("a grid that is given has its ranks row-major, and its bytes by axis") {
-    const Setting open(grid_graph(false));
+    const PatternOnMesh open(grid_graph(false));
     const RankGrid grid = rank_grid(open.problem, {8, 4}, "fold");
     CHECK(grid.extents == Extents{8, 4});
     CHECK(grid.rank_of_cell[5] == Rank{5});
     CHECK(grid.bytes == std::vector<double>{2 * 10 * 7 * 4, 2 * 10 * 8 * 3});
     CHECK(grid.wrap_bytes == std::vector<double>{0, 0});
-    const Setting periodic(grid_graph(true));
+    const PatternOnMesh periodic(grid_graph(true));
     CHECK(rank_grid(periodic.problem, {8, 4}, "fold").wrap_bytes ==
           std::vector<double>{2 * 10 * 4, 2 * 10 * 8});
 }
 
 TEST_CASE("a grid that is not given is the one that the graph shows") {
-    const Setting open(grid_graph(false));
+    const PatternOnMesh open(grid_graph(false));
     const RankGrid grid = rank_grid(open.problem, {}, "fold");
     CHECK(grid.extents == Extents{8, 4});
     CHECK(grid.bytes == std::vector<double>{2 * 10 * 7 * 4, 2 * 10 * 8 * 3});
 }
 
 TEST_CASE("a grid of another size, and ranks without a grid, are refused with what would do") {
-    const Setting open(grid_graph(false));
+    const PatternOnMesh open(grid_graph(false));
     CHECK_THROWS_WITH_AS((void)rank_grid(open.problem, {8, 5}, "fold"),
                          "fold: a grid of 8x5 has not the 32 cells that the ranks need; the nearest that has "
                          "is 8x4",
                          Error);
     CHECK_THROWS_AS((void)rank_grid(open.problem, {2147483647, 2147483647, 4}, "fold"), Error);
-    const Setting lone(CommGraph::from_edges(12, std::vector{Rank{0}, Rank{5}, Rank{5}},
-                                             std::vector{Rank{1}, Rank{2}, Rank{7}},
-                                             std::vector(3, Bytes{1})));
+    const PatternOnMesh lone(CommGraph::from_edges(12, std::vector{Rank{0}, Rank{5}, Rank{5}},
+                                                   std::vector{Rank{1}, Rank{2}, Rank{7}},
+                                                   std::vector(3, Bytes{1})));
     CHECK_THROWS_WITH_AS((void)rank_grid(lone.problem, {}, "fold"),
                          "fold: the ranks form no grid that is recognized; say which, as in fold(grid=3x4)",
                          Error);

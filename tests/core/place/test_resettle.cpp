@@ -18,7 +18,7 @@ using namespace topoloom;
 namespace {
 
 /// Machines on which distances are the same in both directions.
-const std::vector<std::string>& texts() {
+const std::vector<std::string>& resettled_machines() {
     static const std::vector<std::string> all{"torus:4x4x4",
                                               "mesh:9x7",
                                               "tree:4:4:2,distance=1:10:100",
@@ -76,7 +76,7 @@ bool is_settled(const Problem& problem, const Placement& placement) {
 
 TEST_CASE("ranks whose slots remain stay there, the others get free slots") {
     Rng rng(2);
-    for (const std::string& text : texts()) {
+    for (const std::string& text : resettled_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = some_slots(machine, 80, 3);
@@ -130,7 +130,7 @@ TEST_CASE("ranks that share slots stay too, as long as there is room") {
 
 TEST_CASE("nobody moves when moving costs more than all messages, whatever the start") {
     Rng rng(5);
-    for (const std::string& text : texts()) {
+    for (const std::string& text : resettled_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
@@ -152,7 +152,7 @@ TEST_CASE("nobody moves when moving costs more than all messages, whatever the s
 
 TEST_CASE("without a cost of moving, resettling leaves no exchange of partners and no move that helps") {
     Rng rng(6);
-    for (const std::string& text : texts()) {
+    for (const std::string& text : resettled_machines()) {
         for (const std::int64_t cost : {0, 20000}) {
             CAPTURE(text);
             CAPTURE(cost);

@@ -15,7 +15,7 @@ using namespace topoloom;
 
 namespace {
 
-std::int64_t value(const Problem& problem, std::string_view chain) {
+std::int64_t rotated_hop_bytes(const Problem& problem, std::string_view chain) {
     return hop_bytes(problem.graph(), problem.machine(), place(problem, chain).placement.slots());
 }
 
@@ -30,12 +30,12 @@ TEST_CASE("rotate improves many placements that swap cannot, and longer cycles m
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const CommGraph graph = random_geometric(100, Bytes{10}, seed, 6);
         const Problem problem(graph, allocation, seed);
-        const std::int64_t swapped = value(problem, "random,swap");
-        const std::int64_t rotated = value(problem, "random,swap,rotate");
+        const std::int64_t swapped = rotated_hop_bytes(problem, "random,swap");
+        const std::int64_t rotated = rotated_hop_bytes(problem, "random,swap,rotate");
         CHECK(rotated <= swapped);
         if (rotated < swapped) ++better;
         cycles += rotated;
-        pairs += value(problem, "random,swap,rotate(length=2)");
+        pairs += rotated_hop_bytes(problem, "random,swap,rotate(length=2)");
     }
     CHECK(better > 10);
     CHECK(cycles < pairs);

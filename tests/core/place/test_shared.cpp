@@ -27,14 +27,14 @@ void check_capacities(const Problem& problem, const Placement& placement) {
     for (const Slot slot : problem.allocation().slots()) CHECK(left[slot.value] >= 0);
 }
 
-const std::vector<std::string> chains{"multisection",
-                                      "multisection(family=1;cuts=0)",
-                                      "multisection(family=4;islands=3)",
-                                      "block,refine(cycles=3)",
-                                      "multisection,refine(family=2;cycles=4)",
-                                      "auto(effort=fast)",
-                                      "auto",
-                                      "auto(effort=best)"};
+const std::vector<std::string> sharing_chains{"multisection",
+                                              "multisection(family=1;cuts=0)",
+                                              "multisection(family=4;islands=3)",
+                                              "block,refine(cycles=3)",
+                                              "multisection,refine(family=2;cycles=4)",
+                                              "auto(effort=fast)",
+                                              "auto",
+                                              "auto(effort=best)"};
 
 }  // namespace
 
@@ -51,7 +51,7 @@ TEST_CASE("shared slots never hold more than they may") {
         uneven.capacity.front() += 20;
         for (const Sharing& sharing : {Sharing{.imbalance = 0.0}, Sharing{.imbalance = 0.1}, uneven}) {
             const Problem problem(graph, allocation, 7, 1, sharing);
-            for (const std::string& chain : chains) {
+            for (const std::string& chain : sharing_chains) {
                 CAPTURE(chain);
                 check_capacities(problem, place(problem, chain).placement);
             }
@@ -72,7 +72,7 @@ TEST_CASE("shared slots hold ranks of different loads") {
         },
         load);
     const Problem problem(graph, allocation, 3, 1, {.imbalance = 0.05});
-    for (const std::string& chain : chains) {
+    for (const std::string& chain : sharing_chains) {
         CAPTURE(chain);
         check_capacities(problem, place(problem, chain).placement);
     }
@@ -82,7 +82,7 @@ TEST_CASE("placements on shared slots don't depend on the number of threads") {
     const Machine machine = make_machine("tree:4:6,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(3000, Bytes{10}, 2, 6);
-    for (const std::string& chain : chains) {
+    for (const std::string& chain : sharing_chains) {
         CAPTURE(chain);
         const PlaceResult one = place(Problem(graph, allocation, 5, 1, {.imbalance = 0.03}), chain);
         const PlaceResult three = place(Problem(graph, allocation, 5, 3, {.imbalance = 0.03}), chain);
@@ -142,7 +142,7 @@ TEST_CASE("stars and isolated ranks share slots too") {
     const CommGraph silent = CommGraph::from_rows(500, [](Rank, const auto&) {});
     for (const CommGraph* graph : {&star, &silent}) {
         const Problem problem(*graph, allocation, 1, 1, {.imbalance = 0.0});
-        for (const std::string& chain : chains) {
+        for (const std::string& chain : sharing_chains) {
             CAPTURE(chain);
             check_capacities(problem, place(problem, chain).placement);
         }

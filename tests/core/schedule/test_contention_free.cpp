@@ -34,7 +34,7 @@ bool is_free(const FatTree& tree, const Step& step, std::size_t ranks,
     return AnyAscent(tree).meetings(between_nodes(step, nodes_but(ranks, missing))).none();
 }
 
-std::vector<std::size_t> free_shifts(const FatTree& tree) {
+std::vector<std::size_t> free_shifts_of_ascents(const FatTree& tree) {
     std::vector<std::size_t> found;
     for (std::size_t by = 1; by < tree.node_count(); ++by) {
         if (is_free(tree, shift_step(tree.node_count(), by), tree.node_count())) found.push_back(by);
@@ -98,10 +98,10 @@ std::size_t subtrees_entered_from_several(std::uint32_t k, std::uint32_t nodes,
 
 TEST_CASE("shifts that meet nowhere are those of Kumar's lemma 6, and their complements") {
     using List = std::vector<std::size_t>;
-    CHECK(free_shifts(k_ary(4, 3)) == List{1, 2, 3, 4, 8, 12, 16, 32, 48, 52, 56, 60, 61, 62, 63});
-    CHECK(free_shifts(k_ary(4, 4)) ==
+    CHECK(free_shifts_of_ascents(k_ary(4, 3)) == List{1, 2, 3, 4, 8, 12, 16, 32, 48, 52, 56, 60, 61, 62, 63});
+    CHECK(free_shifts_of_ascents(k_ary(4, 4)) ==
           List{1, 2, 3, 4, 8, 12, 16, 32, 48, 64, 128, 192, 208, 224, 240, 244, 248, 252, 253, 254, 255});
-    CHECK(free_shifts(k_ary(3, 3)) == List{1, 2, 3, 6, 9, 18, 21, 24, 25, 26});
+    CHECK(free_shifts_of_ascents(k_ary(3, 3)) == List{1, 2, 3, 6, 9, 18, 21, 24, 25, 26});
 }
 
 TEST_CASE("exchanges with rank r xor j meet nowhere, nor do quarters that keep their order") {

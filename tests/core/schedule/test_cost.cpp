@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "schedule/first_ids.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/judge.hpp"
@@ -15,6 +16,7 @@
 #include "topoloom/schedule/cost/cost.hpp"
 
 using namespace topoloom;
+using testing::first_slots;
 
 namespace {
 
@@ -28,11 +30,6 @@ NetworkModel hockney() {
 
 double time_of(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name) {
     return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), hockney()).time;
-}
-
-std::vector<Slot> first_slots(std::size_t count) {
-    const ids<Slot> all(count);
-    return {all.begin(), all.end()};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/first_ids.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
@@ -17,16 +18,15 @@
 #include "topoloom/schedule/play.hpp"
 
 using namespace topoloom;
+using testing::first_nodes;
 
 namespace {
 
 using Texts = std::vector<std::string>;
 
-std::vector<Node> all_nodes(std::size_t count) { return {ids<Node>(count).begin(), ids<Node>(count).end()}; }
-
 /// Any number of nodes from 2 on, in the order of the machine.
 std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
-    std::vector<Node> nodes = all_nodes(count);
+    std::vector<Node> nodes = first_nodes(count);
     rng.shuffle(std::span(nodes));
     nodes.resize(2 + rng.below(static_cast<std::uint32_t>(count - 1)));
     std::ranges::sort(nodes);
@@ -60,7 +60,7 @@ TEST_CASE("on tori and meshes no two pieces take the same link in a round, whate
                              "mesh:2x3x4", "torus:4x3x3,wrap=101", "torus:2x2x2", "torus:3x3x3x3"}) {
         const Machine machine = make_machine(text);
         CAPTURE(text);
-        const std::vector<Node> nodes = all_nodes(machine.node_count());
+        const std::vector<Node> nodes = first_nodes(machine.node_count());
         const Texts fitted = fitted_schedules(machine, nodes);
         REQUIRE(fitted.size() == 1);
         for (const Operation operation : {Operation::broadcast, Operation::reduce}) {
@@ -91,7 +91,7 @@ TEST_CASE("the grid of ranks is the box that they fill, in the order in which th
     const std::vector<Node> line{Node{5}, Node{0}};  // across the end of a ring
     CHECK(fitted_schedules(torus, line) == Texts{"disjoint-trees(grid=2,lines=open)"});
     std::vector<Node> four_each;
-    for (const Node node : all_nodes(120)) four_each.insert(four_each.end(), 4, node);
+    for (const Node node : first_nodes(120)) four_each.insert(four_each.end(), 4, node);
     CHECK(fitted_schedules(torus, four_each) == Texts{"disjoint-trees(grid=4x5x6x4)"});
     four_each[3] = Node{1};
     CHECK(fitted_schedules(torus, four_each).empty());
@@ -119,7 +119,7 @@ TEST_CASE("on fat trees with missing nodes, exchanges of seats meet nowhere, wha
 
 TEST_CASE("what fits is offered where plain schedules do not do as well, and where ranks are shuffled") {
     const Machine tree = make_machine("fattree:4:4");
-    std::vector<Node> nodes = all_nodes(16);
+    std::vector<Node> nodes = first_nodes(16);
     CHECK(fitted_schedules(tree, nodes).empty());
     nodes.erase(nodes.begin() + 5);
     CHECK(fitted_schedules(tree, nodes) == Texts{"pairwise(seats=0-6:8-15)", "cyclic(seats=0-4:6-15)"});

@@ -15,7 +15,7 @@ using namespace topoloom;
 
 namespace {
 
-Machine k_ary(std::uint32_t k, std::size_t levels) {
+Machine k_ary_machine(std::uint32_t k, std::size_t levels) {
     std::string text = "fattree";
     for (std::size_t level = 0; level < levels; ++level) text += ":" + std::to_string(k);
     return make_machine(text);
@@ -54,7 +54,8 @@ std::uint64_t min_of_all_orders(const Machine& machine, std::vector<Node> nodes,
 TEST_CASE("on ragged sets of nodes the fewest rounds are found, and it says so") {
     Rng rng(11);
     for (int i = 0; i < 18; ++i) {
-        const Machine tree = i % 2 == 0 ? k_ary(2, 3 + static_cast<std::size_t>(i % 3)) : k_ary(3, 2);
+        const Machine tree =
+            i % 2 == 0 ? k_ary_machine(2, 3 + static_cast<std::size_t>(i % 3)) : k_ary_machine(3, 2);
         const std::size_t ranks = 3 + rng.below(i < 16 ? 4 : 5);
         const auto nodes = random_nodes(rng, tree.node_count(), ranks);
         const auto steps = i % 3 == 0 ? prefixes(ranks) : shifts(ranks, {1, 2, ranks - 2, 3});
@@ -84,7 +85,7 @@ TEST_CASE("and so on the routes of any machine") {
 
 TEST_CASE("messages around a ring meet nowhere in the order of the tree, whatever nodes there are") {
     Rng rng(13);
-    const Machine tree = k_ary(4, 4);
+    const Machine tree = k_ary_machine(4, 4);
     for (const std::size_t ranks : {5U, 60U, 200U}) {
         const auto nodes = random_nodes(rng, 256, ranks);
         const FreeOrder found = find_free_order(tree, nodes, shifts(ranks, {1, ranks - 1}));
@@ -95,7 +96,7 @@ TEST_CASE("messages around a ring meet nowhere in the order of the tree, whateve
 
 TEST_CASE("the order that is found is never worse than the given one") {
     Rng rng(17);
-    const Machine tree = k_ary(4, 3);
+    const Machine tree = k_ary_machine(4, 3);
     const auto nodes = random_nodes(rng, 64, 40);
     const auto steps = steps_of(make_schedule({Operation::all_gather, 40, Bytes{1}}, "k-shift"));
     const FreeOrder found = find_free_order(tree, nodes, steps, Meeting::any_ascent, 2'000'000);
@@ -105,18 +106,18 @@ TEST_CASE("the order that is found is never worse than the given one") {
 
 TEST_CASE("with gaps exchanges with position p xor j meet nowhere") {
     Rng rng(19);
-    for (const Machine& tree : {k_ary(4, 3), k_ary(3, 4), k_ary(6, 2)}) {
+    for (const Machine& tree : {k_ary_machine(4, 3), k_ary_machine(3, 4), k_ary_machine(6, 2)}) {
         const auto nodes = random_nodes(rng, tree.node_count(), tree.node_count() * 3 / 4);
         const std::vector<Node> positions = with_gaps(tree, nodes);
         CHECK(std::ranges::count(positions, no_node) + std::ssize(nodes) == std::ssize(positions));
         CHECK(meeting_rounds(tree, prefixes(std::bit_ceil(positions.size())), positions) == 0);
     }
     const std::vector<Node> full{Node{0}, Node{1}, Node{2}, Node{3}};
-    CHECK(with_gaps(k_ary(2, 2), full) == full);
+    CHECK(with_gaps(k_ary_machine(2, 2), full) == full);
 }
 
 TEST_CASE("nodes that can't be ordered are named") {
-    const Machine tree = k_ary(2, 2);
+    const Machine tree = k_ary_machine(2, 2);
     const auto steps = shifts(2, {1});
     CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{1}}, steps),
                       "node 1 stands twice among those to order");

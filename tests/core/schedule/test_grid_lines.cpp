@@ -13,8 +13,8 @@ using namespace topoloom;
 
 namespace {
 
-constexpr std::array operations{Operation::broadcast, Operation::reduce, Operation::scatter,
-                                Operation::gather};
+constexpr std::array rooted_operations{Operation::broadcast, Operation::reduce, Operation::scatter,
+                                       Operation::gather};
 
 /// The root of a line along an axis is at min(root, its end).
 template <class Line>
@@ -59,7 +59,7 @@ class Astray : public Binomial {
 
 TEST_CASE("every line of a grid does what its own collective promises, and nothing leaves it") {
     for (const Extents& extents : {Extents{7}, {4, 6}, {5, 1, 3}, {2, 3, 4, 3}}) {
-        for (const Operation operation : operations) {
+        for (const Operation operation : rooted_operations) {
             for (const std::uint32_t root : {0U, 2U}) {
                 check_lines(lines_of<Binomial>(extents, operation, root));
                 const bool cut = operation == Operation::broadcast || operation == Operation::reduce;
@@ -97,9 +97,9 @@ TEST_CASE("one rank per node: the counted messages take what the model of the gr
                     CHECK(counted_time(lines_of<Chain>(extents, operation, 0, pieces), with) ==
                           doctest::Approx(pipelined_time(map, with, 1000, segment, reading)));
         }
-        for (std::size_t i = 0; i < operations.size(); ++i) {
-            const GridLinks& with = operations[i] == Operation::reduce ? links : copying;
-            CHECK(counted_time(lines_of<Binomial>(extents, operations[i]), with) ==
+        for (std::size_t i = 0; i < rooted_operations.size(); ++i) {
+            const GridLinks& with = rooted_operations[i] == Operation::reduce ? links : copying;
+            CHECK(counted_time(lines_of<Binomial>(extents, rooted_operations[i]), with) ==
                   doctest::Approx(binomial_time(map, static_cast<GridCollective>(i), with, 1000)));
         }
     }

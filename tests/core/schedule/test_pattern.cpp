@@ -140,7 +140,7 @@ TEST_CASE("all-to-all is the full matrix without its diagonal") {
                 if (u != v) add(expected, u, v, block);
             }
         }
-        CHECK(dense(all_to_all(n, Bytes{block})) == expected);
+        CHECK(dense(topoloom::all_to_all(n, Bytes{block})) == expected);
     }
 }
 
@@ -150,13 +150,13 @@ TEST_CASE("collectives without ranks, with negative bytes, or too large are refu
         CHECK_THROWS_AS((void)recursive_doubling(n, Bytes{1}), Error);
         CHECK_THROWS_AS((void)bruck(n, Bytes{1}), Error);
         CHECK_THROWS_AS((void)binomial_tree(n, Bytes{1}), Error);
-        CHECK_THROWS_AS((void)all_to_all(n, Bytes{1}), Error);
+        CHECK_THROWS_AS((void)topoloom::all_to_all(n, Bytes{1}), Error);
     }
     CHECK_THROWS_AS((void)bruck(1, Bytes{-1}), Error);
     CHECK_THROWS_AS((void)bruck(4, Bytes{std::int64_t{1} << 62}), Error);
     CHECK_THROWS_WITH_AS((void)binomial_tree(4, Bytes{1}, Rank{4}),
                          "broadcast: the root 4 is not a rank; ranks are 0 to 3", Error);
     CHECK_THROWS_WITH_AS(
-        (void)all_to_all(46'342, Bytes{1}),
+        (void)topoloom::all_to_all(46'342, Bytes{1}),
         "all-to-all: all of 46342 ranks to all are more than 2^31 messages; use at most 46341 ranks", Error);
 }

@@ -8,10 +8,10 @@ using namespace topoloom;
 
 namespace {
 
-const Collective scatter(Operation::scatter, 3, Bytes{10});
-const Collective all_reduce(Operation::all_reduce, 3, Bytes{10});
+const Collective scatter_of_3(Operation::scatter, 3, Bytes{10});
+const Collective all_reduce_of_3(Operation::all_reduce, 3, Bytes{10});
 
-PlayedMessage message(int from, int to, std::vector<std::uint64_t> blocks) {
+PlayedMessage message_of(int from, int to, std::vector<std::uint64_t> blocks) {
     const auto bytes = static_cast<std::int64_t>(10 * blocks.size());
     return {Rank{from}, Rank{to}, Bytes{bytes}, std::move(blocks)};
 }
@@ -29,8 +29,8 @@ class Deaf : public Binomial {
 }  // namespace
 
 TEST_CASE("what is played out is accepted") {
-    Play play(scatter);
-    const std::vector round{message(0, 1, {1}), message(0, 2, {2})};
+    Play play(scatter_of_3);
+    const std::vector round{message_of(0, 1, {1}), message_of(0, 2, {2})};
     play.play(0, Transfer::move, round);
     play.finish();
 }
@@ -43,34 +43,35 @@ TEST_CASE("faults are named") {
         play.finish();
     };
     using Messages = std::vector<PlayedMessage>;
-    CHECK_THROWS_WITH(played(scatter, Transfer::move, Messages{message(1, 2, {2})}),
+    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{message_of(1, 2, {2})}),
                       "scatter of 3 ranks, round 0: rank 1 sends block 2 to rank 2, which it has not");
     CHECK_THROWS_WITH(
-        played(scatter, Transfer::move, Messages{message(0, 1, {1}), message(0, 2, {1})}),
+        played(scatter_of_3, Transfer::move, Messages{message_of(0, 1, {1}), message_of(0, 2, {1})}),
         "scatter of 3 ranks, round 0: rank 0 sends block 1 to rank 2, and to another rank, too");
-    CHECK_THROWS_WITH(played(scatter, Transfer::move, Messages{message(0, 1, {1})}),
+    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{message_of(0, 1, {1})}),
                       "scatter of 3 ranks: in the end rank 0 still has block 2");
-    CHECK_THROWS_WITH(played(scatter, Transfer::copy, Messages{message(0, 1, {1}), message(0, 2, {2})}),
-                      "scatter of 3 ranks: in the end rank 0 still has block 1");
-    CHECK_THROWS_WITH(played(scatter, Transfer::move, Messages{message(0, 1, {3})}),
+    CHECK_THROWS_WITH(
+        played(scatter_of_3, Transfer::copy, Messages{message_of(0, 1, {1}), message_of(0, 2, {2})}),
+        "scatter of 3 ranks: in the end rank 0 still has block 1");
+    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{message_of(0, 1, {3})}),
                       "scatter of 3 ranks, round 0: rank 0 sends block 3 to rank 1, which there is not");
-    CHECK_THROWS_WITH(played(all_reduce, Transfer::combine, Messages{message(0, 1, {0})}),
+    CHECK_THROWS_WITH(played(all_reduce_of_3, Transfer::combine, Messages{message_of(0, 1, {0})}),
                       "all-reduce of 3 ranks: in the end rank 0 has not all of block 0");
-    PlayedMessage heavy = message(0, 1, {1});
+    PlayedMessage heavy = message_of(0, 1, {1});
     heavy.bytes = Bytes{11};
-    CHECK_THROWS_WITH(played(scatter, Transfer::move, Messages{heavy}),
+    CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{heavy}),
                       "round 0: the message from rank 0 to rank 1 is of 11 bytes, but its blocks are of 10");
 
-    Play play(all_reduce);
-    play.play(0, Transfer::combine, Messages{message(0, 1, {0})});
+    Play play(all_reduce_of_3);
+    play.play(0, Transfer::combine, Messages{message_of(0, 1, {0})});
     CHECK_THROWS_WITH(
-        play.play(1, Transfer::combine, Messages{message(0, 1, {0})}),
+        play.play(1, Transfer::combine, Messages{message_of(0, 1, {0})}),
         "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which has a part of it already");
     CHECK_THROWS_WITH(
-        play.play(1, Transfer::copy, Messages{message(2, 1, {0})}),
+        play.play(1, Transfer::copy, Messages{message_of(2, 1, {0})}),
         "all-reduce of 3 ranks, round 1: rank 2 sends block 0 to rank 1, which would lose a part of its own");
     CHECK_THROWS_WITH(
-        play.play(1, Transfer::copy, Messages{message(0, 1, {0})}),
+        play.play(1, Transfer::copy, Messages{message_of(0, 1, {0})}),
         "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a part of its own");
 
     CHECK_THROWS_WITH(check_schedule(Deaf(Collective(Operation::broadcast, 3, Bytes{10}))),

@@ -8,27 +8,24 @@
 #include <vector>
 
 #include "schedule/each_candidate.hpp"
+#include "schedule/first_ids.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
 
 using namespace topoloom;
+using testing::first_slots;
 
 namespace {
 
-std::vector<Slot> drawn_slots(const Machine& machine, std::size_t count, Rng& rng) {
+std::vector<Slot> permuted_slots(const Machine& machine, std::size_t count, Rng& rng) {
     const ids<Slot> all(machine.slot_count());
     std::vector<Slot> slots(all.begin(), all.end());
     for (std::size_t i = slots.size(); i > 1; --i)
         std::swap(slots[i - 1], slots[rng.below(static_cast<std::uint32_t>(i))]);
     slots.resize(count);
     return slots;
-}
-
-std::vector<Slot> first_slots(std::size_t count) {
-    const ids<Slot> all(count);
-    return {all.begin(), all.end()};
 }
 
 bool is_pipelined(const AnySchedule& schedule) {
@@ -59,8 +56,8 @@ double busiest_link(const AnySchedule& schedule, const Machine& machine, const s
     return std::ranges::max(seconds);
 }
 
-constexpr auto operations = {Operation::reduce, Operation::all_gather, Operation::all_reduce,
-                             Operation::reduce_scatter, Operation::all_to_all};
+constexpr auto run_operations = {Operation::reduce, Operation::all_gather, Operation::all_reduce,
+                                 Operation::reduce_scatter, Operation::all_to_all};
 
 /// Where CPUs work after what links had to pass, a run may take longer than cost() assumes: that knows no order of both.
 const NetworkModel& without_cpu() {
@@ -77,8 +74,8 @@ TEST_CASE("a run takes no longer than its rounds one after the other") {
           "tree:8:8,bandwidth=10GB/s:20GB/s,latency=300ns", "torus:8x8,bandwidth=10GB/s"}) {
         const Machine machine = make_machine(text);
         for (const std::size_t ranks : {2, 7, 16, 33}) {
-            const std::vector<Slot> slots = drawn_slots(machine, ranks, rng);
-            for (const Operation operation : operations) {
+            const std::vector<Slot> slots = permuted_slots(machine, ranks, rng);
+            for (const Operation operation : run_operations) {
                 for (const std::int64_t bytes : {0, 8, 40000}) {
                     const Call call{operation, ranks, Bytes{bytes}};
                     testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
@@ -178,9 +175,9 @@ TEST_CASE("a run fills no link for longer than it takes") {
     for (const char* text : {"torus:4x4x4,bandwidth=10GB/s,latency=100ns", "fattree:4:4:1,bandwidth=5GB/s",
                              "tree:4:8,bandwidth=10GB/s:20GB/s+node:4"}) {
         const Machine machine = make_machine(text);
-        for (const Operation operation : operations) {
+        for (const Operation operation : run_operations) {
             const std::size_t ranks = 2 + rng.below(15);
-            const std::vector<Slot> slots = drawn_slots(machine, ranks, rng);
+            const std::vector<Slot> slots = permuted_slots(machine, ranks, rng);
             const Call call{operation, ranks, Bytes{100'000}};
             testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
                 CHECK(run_cost(schedule, without_cpu(), machine, slots).time >=
@@ -209,7 +206,7 @@ TEST_CASE("of data in many pieces a few rounds tell how long all take") {
     const NetworkModel model =
         NetworkModel::regimes({{1e-6, 0}}, {.latency = 1e-6, .send_cpu = 1e-6, .receive_cpu = 1e-6});
     Rng rng(6);
-    const std::vector<Slot> slots = drawn_slots(machine, 32, rng);
+    const std::vector<Slot> slots = permuted_slots(machine, 32, rng);
     for (const char* name :
          {"chain(segment=4096)", "two-trees(segment=4096)", "disjoint-trees(segment=4096)"}) {
         CAPTURE(name);

@@ -5,18 +5,18 @@
 #include <set>
 #include <vector>
 
+#include "schedule/first_ids.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/orders/spanning_trees.hpp"
 
 using namespace topoloom;
+using testing::first_nodes;
 
 namespace {
 
-std::vector<Node> all_nodes(std::size_t count) { return {ids<Node>(count).begin(), ids<Node>(count).end()}; }
-
 Multicast random_multicast(Rng& rng, std::size_t nodes) {
-    std::vector<Node> members = all_nodes(nodes);
+    std::vector<Node> members = first_nodes(nodes);
     rng.shuffle(std::span(members));
     members.resize(1 + rng.below(static_cast<std::uint32_t>(nodes)));
     return {Node{rng.below(static_cast<std::uint32_t>(nodes))}, members};
@@ -65,7 +65,7 @@ TEST_CASE("least-loaded parents share trees evenly, the last ones carry them all
     const Machine machine = make_machine("fattree:4:4");
     const auto& tree = std::get<FatTree>(machine.topology());
     std::vector<Multicast> multicasts;
-    for (const Node root : all_nodes(16)) multicasts.push_back({root, all_nodes(16)});
+    for (const Node root : first_nodes(16)) multicasts.push_back({root, first_nodes(16)});
     const auto top_loads = [&](ParentChoice choice) {
         const TreeLoads loads = tree_loads(machine, switch_trees(tree, multicasts, choice));
         return std::vector(loads.on_vertex.end() - 4, loads.on_vertex.end());
@@ -111,7 +111,7 @@ TEST_CASE("tori have two disjoint spanning trees for every axis, meshes one") {
         CAPTURE(text);
         for (int i = 0; i < 6; ++i) {
             Multicast multicast = random_multicast(rng, machine.node_count());
-            if (i < 3) multicast.members = all_nodes(machine.node_count());
+            if (i < 3) multicast.members = first_nodes(machine.node_count());
             const auto trees = disjoint_trees_of(machine, multicast);
             CHECK(trees.size() == count);
             for (const SpanningTree& tree : trees) check_tree(machine, tree, multicast);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "strategy/single_call_operations.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
 #include "topoloom/strategy/strategy.hpp"
 #include "topoloom/strategy/usual.hpp"
@@ -16,10 +17,7 @@ namespace {
 
 using enum Operation;
 
-constexpr auto operations = {broadcast,      reduce,     scatter, gather, all_gather, all_reduce,
-                             reduce_scatter, all_to_all, barrier, scan,   exscan};
-
-Setting on_torus(std::size_t ranks, std::int64_t per_node) {
+Setting on_torus_nodes(std::size_t ranks, std::int64_t per_node) {
     Setting setting;
     setting.ranks = ranks;
     setting.machine = "machine torus:4x4x4,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
@@ -37,13 +35,13 @@ ScheduleCost cost_of(const Setting& setting, const Call& call, const std::string
 }  // namespace
 
 TEST_CASE("on one node no call gains, but by a schedule that the user gives") {
-    Setting setting = on_torus(16, 16);
+    Setting setting = on_torus_nodes(16, 16);
     Strategy strategy(setting);
     CHECK(!strategy.may_help());
     setting.schedule = "ring";
     Strategy named(setting);
     CHECK(named.may_help());
-    for (const Operation operation : operations) {
+    for (const Operation operation : single_call_operations) {
         for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
             CAPTURE(operation_name(operation));
             CHECK(!strategy.helps(operation, sized(operation, bytes), false, 0));
@@ -54,7 +52,7 @@ TEST_CASE("on one node no call gains, but by a schedule that the user gives") {
 }
 
 TEST_CASE("a decision is taken, and what it does not decide as if it were not there") {
-    Setting setting = on_torus(16, 16);
+    Setting setting = on_torus_nodes(16, 16);
     setting.decisions =
         R"({"format": "topoloom-decisions", "version": 1, "operation": "all-to-all", "model": "", "machine": "",
             "decisions": [{"ranks": 16, "bytes": 100, "schedule": "cyclic"}]})";
@@ -69,10 +67,10 @@ TEST_CASE(
     "across nodes, a call gains where it saves more than it costs to run and its rounds are noticed late") {
     constexpr double run_by_us = 0.2e-6;
     for (const auto& [ranks, per_node] : {std::pair(64, 1), {48, 1}, {48, 3}, {9, 3}}) {
-        const Setting setting = on_torus(static_cast<std::size_t>(ranks), per_node);
+        const Setting setting = on_torus_nodes(static_cast<std::size_t>(ranks), per_node);
         Strategy strategy(setting);
         int helped = 0, helped_in_spite_of_delay = 0;
-        for (const Operation operation : operations) {
+        for (const Operation operation : single_call_operations) {
             for (std::int64_t bytes = 1; bytes <= 1 << 20; bytes *= 4) {
                 CAPTURE(operation_name(operation));
                 CAPTURE(bytes);
@@ -104,7 +102,7 @@ TEST_CASE("what MPICH does changes at its thresholds") {
     CHECK(usual_schedule({all_to_all, 8, Bytes{256}}) == "bruck");
     CHECK(usual_schedule({all_to_all, 8, Bytes{257}}) == "at-once");
     CHECK(usual_schedule({all_to_all, 8, Bytes{32769}}) == "pairwise");
-    for (const Operation operation : operations) {
+    for (const Operation operation : single_call_operations) {
         for (const std::size_t ranks : {1, 2, 3, 7, 8, 60, 64}) {
             for (const std::int64_t bytes : {1, 300, 3000, 100'000}) {
                 const Call call{operation, ranks, sized(operation, bytes)};

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "strategy/single_call_operations.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/execute/compile.hpp"
 #include "topoloom/schedule/orders/fitted_schedules.hpp"
@@ -24,8 +25,6 @@ namespace {
 
 using enum Operation;
 
-constexpr auto operations = {broadcast,      reduce,     scatter, gather, all_gather, all_reduce,
-                             reduce_scatter, all_to_all, barrier, scan,   exscan};
 constexpr const char* torus = "machine torus:4x4x4,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
 
 Setting setting_of(std::size_t ranks) {
@@ -79,7 +78,7 @@ struct Question {
 std::vector<Question> some_questions(std::uint64_t seed) {
     std::vector<Question> questions;
     Rng rng(seed);
-    for (const Operation operation : operations) {
+    for (const Operation operation : single_call_operations) {
         for (int i = 0; i < 6; ++i) {
             const std::int64_t size = rng.below(1U << rng.below(24));
             const bool reduces =

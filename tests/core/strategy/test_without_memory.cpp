@@ -37,8 +37,8 @@ using namespace topoloom;
 
 namespace {
 
-constexpr auto operations = {Operation::gather, Operation::all_gather, Operation::all_reduce,
-                             Operation::all_to_all};
+constexpr auto costed_operations = {Operation::gather, Operation::all_gather, Operation::all_reduce,
+                                    Operation::all_to_all};
 
 Setting lines_of_torus() {
     Setting setting;
@@ -76,7 +76,7 @@ std::string answers_at_last(Strategy& strategy, Operation operation, long step, 
 }  // namespace
 
 TEST_CASE("what fails for want of memory leaves nothing behind") {
-    for (const Operation operation : operations) {
+    for (const Operation operation : costed_operations) {
         Strategy fresh(lines_of_torus());
         const std::string expected = answers(fresh, operation);
         for (const long step : {1, 7, 100}) {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The collectives whose call is an operation, ranks, bytes and a root: no many-to-many.
+#pragma once
+
+#include <array>
+
+#include "topoloom/schedule/collective.hpp"
+
+inline constexpr std::array single_call_operations = {
+    topoloom::Operation::broadcast,      topoloom::Operation::reduce,     topoloom::Operation::scatter,
+    topoloom::Operation::gather,         topoloom::Operation::all_gather, topoloom::Operation::all_reduce,
+    topoloom::Operation::reduce_scatter, topoloom::Operation::all_to_all, topoloom::Operation::barrier,
+    topoloom::Operation::scan,           topoloom::Operation::exscan};
