@@ -1,28 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The two commands that matter: make demo, make test. Each sets up all that it needs.
+# The two commands that matter: make demo, make test. Each installs what it needs.
 SHELL := /bin/bash
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 stamps  := build/stamps
+# One build tree for the package, its wheel, the core's tests and its benchmarks.
+tree    := build/release
+options := --no-build-isolation -C build-dir=$(tree) -C cmake.define.TOPOLOOM_TESTS=ON -C cmake.define.TOPOLOOM_WARNINGS=ON
+# The wheel in dist/, if it was made from this commit.
+wheel   := $(shell tools/wheel_of_commit.sh)
 sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 code    := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
 build: $(stamps)/package     ## .venv/bin/topoloom
 
-demo: build                  ## record, place, judge and export a real MPI program; pictures in out/demo
+demo: $(if $(or $(wildcard $(stamps)/package),$(if $(wheel),,none)),build,$(stamps)/wheel)  ## record, place, judge and export a real MPI program; pictures in out/demo
 	tools/setup.sh demo
 	topoloom demo
 
 test: core-test package-test mpi-test   ## everything a commit must pass
 
 core-test: $(stamps)/test-tools
-	cmake --workflow --preset dev
+	cmake --build $(tree) --target core_tests
+	ctest --test-dir $(tree) --output-on-failure --no-tests=error -j 2
 
 package-test: $(stamps)/test-tools
 	pytest -q -n 2 tests/package tests/layers
@@ -33,8 +39,8 @@ mpi-test: $(stamps)/test-tools
 
 bench-core: build            ## speed of the core, beside its limits
 	tools/setup.sh bench
-	cmake --preset release -DTOPOLOOM_TESTS=OFF && cmake --build --preset release
-	for program in build/release/bench/core/bench_*; do $$program || exit 1; done
+	cmake $(tree) -DTOPOLOOM_BENCH=ON >/dev/null && cmake --build $(tree) --target core_benches
+	for program in $(tree)/bench/core/bench_*; do $$program || exit 1; done
 
 bench-record: build          ## what recording costs a call; ARGS=world: what --world does
 	PYTHONPATH=bench python bench/record/run.py $(ARGS)
@@ -92,7 +98,7 @@ bench-preloaded: build       ## applications with our collectives in front of MP
 
 bench-learning: build        ## schedules learned from wrong models; ARGS='--calls 1000000' counts disagreements of real ranks
 	tools/setup.sh bench
-	cmake --preset release -DTOPOLOOM_TESTS=OFF && cmake --build --preset release --target bench_learning
+	cmake $(tree) -DTOPOLOOM_BENCH=ON >/dev/null && cmake --build $(tree) --target bench_learning
 	PYTHONPATH=bench python -m learning $(ARGS)
 
 bench-network: build         ## switches beside BookSim 2 and CAMINOS; BOOKSIM=FOLDER is a clone of booksim/booksim2
@@ -143,9 +149,10 @@ bench-readings: build        ## what readings of models say whose source contrad
 
 wheel: build                 ## dist/: a manylinux wheel with the core inside
 	tools/setup.sh wheel
-	rm -rf build/wheel
-	pip wheel -q --no-build-isolation --no-deps -w build/wheel .
+	rm -rf build/wheel dist
+	pip wheel -q $(options) --no-deps -w build/wheel .
 	auditwheel repair -w dist build/wheel/*.whl
+	tools/wheel_of_commit.sh --keep
 
 test-wheel: wheel $(stamps)/test-tools   ## that wheel in an empty environment, on the journeys that need no cluster
 	tools/test_wheel.sh
@@ -161,11 +168,11 @@ fuzz-collectives: build       ## 10^5 drawn collectives on each MPI, beside its 
 	tools/setup.sh test
 	python tests/fuzz/fuzz_collectives.py $(ARGS)
 
-fuzz-network:                ## packets through switches in 10^6 drawn configurations; ARGS='100000 7': as many, from this seed
-	cmake --preset release -DTOPOLOOM_BENCH=OFF && cmake --build --preset release --target fuzz_network
-	build/release/tests/fuzz/fuzz_network $(ARGS)
+fuzz-network: build          ## packets through switches in 10^6 drawn configurations; ARGS='100000 7': as many, from this seed
+	cmake --build $(tree) --target fuzz_network
+	$(tree)/tests/fuzz/fuzz_network $(ARGS)
 
-asan tsan:                   ## the core's tests under a sanitizer
+checked asan tsan:           ## the core's tests with assertions, or under a sanitizer
 	cmake --workflow --preset $@
 
 fmt: $(stamps)/test-tools    ## format everything
@@ -183,7 +190,7 @@ stub: $(stamps)/package      ## the types of the compiled module, after a change
 	python -m nanobind.stubgen -q -m topoloom._core -o python/topoloom/_core.pyi
 
 tidy: $(stamps)/test-tools   ## clang-tidy over the core (slow)
-	cmake --preset dev && clang-tidy --quiet -p build/dev $(shell find core -name '*.cpp')
+	cmake --preset checked -DTOPOLOOM_UNITY=OFF && clang-tidy --quiet -p build/checked $(shell find core -name '*.cpp')
 
 docs: $(stamps)/test-tools   ## the documentation as a site
 	pip install -q mkdocs-material latex2mathml && NO_MKDOCS_2_WARNING=1 mkdocs build --strict -d build/site
@@ -193,10 +200,15 @@ clean:                       ## everything that was made, except the environment
 
 $(stamps)/package: $(sources)
 	tools/setup.sh build
-	pip install -q --no-build-isolation -e '.[cli,report]'
-	@mkdir -p $(@D) && touch $@
+	pip install -q $(options) -e '.[cli,report]'
+	@mkdir -p $(@D) && rm -f $(stamps)/wheel && touch $@
+
+$(stamps)/wheel: $(wheel)
+	tools/setup.sh demo
+	pip install -q --force-reinstall '$(wheel)[cli,report]'
+	@mkdir -p $(@D) && rm -f $(stamps)/package && touch $@
 
 $(stamps)/test-tools: $(stamps)/package
 	tools/setup.sh test
-	pip install -q --no-build-isolation -e '.[dev]'
+	pip install -q $(options) -e '.[dev]'
 	@touch $@
