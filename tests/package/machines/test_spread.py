@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom._core import Allocation, Machine
@@ -52,7 +52,6 @@ def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
 
 
 @given(small_jobs())
-@settings(max_examples=60, deadline=None)
 def test_no_choice_is_below_the_bound_nor_over_the_room(
     job: tuple[HostMesh, list[int]],
 ) -> None:
