@@ -210,7 +210,7 @@ def test_a_narrow_terminal_gets_fewer_columns_but_whole_numbers(
         env={**without_size, "TERM": "xterm"},
         stdout=slave,
         stderr=subprocess.DEVNULL,
-        timeout=60,
+        timeout=600,
         check=True,
     )
     os.close(slave)

@@ -26,7 +26,7 @@ def run(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
         [TOPOLOOM, *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
         **more,
     )  # type: ignore[call-overload]
@@ -135,7 +135,7 @@ def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
         time.sleep(0.1)
     let_compute(process, 1)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors
     best = "placements" if words[0] == "joint" else "placement"
     assert errors.splitlines() == [
@@ -273,7 +273,7 @@ def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -
     while process.poll() is None and not searches(process.pid):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    order, errors = process.communicate(timeout=120)
+    order, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors
     assert errors == "topoloom: interrupted; this is the best order so far\n"
     assert sorted(order.strip().split("-")) == ["cp", "dp", "ep", "pp", "tp"]
@@ -290,6 +290,6 @@ def test_ctrl_c_is_heard_while_schedules_are_costed() -> None:
     )
     let_compute(process, 3)  # to load and to begin
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)  # all of them take half a minute
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors
     assert errors == "topoloom: interrupted\n"

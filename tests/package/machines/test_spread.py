@@ -44,8 +44,10 @@ def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
     if draw(st.booleans()) and len(names) > 2:
         weights["cp+dp"] = 2.0
     weighted = draw(st.booleans())
-    free = draw(st.lists(st.integers(0, 6), min_size=1, max_size=3))
-    missing = int(np.prod(sizes)) - sum(free)
+    hosts = int(np.prod(sizes))
+    leaves = 3 if hosts <= 6 else 2  # every choice is tried
+    free = draw(st.lists(st.integers(0, 6), min_size=1, max_size=leaves))
+    missing = hosts - sum(free)
     if missing > 0:
         free[-1] += missing
     return host_mesh(mesh, 1, weights, weighted), free

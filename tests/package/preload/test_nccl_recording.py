@@ -148,7 +148,7 @@ def record(
         text=True,
         cwd=folder,
         env=os.environ | more,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     return f"{done.returncode}\n{done.stderr}"
