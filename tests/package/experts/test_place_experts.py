@@ -225,7 +225,7 @@ def drawn(path: Path, topics: int, twice: bool = False) -> str:
     """Write tokens that choose 4 of 16 experts: of one of some topics, or any."""
     random = np.random.default_rng(6)
     of_topic = 16 // topics
-    ids = np.empty((1, 200, 4), np.int64)
+    ids = np.empty((1, 400, 4), np.int64)
     for layer in ids:
         for token in layer:
             first = of_topic * random.integers(topics)
