@@ -57,6 +57,8 @@ def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64]
     chosen = topoloom(
         *words,
+        "--effort",
+        "fast",
         "--pattern",
         "p.npz",
         "-o",
@@ -81,7 +83,17 @@ def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     first = Path("first.txt")
     first.write_text("".join(Path("free.txt").read_text().splitlines(True)[:64]))
     mapped = [
-        topoloom("map", "p.npz", "-m", MACHINE, "--allocation", a, "--json").json
+        topoloom(
+            "map",
+            "p.npz",
+            "-m",
+            MACHINE,
+            "--allocation",
+            a,
+            "--effort",
+            "fast",
+            "--json",
+        ).json
         for a in ("n.txt", "first.txt")
     ]
     assert mapped[0]["values"]["hop_bytes"] < mapped[1]["values"]["hop_bytes"]

@@ -12,11 +12,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from own_process import let_compute
 
 from topoloom.cli.app import VERBS
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
 
 TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
 
@@ -55,11 +59,13 @@ def test_no_words_at_all_show_the_help() -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_the_help_of_every_verb_teaches_by_examples(verb: str) -> None:
-    shown = run(verb, "--help")
-    assert shown.returncode == 0, shown.stderr
-    assert "--json" in shown.stdout
-    assert f"topoloom {verb}" in shown.stdout.partition("Options")[0].partition("\n")[2]
+def test_the_help_of_every_verb_teaches_by_examples(
+    topoloom: Command, verb: str
+) -> None:
+    shown = topoloom(verb, "--help")
+    assert shown.status == 0, shown.err
+    assert "--json" in shown.out
+    assert f"topoloom {verb}" in shown.out.partition("Options")[0].partition("\n")[2]
 
 
 def test_the_version_is_told() -> None:
