@@ -16,7 +16,7 @@ def test_the_demo_records_places_draws_and_exports(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert shown.returncode == 0, shown.stderr

@@ -3,16 +3,19 @@
 
 Compilers need not notice that: each file is compiled alone, and the linker keeps one
 of two functions that it takes for the same. ``-flto -Wodr`` finds such types in more
-than a minute of processor time. Here one compilation meets all headers at once, and
-types of sources must be hidden in their file.
+than a minute of processor time. Here headers are read, types of sources must be hidden
+in their file, and in a full run one compilation meets all headers at once.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 INCLUDED = ("core", "tests/core", "third_party")
@@ -20,6 +23,7 @@ SOURCES = ("core", "tests/core", "bindings", "bench/core")
 
 #: What clang-format puts into the first column is in no function and no class.
 TYPE = re.compile(r"(?:struct|class|union|enum class|enum) ([\w:]+)")
+NAMESPACE = re.compile(r"namespace ([\w:]+) \{|\}  // namespace ([\w:]+)")
 
 
 def visible_types(source: str) -> Iterator[str]:
@@ -34,15 +38,55 @@ def visible_types(source: str) -> Iterator[str]:
             yield found[1]
 
 
-def test_headers_define_each_name_once(tmp_path: Path) -> None:
-    everything = tmp_path / "everything.cpp"
-    headers = [
+def defined_types(header: str) -> Iterator[str]:
+    """Name the types that a header defines, with their namespaces."""
+    spaces: list[str] = []
+    for line in header.splitlines():
+        if space := NAMESPACE.match(line):
+            spaces = [*spaces, space[1]] if space[1] else spaces[:-1]
+        elif (
+            (found := TYPE.match(line))
+            and not line.endswith(";")
+            and not line.startswith("<", found.end())  # a specialization
+        ):
+            yield "::".join([*spaces, found[1]])
+
+
+def headers() -> list[Path]:
+    """List the headers by the names under which they are included."""
+    found = [
         header.relative_to(ROOT / folder)
         for folder in INCLUDED[:2]
         for header in sorted((ROOT / folder).rglob("*.hpp"))
     ]
-    assert len(headers) > 200
-    everything.write_text("".join(f'#include "{header}"\n' for header in headers))
+    assert len(found) > 200
+    return found
+
+
+def test_headers_define_each_type_once() -> None:
+    defined = Counter(
+        name
+        for folder in INCLUDED[:2]
+        for header in (ROOT / folder).rglob("*.hpp")
+        for name in defined_types(header.read_text())
+    )
+    assert len(defined) > 200
+    assert [name for name, count in defined.items() if count > 1] == []
+
+
+def test_a_type_that_two_headers_define_is_found() -> None:
+    inside = (
+        "namespace topoloom {\nstruct A {\n};\nclass B;\n}  // namespace topoloom\n"
+    )
+    outside = "namespace topoloom::grid {\nstruct A final {\n};\n"
+    assert list(defined_types(inside + outside)) == ["topoloom::A", "topoloom::grid::A"]
+
+
+@pytest.mark.full
+def test_headers_define_each_name_once(tmp_path: Path) -> None:
+    everything = tmp_path / "everything.cpp"
+    lines = [f'#include "{header}"\n' for header in headers()]
+    everything.write_text("".join(lines))
     folders = [f"-I{ROOT / folder}" for folder in INCLUDED]
     compiled = subprocess.run(
         ["c++", "-std=c++20", "-fsyntax-only", *folders, everything],

@@ -26,7 +26,7 @@ def test_no_mapper_is_better_than_the_bounds(
     topoloom: Command, pattern: list[str], machine: str
 ) -> None:
     topoloom("pattern", *pattern, "--bytes", "1000", "-o", "p.npz")
-    for mapper in ("block", "random", "auto"):
+    for mapper in ("block", "random", "auto(effort=fast)"):
         topoloom("map", "p.npz", "-m", machine, "--mapper", mapper, "-o", "x.json")
         found = topoloom("bound", "p.npz", "x.json", "--json").json
         for name in ("hop_bytes", "congestion_max"):

@@ -32,7 +32,7 @@ def test_no_mapper_is_better_than_what_is_proven(
     topoloom: Command, pattern: list[str], machine: str
 ) -> None:
     make(topoloom, *pattern)
-    mappers = "block,random,hilbert,gge,mahd+swap,multisection+swap,auto"
+    mappers = "block,random,hilbert,gge,mahd+swap,multisection+swap,auto(effort=fast)"
     words = ["compare", "p.npz", "-m", machine, "--mappers", mappers, "--json"]
     for result in topoloom(*words).json["results"]:
         for measure in MEASURES:

@@ -13,7 +13,7 @@ from topoloom import load_placement
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-TORUS = ["-m", "torus:4x4"]
+TORUS = ["-m", "torus:4x4", "--work", "200000"]
 
 
 @pytest.fixture

@@ -135,17 +135,17 @@ def test_the_script_refuses_options_that_would_override_it(
     prepare(topoloom)
     words = ["env", "SLURMD_NODENAME=a", "sh", "job.sh"]
     script = [*words, "sh", "torchrun", *option, "train.py"]
-    refused = subprocess.run(script, capture_output=True, text=True, timeout=120)
+    refused = subprocess.run(script, capture_output=True, text=True, timeout=600)
     assert refused.returncode == 2
     assert f"leave out {option[0]}" in refused.stderr
     program = [*words, "echo", "torchrun", "train.py", *option]
-    assert subprocess.run(program, capture_output=True, timeout=120).returncode == 0
+    assert subprocess.run(program, capture_output=True, timeout=600).returncode == 0
 
 
 def test_the_script_alone_starts_nothing_and_says_so(topoloom: Command) -> None:
     prepare(topoloom)
     words = ["env", "SLURMD_NODENAME=a", "sh", "job.sh"]
-    alone = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    alone = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert alone.returncode == 2
     assert "nothing to start" in alone.stderr
 

@@ -25,6 +25,10 @@ ARGUMENTS = [
 ]
 
 
+#: Milliseconds: loaded machines are slow, and nothing here takes that long.
+LIMIT = 600_000
+
+
 @dataclass
 class Opened:
     """A page, the complaints of its console, and what it fetched from the network."""
@@ -42,7 +46,9 @@ def chromium() -> Iterator[Browser]:
     program = shutil.which("chromium")
     assert program is not None, "no chromium on the PATH; tools/setup.sh test gets it"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=program, args=ARGUMENTS, timeout=LIMIT
+        )
         try:
             yield browser
         finally:
@@ -54,6 +60,7 @@ def open_report(browser: Browser, path: Path, **settings: Any) -> Opened:
     settings.setdefault("viewport", {"width": 1200, "height": 900})
     opened = Opened(browser.new_page(**settings))
     page = opened.page
+    page.set_default_timeout(LIMIT)
     page.on("pageerror", lambda error: opened.complaints.append(str(error)))
     page.on("console", lambda message: opened.complaints.append(message.text))
     page.on("dialog", lambda dialog: opened.complaints.append(dialog.message))

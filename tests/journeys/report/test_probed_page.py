@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from browser import Opened, chromium, open_report
+from browser import Opened, open_report
 from planted_probes import (
     in_groups,
     on_a_torus,
@@ -32,12 +31,6 @@ if TYPE_CHECKING:
     from topoloom.probe.findings import Findings
 
 NASTY = "</script><img src=x onerror=alert(1)>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 def opened(browser: Any, page: Path, **settings: Any) -> Opened:

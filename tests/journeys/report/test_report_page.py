@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Opened, chromium, open_report
+from browser import Opened, open_report
 
 from topoloom import CommGraph, save_graph
 
@@ -25,12 +25,6 @@ def topoloom(folder: Path, *words: str) -> None:
         [TOPOLOOM, *words], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

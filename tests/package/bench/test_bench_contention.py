@@ -35,6 +35,14 @@ from contention.patterns import (
     spectral_elements,
 )
 
+MESH = Case("published", cases.RAGGED, "Mesh", 8, 1)
+
+
+@pytest.fixture(scope="module")
+def mesh_runs() -> list[Run]:
+    """Place and bound a case in every way."""
+    return measured(MESH)
+
 
 def invented(case: Case, **congestion: float) -> list[Run]:
     return [Run(case, way, 5, value, 10, 2.0, 0.5) for way, value in congestion.items()]
@@ -85,10 +93,9 @@ def test_the_published_sizes_are_all_there() -> None:
         assert topoloom.Machine(text).node_count >= cases.CHOICE_RANKS
 
 
-def test_a_case_is_placed_in_every_way_and_bounded() -> None:
-    case = Case("published", cases.RAGGED, "Mesh", 8, 1)
-    runs = {run.way: run for run in measured(case)}
-    assert case.allocation().slot_count == 8
+def test_a_case_is_placed_in_every_way_and_bounded(mesh_runs: list[Run]) -> None:
+    runs = {run.way: run for run in mesh_runs}
+    assert MESH.allocation().slot_count == 8
     assert {DEFAULT, RIVAL, NEAR, OURS, BOUND} <= set(runs)
     assert runs[OURS].congestion <= runs[DEFAULT].congestion
     assert runs[NEAR].hop_bytes <= runs[DEFAULT].hop_bytes
@@ -96,18 +103,16 @@ def test_a_case_is_placed_in_every_way_and_bounded() -> None:
 
 
 def test_what_is_better_than_proven_is_told() -> None:
-    case = Case("published", cases.RAGGED, "Mesh", 8, 1)
-    runs = invented(case, default=5, bound=5.1)
+    runs = invented(MESH, default=5, bound=5.1)
     assert impossible(runs) == [
-        f"{case}: default has congestion 5, below the bound 5.1"
+        f"{MESH}: default has congestion 5, below the bound 5.1"
     ]
 
 
 def test_tables_are_geometric_means_over_cases() -> None:
-    case = Case("published", cases.RAGGED, "Mesh", 8, 1)
-    other = replace(case, seed=2)
+    other = replace(MESH, seed=2)
     near = dict.fromkeys((*tables.BY_HOP_BYTES, EMAHD_ON_LINKS), 6.0)
-    runs = invented(case, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 2, BOUND: 2})
+    runs = invented(MESH, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 2, BOUND: 2})
     runs += invented(other, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 8, BOUND: 2})
     results = tables.Results(runs)
     assert "| Mesh | 2 | 0.500 | 1.000 | 2.000 | 0.667 | 1 | 2.00 | 0.50 | 0.50 |" in (
@@ -131,9 +136,10 @@ def test_shuffled_ranks_send_what_they_sent_under_other_numbers() -> None:
     assert degrees[0] == degrees[1]
 
 
-def test_results_come_back_and_become_a_page_and_pictures(tmp_path: Path) -> None:
-    runs = measured(Case("choice", "tree", "3-D halo", 16, 1))
-    runs += measured(Case("published", cases.RAGGED, "Mesh", 8, 1))
+def test_results_come_back_and_become_a_page_and_pictures(
+    mesh_runs: list[Run], tmp_path: Path
+) -> None:
+    runs = [*measured(Case("choice", "tree", "3-D halo", 16, 1)), *mesh_runs]
     kept = tmp_path / "results.jsonl"
     kept.write_text("".join(json.dumps(asdict(run)) + "\n" for run in runs))
     assert load(kept) == runs

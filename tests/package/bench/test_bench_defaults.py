@@ -20,6 +20,7 @@ from topoloom.graphs import stencil
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.full
 def test_every_machine_has_every_job_that_differs() -> None:
     every = list(cases())
     assert len(every) == len(set(every)) > 200

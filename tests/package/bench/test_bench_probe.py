@@ -43,6 +43,7 @@ def test_partitions_are_as_far_apart_as_their_pairs() -> None:
     assert rand_index(halves, whole, 6) == pytest.approx(6 / 15)
 
 
+@pytest.mark.full
 def test_a_machine_without_noise_is_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,7 @@ from topoloom import Error, _core
 #: Parameters that are always given.
 LIMITS = ("seconds", "work", "search", "budget")
 #: A call that takes longer is reported with the place where it is.
-SECONDS = 60
+SECONDS = 600
 _ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
 #: What functions in Python raise, from their own lines.
 _ALLOWED_IN_PYTHON = (Error, TypeError, OSError, MemoryError)

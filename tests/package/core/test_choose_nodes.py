@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Allocation, Error, Machine, Placement, judge
 from topoloom.allocations import allocation_shape, choose_nodes, compact_nodes
@@ -41,7 +41,6 @@ def average_distance(machine: Machine, nodes: Any) -> float:
     return sum(pairs) / max(1, len(pairs))
 
 
-@settings(max_examples=60, deadline=None)
 @given(text=st.sampled_from(MACHINES), data=st.data())
 def test_compact_nodes_are_free_and_no_farther_apart_than_the_first(
     text: str, data: st.DataObject
@@ -61,7 +60,6 @@ def test_compact_nodes_are_free_and_no_farther_apart_than_the_first(
     )
 
 
-@settings(max_examples=40, deadline=None)
 @given(text=st.sampled_from(MACHINES), data=st.data())
 def test_chosen_nodes_are_never_worse_than_the_first_free_ones(
     text: str, data: st.DataObject
@@ -162,7 +160,6 @@ def test_a_wrong_file_of_jobs_is_named(tmp_path: Path, text: str, message: str) 
     assert "\n" not in str(error.value)
 
 
-@settings(max_examples=100, deadline=None)
 @given(text=st.text(alphabet="JOBID NODELIST\n0123456789n[],-_\t#", max_size=60))
 def test_any_text_is_jobs_or_an_error(text: str, tmp_path_factory: Any) -> None:
     file = tmp_path_factory.mktemp("jobs") / "jobs.txt"

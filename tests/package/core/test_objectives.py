@@ -21,12 +21,12 @@ OBJECTIVES = (
 
 
 def problems() -> list[tuple[CommGraph, Allocation]]:
-    torus = fragmented_allocation(Machine("torus:6x6,bandwidth=1GB/s"), 16, 3, 2)
+    torus = fragmented_allocation(Machine("torus:5x5,bandwidth=1GB/s"), 9, 3, 2)
     tree = Machine("tree:4:4,bandwidth=1GB/s:2GB/s,latency=1us+node:2,bandwidth=1GB/s")
     return [
-        (stencil([4, 4], 5, True, 1000), torus),
-        (random_geometric(15, 1000, 3), torus),
-        (all_to_all(9, 1000), Allocation.whole(tree)),
+        (stencil([3, 3], 5, True, 1000), torus),
+        (random_geometric(8, 1000, 3), torus),
+        (all_to_all(6, 1000), Allocation.whole(tree)),
     ]
 
 

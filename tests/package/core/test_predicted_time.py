@@ -129,7 +129,6 @@ def graphs(draw: st.DrawFn) -> CommGraph:
 
 
 @given(st.sampled_from(MACHINES), graphs(), st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_the_time_is_that_of_the_definition(
     text: str, graph: CommGraph, random: Random
 ) -> None:
@@ -223,7 +222,6 @@ def test_what_is_placed_with_others_in_mind_is_placed_for_hop_bytes() -> None:
 
 
 @given(st.sampled_from(MACHINES), graphs(), st.integers(1, 5))
-@settings(deadline=None, max_examples=30)
 def test_auto_is_never_predicted_to_take_longer_than_block(
     text: str, graph: CommGraph, seed: int
 ) -> None:
@@ -235,7 +233,7 @@ def test_auto_is_never_predicted_to_take_longer_than_block(
 
 
 @given(st.sampled_from(MACHINES), graphs(), st.integers(1, 5))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_nor_is_what_is_placed_for_hop_bytes(
     text: str, graph: CommGraph, seed: int
 ) -> None:

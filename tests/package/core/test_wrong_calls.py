@@ -12,19 +12,18 @@ import pytest
 
 from topoloom import Allocation, CommGraph, Machine, Placement, _core, place
 
-CALLS = 1200
 
-
-def test_drawn_calls_end_well(tmp_path: Path) -> None:
+def test_drawn_calls_end_well(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    calls = 1200 if pytestconfig.getoption("full") else 200
     script = Path(__file__).with_name("drawn_calls.py")
     done = subprocess.run(
-        [sys.executable, script, "--calls", str(CALLS)],
+        [sys.executable, script, "--calls", str(calls)],
         cwd=tmp_path,
         text=True,
         capture_output=True,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    assert f"{CALLS} calls of" in done.stdout
+    assert f"{calls} calls of" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_every_expert_is_held_and_no_gpu_exceeds_the_slack(nearest: bool) -> Non
     assert (after[kept, 1] <= 1.02 * before[kept, 1] * (1 + 1e-6)).all()
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.05, 0.3]), st.integers(3, 4))
 def test_groups_with_replicas_keep_to_the_load_and_save_visits(
     seed: int, slack: float, slots: int
@@ -225,7 +225,7 @@ def drawn(path: Path, topics: int, twice: bool = False) -> str:
     """Write tokens that choose 4 of 16 experts: of one of some topics, or any."""
     random = np.random.default_rng(6)
     of_topic = 16 // topics
-    ids = np.empty((2, 400, 4), np.int64)
+    ids = np.empty((1, 400, 4), np.int64)
     for layer in ids:
         for token in layer:
             first = of_topic * random.integers(topics)
@@ -270,7 +270,7 @@ def test_a_slack_is_chosen_that_pays(tmp_path: Path) -> None:
 
 def test_a_slack_that_gains_nothing_is_not_taken() -> None:
     random = np.random.default_rng(9)
-    ids = np.argsort(random.random((1, 1000, 16)), axis=2)[:, :, :4]
+    ids = np.argsort(random.random((1, 200, 16)), axis=2)[:, :, :4]
     loads = np.array([np.bincount(ids.ravel())], float)
     found = ExpertRouting(loads, ids, is_counted=True)
     assert place_on_gpus(found, allocation(), 8, 8).slack == 0.01

@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import permutations, product
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.frameworks.deepspeed import DeepSpeedJob
@@ -33,7 +33,6 @@ SIZES = st.fixed_dictionaries(
 
 
 @given(SIZES)
-@settings(max_examples=60)
 def test_a_topology_makes_the_groups_of_its_product(sizes: dict[str, int]) -> None:
     layouts = DeepSpeedJob(**sizes).layouts()
     assert layouts[0].name == "pp-dp-tp"

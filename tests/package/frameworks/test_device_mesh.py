@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.frameworks.device_mesh import ORDERED, DeviceMeshJob
@@ -15,7 +15,6 @@ SIZES = st.fixed_dictionaries({axis: st.sampled_from([1, 2, 3]) for axis in AXES
 
 
 @given(SIZES)
-@settings(max_examples=60)
 def test_groups_are_lines_of_the_array_of_ranks(sizes: dict[str, int]) -> None:
     job = DeviceMeshJob(**sizes)
     layouts = job.layouts()

@@ -52,7 +52,6 @@ def drawn(sizes: dict[str, int], release: str, same_tp: bool) -> dict[str, int]:
 
 @pytest.mark.parametrize("release", RELEASES)
 @given(sizes=JOBS, name=NAMES, same_tp=st.booleans())
-@settings(max_examples=150)
 def test_groups_are_those_of_megatron_and_what_it_refuses_is_refused(
     release: str, sizes: dict[str, int], name: str, same_tp: bool
 ) -> None:
@@ -107,7 +106,6 @@ def test_experts_follow_tensor_parallelism_unless_told() -> None:
 
 
 @given(sizes=JOBS, name=NAMES)
-@settings(max_examples=50)
 def test_what_is_sent_stays_in_the_groups(sizes: dict[str, int], name: str) -> None:
     try:
         layout = job("0.16.1", sizes).layout(name)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import collective_rounds as rounds
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.graphs.messages import Messages
@@ -156,7 +156,6 @@ def test_scan_adds_the_ranks_before(size: int, bytes: int) -> None:
         assert pairs(operation, "recursive-doubling", size, bytes) == slow.sent
 
 
-@settings(max_examples=25)
 @given(st.integers(2, 17), amounts)
 def test_bruck_carries_every_block_of_an_all_to_all_home(size: int, block: int) -> None:
     slow = rounds.alltoall_bruck(size, block)
@@ -231,7 +230,6 @@ def test_the_algorithm_depends_on_size_and_count_as_mpich_documents(
     assert usual_schedule(operation, size, bytes) == schedule
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(OPERATIONS),
     st.integers(1, 40),
@@ -252,7 +250,6 @@ def test_no_rank_sends_to_itself_or_to_nobody(
     assert np.all(np.diff(keys) > 0), "each pair once, in order"
 
 
-@settings(deadline=None)
 @given(st.integers(2, 60), st.integers(0, 10**6), st.data())
 def test_what_must_arrive_arrives(size: int, bytes: int, data: st.DataObject) -> None:
     root = data.draw(st.integers(0, size - 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hwloc_files import HEAD, VIRTUAL, Fake, fakes, pci, two_packages
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine, load_machine
 from topoloom.importers.hwloc import read_hwloc, read_inside, recognizes_hwloc
@@ -111,7 +111,6 @@ def test_an_imported_node_survives_its_description(tmp_path: Path) -> None:
 
 
 @given(fakes())
-@settings(max_examples=60, deadline=None)
 def test_levels_are_named_for_what_their_cores_share(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
     node, machine = node_parts(inside), Machine(nodes_text(1, levels_text(inside)))
@@ -303,7 +302,6 @@ def slow_distance(inside: Inside, a: int, b: int) -> int:
 
 
 @given(fakes())
-@settings(max_examples=60, deadline=None)
 def test_distances_are_those_of_what_is_shared(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
     machine = Machine(nodes_text(1, levels_text(inside)))
@@ -315,7 +313,6 @@ def test_distances_are_those_of_what_is_shared(fake: Fake) -> None:
 
 
 @given(fakes(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
 def test_a_part_of_a_node_is_never_nearer_than_it_is(
     fake: Fake, rng: random.Random
 ) -> None:

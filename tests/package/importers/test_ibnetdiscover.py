@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 from fat_tree_dump import Fabric, fabrics, host_of, slow_hops
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.importers.described import Described
@@ -175,7 +175,6 @@ def test_two_fabrics_are_refused() -> None:
 
 
 @given(fabrics(), st.randoms(use_true_random=False))
-@settings(max_examples=50, deadline=None)
 def test_any_fabric_is_read_as_it_was_wired(fabric: Fabric, rng: random.Random) -> None:
     described = read_ibnetdiscover(fabric.dump())
     order = list(fabric.description)

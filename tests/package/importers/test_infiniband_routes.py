@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 from fat_tree_dump import Fabric, fabrics, fat_tree, host_of, slow_hops
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.importers.infiniband.ibnetdiscover import read_ibnetdiscover
@@ -26,7 +26,6 @@ def wired(fabric: Fabric) -> Counter[float]:
 
 
 @given(sizes, st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
 def test_regular_fat_trees_are_recognized(
     size: tuple[int, ...], rng: random.Random
 ) -> None:
@@ -125,7 +124,6 @@ def test_other_fabrics_share_shortest_routes_and_say_why(
 
 
 @given(sizes)
-@settings(max_examples=25, deadline=None)
 def test_shared_routes_of_a_fat_tree_are_its_random_ones(size: tuple[int, ...]) -> None:
     fabric = fat_tree(*size)
     tree = read_ibnetdiscover(fabric.dump()).text
@@ -153,7 +151,6 @@ def test_shared_routes_of_a_fat_tree_are_its_random_ones(size: tuple[int, ...]) 
 
 
 @given(fabrics(), st.booleans())
-@settings(max_examples=50, deadline=None)
 def test_forwarding_tables_give_the_routes(fabric: Fabric, brief: bool) -> None:
     tables = fabric.tables()
     if brief:  # as dump_fts -n prints them

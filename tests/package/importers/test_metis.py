@@ -122,6 +122,10 @@ def test_metis_itself_takes_the_graph(text: str, tmp_path: Path) -> None:
     file = tmp_path / "m.graph"
     file.write_text(write_metis_machine(Machine(text)))
     result = subprocess.run(
-        ["graphchk", str(file)], capture_output=True, text=True, timeout=20, check=False
+        ["graphchk", str(file)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     assert "correct" in result.stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hwloc_files import Fake, fakes
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
 from topoloom.importers.described import Described
@@ -59,7 +59,6 @@ def test_machines_of_one_socket_have_plain_cores() -> None:
 
 
 @given(fakes())
-@settings(max_examples=80, deadline=None)
 def test_an_imported_node_has_the_sockets_of_its_file(fake: Fake) -> None:
     xml = fake.xml()
     described = read_hwloc(xml)
@@ -77,7 +76,6 @@ def test_an_imported_node_has_the_sockets_of_its_file(fake: Fake) -> None:
 
 
 @given(st.lists(fakes(), min_size=1, max_size=3))
-@settings(max_examples=30, deadline=None)
 def test_nodes_from_files_keep_their_costs_in_a_network(nodes: list[Fake]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asked = []

@@ -34,7 +34,7 @@ def simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
         [PYTHON, str(ROUTES), str(platform)],
         stdout=subprocess.PIPE,
         check=True,
-        timeout=60,
+        timeout=600,
     )
     routes: Routes = json.loads(told.stdout)
     assert len(routes) == nodes * (nodes - 1)

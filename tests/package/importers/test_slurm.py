@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.importers.described import Described
@@ -301,7 +301,6 @@ class Written:
 
 
 @given(SHAPES, st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
 def test_any_tree_is_read_the_same_from_every_format(
     shape: Any, rng: random.Random
 ) -> None:
@@ -330,7 +329,6 @@ def is_regular(shape: Any) -> bool:
 
 
 @given(SHAPES)
-@settings(max_examples=60, deadline=None)
 def test_exactly_regular_trees_are_trees(shape: Any) -> None:
     text = read_slurm_conf("\n".join(Written(shape).conf)).text
     assert text.startswith("tree:" if is_regular(shape) else "graph:")

@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine, load_allocation
 from topoloom.importers.cray.xtdb2proc import read_xtdb2proc
@@ -118,7 +118,6 @@ def test_nodes_that_are_down_are_kept() -> None:
 
 
 @given(st.randoms(use_true_random=False), st.sets(st.integers(0, 95), max_size=40))
-@settings(max_examples=25, deadline=None)
 def test_every_node_sits_at_its_coordinates_whatever_is_missing(
     rng: random.Random, left_out: set[int]
 ) -> None:

@@ -254,7 +254,7 @@ def test_an_input_can_be_read_twice(tmp_path: Path, through: str) -> None:
     with (tmp_path / "in").open("rb") as file:
         source = {"stdin": file} if through == "file" else {"input": text}
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, timeout=60, **source
+            [sys.executable, "-c", code], capture_output=True, timeout=600, **source
         )
     assert done.stdout == b"123456789" + text + b"300010\n", done.stderr
 

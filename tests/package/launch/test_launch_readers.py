@@ -148,7 +148,7 @@ def read_torchrun_script(text: str, placement: HostPlacement) -> list[HostSlot]:
             env={"PATH": os.environ["PATH"], "SLURMD_NODENAME": f"{host}.cluster"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         if run.returncode == 0:
             own = dict(line.split("=", 1) for line in run.stdout.splitlines())

@@ -57,7 +57,7 @@ def test_each_program_is_told_once_in_the_order_of_starts(witness: Witness) -> N
     with witness.telling(tell):
         for name, ranks in (("n1-9000", 2), ("n1-10000", 3)):
             report(name, ranks)
-            assert came.acquire(timeout=10)
+            assert came.acquire(timeout=600)
     assert told == [2, 3]
     assert [len(proof.seen) for proof in witness.proofs] == [2, 3]
 

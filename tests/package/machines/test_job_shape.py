@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Allocation, Machine
 from topoloom.allocations import allocation_shape
@@ -23,7 +23,6 @@ def two_jobs(draw: st.DrawFn, texts: tuple[str, ...]) -> tuple[Allocation, Alloc
     return Allocation(machine, nodes[:cut]), Allocation(machine, nodes[cut:])
 
 
-@settings(max_examples=50)
 @given(two_jobs(TREES))
 def test_on_trees_only_foreign_links_are_shared(
     jobs: tuple[Allocation, Allocation],
@@ -35,7 +34,6 @@ def test_on_trees_only_foreign_links_are_shared(
         assert facts["shared_share"] <= facts["foreign_share"] + 1e-12
 
 
-@settings(max_examples=50)
 @given(two_jobs(TREES + OTHERS))
 def test_shared_links_are_those_that_both_jobs_use(
     jobs: tuple[Allocation, Allocation],

@@ -252,9 +252,10 @@ def nodes(draw: st.DrawFn) -> tuple[str, NodeParts]:
 )
 @given(given_node=nodes())
 @settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+    ]
 )
 def test_a_written_node_is_the_same_node(
     network: str, given_node: tuple[str, NodeParts], tmp_path: Path

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine, load_placement, save_placement
 from topoloom.allocations.described_allocation import described_allocation
@@ -89,7 +89,6 @@ def test_what_is_written_is_read_as_the_same_machine(
     assert again.node == described.node
 
 
-@settings(max_examples=50)
 @given(machines())
 def test_distances_are_those_of_a_machine_with_only_such_nodes(
     given: tuple[Machine, Described],
@@ -123,7 +122,6 @@ def test_a_machine_has_the_slots_of_its_nodes_and_no_others(
         assert slots_of.of_machine(slot // machine.slots_per_node, at) == slot
 
 
-@settings(max_examples=30)
 @given(machines(), st.integers(1, 3))
 def test_a_rank_of_several_cores_has_them_side_by_side(
     given: tuple[Machine, Described], cores: int

@@ -17,6 +17,8 @@ from topoloom.tasks.jobs.joint import (
 )
 
 TORUS = Machine("torus:4x4")
+WORK = 200_000
+SHORT = Budget(work=WORK)
 BLACK, WHITE = (
     Allocation(TORUS, [n for n in range(16) if (n // 4 + n) % 2 == color])
     for color in (0, 1)
@@ -58,13 +60,13 @@ def test_jobs_of_all_kinds_are_not_worse_off() -> None:
         Job("stencil", stencil([2, 4], 5, True, 700), BLACK),
         Job("all", all_to_all(7, 100), WHITE),
     ]
-    check(place_jointly(jobs, Budget()), 2)
+    check(place_jointly(jobs, SHORT), 2)
 
 
 def test_a_pool_is_divided_for_the_patterns() -> None:
     patterns = [("a", all_to_all(6, 100)), ("b", ring(5, 900)), ("c", ring(4, 900))]
     pool = Allocation(TORUS, [0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14])
-    found = place_in_pool(patterns, pool, Budget())
+    found = place_in_pool(patterns, pool, SHORT)
     check(found, 3)
     for job in found.together.jobs:
         assert set(job.allocation.slots.tolist()) <= set(pool.slots.tolist())
@@ -74,14 +76,14 @@ def test_a_pool_is_divided_for_the_patterns() -> None:
 def test_hop_bytes_are_added_up() -> None:
     patterns = [("a", ring(8, 10)), ("b", stencil([2, 4], 5, True, 10))]
     found = place_in_pool(
-        patterns, Allocation.whole(TORUS), Budget(objective="hop-bytes")
+        patterns, Allocation.whole(TORUS), Budget(objective="hop-bytes", work=WORK)
     )
     assert found.together.value == found.together.hop_bytes <= found.apart.hop_bytes
 
 
 def test_jobs_may_share_the_nodes_of_a_pool_but_no_slot() -> None:
     pool = Allocation.whole(Machine("torus:4+node:4"))
-    found = place_in_pool([("a", ring(6, 10)), ("b", ring(10, 10))], pool, Budget())
+    found = place_in_pool([("a", ring(6, 10)), ("b", ring(10, 10))], pool, SHORT)
     check(found, 2)
 
 

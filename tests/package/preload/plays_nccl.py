@@ -134,7 +134,7 @@ def play(
         input=script.text(),
         text=True,
         env=os.environ | variables,
-        timeout=120,
+        timeout=600,
         check=True,
     )
 

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from topoloom import Machine
@@ -70,7 +70,6 @@ group_sizes = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=25)
 @given(group_sizes, st.floats(1.1, 3), st.floats(1.1, 3), st.randoms())
 def test_groups_are_found_in_any_order_of_ranks(
     sizes: list[list[int]], middle: float, far: float, chance: object
@@ -139,7 +138,6 @@ lines = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=30)
 @given(lines, st.floats(1.5, 4), st.floats(0.3, 2))
 def test_lines_and_their_ends_are_those_planted(
     line: tuple[float, float, int], step: float, gap: float

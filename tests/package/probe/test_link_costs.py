@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from topoloom.model.fit import Fit
@@ -32,7 +32,6 @@ def curve(seconds: Values) -> Curve:
     longer=st.tuples(st.floats(1.3, 2.5), st.floats(2.6, 6)),
     slower=st.tuples(*[st.floats(0.8, 2)] * 2),
 )
-@settings(deadline=None, max_examples=25)
 def test_planted_overheads_latencies_and_factors_are_found(
     overhead: float,
     latencies: list[float],

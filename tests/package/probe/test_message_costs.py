@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom.probe.inference.message_costs import LevelCosts, level_costs
 from topoloom.probe.job.samples import Exchange
@@ -46,7 +46,6 @@ def measured(send: float, receive: float, agree: float) -> LevelCosts:
     return costs
 
 
-@settings(deadline=None, max_examples=20)
 @given(
     send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7), agree=st.floats(0, 4e-5)
 )
@@ -67,7 +66,6 @@ def test_long_messages_that_follow_each_other_do_not_wait_for_agreement() -> Non
     assert model.arrival(AT_ONCE) == pytest.approx(2.5e-6 + BETA * AT_ONCE, rel=0.02)
 
 
-@settings(deadline=None, max_examples=20)
 @given(send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7))
 def test_overheads_are_those_of_many_messages_where_calls_wait(
     send: float, receive: float

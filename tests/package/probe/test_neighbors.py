@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.landmarks import Hosts, Pairs, find_parts
@@ -77,7 +77,6 @@ def measured(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
     return costs_of(count, pairs, seconds), costs_of(count, pairs, errors)
 
 
-@settings(deadline=None, max_examples=20)
 @given(
     st.sampled_from([(12, 12), (6, 7, 8), (5, 6, 7), (20, 9), (100,), (4, 5, 6)]),
     st.floats(0.06, 0.3),

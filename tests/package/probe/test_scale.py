@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, RankGroup
@@ -116,7 +116,6 @@ counts_of_trees = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     counts_of_trees,
     st.lists(st.floats(1.15, 2.5), min_size=3, max_size=3),
@@ -195,7 +194,6 @@ def kept(drawn: list[tuple[int, int, int, int]]) -> ProbeSamples:
     return samples
 
 
-@settings(deadline=None)
 @given(exchanges, st.data())
 def test_exchanges_are_as_they_were_added(
     drawn: list[tuple[int, int, int, int]], data: st.DataObject
@@ -213,7 +211,6 @@ def test_exchanges_are_as_they_were_added(
     assert len(some.seconds) == some.counts.sum()
 
 
-@settings(deadline=None, max_examples=20)
 @given(exchanges)
 def test_files_of_samples_give_them_back(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int, int, int]]
@@ -240,7 +237,6 @@ def grouped(sizes: Sequence[int]) -> RankGroup:
     return RankGroup(ALL, tuple(range(ends[-1])), groups)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=5), st.randoms())
 def test_costs_of_few_pairs_are_those_of_a_matrix(
     sizes: list[int], chance: object

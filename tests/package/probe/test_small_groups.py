@@ -45,15 +45,15 @@ def test_groups_of_two_are_seen_where_pairs_are_exact_enough(things: int) -> Non
     error = exact_enough(things, 0.1, P)
     wanted = [[n, n + 1] for n in range(0, things, 2)]
     seen = sure = 0
-    for seed in range(100):
+    for seed in range(40):
         one = best_cut(known(group, 0.1, error, seed), np.arange(things), LEAST, P)
         other = best_cut(
             known(group, 0.1, error / 2, seed), np.arange(things), LEAST, P
         )
         seen += one is not None
         sure += other is not None and other.sure and other.parts == wanted
-    assert seen >= 95
-    assert sure >= 95
+    assert seen >= 38
+    assert sure >= 38
 
 
 @pytest.mark.parametrize("things", [4, 5, 10, 20])
@@ -62,13 +62,13 @@ def test_things_that_are_alike_are_not_cut(things: int, error: float) -> None:
     alike = np.zeros(things, np.int64)
     cuts = [
         best_cut(known(alike, 0, error, seed), np.arange(things), LEAST, P)
-        for seed in range(200)
+        for seed in range(60)
     ]
-    assert sum(cut is not None and cut.sure for cut in cuts) <= 3
+    assert sum(cut is not None and cut.sure for cut in cuts) <= 1
 
 
 def test_one_slow_link_makes_no_groups() -> None:
-    for seed in range(50):
+    for seed in range(20):
         drawn = known(np.zeros(5, np.int64), 0, 0.015, seed)
         drawn.times[1, 3] += 0.25
         drawn.times[3, 1] += 0.25
@@ -81,7 +81,7 @@ def test_a_few_times_that_came_by_chance_make_no_groups(
     far: list[tuple[int, int]],
 ) -> None:
     """Other programs on the hosts made them long, for longer than was measured."""
-    for seed in range(50):
+    for seed in range(20):
         drawn = known(np.zeros(5, np.int64), 0, 0.01, seed)
         for a, b in far:
             drawn.times[a, b] += 0.2
@@ -159,11 +159,11 @@ def test_pairs_are_measured_again_until_small_groups_are_sure(sizes: list[int]) 
     ends = np.cumsum([0, *sizes]).tolist()
     groups = [[*range(a, b)] for a, b in pairwise(ends)]
     right = []
-    for seed in range(20):
+    for seed in range(8):
         found, _, again = found_in(in_groups(sizes, 1e-6, 1.12e-6), 0.1, seed)
         right.append(found.document()["groups"] == groups)
         assert again > 0
-    assert sum(right) >= 19
+    assert sum(right) >= 7
 
 
 def test_nothing_is_measured_again_without_noise() -> None:

@@ -307,6 +307,7 @@ def test_more_ranks_than_a_page_holds_are_refused() -> None:
         page_data(Report(graph, allocation, [], 0))
 
 
+@pytest.mark.full
 def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
     # Random bytes and places are the worst for what deflates regular patterns so well.
     graph = topoloom.graphs.random_geometric(10_000, seed=1, degree=40)

@@ -8,7 +8,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Allocation, Error, Machine
 from topoloom.model import load_model
@@ -48,7 +48,6 @@ def best_of(function: Function, call: Call) -> set[str]:
     size=st.integers(1, 1 << 20),
     draw=st.data(),
 )
-@settings(max_examples=60)
 def test_the_fastest_of_its_algorithms_is_chosen(
     library: str, exponent: int, size: int, draw: st.DataObject
 ) -> None:
@@ -65,7 +64,6 @@ def test_the_fastest_of_its_algorithms_is_chosen(
 
 
 @given(library=st.sampled_from(sorted(TABLES)), ranks=st.integers(2, 40))
-@settings(max_examples=30)
 def test_spans_are_all_numbers_of_ranks_once(library: str, ranks: int) -> None:
     call = Call("all-to-all", ranks, 8)
     (_, spans), *_ = choose_for([Asked(call, "", MODEL)], TABLES[library], library)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from goal_text import read, run
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.model import MessageCosts, NetworkModel, load_model
@@ -28,7 +28,6 @@ def goal_of(call: Call, name: str) -> str:
     size=st.integers(1, 5000),
     draw=st.data(),
 )
-@settings(max_examples=150)
 def test_messages_are_those_of_the_schedule(
     operation: str, ranks: int, size: int, draw: st.DataObject
 ) -> None:

@@ -74,7 +74,7 @@ def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
         assert block[name] == judged.block_values[name] == compared.results[0][name]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.permutations(range(16)), st.sampled_from(["hop-bytes", "congestion"]))
 def test_a_job_alone_is_placed_as_map_places_it_on_all_slots(
     order: list[int], objective: str

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom.frameworks.pytorch import injected
 from topoloom.frameworks.pytorch.fake_world import spread
@@ -137,7 +137,6 @@ jobs = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
 @given(jobs, st.data())
 def test_one_rank_of_each_role_is_enough(job: Job, data: st.DataObject) -> None:
     everyone = [did(rank, job) for rank in range(job.world)]

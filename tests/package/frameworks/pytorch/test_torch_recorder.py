@@ -159,7 +159,7 @@ time.sleep(600)
         for _ in range(2):
             assert job.stdout.readline() == "counted\n"
         job.send_signal(signal.SIGINT)
-        _, said = job.communicate(timeout=300)
+        _, said = job.communicate(timeout=600)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(job.pid, signal.SIGKILL)

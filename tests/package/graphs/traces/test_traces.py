@@ -74,7 +74,7 @@ def rows_of(path: Path) -> list[list[int]]:
 
 
 @given(jobs())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_one_job_gives_one_graph_through_every_importer(job: Job) -> None:
     expected = np.stack(job.messages(), axis=1).tolist()
     for name, write in WRITERS.items():
@@ -86,7 +86,6 @@ def test_one_job_gives_one_graph_through_every_importer(job: Job) -> None:
 
 
 @given(jobs())
-@settings(max_examples=30, deadline=None)
 def test_the_mesh_is_that_of_the_groups(job: Job) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_hlo(job, Path(folder), "iota")

@@ -35,12 +35,13 @@ LARGE = ["fattree:16:64,up=1:16", "dragonfly:32x8,nodes=4,global=4"]
 @pytest.mark.parametrize("text", SMALL)
 def test_bad_parts_of_small_machines_are_found(text: str) -> None:
     parts = parts_of(text)
-    for seed in range(6):
-        trial = search(parts, (host_or_cable,) * (seed % 3), seed)
+    for seed in range(3):
+        trial = search(parts, (host_or_cable,) * seed, seed)
         assert trial.is_right, trial
         assert trial.rounds <= 2 * math.log2(len(parts.nodes))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", LARGE)
 def test_two_bad_parts_of_a_thousand_hosts_are_found(text: str) -> None:
     trial = search(parts_of(text), (host_or_cable, host_or_cable), seed=7)
@@ -62,7 +63,7 @@ def test_bad_parts_of_rails_are_found(what: str) -> None:
 def test_nothing_is_named_where_nothing_is_bad(noise: float) -> None:
     for text in ("tree:4:4", "torus:4x4", "rails:4:4:2"):
         parts = parts_of(text)
-        for seed in range(20):
+        for seed in range(8):
             trial = search(parts, (), seed, noise)
             assert trial.is_done
             assert trial.found == []

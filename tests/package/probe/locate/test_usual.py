@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from probe.bad_parts import parts_of
 from topoloom.probe.locate.parts import Pair
@@ -24,7 +24,6 @@ def ratios(rows: list[Row]) -> dict[Pair, float]:
     return {test.pairs[0]: test.ratio for test in compared(rows, PARTS)}
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows=tables, data=st.data())
 def test_pairs_that_are_measured_again_change_nothing(
     rows: list[Row], data: st.DataObject
@@ -35,14 +34,12 @@ def test_pairs_that_are_measured_again_change_nothing(
     assert len(compared(shuffled, PARTS)) == len(rows) + len(again)
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows=tables, unit=st.sampled_from([2**-20, 2**-10, 64.0]))
 def test_units_change_nothing(rows: list[Row], unit: float) -> None:
     other = [Row(row.pair, row.value * unit) for row in rows]
     assert ratios(other) == pytest.approx(ratios(rows))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     slow=st.sets(st.sampled_from(PAIRS), max_size=len(PAIRS) * 3 // 4),
     factor=st.floats(1.3, 20),
