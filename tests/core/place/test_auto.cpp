@@ -87,7 +87,7 @@ TEST_CASE("ranks that talk to other nodes sit beside the network port") {
         const Problem problem(shuffled, allocation, 1, 1);
         for (const std::string chain : {"auto(effort=fast)", "auto", "multisection,swap"}) {
             CAPTURE(chain);
-            const Placement placement = place(problem, chain).placement;
+            const Placement placement = place(problem, chain, {.work = 500'000}).placement;
             std::int64_t ports = 0;  // bytes times distances to ports
             for (const Rank u : ids<Rank>(shuffled.rank_count())) {
                 for (const Edge edge : shuffled.sends(u)) {
@@ -109,7 +109,7 @@ TEST_CASE("every effort is at least as good as the next quicker one's parts, and
     const CommGraph graph = random_geometric(38, Bytes{100}, 2, 6);
     const Problem problem(graph, allocation, 1, 2);
     Budget budget;
-    budget.work = 3000000;
+    budget.work = 1'000'000;
     for (const std::string chain :
          {"auto(effort=fast)", "auto", "auto(effort=default)", "auto(effort=best)"}) {
         CAPTURE(chain);
