@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from built_programs import NAP, compiled
+
 from topoloom.graphs.messages import Messages
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
@@ -92,15 +94,12 @@ def run_to_end(
     )
 
 
-def built(mpi: Mpi, source: Path, folder: Path) -> Path:
+def built(mpi: Mpi, source: Path) -> Path:
     """Compile a program."""
-    program = folder / f"{source.stem}.{mpi.name}"
     compiler = need(mpi.compilers[source.suffix], mpi.install)
-    options = ["-O1", "-w", "-pthread"]
-    if source.suffix in (".f90", ".F90"):
-        options += ["-J", str(folder)]
-    subprocess.run([compiler, *options, source, "-o", program], check=True)
-    return program
+    naps = [NAP] if mpi.name.startswith("mpich") else []
+    words = [compiler, "-O1", "-w", "-pthread", source, *naps]
+    return compiled(f"{source.stem}.{mpi.name}", words)
 
 
 def recorded(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:

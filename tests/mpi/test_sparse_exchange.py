@@ -18,12 +18,10 @@ SECONDS = 120
 
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
+def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     """Take an MPI, and build the program for it."""
     mpi: Mpi = request.param
-    return mpi, with_collectives(mpi, SOURCE, tmp_path_factory.mktemp(mpi.name))
+    return mpi, with_collectives(mpi, SOURCE)
 
 
 def run(command: list[str], algorithm: str = "") -> subprocess.CompletedProcess[str]:
@@ -121,7 +119,7 @@ def simulated(
 ) -> list[str]:
     """Build the program for SimGrid's MPI; give the command that runs 60 ranks."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
-    program = with_collectives(SIMGRID, SOURCE, folder)
+    program = with_collectives(SIMGRID, SOURCE)
     settings = {
         "smpi/simulate-computation": "no",
         # What a call without an answer takes, or the clock would stand still.

@@ -21,14 +21,11 @@ SIMGRID = Mpi(
 @pytest.fixture(
     scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: str(mpi.name)
 )
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
+def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     mpi: Mpi = request.param
     assert mpi in MPIS
-    folder = tmp_path_factory.mktemp(mpi.name)
     source = PROGRAMS / "collectives/grid_cases.c"
-    return mpi, with_collectives(mpi, source, folder)
+    return mpi, with_collectives(mpi, source)
 
 
 @pytest.mark.parametrize(("ranks", "grids"), [(1, 6), (2, 8), (6, 5), (8, 3)])
@@ -79,7 +76,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     source = PROGRAMS / "collectives/grid_cases.c"
     platform = folder / "platform.xml"
     platform.write_text(PLATFORM.format(last=63))
-    return with_collectives(SIMGRID, source, folder), platform
+    return with_collectives(SIMGRID, source), platform
 
 
 def on_nodes(simulated: tuple[Path, Path], nodes: list[int], *words: object) -> str:

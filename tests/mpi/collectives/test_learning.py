@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_libraries import run, with_collectives
+from built_libraries import with_collectives
+from built_programs import run
 from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 from simulated_hosts import hosts_options
 
@@ -42,7 +43,7 @@ def learn(mpi: Mpi, ranks: int, *words: object) -> str:
 
 def agree(mpi: Mpi, folder: Path, *words: object) -> None:
     """Make calls, and compare what ranks choose."""
-    program = with_collectives(mpi, HERE / "learning.c", folder)
+    program = with_collectives(mpi, HERE / "learning.c")
     told = learn(mpi, 4, program, CALLS, *words)
     calls, classes, *others = told.strip().split(", ")
     assert calls.startswith(f"{CALLS} calls on ")
@@ -62,9 +63,9 @@ def test_a_rank_without_memory_learns_what_others_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("which", ["learn", "exchange"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_a_rank_that_missed_a_step_fails_rather_than_take_another(
-    mpi: Mpi, which: str, tmp_path: Path
+    mpi: Mpi, which: str
 ) -> None:
-    program = with_collectives(mpi, HERE / "after_failure.c", tmp_path)
+    program = with_collectives(mpi, HERE / "after_failure.c")
     assert "3 of 3 calls fail" in learn(mpi, 2, program, which).splitlines()
 
 
@@ -86,7 +87,7 @@ SOME = (
 def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Build for SimGrid's MPI; give the command."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
-    program = with_collectives(SIMGRID, HERE / "repeated.c", folder)
+    program = with_collectives(SIMGRID, HERE / "repeated.c")
     options = hosts_options(folder, RANKS, SETTINGS | QUICK)
     return SIMGRID.command(RANKS, *options, program)
 

@@ -6,14 +6,15 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from built_libraries import ROOT, cmake, installed, run, with_collectives
+from built_libraries import cmake, installed, with_collectives
+from built_programs import ROOT, run
 from recorded import MPICH, OPEN_MPI_4
 
 APP = ROOT / "apps" / "overlap"
 
 
-def test_matrices_are_transposed(tmp_path: Path) -> None:
-    program = with_collectives(MPICH, APP / "overlap.c", tmp_path)
+def test_matrices_are_transposed() -> None:
+    program = with_collectives(MPICH, APP / "overlap.c")
     for ranks, rows in ((1, 2), (3, 6)):
         said = run(MPICH.command(ranks, program, rows))
         assert said.startswith(
@@ -28,6 +29,6 @@ def test_matrices_are_transposed(tmp_path: Path) -> None:
 
 
 def test_cmake_builds_it(tmp_path: Path) -> None:
-    prefix, build = installed(OPEN_MPI_4, tmp_path), tmp_path / "build"
+    prefix, build = installed(OPEN_MPI_4), tmp_path / "build"
     cmake(APP, build, OPEN_MPI_4, f"-DCMAKE_PREFIX_PATH={prefix}")
     assert "verified" in run(OPEN_MPI_4.command(2, build / "overlap", 4))

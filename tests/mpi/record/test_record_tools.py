@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from built_programs import compiled
 from recorded import MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, need, pairs
 
 from topoloom.graphs.profile import Profile
@@ -23,22 +24,19 @@ ROMIO = {
 }
 
 
-def compiled(mpi: Mpi, *words: object) -> None:
-    compiler = need(mpi.compilers[".c"], mpi.install)
-    subprocess.run([compiler, "-O1", *map(str, words)], check=True)
-
-
-def with_tool(mpi: Mpi, place: str, chained: bool, folder: Path) -> list[str]:
+def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
     """Build the program and the tool; the words that start both."""
-    program, tool = folder / "program", folder / "libtool.so"
+    compiler = need(mpi.compilers[".c"], mpi.install)
     source, flags = UNUSUAL / "tool.c", ["-DCHAINED"] if chained else []
-    compiled(mpi, *flags, "-shared", "-fPIC", source, "-o", tool)
+    words = [compiler, "-O1", *flags, "-shared", "-fPIC", source]
+    tool = compiled("libtool.so", words)
     more: list[object] = []
     if place == "linked":
-        more = [tool, f"-Wl,-rpath,{folder}"]
+        more = [tool, f"-Wl,-rpath,{tool.parent}"]
     elif place == "inside":
         more = [*flags, source]
-    compiled(mpi, UNUSUAL / "passes.c", *more, "-ldl", "-o", program)
+    passes = UNUSUAL / "passes.c"
+    program = compiled("passes", [compiler, "-O1", passes, *more, "-ldl"])
     preload = {"behind": f"$LD_PRELOAD:{tool}", "before": f"{tool}:$LD_PRELOAD"}
     if place not in preload:
         return [str(program)]
@@ -64,7 +62,7 @@ def recorded_beside(command: list[str], folder: Path) -> tuple[Profile, str]:
 def test_a_tool_sees_every_call_and_the_recorder_too(
     mpi: Mpi, place: str, chained: bool, tmp_path: Path
 ) -> None:
-    command = mpi.command(4, *with_tool(mpi, place, chained, tmp_path))
+    command = mpi.command(4, *with_tool(mpi, place, chained))
     expected = printed(command)
     assert "tool: 3 received" in expected
     profile, told = recorded_beside(command, tmp_path)

@@ -33,12 +33,9 @@ def ranks_of(done: subprocess.CompletedProcess[str]) -> list[int]:
 @pytest.fixture(
     scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: str(mpi.name)
 )
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
+def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     mpi: Mpi = request.param
-    folder = tmp_path_factory.mktemp(mpi.name)
-    return mpi, with_reordering(mpi, PROGRAMS / "remap_ranks.c", folder)
+    return mpi, with_reordering(mpi, PROGRAMS / "remap_ranks.c")
 
 
 def ordered(
@@ -154,9 +151,8 @@ ONE_CHANNEL = Speeds(1, 1000, 1000), Speeds(2, 990, 4000)
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("simgrid")
-    return with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c", folder)
+def simulated() -> Path:
+    return with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c")
 
 
 def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
