@@ -42,15 +42,14 @@ def cmake(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
 def with_collectives(
     mpi: Mpi, source: Path, *options: object, everywhere: str = ""
 ) -> Path:
-    """Compile a C program with libtopoloom-collective, as pkg-config says.
+    """Compile a C program with libtopoloom-collective in its build folder.
 
     Options that are to hold everywhere are also those of the library.
     """
-    prefix = installed(mpi, everywhere)
-    words = ["pkg-config", "--cflags", "--libs", "topoloom-collective"]
-    flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
-    options = (*options, *everywhere.split(), "-O1", "-w")
-    return _program(mpi, source, *options, linked=flags)
+    headers = (f"-I{ROOT / 'mpi' / room}" for room in ("exchange", "grid"))
+    return with_library(
+        mpi, "collective", source, *headers, *options, everywhere=everywhere
+    )
 
 
 def with_reordering(mpi: Mpi, source: Path) -> Path:
@@ -62,19 +61,25 @@ def with_reordering(mpi: Mpi, source: Path) -> Path:
     )
 
 
-def with_library(mpi: Mpi, name: str, source: Path, *options: object) -> Path:
-    """Compile a program with one library, such as ``stream``, in its build folder."""
-    library = _built(mpi, f"topoloom-{name}") / name
+def with_library(
+    mpi: Mpi, name: str, source: Path, *options: object, everywhere: str = ""
+) -> Path:
+    """Compile a program with one library, such as ``stream``, in its build folder.
+
+    Options that are to hold everywhere are also those of the library.
+    """
+    library = _built(mpi, f"topoloom-{name}", everywhere) / name
     linked: list[object] = [library / f"libtopoloom-{name}.so"]
     linked += [f"-Wl,-rpath,{at}" for at in (library, core_library().parent)]
     standard = "-std=c++20" if source.suffix == ".cpp" else "-std=gnu11"
     words = [standard, "-O1", "-w", f"-I{ROOT / 'mpi' / name}", *options]
+    words += everywhere.split()
     return _program(mpi, source, *words, linked=linked)
 
 
-def installed(mpi: Mpi, c_options: str = "") -> Path:
+def installed(mpi: Mpi) -> Path:
     """Install the libraries for an MPI, with the libtopoloom of this Python."""
-    return _built(mpi, "install", c_options) / "prefix"
+    return _built(mpi, "install") / "prefix"
 
 
 def core_library() -> Path:
@@ -84,8 +89,7 @@ def core_library() -> Path:
 
 def _program(mpi: Mpi, source: Path, *words: object, linked: Sequence[object]) -> Path:
     compiler = need(mpi.compilers[source.suffix], mpi.install)
-    naps = [NAP] if mpi.name.startswith("mpich") else []
-    return compiled(source.stem, [compiler, *words, source, *naps, *linked])
+    return compiled(source.stem, [compiler, *words, source, NAP, *linked])
 
 
 def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "build/test-programs"
 SOURCES = (".c", ".cpp", ".f90", ".F90")
-#: Linked into programs of MPICH.
+#: Linked into programs that wait for each other.
 NAP = Path(__file__).parent / "programs/nap_when_idle.c"
 
 

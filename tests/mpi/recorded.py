@@ -97,8 +97,7 @@ def run_to_end(
 def built(mpi: Mpi, source: Path) -> Path:
     """Compile a program."""
     compiler = need(mpi.compilers[source.suffix], mpi.install)
-    naps = [NAP] if mpi.name.startswith("mpich") else []
-    words = [compiler, "-O1", "-w", "-pthread", source, *naps]
+    words = [compiler, "-O1", "-w", "-pthread", source, NAP]
     return compiled(f"{source.stem}.{mpi.name}", words)
 
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from built_programs import NAP, compiled
 from own_process import TOPOLOOM
 from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, pairs
 from several_hosts import SeveralHosts
@@ -205,9 +206,8 @@ def test_a_command_with_several_parts_is_recorded(ending: Path, tmp_path: Path) 
 def test_ranks_on_several_hosts_are_recorded(
     several_hosts: SeveralHosts, tmp_path: Path
 ) -> None:
-    program = tmp_path / "ending"
     compiler = several_hosts.mpi.mpicc
-    subprocess.run([compiler, PROGRAMS / "ending.c", "-o", program, "-w"], check=True)
+    program = compiled("ending", [compiler, "-w", PROGRAMS / "ending.c", NAP])
     hosts = "alpha:2,beta:2"
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     command = several_hosts.command(option, hosts, "-n", 4, program, "finalize")

@@ -73,6 +73,7 @@ def test_the_how_to_works_line_by_line(tmp_path: Path) -> None:
     assert sorted(done.splitlines()) == said
 
 
+@pytest.mark.full
 def test_sanitizers_find_nothing() -> None:
     unchecked = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI itself leaks
     for source, said in ((CASES, "2"), (MISTAKES, "returned")):

@@ -8,14 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from built_libraries import with_collectives
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, run_to_end
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
 
 from exchange.programs import PLATFORM
 from topoloom import _core
-
-SIMGRID = Mpi(
-    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
-)
 
 
 @pytest.fixture(

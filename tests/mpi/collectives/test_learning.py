@@ -10,15 +10,12 @@ from pathlib import Path
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi
 from simulated_hosts import hosts_options
 
 from smpi import QUICK, SETTINGS
 
 HERE = PROGRAMS / "collectives"
-SIMGRID = Mpi(
-    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
-)
 #: Some MPIs spin where ranks are more than cores; `make bench-learning` makes more.
 CALLS = 200
 
@@ -41,7 +38,7 @@ def learn(mpi: Mpi, ranks: int, *words: object) -> str:
     return done.stdout
 
 
-def agree(mpi: Mpi, folder: Path, *words: object) -> None:
+def agree(mpi: Mpi, *words: object) -> None:
     """Make calls, and compare what ranks choose."""
     program = with_collectives(mpi, HERE / "learning.c")
     told = learn(mpi, 4, program, CALLS, *words)
@@ -52,12 +49,12 @@ def agree(mpi: Mpi, folder: Path, *words: object) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_ranks_agree_whatever_their_clocks_say(mpi: Mpi, tmp_path: Path) -> None:
-    agree(mpi, tmp_path, 1)
+def test_ranks_agree_whatever_their_clocks_say(mpi: Mpi) -> None:
+    agree(mpi, 1)
 
 
-def test_a_rank_without_memory_learns_what_others_do(tmp_path: Path) -> None:
-    agree(OPEN_MPI_4, tmp_path, 2, "poor")
+def test_a_rank_without_memory_learns_what_others_do() -> None:
+    agree(OPEN_MPI_4, 2, "poor")
 
 
 @pytest.mark.parametrize("which", ["learn", "exchange"])

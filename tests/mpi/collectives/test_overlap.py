@@ -6,15 +6,18 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from built_libraries import cmake, installed, with_collectives
-from built_programs import ROOT, run
-from recorded import MPICH, OPEN_MPI_4
+from built_libraries import cmake, installed
+from built_programs import ROOT, compiled, run
+from recorded import MPICH, OPEN_MPI_4, need
 
 APP = ROOT / "apps" / "overlap"
 
 
 def test_matrices_are_transposed() -> None:
-    program = with_collectives(MPICH, APP / "overlap.c")
+    prefix, compiler = installed(MPICH), need(MPICH.compilers[".c"], MPICH.install)
+    words = ["pkg-config", "--cflags", "--libs", "topoloom-collective"]
+    flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
+    program = compiled("overlap", [compiler, APP / "overlap.c", *flags])
     for ranks, rows in ((1, 2), (3, 6)):
         said = run(MPICH.command(ranks, program, rows))
         assert said.startswith(

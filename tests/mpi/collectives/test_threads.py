@@ -59,6 +59,7 @@ def test_a_program_with_one_thread_goes_on_by_tests() -> None:
     )
 
 
+@pytest.mark.full
 def test_the_thread_sanitizer_finds_nothing() -> None:
     # MPICH itself does not survive it.
     program = with_collectives(

@@ -38,6 +38,7 @@ def test_objects_travel_between_simulated_hosts(tmp_path: Path) -> None:
     assert said(done).startswith("right: ")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 def test_sanitizers_find_nothing(sanitizer: str) -> None:
     # Under ThreadSanitizer any program crashes in Debian's MPICH, when it has ended.

@@ -63,6 +63,7 @@ def test_real_ranks_change_together() -> None:
         assert said(done) == CHOSEN
 
 
+@pytest.mark.full
 def test_a_change_leaves_no_memory_behind() -> None:
     program = sanitized(MPICH, CASES, "address,undefined")
     command = MPICH.command(6, program, "answered", 1008, *PHASES)

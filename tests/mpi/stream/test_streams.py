@@ -108,6 +108,7 @@ def test_simulated_ranks_have_streams_too(dimensions: int, tmp_path: Path) -> No
     assert said(done) == RIGHT.replace("asleep: every item came once\n", "")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 def test_sanitizers_find_nothing(sanitizer: str) -> None:
     program = sanitized(OPEN_MPI_4, CASES, sanitizer)
