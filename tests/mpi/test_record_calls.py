@@ -24,6 +24,9 @@ from recorded import (
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record.wrappers import wrappers
 
+#: Most look at one recording of each MPI.
+pytestmark = [pytest.mark.every_mpi, pytest.mark.xdist_group("record_calls")]
+
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
 WORLD = (0, 1, 2, 3)
 BACK = [(target, source) for source, target in RING]

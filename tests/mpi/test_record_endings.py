@@ -43,6 +43,7 @@ def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
     assert not list(tmp_path.glob(".topoloom-record-*"))
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_job_that_is_told_to_end_leaves_its_counts(mpi: Mpi, tmp_path: Path) -> None:
     program = built(mpi, PROGRAMS / "ending.c")

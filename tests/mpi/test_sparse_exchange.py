@@ -52,6 +52,7 @@ def test_drawn_messages_arrive_as_by_a_dense_exchange(
     check(done, "100 cases are equal")
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_other_messages_and_collectives_go_on_meanwhile(
     job: tuple[Mpi, Path], algorithm: str

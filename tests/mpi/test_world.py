@@ -84,6 +84,7 @@ def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]
     return printers, [TAG.sub("", line, count=1) for line in lines]
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize(
     ("mpi", "source"),
     [

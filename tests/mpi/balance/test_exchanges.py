@@ -17,6 +17,7 @@ MISTAKES = SOURCES / "balance_mistakes.c"
 HOW_TO = ROOT / "docs/how-to/run/balance.md"
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_every_task_is_once_where_it_should_be(mpi: Mpi) -> None:
     program = with_balancing(mpi, CASES)

@@ -53,6 +53,7 @@ def test_the_choice_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 60)
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("ranks", [5, 8])
 def test_each_schedule_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 8, *SCHEDULES)

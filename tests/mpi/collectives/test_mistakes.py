@@ -30,6 +30,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_mistakes_end_no_program(mpi: Mpi) -> None:
     program = with_collectives(mpi, PROGRAMS / "collectives/mistakes.c")

@@ -43,6 +43,7 @@ def theirs(program: Programs) -> Answers:
     return run_once
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_answers_are_those_of_mpi(mpi: Mpi, program: Programs, theirs: Answers) -> None:
     assert len(theirs(mpi)) > RANKS * 60

@@ -113,6 +113,7 @@ def test_programs_in_fortran_are_served(mpi: Mpi, source: str) -> None:
     assert len(reports(done)) == 1
 
 
+@pytest.mark.every_mpi
 @ours
 def test_errors_are_those_of_mpi(mpi: Mpi, started: Path) -> None:
     words = [started, "multiple", "wrong", "root", "count", "op", "communicator"]

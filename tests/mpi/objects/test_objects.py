@@ -15,6 +15,7 @@ from simulated_hosts import hosts_options
 from topoloom.graphs.graph_file import load_graph
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_groups_priorities_and_phases(mpi: Mpi) -> None:
     program = with_objects(mpi, SOURCES / "cases.cpp")

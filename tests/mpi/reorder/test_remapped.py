@@ -47,6 +47,7 @@ def ordered(
     )
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("vector", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
 def test_a_vector_becomes_a_communicator(
     job: tuple[Mpi, Path], vector: list[int], tmp_path: Path

@@ -18,6 +18,7 @@ ALL = ["phases", "stops", "variable", "pulled", "asleep", "replies", "many"]
 RIGHT = "".join(f"{what}: every item came once\n" for what in ALL)
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize(
     ("ranks", "seed", "dimensions"), [(1, 4, 1), (3, 5, 1), (3, 7, 2), (3, 8, -1)]
 )
