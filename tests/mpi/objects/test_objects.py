@@ -40,15 +40,20 @@ def test_objects_travel_between_simulated_hosts(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.parametrize(
+    "words", [("traffic.cpp", 3, 2000), ("many_to_many.cpp", 5, "hypercube", 16, 3, 3)]
+)
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_sanitizers_find_nothing(sanitizer: str) -> None:
+def test_sanitizers_find_nothing(sanitizer: str, words: tuple[object, ...]) -> None:
     # Under ThreadSanitizer any program crashes in Debian's MPICH, when it has ended.
-    program = sanitized(OPEN_MPI_4, SOURCES / "traffic.cpp", sanitizer)
+    source, ranks, *arguments = words
+    program = sanitized(OPEN_MPI_4, SOURCES / str(source), sanitizer)
     variables = {
         "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
     }
-    done = run_to_end(OPEN_MPI_4.command(3, program, 2000), **variables)
+    command = OPEN_MPI_4.command(int(str(ranks)), program, *arguments)
+    done = run_to_end(command, **variables)
     assert said(done).startswith("right: ")
     assert "runtime error" not in done.stderr
 
