@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 from built_programs import compiled
-from recorded import MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, need, pairs
+from recorded import (
+    MPICH,
+    MPIS,
+    OPEN_MPI_4,
+    OPEN_MPI_5,
+    PROGRAMS,
+    Mpi,
+    built,
+    need,
+    pairs,
+)
 
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record import record
@@ -76,8 +86,7 @@ def test_a_tool_sees_every_call_and_the_recorder_too(
 def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = tmp_path / "program"
-    compiled(mpi, UNUSUAL / "passes.c", "-o", program)
+    program = built(mpi, UNUSUAL / "passes.c")
     launcher, *words = mpi.command(4, program, tmp_path / "file")
     command = [launcher, *ROMIO[mpi.name], *words]
     profile = record(command, folder=tmp_path, timeout=60)
@@ -90,8 +99,7 @@ def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     eztrace = need("eztrace", "apt-get install eztrace")
-    program = tmp_path / "program"
-    compiled(mpi, UNUSUAL / "passes.c", "-o", program)
+    program = built(mpi, UNUSUAL / "passes.c")
 
     def traced(name: str) -> list[str]:
         words = [eztrace, "-t", mpi.name, "-o", tmp_path / name, program]
