@@ -151,9 +151,12 @@ SLOW_ACROSS = Speeds(1, 1000, 8000), Speeds(4, 250, 2000)
 ONE_CHANNEL = Speeds(1, 1000, 1000), Speeds(2, 990, 4000)
 
 
-@pytest.fixture(scope="module")
-def simulated() -> Path:
-    return with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c")
+@pytest.fixture
+def simulated(tmp_path: Path) -> Path:
+    """Build for SimGrid; give the program in a folder to write into."""
+    program = tmp_path / "remap_ranks"
+    program.symlink_to(with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c"))
+    return program
 
 
 def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
