@@ -93,19 +93,23 @@ def _program(mpi: Mpi, source: Path, *words: object, linked: Sequence[object]) -
 
 
 def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
-    """Return the folder in which a target has been built; one configures for all."""
+    """Return the folder in which a target has been built; one configures for all.
+
+    It is built again, as far as make finds it old, when a source has changed.
+    """
     options = [
         f"-DTOPOLOOM_LIBRARY={core_library()}",
         f"-DTOPOLOOM_INCLUDE_DIR={CAPI}",
         f"-DCMAKE_C_FLAGS={c_options}",
         *(f"-DCMAKE_{language}_FLAGS_RELEASE=-O1" for language in ("C", "CXX")),
     ]
-    inputs = [str(mpi), *options, tree_hash(ROOT / "mpi"), tree_hash(CAPI)]
 
     def configure_in(folder: Path) -> None:
         prefix = f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}"
         configure(ROOT / "mpi", folder, mpi, prefix, *options)
 
-    folder = kept(f"libraries-{mpi.name}", inputs, configure_in)
-    once(folder / f".{target}", folder / ".lock", partial(build, folder, target))
+    folder = kept(f"libraries-{mpi.name}", [str(mpi), *options], configure_in)
+    sources = tree_hash(ROOT / "mpi")[:8] + tree_hash(CAPI)[:8]
+    stamp, lock = folder / f".{target}-{sources}", folder / ".lock"
+    once(stamp, lock, partial(build, folder, target))
     return folder
