@@ -89,7 +89,7 @@ def run_to_end(
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,  # many ranks may share a core
+        timeout=600,  # many ranks may share a core
         env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", **variables},
     )
 
@@ -103,7 +103,7 @@ def built(mpi: Mpi, source: Path) -> Path:
 
 def recorded(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:
     """Record a run that must end well and whole."""
-    profile = record(mpi.command(ranks, *words), folder=folder, timeout=60)
+    profile = record(mpi.command(ranks, *words), folder=folder, timeout=600)
     assert profile.exit_status == 0
     assert profile.rank_count == ranks
     assert not profile.missing

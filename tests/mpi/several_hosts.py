@@ -19,7 +19,7 @@ from pathlib import Path
 from built_programs import compiled
 
 PROGRAMS = Path(__file__).parent / "programs"
-SECONDS = 120
+SECONDS = 600
 
 AGENT = """\
 #!/bin/sh

@@ -36,7 +36,7 @@ def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
     program = built(mpi, PROGRAMS / "ending.c")
-    profile = record(mpi.command(4, program, how), folder=tmp_path, timeout=60)
+    profile = record(mpi.command(4, program, how), folder=tmp_path, timeout=600)
     assert profile.partial == [0, 1, 2, 3]
     assert not profile.missing
     assert pairs(profile.point_to_point()) == RING
@@ -119,7 +119,7 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
         assert job.stdout is not None
         assert job.stdout.readline() == "waiting\n"
         job.send_signal(number)
-        _, told = job.communicate(timeout=60)
+        _, told = job.communicate(timeout=600)
     assert job.returncode == 128 + number
     assert "topoloom: ranks 0-3 ended before MPI_Finalize" in told
     assert pairs(load_profile(output).point_to_point()) == RING
@@ -154,7 +154,7 @@ def test_a_program_whose_notes_have_nowhere_to_go_runs_as_always(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 0
     assert done.stdout == ""
@@ -212,7 +212,7 @@ def test_ranks_on_several_hosts_are_recorded(
     hosts = "alpha:2,beta:2"
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     command = several_hosts.command(option, hosts, "-n", 4, program, "finalize")
-    profile = record(command, mpicc=compiler, folder=tmp_path, timeout=60)
+    profile = record(command, mpicc=compiler, folder=tmp_path, timeout=600)
     assert pairs(profile.point_to_point()) == RING
 
 

@@ -105,7 +105,7 @@ def monitored(
         "pml_monitoring_filename": str(folder / "job"),
     }
     words = [word for name, value in options.items() for word in ("--mca", name, value)]
-    subprocess.run([command[0], *words, *command[1:]], check=True, timeout=60)
+    subprocess.run([command[0], *words, *command[1:]], check=True, timeout=600)
     found = {}
     line = re.compile(r"^E\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs", re.MULTILINE)
     for file in folder.glob("job.*.prof"):

@@ -135,7 +135,7 @@ def open_mpi_traffic(
     }
     words = [word for item in options.items() for word in ("--mca", *item)]
     command = mpi.command(ranks, *words, program, function, size)
-    subprocess.run(command, check=True, timeout=240, capture_output=True)
+    subprocess.run(command, check=True, timeout=600, capture_output=True)
     lines = [
         line
         for rank in range(ranks)
@@ -171,7 +171,7 @@ def mpich_run(
     return subprocess.run(
         command,
         env=os.environ | environment,
-        timeout=240,
+        timeout=600,
         capture_output=True,
         text=True,
     )

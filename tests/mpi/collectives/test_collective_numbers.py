@@ -33,7 +33,7 @@ def test_answers_are_those_of_mpi4py() -> None:
         mpi.command(3, sys.executable, NUMBERS),
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
     )
     assert done.returncode == 0, done.stderr

@@ -34,7 +34,7 @@ class Cases:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=300,
+            timeout=600,
             env={**os.environ, **variables},
         )
         assert done.returncode == 0, done.stdout[-3000:]

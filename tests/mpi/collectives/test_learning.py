@@ -26,7 +26,7 @@ def learn(mpi: Mpi, ranks: int, *words: object) -> str:
         mpi.command(ranks, *words),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         env={
             **os.environ,

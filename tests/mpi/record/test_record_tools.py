@@ -62,7 +62,7 @@ def printed(command: list[str]) -> str:
 def recorded_beside(command: list[str], folder: Path) -> tuple[Profile, str]:
     file = folder / "printed"
     with file.open("w") as stream:
-        profile = record(command, folder=folder, timeout=60, stdout=stream)
+        profile = record(command, folder=folder, timeout=600, stdout=stream)
     return profile, file.read_text()
 
 
@@ -89,7 +89,7 @@ def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
     program = built(mpi, UNUSUAL / "passes.c")
     launcher, *words = mpi.command(4, program, tmp_path / "file")
     command = [launcher, *ROMIO[mpi.name], *words]
-    profile = record(command, folder=tmp_path, timeout=60)
+    profile = record(command, folder=tmp_path, timeout=600)
     assert (tmp_path / "file").stat().st_size == 400
     assert pairs(profile.point_to_point()) == PASSED
     assert not len(profile.records)
@@ -110,7 +110,7 @@ def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
         return sorted(file.relative_to(folder) for file in folder.rglob("*.evt"))
 
     printed(traced("alone"))
-    profile = record(traced("beside"), folder=tmp_path, timeout=60)
+    profile = record(traced("beside"), folder=tmp_path, timeout=600)
     assert len(traces("alone")) >= 4
     assert traces("beside") == traces("alone")
     # It comes before the recorder, and sends messages of its own.

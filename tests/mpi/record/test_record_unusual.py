@@ -61,7 +61,7 @@ def odd_ends(mpi: Mpi) -> Path:
 def test_whatever_ends_a_rank_is_told_and_all_counts_are_kept(
     mpi: Mpi, how: str, odd_ends: Path, tmp_path: Path
 ) -> None:
-    profile = record(mpi.command(3, odd_ends, how), folder=tmp_path, timeout=60)
+    profile = record(mpi.command(3, odd_ends, how), folder=tmp_path, timeout=600)
     assert profile.exit_status
     assert profile.ends == {ENDS[how]: [1]}
     assert profile.partial == [0, 1, 2]
@@ -73,7 +73,7 @@ def test_whatever_ends_a_rank_is_told_and_all_counts_are_kept(
 def test_a_fatal_error_of_mpi_is_told(mpi: Mpi, how: str, tmp_path: Path) -> None:
     program = built(mpi, UNUSUAL / "odd_ends.c")
     command = mpi.command(3, program, how)
-    profile = record(command, folder=tmp_path, timeout=60)
+    profile = record(command, folder=tmp_path, timeout=600)
     assert profile.ends == {"ended by MPI, for an error that it printed": [1]}
     assert pairs(profile.point_to_point()) == RING
     assert profile.exit_status  # with Hydra sometimes that of a rank it killed
@@ -150,7 +150,7 @@ def test_a_spawned_program_does_not_replace_its_parent(
     mpi: Mpi, child: str, tmp_path: Path
 ) -> None:
     program = built(mpi, UNUSUAL / "spawns.c")
-    profile = record(mpi.command(2, program, child), folder=tmp_path, timeout=60)
+    profile = record(mpi.command(2, program, child), folder=tmp_path, timeout=600)
     assert profile.rank_count == 2
     assert not profile.partial
     assert pairs(profile.point_to_point()) == {(0, 1): (10, 1), (1, 0): (10, 1)}
@@ -183,7 +183,7 @@ def test_two_programs_are_refused_however_they_end(
 
 def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
     with pytest.raises(NothingRecorded) as caught:
-        record(command, mpicc=mpicc, folder=folder, timeout=60)
+        record(command, mpicc=mpicc, folder=folder, timeout=600)
     return str(caught.value)
 
 

@@ -61,7 +61,7 @@ def test_cmake_finds_it(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode != 0
     line = "it was built for MPICH, and this program is for Open MPI: set"
