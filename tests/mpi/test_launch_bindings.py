@@ -75,7 +75,6 @@ def slots_of(placement: str) -> list[tuple[str, int]]:
     return [(placed.hosts[slot // per_node], slot % per_node) for slot in slots]
 
 
-@pytest.mark.every_mpi
 @pytest.mark.parametrize("bind", ["core", "pu"])
 def test_every_launcher_binds_each_rank_to_the_cpus_of_its_slot(
     several_hosts: SeveralHosts, folder: Path, bind: str

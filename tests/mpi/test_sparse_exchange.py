@@ -41,15 +41,16 @@ def check(done: subprocess.CompletedProcess[str], told: str) -> None:
     assert told in done.stdout
 
 
+@pytest.mark.parametrize("cases", [25, pytest.param(100, marks=pytest.mark.full)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 def test_drawn_messages_arrive_as_by_a_dense_exchange(
-    job: tuple[Mpi, Path], ranks: int, algorithm: str
+    job: tuple[Mpi, Path], ranks: int, algorithm: str, cases: int
 ) -> None:
     mpi, program = job
     seed = ranks * 10 + ALGORITHMS.index(algorithm)
-    done = run(mpi.command(ranks, program, seed, 100), algorithm)
-    check(done, "100 cases are equal")
+    done = run(mpi.command(ranks, program, seed, cases), algorithm)
+    check(done, f"{cases} cases are equal")
 
 
 @pytest.mark.every_mpi
@@ -114,10 +115,13 @@ def test_an_unknown_algorithm_is_reported(job: tuple[Mpi, Path]) -> None:
     )
 
 
+@pytest.mark.parametrize("cases", [3, pytest.param(10, marks=pytest.mark.full)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_simulated_ranks_exchange_too(algorithm: str, simulated: list[str]) -> None:
-    done = run([*simulated, "7", "10"], algorithm)
-    check(done, "10 cases are equal")
+def test_simulated_ranks_exchange_too(
+    algorithm: str, cases: int, simulated: list[str]
+) -> None:
+    done = run([*simulated, "7", str(cases)], algorithm)
+    check(done, f"{cases} cases are equal")
 
 
 @pytest.fixture(scope="module")

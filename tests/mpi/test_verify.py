@@ -41,7 +41,6 @@ def placement(
     return file
 
 
-@pytest.mark.every_mpi
 def test_ranks_on_another_host_are_named_one_by_one(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

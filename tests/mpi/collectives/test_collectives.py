@@ -48,9 +48,12 @@ def cases(request: pytest.FixtureRequest) -> Cases:
     return Cases(mpi, with_collectives(mpi, source))
 
 
+@pytest.mark.parametrize("drawn", [20, pytest.param(60, marks=pytest.mark.full)])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])
-def test_the_choice_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
-    assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 60)
+def test_the_choice_leaves_what_mpi_leaves(
+    cases: Cases, ranks: int, drawn: int
+) -> None:
+    assert "\n0 failures" in "\n" + cases.run(ranks, ranks, drawn)
 
 
 @pytest.mark.every_mpi

@@ -45,7 +45,6 @@ def stencil(several_hosts: SeveralHosts) -> list[str]:
     return several_hosts.command(*hosts, "-n", 8, program)
 
 
-@pytest.mark.every_mpi
 def test_neighbors_come_to_one_host(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,14 +23,15 @@ def test_every_route_ends_and_meets_no_hole(tmp_path: Path) -> None:
     assert said(done) == "every route ends\n"
 
 
+@pytest.mark.parametrize("ranks", [9, pytest.param(17, marks=pytest.mark.full)])
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 def test_few_buckets_lead_to_all_simulated_ranks(
-    dimensions: int, tmp_path: Path
+    dimensions: int, ranks: int, tmp_path: Path
 ) -> None:
     program = with_streams(SIMGRID, CASES)
-    options = hosts_options(tmp_path, 17, POLLS)
-    command = SIMGRID.command(17, *options, program, dimensions, dimensions)
-    assert said(run_to_end(command)) == "2 to 17 ranks: every item came once\n"
+    options = hosts_options(tmp_path, ranks, POLLS)
+    command = SIMGRID.command(ranks, *options, program, dimensions, dimensions)
+    assert said(run_to_end(command)) == f"2 to {ranks} ranks: every item came once\n"
 
 
 @pytest.mark.parametrize(("ranks", "hosts"), [(10, 3), (64, 8)])
