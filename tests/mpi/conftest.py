@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from mpi_rotation import current_commit, left_to_full_runs
 from several_hosts import (
     Mpi,
     SeveralHosts,
@@ -77,3 +78,10 @@ def mpich_with_rankmap(
 ) -> SeveralHosts:
     """MPICH that has the option -rankmap."""
     return hosts_of(request.param, tmp_path_factory)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave most pairs of a test and an MPI to full runs."""
+    for item in left_to_full_runs(items, current_commit()):
+        item.add_marker(pytest.mark.full)

@@ -24,7 +24,7 @@ def topoloom(
         capture_output=True,
         text=True,
         check=False,
-        timeout=2 * SECONDS,
+        timeout=SECONDS,
         input=standard_input,
     )
 

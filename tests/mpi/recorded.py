@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from built_programs import NAP, compiled
+
 from topoloom.graphs.messages import Messages
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
@@ -87,25 +89,21 @@ def run_to_end(
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,  # many ranks may share a core
+        timeout=600,  # many ranks may share a core
         env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", **variables},
     )
 
 
-def built(mpi: Mpi, source: Path, folder: Path) -> Path:
+def built(mpi: Mpi, source: Path) -> Path:
     """Compile a program."""
-    program = folder / f"{source.stem}.{mpi.name}"
     compiler = need(mpi.compilers[source.suffix], mpi.install)
-    options = ["-O1", "-w", "-pthread"]
-    if source.suffix in (".f90", ".F90"):
-        options += ["-J", str(folder)]
-    subprocess.run([compiler, *options, source, "-o", program], check=True)
-    return program
+    words = [compiler, "-O1", "-w", "-pthread", source, NAP]
+    return compiled(f"{source.stem}.{mpi.name}", words)
 
 
 def recorded(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:
     """Record a run that must end well and whole."""
-    profile = record(mpi.command(ranks, *words), folder=folder, timeout=60)
+    profile = record(mpi.command(ranks, *words), folder=folder, timeout=600)
     assert profile.exit_status == 0
     assert profile.rank_count == ranks
     assert not profile.missing

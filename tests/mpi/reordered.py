@@ -12,7 +12,7 @@ from recorded import Mpi, need
 
 from topoloom.preload.reorder import build_reorderer
 
-SECONDS = 120
+SECONDS = 600
 
 
 def reorderer(mpi: Mpi) -> Path:

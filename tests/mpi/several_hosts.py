@@ -16,8 +16,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from built_programs import compiled
+
 PROGRAMS = Path(__file__).parent / "programs"
-SECONDS = 120
+SECONDS = 600
 
 AGENT = """\
 #!/bin/sh
@@ -118,14 +120,11 @@ def installed_mpis() -> list[Mpi]:
 
 
 def several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
-    """Put the agent and the program into `folder`."""
+    """Put the agent into `folder`."""
     agent = folder / "agent"
     agent.write_text(AGENT % ("" if os.geteuid() == 0 else "--user --map-root-user"))
     agent.chmod(0o755)
-    where = folder / "where"
-    subprocess.run(
-        [mpi.mpicc, "-o", where, PROGRAMS / "where.c"], check=True, capture_output=True
-    )
+    where = compiled("where", [mpi.mpicc, PROGRAMS / "where.c"])
     if mpi.is_hydra:
         options = ("-launcher", "ssh", "-launcher-exec", str(agent))
     elif mpi.version >= (5,):

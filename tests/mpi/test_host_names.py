@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from built_programs import compiled
 from recorded import MPICH, PROGRAMS, need
 
 from topoloom.launch.apply.dry_run import _same_host
@@ -30,16 +31,14 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def find(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("names") / "host_names"
+def find() -> Path:
     rooms = [ROOT / "mpi/seats", ROOT / "mpi/reorder", ROOT / "core/topoloom/capi"]
     sources = [PROGRAMS / "host_names.c"]
     names = ("cpus", "host_names", "machine_file", "bindings")
     sources += [rooms[0] / f"{name}.c" for name in names]
     compiler = need(MPICH.compilers[".c"], MPICH.install)
     include = [f"-I{room}" for room in rooms]
-    subprocess.run([compiler, *include, *sources, "-o", program], check=True)
-    return program
+    return compiled("host_names", [compiler, *include, *sources])
 
 
 def ask(find: Path, folder: Path, hosts: list[str], name: str) -> str:

@@ -56,6 +56,7 @@ def wanted(placement: str, cores: bool) -> list[Seat]:
     ]
 
 
+@pytest.mark.every_mpi
 def test_run_puts_each_rank_on_its_host(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:

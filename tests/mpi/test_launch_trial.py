@@ -45,7 +45,7 @@ def test_signals_end_the_trial(
     while process.poll() is None and not Path("started").exists():
         time.sleep(0.05)
     os.kill(process.pid, number)
-    assert process.wait(timeout=60) == 128 + number
+    assert process.wait(timeout=600) == 128 + number
     assert Path("ended").exists()
     assert not list(tmp_path.glob("*topoloom*"))
 
@@ -92,7 +92,7 @@ def test_an_interrupt_of_ours_alone_ends_the_program(
     assert len(ranks) == 2
     sleeping = [os.pidfd_open(int(rank.suffix[1:])) for rank in ranks]
     os.kill(process.pid, signal.SIGINT)
-    status = process.wait(timeout=60)
+    status = process.wait(timeout=600)
     # Hydra ends with 0 where it goes before its ranks do.
     assert status != 0 or mpi is MPICH
     for rank in sleeping:

@@ -151,7 +151,7 @@ def test_a_library_that_the_command_preloads_is_still_there(
     library, printed = tmp_path / "theirs.so", tmp_path / "printed"
     compile_it = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
     subprocess.run(compile_it, input=THEIRS, text=True, check=True)
-    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    program = built(mpi, PROGRAMS / "ending.c")
     launcher, *words = mpi.command(2, program, "status", 0)
     own = ["-genv", "LD_PRELOAD"] if mpi.name == "mpich" else ["-x"]
     own += [str(library) if mpi.name == "mpich" else f"LD_PRELOAD={library}"]

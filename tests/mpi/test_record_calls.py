@@ -24,6 +24,9 @@ from recorded import (
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record.wrappers import wrappers
 
+#: Most look at one recording of each MPI.
+pytestmark = [pytest.mark.every_mpi, pytest.mark.xdist_group("record_calls")]
+
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
 WORLD = (0, 1, 2, 3)
 BACK = [(target, source) for source, target in RING]
@@ -40,7 +43,7 @@ def every_call(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Profile:
     folder = tmp_path_factory.mktemp("every_call")
-    program = built(request.param, PROGRAMS / "every_call.c", folder)
+    program = built(request.param, PROGRAMS / "every_call.c")
     profile = recorded(request.param, 4, program, folder=folder)
     assert profile.lost == 0
     return profile
@@ -161,7 +164,7 @@ def test_collectives_are_kept_as_records(every_call: Profile) -> None:
 
 
 def test_what_mpi_4_added_is_counted(tmp_path: Path) -> None:
-    program = built(MPICH, PROGRAMS / "mpi4.c", tmp_path)
+    program = built(MPICH, PROGRAMS / "mpi4.c")
     profile = recorded(MPICH, 4, program, folder=tmp_path)
     assert edges(profile, 1) == ring("send", 10 + 20, 2)
     assert edges(profile, 2) == ring("send", 2 * 4 * 3, 2)
@@ -172,7 +175,7 @@ def test_what_mpi_4_added_is_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_threads_that_send_at_once_lose_no_message(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "threads.c", tmp_path)
+    program = built(mpi, PROGRAMS / "threads.c")
     profile = recorded(mpi, 4, program, folder=tmp_path)
     assert edges(profile, 0) == ring("send", 4 * 100, 4 * 100)
 
@@ -180,7 +183,7 @@ def test_threads_that_send_at_once_lose_no_message(mpi: Mpi, tmp_path: Path) -> 
 @pytest.mark.parametrize("source", ["calls.f90", "calls_f08.f90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_fortran_counts_once(mpi: Mpi, source: str, tmp_path: Path) -> None:
-    profile = recorded(mpi, 4, built(mpi, PROGRAMS / source, tmp_path), folder=tmp_path)
+    profile = recorded(mpi, 4, built(mpi, PROGRAMS / source), folder=tmp_path)
     first = ring("send", 4 * (3 + 5), 2)
     first["send", 0, 1] = (4 * (3 + 5 + 7), 3)
     assert edges(profile, 1) == first

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from built_programs import NAP, compiled
 from own_process import TOPOLOOM
 from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, pairs
 from several_hosts import SeveralHosts
@@ -25,8 +26,8 @@ RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
 
 
 @pytest.fixture
-def ending(tmp_path: Path) -> Path:
-    return built(OPEN_MPI_4, PROGRAMS / "ending.c", tmp_path)
+def ending() -> Path:
+    return built(OPEN_MPI_4, PROGRAMS / "ending.c")
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
@@ -34,17 +35,18 @@ def ending(tmp_path: Path) -> Path:
 def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
-    profile = record(mpi.command(4, program, how), folder=tmp_path, timeout=60)
+    program = built(mpi, PROGRAMS / "ending.c")
+    profile = record(mpi.command(4, program, how), folder=tmp_path, timeout=600)
     assert profile.partial == [0, 1, 2, 3]
     assert not profile.missing
     assert pairs(profile.point_to_point()) == RING
     assert not list(tmp_path.glob(".topoloom-record-*"))
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_job_that_is_told_to_end_leaves_its_counts(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    program = built(mpi, PROGRAMS / "ending.c")
     ready = tmp_path / "ready"
 
     def end_it() -> None:
@@ -69,7 +71,7 @@ def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_the_exit_status_is_the_programs(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    program = built(mpi, PROGRAMS / "ending.c")
     profile = record(mpi.command(4, program, "status", 5), folder=tmp_path)
     assert profile.exit_status == 5
     assert not profile.partial
@@ -88,7 +90,7 @@ def test_counts_are_kept_where_no_graph_can_be_made_of_them(tmp_path: Path) -> N
     def fail(_profile: Profile) -> None:
         raise MemoryError("no memory for the graph")
 
-    program = built(OPEN_MPI_4, PROGRAMS / "ending.c", tmp_path)
+    program = built(OPEN_MPI_4, PROGRAMS / "ending.c")
     command = OPEN_MPI_4.command(4, program, "status", 0)
     with pytest.raises(Error, match="for the graph; what the ranks") as said:
         record(command, folder=tmp_path, then=fail)
@@ -117,7 +119,7 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
         assert job.stdout is not None
         assert job.stdout.readline() == "waiting\n"
         job.send_signal(number)
-        _, told = job.communicate(timeout=60)
+        _, told = job.communicate(timeout=600)
     assert job.returncode == 128 + number
     assert "topoloom: ranks 0-3 ended before MPI_Finalize" in told
     assert pairs(load_profile(output).point_to_point()) == RING
@@ -143,7 +145,7 @@ def prepared(
 def test_a_program_whose_notes_have_nowhere_to_go_runs_as_always(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    program = built(mpi, PROGRAMS / "ending.c")
     notes, environment, command = prepared(mpi, program, "finalize", tmp_path)
     notes.rmdir()
     done = subprocess.run(
@@ -152,7 +154,7 @@ def test_a_program_whose_notes_have_nowhere_to_go_runs_as_always(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 0
     assert done.stdout == ""
@@ -164,7 +166,7 @@ def test_a_program_whose_notes_have_nowhere_to_go_runs_as_always(
 def test_a_program_of_another_mpi_runs_as_always(
     mpi: Mpi, other: Mpi, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    program = built(mpi, PROGRAMS / "ending.c")
     with pytest.raises(NothingRecorded, match="another MPI") as caught:
         record(
             mpi.command(2, program, "status", 4),
@@ -178,7 +180,7 @@ def test_a_program_of_another_mpi_runs_as_always(
 def test_a_fortran_program_of_another_mpi_runs_as_always(
     mpi: Mpi, other: Mpi, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "calls.f90", tmp_path)
+    program = built(mpi, PROGRAMS / "calls.f90")
     compiler = other.compilers[".c"]
     with pytest.raises(NothingRecorded, match="another MPI") as caught:
         record(mpi.command(4, program), mpicc=compiler, folder=tmp_path)
@@ -205,13 +207,12 @@ def test_a_command_with_several_parts_is_recorded(ending: Path, tmp_path: Path) 
 def test_ranks_on_several_hosts_are_recorded(
     several_hosts: SeveralHosts, tmp_path: Path
 ) -> None:
-    program = tmp_path / "ending"
     compiler = several_hosts.mpi.mpicc
-    subprocess.run([compiler, PROGRAMS / "ending.c", "-o", program, "-w"], check=True)
+    program = compiled("ending", [compiler, "-w", PROGRAMS / "ending.c", NAP])
     hosts = "alpha:2,beta:2"
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     command = several_hosts.command(option, hosts, "-n", 4, program, "finalize")
-    profile = record(command, mpicc=compiler, folder=tmp_path, timeout=60)
+    profile = record(command, mpicc=compiler, folder=tmp_path, timeout=600)
     assert pairs(profile.point_to_point()) == RING
 
 
@@ -257,7 +258,7 @@ def test_a_part_that_cannot_be_recorded_is_refused_as_others_would_wait(
     source, static = tmp_path / "nothing.c", tmp_path / "static"
     source.write_text("int main(void) { return 0; }")
     subprocess.run(["cc", "-static", source, "-o", static], check=True)
-    program = built(OPEN_MPI_4, PROGRAMS / "ending.c", tmp_path)
+    program = built(OPEN_MPI_4, PROGRAMS / "ending.c")
     parts = [program, "status", "0", ":", "-n", "1", static]
     with pytest.raises(Error, match=f"{static} is linked statically"):
         record(OPEN_MPI_4.command(1, *parts), folder=tmp_path)

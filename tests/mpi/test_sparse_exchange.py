@@ -14,16 +14,14 @@ from simulated_hosts import hosts_options
 
 SOURCE = PROGRAMS / "collectives/sparse_cases.c"
 ALGORITHMS = ["", "exchange=reduction", "exchange=nbx", "exchange=mesh"]
-SECONDS = 120
+SECONDS = 600
 
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
+def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     """Take an MPI, and build the program for it."""
     mpi: Mpi = request.param
-    return mpi, with_collectives(mpi, SOURCE, tmp_path_factory.mktemp(mpi.name))
+    return mpi, with_collectives(mpi, SOURCE)
 
 
 def run(command: list[str], algorithm: str = "") -> subprocess.CompletedProcess[str]:
@@ -43,17 +41,19 @@ def check(done: subprocess.CompletedProcess[str], told: str) -> None:
     assert told in done.stdout
 
 
+@pytest.mark.parametrize("cases", [25, pytest.param(100, marks=pytest.mark.full)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 def test_drawn_messages_arrive_as_by_a_dense_exchange(
-    job: tuple[Mpi, Path], ranks: int, algorithm: str
+    job: tuple[Mpi, Path], ranks: int, algorithm: str, cases: int
 ) -> None:
     mpi, program = job
     seed = ranks * 10 + ALGORITHMS.index(algorithm)
-    done = run(mpi.command(ranks, program, seed, 100), algorithm)
-    check(done, "100 cases are equal")
+    done = run(mpi.command(ranks, program, seed, cases), algorithm)
+    check(done, f"{cases} cases are equal")
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_other_messages_and_collectives_go_on_meanwhile(
     job: tuple[Mpi, Path], algorithm: str
@@ -63,12 +63,18 @@ def test_other_messages_and_collectives_go_on_meanwhile(
     check(done, "crossed rounds are right")
 
 
+#: The larger number exceeds the tags of an MPI that has the fewest.
+CALLS = [1000, pytest.param(40_000, marks=pytest.mark.full)]
+
+
+@pytest.mark.parametrize("calls", CALLS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_many_calls_never_mix(job: tuple[Mpi, Path], algorithm: str) -> None:
-    # More than there are tags in an MPI that has the fewest.
+def test_many_calls_never_mix(
+    job: tuple[Mpi, Path], algorithm: str, calls: int
+) -> None:
     mpi, program = job
-    done = run(mpi.command(2, program, "many", 40_000), algorithm)
-    check(done, "40000 calls are right")
+    done = run(mpi.command(2, program, "many", calls), algorithm)
+    check(done, f"{calls} calls are right")
 
 
 def test_errors_are_returned_where_the_program_wants_them(
@@ -109,10 +115,13 @@ def test_an_unknown_algorithm_is_reported(job: tuple[Mpi, Path]) -> None:
     )
 
 
+@pytest.mark.parametrize("cases", [3, pytest.param(10, marks=pytest.mark.full)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_simulated_ranks_exchange_too(algorithm: str, simulated: list[str]) -> None:
-    done = run([*simulated, "7", "10"], algorithm)
-    check(done, "10 cases are equal")
+def test_simulated_ranks_exchange_too(
+    algorithm: str, cases: int, simulated: list[str]
+) -> None:
+    done = run([*simulated, "7", str(cases)], algorithm)
+    check(done, f"{cases} cases are equal")
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +130,7 @@ def simulated(
 ) -> list[str]:
     """Build the program for SimGrid's MPI; give the command that runs 60 ranks."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
-    program = with_collectives(SIMGRID, SOURCE, folder)
+    program = with_collectives(SIMGRID, SOURCE)
     settings = {
         "smpi/simulate-computation": "no",
         # What a call without an answer takes, or the clock would stand still.

@@ -84,6 +84,7 @@ def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]
     return printers, [TAG.sub("", line, count=1) for line in lines]
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize(
     ("mpi", "source"),
     [
@@ -95,7 +96,7 @@ def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]
 def test_no_call_can_tell_that_ranks_are_renumbered(
     mpi: Mpi, source: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / source, tmp_path)
+    program = built(mpi, PROGRAMS / source)
     slots = shuffled(4)
     printers, expected = output(run(tagged(mpi, 4, program, tmp_path / "a")))
     assert printers == {0}
@@ -104,14 +105,14 @@ def test_no_call_can_tell_that_ranks_are_renumbered(
 
 
 @pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
-def test_every_call_that_moves_data_still_does(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "every_call.c", tmp_path)
+def test_every_call_that_moves_data_still_does(mpi: Mpi) -> None:
+    program = built(mpi, PROGRAMS / "every_call.c")
     done = run(mpi.command(4, program), on_one_host(shuffled(4)))
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_halo3d_exchanges_what_it_should(tmp_path: Path) -> None:
-    program = built(MPICH, HALO3D, tmp_path)
+def test_halo3d_exchanges_what_it_should() -> None:
+    program = built(MPICH, HALO3D)
     words = [program, "--grid", "2x2x2", "--cells", 5, "--steps", 3]
     slots = shuffled(8)
     printers, lines = output(run(tagged(MPICH, 8, *words), on_one_host(slots)))
@@ -139,9 +140,9 @@ def test_a_lammps_melt_computes_the_same(tmp_path: Path) -> None:
     assert physics(lines) == physics(expected)
 
 
-def test_bound_processes_get_the_rank_of_their_cpus(tmp_path: Path) -> None:
+def test_bound_processes_get_the_rank_of_their_cpus() -> None:
     first, second = sorted(os.sched_getaffinity(0))[:2]
-    program = built(MPICH, PROGRAMS / "where.c", tmp_path)
+    program = built(MPICH, PROGRAMS / "where.c")
     mpirun, *rest = MPICH.command(2, program)
     node = NodeParts(cpus=((first,), (second,)))
     machine = Machine("mesh:1+node:2")
@@ -162,8 +163,8 @@ def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
 
 
 @pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
-def test_what_cannot_be_renumbered_runs_unmodified(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "where.c", tmp_path)
+def test_what_cannot_be_renumbered_runs_unmodified(mpi: Mpi) -> None:
+    program = built(mpi, PROGRAMS / "where.c")
     command = tagged(mpi, 3, program)
     assert "the plan is for 4 ranks, but there are 3" in refusal(
         mpi, command, on_one_host([3, 2, 1, 0])
@@ -183,8 +184,8 @@ def test_what_cannot_be_renumbered_runs_unmodified(mpi: Mpi, tmp_path: Path) -> 
     )
 
 
-def test_a_program_of_sessions_is_refused_by_name(tmp_path: Path) -> None:
-    program = built(OPEN_MPI_5, PROGRAMS / "sessions.c", tmp_path)
+def test_a_program_of_sessions_is_refused_by_name() -> None:
+    program = built(OPEN_MPI_5, PROGRAMS / "sessions.c")
     command = tagged(OPEN_MPI_5, 3, program)
     said = refusal(OPEN_MPI_5, command, on_one_host([2, 1, 0]))
     assert "the program uses MPI sessions" in said

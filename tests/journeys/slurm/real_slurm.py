@@ -25,7 +25,7 @@ from pathlib import Path
 from network_hosts import HEAD, NetworkHosts
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "salloc", "sbatch", "srun", "scontrol")
-SECONDS = 120
+SECONDS = 600
 
 # Beside a loopback interface alone, names are found only where IPv6 is allowed.
 CONFIGURATION = """\

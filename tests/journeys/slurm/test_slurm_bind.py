@@ -15,6 +15,9 @@ from real_slurm import RealSlurm, crossed_nodes, real_slurm
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
+#: One after the other, with the same daemons.
+pytestmark = pytest.mark.xdist_group("slurm_bind")
+
 RANK = """#!/bin/sh
 echo $SLURM_PROCID $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) "$1"
 """

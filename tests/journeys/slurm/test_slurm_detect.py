@@ -21,6 +21,9 @@ from topoloom import Error, load_placement, save_graph
 from topoloom.graphs import ring
 from topoloom.machines import load_machine_and_allocation
 
+#: One after the other, with the same daemons.
+pytestmark = pytest.mark.xdist_group("slurm_detect")
+
 TOPOLOOM = f"""#!/bin/sh
 exec '{sys.executable}' -c 'from topoloom.cli import main; main()' "$@"
 """

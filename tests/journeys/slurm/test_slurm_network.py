@@ -23,6 +23,9 @@ from several_hosts import PROGRAMS, SECONDS
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
+#: One after the other, with the same daemons.
+pytestmark = pytest.mark.xdist_group("slurm_network")
+
 NODES = ("n1", "n2", "n3")
 BYTES = 300_000
 

@@ -16,6 +16,9 @@ from topoloom import Allocation, Machine, load_placement, save_graph
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs import ring
 
+#: One after the other, with the same daemons.
+pytestmark = pytest.mark.xdist_group("slurm_order")
+
 SAY = "echo $SLURM_PROCID $SLURMD_NODENAME"
 CORES = [4, 4, 2, 4]
 

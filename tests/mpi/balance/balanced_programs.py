@@ -5,22 +5,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from built_libraries import ROOT, core_library, run, with_library
+from built_libraries import core_library, with_library
+from built_programs import ROOT, compiled
 from recorded import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "balance"
 BALANCE = ROOT / "mpi" / "balance"
 
 
-def with_balancing(mpi: Mpi, source: Path, folder: Path) -> Path:
+def with_balancing(mpi: Mpi, source: Path) -> Path:
     """Compile a program with the library."""
     core = f"-I{ROOT / 'core/topoloom/capi'}", "-Wl,--no-as-needed", core_library()
-    return with_library(mpi, "balance", source, folder, *core)
+    return with_library(mpi, "balance", source, *core)
 
 
-def sanitized(mpi: Mpi, source: Path, folder: Path) -> Path:
+def sanitized(mpi: Mpi, source: Path) -> Path:
     """Compile a program together with the library, so that memory is checked."""
-    program = folder / f"{source.stem}.sanitized"
     compiler = need(mpi.compilers[".c"], mpi.install)
     flags = ["-std=gnu11", "-O1", "-g", "-w", "-fsanitize=address,undefined"]
     rooms = BALANCE, BALANCE.parent / "errors", ROOT / "core/topoloom/capi"
@@ -28,5 +28,5 @@ def sanitized(mpi: Mpi, source: Path, folder: Path) -> Path:
     core = core_library()
     linked = [core, f"-Wl,-rpath,{core.parent}"]
     headers = [f"-I{room}" for room in rooms]
-    run([compiler, *flags, *headers, *sources, "-o", program, *linked])
-    return program
+    words = [compiler, *flags, *headers, *sources, *linked]
+    return compiled(f"{source.stem}.sanitized", words)

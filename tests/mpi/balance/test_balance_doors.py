@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES
-from built_libraries import ROOT, cmake, installed, run
+from built_libraries import cmake, installed
+from built_programs import ROOT, compiled, run
 from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, need, run_to_end
 
 CONSUMER = """\
@@ -24,20 +25,20 @@ target_link_libraries(c_program topoloom::balance)
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_fortran_programs_find_it_by_pkg_config(mpi: Mpi, tmp_path: Path) -> None:
-    prefix = installed(mpi, tmp_path)
+def test_fortran_programs_find_it_by_pkg_config(mpi: Mpi) -> None:
+    prefix = installed(mpi)
     words = ["pkg-config", "--cflags", "--libs", "topoloom-balance-fortran"]
     flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
     for handles in ("f08", "f90"):
-        program, source = tmp_path / handles, SOURCES / f"balance_{handles}.F90"
+        source = SOURCES / f"balance_{handles}.F90"
         compiler = need(mpi.compilers[".F90"], mpi.install)
-        run([compiler, source, "-o", program, *flags])
+        program = compiled(handles, [compiler, source, *flags])
         assert run(mpi.command(3, program)) == "once\n"
 
 
 def test_cmake_finds_it(tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(sources=SOURCES))
-    prefix = installed(MPICH, tmp_path)
+    prefix = installed(MPICH)
     cmake(tmp_path, tmp_path / "build", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")
     assert run(MPICH.command(3, tmp_path / "build/fortran_program")) == "once\n"
     said = run(MPICH.command(2, tmp_path / "build/c_program", 1))
@@ -49,7 +50,7 @@ def test_a_program_that_chooses_owners_itself_links_with_libtopoloom_too(
 ) -> None:
     """Compile it by its CMakeLists.txt, and by the line at the head of that."""
     app = ROOT / "apps" / "adaptive_mesh"
-    prefix = installed(MPICH, tmp_path)
+    prefix = installed(MPICH)
     cmake(app, tmp_path / "by_cmake", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")
     line = (app / "CMakeLists.txt").read_text().partition("mpicxx ")[2].splitlines()[0]
     line = line.replace("adaptive_mesh.cpp", str(app / "adaptive_mesh.cpp"))

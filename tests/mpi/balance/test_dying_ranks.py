@@ -11,13 +11,10 @@ from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
 
 
 @pytest.fixture(scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
+def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     """Build the program for an MPI."""
     mpi: Mpi = request.param
-    folder = tmp_path_factory.mktemp(mpi.name)
-    return mpi, with_balancing(mpi, SOURCES / "dying_rank.c", folder)
+    return mpi, with_balancing(mpi, SOURCES / "dying_rank.c")
 
 
 def test_a_rank_that_stops_is_named(job: tuple[Mpi, Path]) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES, sanitized, with_balancing
-from built_libraries import ROOT, installed, run
+from built_libraries import installed
+from built_programs import ROOT, run
 from recorded import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
@@ -16,26 +17,18 @@ MISTAKES = SOURCES / "balance_mistakes.c"
 HOW_TO = ROOT / "docs/how-to/run/balance.md"
 
 
-@pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
-    """Take an MPI, and a folder to build in."""
-    mpi: Mpi = request.param
-    return mpi, tmp_path_factory.mktemp(mpi.name)
-
-
-def test_every_task_is_once_where_it_should_be(job: tuple[Mpi, Path]) -> None:
-    mpi, folder = job
-    program = with_balancing(mpi, CASES, folder)
+@pytest.mark.every_mpi
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_every_task_is_once_where_it_should_be(mpi: Mpi) -> None:
+    program = with_balancing(mpi, CASES)
     done = run_to_end(mpi.command(3, program, 4))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "77 exchanges: every task is once where it should be\n"
 
 
-def test_errors_are_returned_and_no_task_is_lost(job: tuple[Mpi, Path]) -> None:
-    mpi, folder = job
-    program = with_balancing(mpi, MISTAKES, folder)
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_errors_are_returned_and_no_task_is_lost(mpi: Mpi) -> None:
+    program = with_balancing(mpi, MISTAKES)
     done = run_to_end(mpi.command(3, program, "returned"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "31 of 31 mistakes were returned, and no task was lost\n"
@@ -43,7 +36,7 @@ def test_errors_are_returned_and_no_task_is_lost(job: tuple[Mpi, Path]) -> None:
 
 def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
     """Nodes have different numbers of ranks: loads are gathered node by node."""
-    program = with_balancing(SIMGRID, CASES, tmp_path)
+    program = with_balancing(SIMGRID, CASES)
     options = hosts_options(tmp_path, 4, {"smpi/test": "1e-6"})
     hosts = ["n3", "n0", "n1", "n2", "n0", "n2", "n1", *6 * ["n0"], *5 * ["n2"]]
     (tmp_path / "hosts").write_text("".join(f"{host}\n" for host in hosts))
@@ -54,11 +47,9 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ranks", [3, 8])
-def test_tasks_move_among_nodes_with_memory_of_their_own(
-    tmp_path: Path, ranks: int
-) -> None:
+def test_tasks_move_among_nodes_with_memory_of_their_own(ranks: int) -> None:
     """MPICH takes every other rank for one of another node: each node has a board."""
-    program = with_balancing(MPICH, CASES, tmp_path)
+    program = with_balancing(MPICH, CASES)
     cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
     done = run_to_end(MPICH.command(ranks, program, 2), **cliques)
     assert done.returncode == 0, done.stderr
@@ -75,7 +66,7 @@ def test_the_how_to_works_line_by_line(tmp_path: Path) -> None:
     console = text.partition("$ mpicc ")[2].partition("```")[0]
     compiling, running, *said = console.splitlines()
     shell = f"set -e; cd {tmp_path}; mpicc.mpich {compiling}; mpirun.mpich "
-    prefix = installed(MPICH, tmp_path)
+    prefix = installed(MPICH)
     done = run(
         ["bash", "-c", shell + running.removeprefix("$ mpirun ")],
         PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig",
@@ -83,10 +74,11 @@ def test_the_how_to_works_line_by_line(tmp_path: Path) -> None:
     assert sorted(done.splitlines()) == said
 
 
-def test_sanitizers_find_nothing(tmp_path: Path) -> None:
+@pytest.mark.full
+def test_sanitizers_find_nothing() -> None:
     unchecked = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI itself leaks
     for source, said in ((CASES, "2"), (MISTAKES, "returned")):
-        program = sanitized(OPEN_MPI_4, source, tmp_path)
+        program = sanitized(OPEN_MPI_4, source)
         done = run_to_end(OPEN_MPI_4.command(3, program, said), **unchecked)
         assert done.returncode == 0, done.stderr
 
@@ -118,8 +110,8 @@ PROMISED = (
 )
 
 
-def test_a_mistake_ends_the_program_with_one_line(tmp_path: Path) -> None:
-    program = with_balancing(OPEN_MPI_4, MISTAKES, tmp_path)
+def test_a_mistake_ends_the_program_with_one_line() -> None:
+    program = with_balancing(OPEN_MPI_4, MISTAKES)
     done = run_to_end(OPEN_MPI_4.command(3, program, "room"))
     assert done.returncode != 0
     assert f"topoloom: topoloom_{LINES[15]}" in done.stderr

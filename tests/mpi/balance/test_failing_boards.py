@@ -41,9 +41,8 @@ ERRORS = {
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("boards")
-    return with_balancing(MPICH, PROGRAM, folder)
+def program() -> Path:
+    return with_balancing(MPICH, PROGRAM)
 
 
 @pytest.mark.parametrize("what", CASES)
@@ -59,11 +58,9 @@ def test_ranks_agree(what: str, program: Path) -> None:
     assert ERRORS.get(what, "") in done.stderr
 
 
-def test_each_host_of_a_launcher_has_a_board(
-    several_hosts: SeveralHosts, tmp_path: Path
-) -> None:
+def test_each_host_of_a_launcher_has_a_board(several_hosts: SeveralHosts) -> None:
     """Hosts have one, two and three ranks; each is a name of its own."""
-    program = with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM, tmp_path)
+    program = with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM)
     is_hydra = several_hosts.mpi.is_hydra
     option = ["-hosts"] if is_hydra else ["--bind-to", "none", "--host"]
     words = [*option, "alpha:2,beta:3,gamma:1", "-n", 6, program, "nothing"]

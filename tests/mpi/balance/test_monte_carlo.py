@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import with_balancing
-from built_libraries import ROOT
+from built_programs import ROOT
 from recorded import MPICH, Mpi, run_to_end
 
 SOURCE = ROOT / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> tuple[Mpi, Path]:
+def app() -> tuple[Mpi, Path]:
     """Build it."""
-    return MPICH, with_balancing(MPICH, SOURCE, tmp_path_factory.mktemp("app"))
+    return MPICH, with_balancing(MPICH, SOURCE)
 
 
 SWEEP, SWAP = (2, ["sweep"]), (3, ["swap"])

@@ -7,22 +7,19 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import with_balancing
-from built_libraries import ROOT
+from built_programs import ROOT
 from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
 
 Job = tuple[Mpi, dict[str, Path]]
 
 
 @pytest.fixture(scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Job:
+def job(request: pytest.FixtureRequest) -> Job:
     """Build both for an MPI."""
     mpi: Mpi = request.param
-    folder = tmp_path_factory.mktemp(mpi.name)
     names = "particle_transport", "adaptive_mesh"
     sources = {name: ROOT / "apps" / name / f"{name}.cpp" for name in names}
-    return mpi, {n: with_balancing(mpi, sources[n], folder) for n in names}
+    return mpi, {n: with_balancing(mpi, sources[n]) for n in names}
 
 
 def lines(job: Job, name: str, ranks: int, *words: object) -> list[str]:

@@ -48,7 +48,7 @@ def run(
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
         env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"},
     )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from built_libraries import ROOT, run
+from built_programs import ROOT, compiled, run
 from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from simulated_hosts import hosts_options
 
@@ -16,20 +16,20 @@ SOURCE = PROGRAMS / "collectives/skewed_clocks.c"
 
 
 def errors(
-    mpi: Mpi, ranks: int, drift: float, folder: Path, *options: str, **names: str
+    mpi: Mpi, ranks: int, drift: float, *options: str, **names: str
 ) -> tuple[float, float]:
     """Compare clocks; seconds by which a common time is off, and one's own again."""
-    program, room = folder / "clocks", ROOT / "mpi/timing"
+    room = ROOT / "mpi/timing"
     compiler = need(mpi.compilers[".c"], mpi.install)
     words = ["-w", f"-I{room}", *(f"-D{name}={own}" for name, own in names.items())]
-    run([compiler, *words, SOURCE, room / "clock.c", "-o", program, "-lm"])
+    program = compiled("clocks", [compiler, *words, SOURCE, room / "clock.c", "-lm"])
     common, back = run(mpi.command(ranks, *options, program, drift)).split()
     return float(common), float(back)
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_clocks_hours_apart_agree(mpi: Mpi, tmp_path: Path) -> None:
-    common, back = errors(mpi, 5, 0, tmp_path)
+def test_clocks_hours_apart_agree(mpi: Mpi) -> None:
+    common, back = errors(mpi, 5, 0)
     assert common < 60  # of four hours: messages wait for ranks to have a core
     assert back < 1e-6
 
@@ -39,7 +39,7 @@ def test_clocks_that_drift_agree_in_simulated_time(ranks: int, tmp_path: Path) -
     # Names of its own, as the launcher has those of SimGrid.
     own = {"PMPI_Wtime": "own_time", "PMPI_Comm_get_attr": "own_attribute"}
     options = hosts_options(tmp_path, ranks, SETTINGS)
-    common, back = errors(SIMGRID, ranks, 0.5, tmp_path, *options, SIMULATED="1", **own)
+    common, back = errors(SIMGRID, ranks, 0.5, *options, SIMULATED="1", **own)
     # If nobody knew of the drift they would be 0.5 s or more apart.
     assert common < 1e-3
     assert back < 1e-6

@@ -97,17 +97,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def open_mpi_program(folder: Path) -> Path:
-    return built(OPEN_MPI_4, PROGRAMS / "collectives/one_collective.c", folder)
+    return built(OPEN_MPI_4, PROGRAMS / "collectives/one_collective.c")
 
 
 @pytest.fixture(scope="module")
 def mpich_program(folder: Path) -> Path:
-    return built(MPICH, PROGRAMS / "collectives/one_collective.c", folder)
+    return built(MPICH, PROGRAMS / "collectives/one_collective.c")
 
 
 @pytest.fixture(scope="module")
 def mpich_5_program(folder: Path) -> Path:
-    return built(MPICH_5, PROGRAMS / "collectives/one_collective.c", folder)
+    return built(MPICH_5, PROGRAMS / "collectives/one_collective.c")
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def open_mpi_traffic(
     }
     words = [word for item in options.items() for word in ("--mca", *item)]
     command = mpi.command(ranks, *words, program, function, size)
-    subprocess.run(command, check=True, timeout=240, capture_output=True)
+    subprocess.run(command, check=True, timeout=600, capture_output=True)
     lines = [
         line
         for rank in range(ranks)
@@ -171,7 +171,7 @@ def mpich_run(
     return subprocess.run(
         command,
         env=os.environ | environment,
-        timeout=240,
+        timeout=600,
         capture_output=True,
         text=True,
     )
@@ -255,7 +255,7 @@ def test_open_mpi_changes_its_algorithm_where_the_file_says(
 ) -> None:
     """Bruck sends 3 messages among 8 ranks, all others 7."""
     asked = Asked(Call("all-to-all", 8, 1), "bruck", MODEL)
-    program = built(mpi, PROGRAMS / "collectives/one_collective.c", tmp_path)
+    program = built(mpi, PROGRAMS / "collectives/one_collective.c")
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(asked))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
@@ -283,7 +283,7 @@ def test_mpich_changes_its_algorithm_where_the_file_says(
 def test_open_mpi_reads_the_rules_of_several_collectives(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "collectives/one_collective.c", tmp_path)
+    program = built(mpi, PROGRAMS / "collectives/one_collective.c")
     rules = tmp_path / "rules.txt"
     forced = {
         name: force(function, each)

@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from built_libraries import installed, run
+from built_libraries import installed
+from built_programs import compiled, run
 from recorded import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_answers_are_those_of_mpi(mpi: Mpi, tmp_path: Path) -> None:
-    prefix = installed(mpi, tmp_path)
+def test_answers_are_those_of_mpi(mpi: Mpi) -> None:
+    prefix = installed(mpi)
     words = ["pkg-config", "--cflags", "--libs", "topoloom-collective-fortran"]
     flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
     for handles in ("f08", "f90"):
-        program = tmp_path / handles
         source = PROGRAMS / "collectives" / f"collectives_{handles}.F90"
         compiler = need(mpi.compilers[".F90"], mpi.install)
-        run([compiler, "-ffree-line-length-none", source, "-o", program, *flags])
+        words = [compiler, "-ffree-line-length-none", source, *flags]
+        program = compiled(source.stem, words)
         assert run(mpi.command(3, program)) == "equal\n"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from built_libraries import run, with_collectives
+from built_libraries import with_collectives
+from built_programs import run
 from recorded import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
 from topoloom import _core
@@ -33,7 +34,7 @@ class Cases:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=300,
+            timeout=600,
             env={**os.environ, **variables},
         )
         assert done.returncode == 0, done.stdout[-3000:]
@@ -41,20 +42,21 @@ class Cases:
 
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
-def cases(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Cases:
+def cases(request: pytest.FixtureRequest) -> Cases:
     mpi: Mpi = request.param
-    folder = tmp_path_factory.mktemp(mpi.name)
     source = PROGRAMS / "collectives/collective_cases.c"
-    return Cases(mpi, with_collectives(mpi, source, folder))
+    return Cases(mpi, with_collectives(mpi, source))
 
 
+@pytest.mark.parametrize("drawn", [20, pytest.param(60, marks=pytest.mark.full)])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])
-def test_the_choice_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
-    assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 60)
+def test_the_choice_leaves_what_mpi_leaves(
+    cases: Cases, ranks: int, drawn: int
+) -> None:
+    assert "\n0 failures" in "\n" + cases.run(ranks, ranks, drawn)
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("ranks", [5, 8])
 def test_each_schedule_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 8, *SCHEDULES)
@@ -120,7 +122,7 @@ def test_a_wrong_setting_is_said_once_and_left_out(
 def test_ranks_agree_that_count_other_types(tmp_path: Path) -> None:
     """A third of 40 bytes are 13, or 8 if counts of pairs are divided."""
     source = PROGRAMS / "collectives/paired_types.c"
-    program = with_collectives(OPEN_MPI_4, source, tmp_path)
+    program = with_collectives(OPEN_MPI_4, source)
     lines = (("0", "ring"), ("10", "bruck"))
     table = tmp_path / "table.json"
     table.write_text(

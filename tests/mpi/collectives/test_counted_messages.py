@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from built_libraries import run, with_collectives
+from built_libraries import with_collectives
+from built_programs import run
 from recorded import MPIS, PROGRAMS, Mpi
 
 from topoloom import _core
@@ -16,9 +15,9 @@ RANKS = 5
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_messages_and_bytes_are_the_schedules(mpi: Mpi, tmp_path: Path) -> None:
+def test_messages_and_bytes_are_the_schedules(mpi: Mpi) -> None:
     source = PROGRAMS / "collectives/counted_messages.c"
-    program = with_collectives(mpi, source, tmp_path)
+    program = with_collectives(mpi, source)
     printed = run(mpi.command(RANKS, program, 1, 2, *SCHEDULES))
     lines = [line.split() for line in printed.splitlines()]
     assert len({schedule for _, schedule, *_ in lines}) > 10

@@ -8,27 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from built_libraries import with_collectives
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, run_to_end
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
 
 from exchange.programs import PLATFORM
 from topoloom import _core
-
-SIMGRID = Mpi(
-    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
-)
 
 
 @pytest.fixture(
     scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: str(mpi.name)
 )
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
+def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     mpi: Mpi = request.param
     assert mpi in MPIS
-    folder = tmp_path_factory.mktemp(mpi.name)
     source = PROGRAMS / "collectives/grid_cases.c"
-    return mpi, with_collectives(mpi, source, folder)
+    return mpi, with_collectives(mpi, source)
 
 
 @pytest.mark.parametrize(("ranks", "grids"), [(1, 6), (2, 8), (6, 5), (8, 3)])
@@ -79,7 +72,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     source = PROGRAMS / "collectives/grid_cases.c"
     platform = folder / "platform.xml"
     platform.write_text(PLATFORM.format(last=63))
-    return with_collectives(SIMGRID, source, folder), platform
+    return with_collectives(SIMGRID, source), platform
 
 
 def on_nodes(simulated: tuple[Path, Path], nodes: list[int], *words: object) -> str:

@@ -83,7 +83,7 @@ def counted(
     done = subprocess.run(
         ["sh", "-c", '. "$0" && exec "$@"', file, INTEL_MPI.mpirun, *map(str, words)],
         env=os.environ | environment,
-        timeout=240,
+        timeout=600,
         capture_output=True,
         text=True,
     )

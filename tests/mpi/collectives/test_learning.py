@@ -8,16 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_libraries import run, with_collectives
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi
+from built_libraries import with_collectives
+from built_programs import run
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi
 from simulated_hosts import hosts_options
 
 from smpi import QUICK, SETTINGS
 
 HERE = PROGRAMS / "collectives"
-SIMGRID = Mpi(
-    "simgrid", "smpirun", {".c": "smpicc"}, (), "apt-get install libsimgrid-dev"
-)
 #: Some MPIs spin where ranks are more than cores; `make bench-learning` makes more.
 CALLS = 200
 
@@ -28,7 +26,7 @@ def learn(mpi: Mpi, ranks: int, *words: object) -> str:
         mpi.command(ranks, *words),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         env={
             **os.environ,
@@ -40,9 +38,9 @@ def learn(mpi: Mpi, ranks: int, *words: object) -> str:
     return done.stdout
 
 
-def agree(mpi: Mpi, folder: Path, *words: object) -> None:
+def agree(mpi: Mpi, *words: object) -> None:
     """Make calls, and compare what ranks choose."""
-    program = with_collectives(mpi, HERE / "learning.c", folder)
+    program = with_collectives(mpi, HERE / "learning.c")
     told = learn(mpi, 4, program, CALLS, *words)
     calls, classes, *others = told.strip().split(", ")
     assert calls.startswith(f"{CALLS} calls on ")
@@ -51,20 +49,20 @@ def agree(mpi: Mpi, folder: Path, *words: object) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_ranks_agree_whatever_their_clocks_say(mpi: Mpi, tmp_path: Path) -> None:
-    agree(mpi, tmp_path, 1)
+def test_ranks_agree_whatever_their_clocks_say(mpi: Mpi) -> None:
+    agree(mpi, 1)
 
 
-def test_a_rank_without_memory_learns_what_others_do(tmp_path: Path) -> None:
-    agree(OPEN_MPI_4, tmp_path, 2, "poor")
+def test_a_rank_without_memory_learns_what_others_do() -> None:
+    agree(OPEN_MPI_4, 2, "poor")
 
 
 @pytest.mark.parametrize("which", ["learn", "exchange"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_a_rank_that_missed_a_step_fails_rather_than_take_another(
-    mpi: Mpi, which: str, tmp_path: Path
+    mpi: Mpi, which: str
 ) -> None:
-    program = with_collectives(mpi, HERE / "after_failure.c", tmp_path)
+    program = with_collectives(mpi, HERE / "after_failure.c")
     assert "3 of 3 calls fail" in learn(mpi, 2, program, which).splitlines()
 
 
@@ -86,7 +84,7 @@ SOME = (
 def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Build for SimGrid's MPI; give the command."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
-    program = with_collectives(SIMGRID, HERE / "repeated.c", folder)
+    program = with_collectives(SIMGRID, HERE / "repeated.c")
     options = hosts_options(folder, RANKS, SETTINGS | QUICK)
     return SIMGRID.command(RANKS, *options, program)
 

@@ -147,9 +147,7 @@ def test_a_trace_has_the_messages_of_the_schedule(
 
 
 def test_ranks_whose_calls_are_traced_wait_in_their_own_order(tmp_path: Path) -> None:
-    program = with_collectives(
-        OPEN_MPI_4, PROGRAMS / "collectives" / "traced_order.c", tmp_path
-    )
+    program = with_collectives(OPEN_MPI_4, PROGRAMS / "collectives" / "traced_order.c")
     trace = tmp_path / "calls.jsonl"
     command = OPEN_MPI_4.command(4, program)
     done = subprocess.run(

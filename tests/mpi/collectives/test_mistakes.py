@@ -7,7 +7,8 @@ from pathlib import Path
 from socket import gethostname
 
 import pytest
-from built_libraries import run, with_collectives
+from built_libraries import with_collectives
+from built_programs import run
 from recorded import MPIS, PROGRAMS, Mpi, run_to_end
 
 from topoloom import _core
@@ -29,9 +30,10 @@ MISTAKES = {
 }
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_mistakes_end_no_program(mpi: Mpi, tmp_path: Path) -> None:
-    program = with_collectives(mpi, PROGRAMS / "collectives/mistakes.c", tmp_path)
+def test_mistakes_end_no_program(mpi: Mpi) -> None:
+    program = with_collectives(mpi, PROGRAMS / "collectives/mistakes.c")
     said = run(mpi.command(3, program, *MISTAKES)).splitlines()
     assert said == [f"{name}: {what} {what} {what}" for name, what in MISTAKES.items()]
 
@@ -50,11 +52,9 @@ FORMS = 4
 
 @pytest.mark.parametrize("ranks", [3, 4])
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_larger_count_on_one_rank_holds_up_no_other(
-    mpi: Mpi, ranks: int, tmp_path: Path
-) -> None:
+def test_a_larger_count_on_one_rank_holds_up_no_other(mpi: Mpi, ranks: int) -> None:
     # Short ones: Open MPI 4.1 writes behind the buffer of a longer truncated message.
-    program = with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c", tmp_path)
+    program = with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c")
     said = run_to_end(mpi.command(ranks, program, 4 * ranks, *SCHEDULES))
     assert said.returncode == 0, said.stderr[-3000:]
     lines = [line.split() for line in said.stdout.splitlines()]
@@ -72,7 +72,7 @@ def test_a_larger_count_on_one_rank_holds_up_no_other(
 def test_a_killed_rank_ends_ours_as_it_ends_the_library(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = with_collectives(mpi, PROGRAMS / "collectives/killed_rank.c", tmp_path)
+    program = with_collectives(mpi, PROGRAMS / "collectives/killed_rank.c")
     for whose in ("mpi", "ours"):
         did = tmp_path / f"killed in {whose}"
         ended = run_to_end(mpi.command(3, program, whose, did))
@@ -96,9 +96,7 @@ def test_a_rank_short_of_memory_is_not_alone_with_it(
 ) -> None:
     machine = tmp_path / "machine"
     machine.write_text(MACHINE.format(host=gethostname()))
-    program = with_collectives(
-        mpi, PROGRAMS / "collectives/short_of_memory.c", tmp_path
-    )
+    program = with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
     # The first two are there before anything is said to other ranks.
     said = run(
         mpi.command(3, program, 2),
@@ -110,12 +108,8 @@ def test_a_rank_short_of_memory_is_not_alone_with_it(
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_what_cannot_be_set_up_ends_a_program_that_returns_no_errors(
-    mpi: Mpi, tmp_path: Path
-) -> None:
-    program = with_collectives(
-        mpi, PROGRAMS / "collectives/short_of_memory.c", tmp_path
-    )
+def test_what_cannot_be_set_up_ends_a_program_that_returns_no_errors(mpi: Mpi) -> None:
+    program = with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
     ended = run_to_end(mpi.command(3, program, 0))
     assert ended.returncode != 0
     assert "the communicator cannot be set up" in ended.stderr

@@ -6,14 +6,18 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from built_libraries import ROOT, cmake, installed, run, with_collectives
-from recorded import MPICH, OPEN_MPI_4
+from built_libraries import cmake, installed
+from built_programs import ROOT, compiled, run
+from recorded import MPICH, OPEN_MPI_4, need
 
 APP = ROOT / "apps" / "overlap"
 
 
-def test_matrices_are_transposed(tmp_path: Path) -> None:
-    program = with_collectives(MPICH, APP / "overlap.c", tmp_path)
+def test_matrices_are_transposed() -> None:
+    prefix, compiler = installed(MPICH), need(MPICH.compilers[".c"], MPICH.install)
+    words = ["pkg-config", "--cflags", "--libs", "topoloom-collective"]
+    flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
+    program = compiled("overlap", [compiler, APP / "overlap.c", *flags])
     for ranks, rows in ((1, 2), (3, 6)):
         said = run(MPICH.command(ranks, program, rows))
         assert said.startswith(
@@ -28,6 +32,6 @@ def test_matrices_are_transposed(tmp_path: Path) -> None:
 
 
 def test_cmake_builds_it(tmp_path: Path) -> None:
-    prefix, build = installed(OPEN_MPI_4, tmp_path), tmp_path / "build"
+    prefix, build = installed(OPEN_MPI_4), tmp_path / "build"
     cmake(APP, build, OPEN_MPI_4, f"-DCMAKE_PREFIX_PATH={prefix}")
     assert "verified" in run(OPEN_MPI_4.command(2, build / "overlap", 4))

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from built_libraries import run, with_collectives
+from built_libraries import with_collectives
+from built_programs import run
 from recorded import MPIS, PROGRAMS, Mpi
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_started_collectives_allocate_nothing(mpi: Mpi, tmp_path: Path) -> None:
+def test_started_collectives_allocate_nothing(mpi: Mpi) -> None:
     source = PROGRAMS / "collectives/allocations.c"
-    program = with_collectives(mpi, source, tmp_path)
+    program = with_collectives(mpi, source)
     for ranks in (1, 3):
         printed = run(mpi.command(ranks, program))
         counts = re.search(r"(\d+) allocations when made, (\d+) later", printed)

@@ -25,10 +25,9 @@ Answers = Callable[[Mpi], list[str]]
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+def program() -> Programs:
     """Compile the program once for each MPI."""
-    folder = tmp_path_factory.mktemp("replaced")
-    return cache(lambda mpi: built(mpi, REPLACED / "replaced.c", folder))
+    return cache(lambda mpi: built(mpi, REPLACED / "replaced.c"))
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +43,7 @@ def theirs(program: Programs) -> Answers:
     return run_once
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_answers_are_those_of_mpi(mpi: Mpi, program: Programs, theirs: Answers) -> None:
     assert len(theirs(mpi)) > RANKS * 60
@@ -63,20 +63,18 @@ def test_answers_are_those_of_mpi(mpi: Mpi, program: Programs, theirs: Answers) 
 )
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_on_one_host_calls_stay_mpis_unless_the_user_wants_ours(
-    mpi: Mpi, setting: str, ours: bool, tmp_path: Path
+    mpi: Mpi, setting: str, ours: bool
 ) -> None:
-    program = built(mpi, REPLACED / "messages.c", tmp_path)
+    program = built(mpi, REPLACED / "messages.c")
     (line,) = answers(run(mpi, setting, program))
     messages, of_ranks = line.split(" messages, sum ")
     assert (int(messages) > 0) == ours
     assert int(of_ranks) == sum(range(RANKS))
 
 
-def test_forms_with_large_counts_are_served_where_little_is_sent(
-    tmp_path: Path,
-) -> None:
+def test_forms_with_large_counts_are_served_where_little_is_sent() -> None:
     """By which mpi4py makes all calls where MPI has them."""
-    program = built(MPICH, REPLACED / "messages.c", tmp_path)
+    program = built(MPICH, REPLACED / "messages.c")
     for schedule, ours in (
         ("recursive-doubling(fold=even)", True),
         ("two-trees", False),
@@ -88,11 +86,9 @@ def test_forms_with_large_counts_are_served_where_little_is_sent(
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_communicator_with_the_handle_of_a_freed_one_is_another(
-    mpi: Mpi, tmp_path: Path
-) -> None:
+def test_a_communicator_with_the_handle_of_a_freed_one_is_another(mpi: Mpi) -> None:
     """What stays MPI's is remembered by handle: those of one process, not of all."""
-    program = built(mpi, REPLACED / "reused.c", tmp_path)
+    program = built(mpi, REPLACED / "reused.c")
     ours = run(mpi, "schedule=ring", program)
     assert all(line.endswith("reused, right") for line in answers(ours))
     assert any(not line.startswith("0 ") for line in answers(ours))
@@ -101,8 +97,8 @@ def test_a_communicator_with_the_handle_of_a_freed_one_is_another(
 
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_programs_in_fortran_are_served(mpi: Mpi, source: str, tmp_path: Path) -> None:
-    program = built(mpi, REPLACED / source, tmp_path)
+def test_programs_in_fortran_are_served(mpi: Mpi, source: str) -> None:
+    program = built(mpi, REPLACED / source)
     ours = run(mpi, "", program)
     assert answers(ours) == answers(run(mpi, None, program))
     assert len(reports(ours)) == 3

@@ -22,8 +22,8 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 
 @pytest.fixture
-def persistent(mpi: Mpi, tmp_path: Path) -> Path:
-    return built(mpi, REPLACED / "persistent.c", tmp_path)
+def persistent(mpi: Mpi) -> Path:
+    return built(mpi, REPLACED / "persistent.c")
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_without_threads_of_the_program_they_stay_mpis(
     assert answers(done) == ["0 wrong, theirs"]
 
 
-def test_where_mpi_would_not_notice_their_end_they_stay_mpis(tmp_path: Path) -> None:
-    program = built(MPICH, REPLACED / "persistent.c", tmp_path)
+def test_where_mpi_would_not_notice_their_end_they_stay_mpis() -> None:
+    program = built(MPICH, REPLACED / "persistent.c")
     done = run(MPICH, f"{DOUBLING};progress=1", program, "multiple", "unseen", 3)
     assert answers(done) == ["0 wrong, theirs"]
 

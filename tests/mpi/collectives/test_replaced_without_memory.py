@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from own_process import topoloom
 from recorded import MPICH, OPEN_MPI_4, Mpi, built
@@ -30,10 +28,8 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_a_communicator_is_served_on_all_ranks_or_none(
-    mpi: Mpi, setting: str, tmp_path: Path
-) -> None:
-    program = built(mpi, REPLACED / "short_of_memory.c", tmp_path)
+def test_a_communicator_is_served_on_all_ranks_or_none(mpi: Mpi, setting: str) -> None:
+    program = built(mpi, REPLACED / "short_of_memory.c")
     (line,) = answers(run(mpi, setting, program, "setup"))
     failures, given_up, *wrong = (int(words.split()[0]) for words in line.split(", "))
     assert failures >= given_up > 10
@@ -41,10 +37,8 @@ def test_a_communicator_is_served_on_all_ranks_or_none(
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_a_rank_that_cannot_choose_says_so(
-    mpi: Mpi, setting: str, tmp_path: Path
-) -> None:
-    program = built(mpi, REPLACED / "short_of_memory.c", tmp_path)
+def test_a_rank_that_cannot_choose_says_so(mpi: Mpi, setting: str) -> None:
+    program = built(mpi, REPLACED / "short_of_memory.c")
     for allocations in (1, 500):  # while it finds out whether ours gains, and after
         done = run(mpi, setting, program, "call", allocations)
         assert done.returncode != 0

@@ -20,8 +20,8 @@ ours = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 
 
 @pytest.fixture
-def started(mpi: Mpi, tmp_path: Path) -> Path:
-    return built(mpi, REPLACED / "started.c", tmp_path)
+def started(mpi: Mpi) -> Path:
+    return built(mpi, REPLACED / "started.c")
 
 
 @ours
@@ -72,7 +72,7 @@ def test_calls_stay_mpis_where_a_thread_would_notice_them_too_late(
     assert "3 nodes of torus:3,bandwidth=1GB/s, placed by a file" in short.stderr
     long = run(mpi, setting, started, "multiple", "unseen", 5, 100_000)
     assert answers(long) == ["0 wrong, ours"]
-    blocking = built(mpi, REPLACED / "messages.c", tmp_path)
+    blocking = built(mpi, REPLACED / "messages.c")
     (line,) = answers(run(mpi, setting, blocking))
     assert not line.startswith("0 messages")
 
@@ -95,8 +95,8 @@ def test_a_call_that_does_not_block_sets_nothing_up(mpi: Mpi, started: Path) -> 
     "what",
     ["nulls", "truncated", "faults", "attributes", "again", "fortran", "leaving"],
 )
-def test_odd_programs_run_as_with_mpis_own(mpi: Mpi, what: str, tmp_path: Path) -> None:
-    program = built(mpi, REPLACED / "odd_starts.c", tmp_path)
+def test_odd_programs_run_as_with_mpis_own(mpi: Mpi, what: str) -> None:
+    program = built(mpi, REPLACED / "odd_starts.c")
     schedule = "bruck" if what in ("attributes", "again") else "binomial"
     if what in ("nulls", "faults", "fortran", "leaving"):
         schedule = "recursive-doubling(fold=even)"
@@ -106,13 +106,14 @@ def test_odd_programs_run_as_with_mpis_own(mpi: Mpi, what: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("source", ["started_f08.F90", "started_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_programs_in_fortran_are_served(mpi: Mpi, source: str, tmp_path: Path) -> None:
-    program = built(mpi, REPLACED / source, tmp_path)
+def test_programs_in_fortran_are_served(mpi: Mpi, source: str) -> None:
+    program = built(mpi, REPLACED / source)
     done = run(mpi, "schedule=ring;progress=1", program)
     assert answers(done) == answers(run(mpi, None, program))
     assert len(reports(done)) == 1
 
 
+@pytest.mark.every_mpi
 @ours
 def test_errors_are_those_of_mpi(mpi: Mpi, started: Path) -> None:
     words = [started, "multiple", "wrong", "root", "count", "op", "communicator"]

@@ -5,23 +5,19 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
-from built_libraries import run, with_collectives
+from built_libraries import with_collectives
+from built_programs import run
 from recorded import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
 THREADS = PROGRAMS / "collectives/threads.c"
 
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
-def threads(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> list[str]:
+def threads(request: pytest.FixtureRequest) -> list[str]:
     mpi: Mpi = request.param
-    program = with_collectives(
-        mpi, THREADS, tmp_path_factory.mktemp(mpi.name), "-pthread"
-    )
+    program = with_collectives(mpi, THREADS, "-pthread")
     return mpi.command(4, program)
 
 
@@ -47,9 +43,9 @@ def test_a_communicator_is_set_up_once_whoever_goes_on_with_it(
     assert said == "0 wrong\n"
 
 
-def test_a_program_with_one_thread_goes_on_by_tests(tmp_path: Path) -> None:
+def test_a_program_with_one_thread_goes_on_by_tests() -> None:
     source = PROGRAMS / "collectives/repeated.c"
-    program = with_collectives(OPEN_MPI_4, source, tmp_path)
+    program = with_collectives(OPEN_MPI_4, source)
     done = subprocess.run(
         OPEN_MPI_4.command(2, program, 8, 3),
         capture_output=True,
@@ -63,10 +59,11 @@ def test_a_program_with_one_thread_goes_on_by_tests(tmp_path: Path) -> None:
     )
 
 
-def test_the_thread_sanitizer_finds_nothing(tmp_path: Path) -> None:
+@pytest.mark.full
+def test_the_thread_sanitizer_finds_nothing() -> None:
     # MPICH itself does not survive it.
     program = with_collectives(
-        OPEN_MPI_4, THREADS, tmp_path, everywhere="-g -pthread -fsanitize=thread"
+        OPEN_MPI_4, THREADS, everywhere="-g -pthread -fsanitize=thread"
     )
     variables = {
         "TOPOLOOM_COLLECTIVES": "progress=1;schedule=bruck",

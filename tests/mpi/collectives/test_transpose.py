@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from built_libraries import ROOT, run, with_collectives
+from built_libraries import with_collectives
+from built_programs import ROOT, run
 from recorded import MPICH, SIMGRID, built
 from simulated_hosts import hosts_options
 
@@ -17,8 +18,8 @@ from topoloom.schedules.call_trace import load_traces
 SOURCE = ROOT / "apps/transpose/transpose.c"
 
 
-def test_matrices_are_transposed(tmp_path: Path) -> None:
-    program = built(MPICH, SOURCE, tmp_path)
+def test_matrices_are_transposed() -> None:
+    program = built(MPICH, SOURCE)
     assert "3 ranks, blocks of 200 bytes" in run(MPICH.command(3, program, 5, 4))
     assert run(MPICH.command(3, program, 5, 3)).endswith("; 0 wrong\n")
 
@@ -27,7 +28,7 @@ def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
     renamed = tmp_path / "renamed.h"
     renamed.write_text("#define MPI_Alltoall topoloom_alltoall\n")
     headers = ["-include", "topoloom_collective.h", "-include", renamed]
-    ours = with_collectives(SIMGRID, SOURCE, tmp_path, *headers)
+    ours = with_collectives(SIMGRID, SOURCE, *headers)
     options = hosts_options(tmp_path, 16, SETTINGS)
 
     def microseconds(program: Path, **variables: str) -> float:
@@ -37,7 +38,7 @@ def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
         assert found is not None
         return float(found[1])
 
-    theirs = microseconds(built(SIMGRID, SOURCE, tmp_path))
+    theirs = microseconds(built(SIMGRID, SOURCE))
     setting = "schedule=bruck(radix=4)"
     assert microseconds(ours, TOPOLOOM_COLLECTIVES=setting) < 0.6 * theirs
     trace = tmp_path / "calls.jsonl"

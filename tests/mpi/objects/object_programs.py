@@ -6,16 +6,17 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from built_libraries import ROOT, core_library, run, with_library
+from built_libraries import core_library, with_library
+from built_programs import ROOT, compiled
 from recorded import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "objects"
 OBJECTS = ROOT / "mpi" / "objects"
 
 
-def with_objects(mpi: Mpi, source: Path, folder: Path) -> Path:
+def with_objects(mpi: Mpi, source: Path) -> Path:
     """Compile a program with the library."""
-    return with_library(mpi, "objects", source, folder)
+    return with_library(mpi, "objects", source)
 
 
 def flags() -> list[str]:
@@ -26,25 +27,21 @@ def compiler(mpi: Mpi) -> str:
     return need(mpi.compilers[".cpp"], mpi.install)
 
 
-def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
+def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     """Compile a program together with the library under a sanitizer."""
-    program = folder / f"{source.stem}.{sanitizer}"
     rooms = OBJECTS.parent / "errors", OBJECTS.parent / "stream"
     words = ["-g", f"-fsanitize={sanitizer}", *(f"-I{room}" for room in rooms)]
     words.append(f"-I{ROOT / 'core/topoloom/capi'}")
-    errors = []
     c_compiler = need(mpi.compilers[".c"], mpi.install)
-    for file in sorted(rooms[0].glob("*.c")):
-        errors.append(folder / f"{file.stem}.{sanitizer}.o")
-        run([c_compiler, *words, "-c", file, "-o", errors[-1]])
-    library = folder / "objects.cpp"  # in one file, which is quicker
-    names = sorted(OBJECTS.glob("*.cpp"))
-    library.write_text("".join(f'#include "{name}"\n' for name in names))
-    sources = [source, *errors, library]
+    errors = [
+        compiled(f"{file.stem}.o", [c_compiler, *words, "-c", file])
+        for file in sorted(rooms[0].glob("*.c"))
+    ]
     core = core_library()
     linked = [core, f"-Wl,-rpath,{core.parent}"]
-    run([compiler(mpi), *flags(), *words, *sources, "-o", program, *linked])
-    return program
+    sources = [source, *errors, *sorted(OBJECTS.glob("*.cpp"))]
+    name = f"{source.stem}.{sanitizer}"
+    return compiled(name, [compiler(mpi), *flags(), *words, *sources, *linked])
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:

@@ -19,8 +19,8 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 
 @pytest.fixture(scope="module")
-def flood(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return with_objects(mpi, SOURCES / "flood.cpp", tmp_path_factory.mktemp(mpi.name))
+def flood(mpi: Mpi) -> Path:
+    return with_objects(mpi, SOURCES / "flood.cpp")
 
 
 def held(mpi: Mpi, ranks: int, *words: object) -> int:
@@ -48,8 +48,8 @@ def test_methods_that_wait_for_each_other_in_a_circle_exceed_it(
     assert bound < held(mpi, 3, flood, "circle", bound, 2000) <= 3 * 2000 * MESSAGE
 
 
-def test_moving_objects_need_little(mpi: Mpi, tmp_path: Path) -> None:
-    program = with_objects(mpi, SOURCES / "traffic.cpp", tmp_path)
+def test_moving_objects_need_little(mpi: Mpi) -> None:
+    program = with_objects(mpi, SOURCES / "traffic.cpp")
     done = run_to_end(mpi.command(3, program, 2000, "ordered", 24, 8192))
     assert said(done).startswith("right: ")
 
@@ -61,8 +61,8 @@ def test_moving_objects_need_little(mpi: Mpi, tmp_path: Path) -> None:
         ("waits", "no word of the end comes from"),
     ],
 )
-def test_a_rank_that_stops_is_named(which: str, words: str, tmp_path: Path) -> None:
-    program = with_objects(MPICH, SOURCES / "silence.cpp", tmp_path)
+def test_a_rank_that_stops_is_named(which: str, words: str) -> None:
+    program = with_objects(MPICH, SOURCES / "silence.cpp")
     done = run_to_end(MPICH.command(3, program, which))
     assert done.returncode != 0
     line = f"topoloom: topoloom_objects: rank 0 has waited for 0.5 s: {words} rank 2"

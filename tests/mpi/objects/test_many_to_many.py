@@ -22,8 +22,8 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 
 @pytest.fixture(scope="module")
-def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return with_objects(mpi, SOURCE, tmp_path_factory.mktemp(mpi.name))
+def program(mpi: Mpi) -> Path:
+    return with_objects(mpi, SOURCE)
 
 
 # Fewer objects than ranks leave ranks without any.
@@ -41,7 +41,7 @@ def test_moving_objects_get_combined_messages_once(
 
 
 def test_they_travel_between_simulated_hosts(tmp_path: Path) -> None:
-    program = with_objects(SIMGRID, SOURCE, tmp_path)
+    program = with_objects(SIMGRID, SOURCE)
     settings = {"smpi/simulate-computation": "no", "smpi/test": "1e-6"}
     words = hosts_options(tmp_path, 14, settings)  # whose mesh has holes
     for strategy in ("mesh", "grid", "hypercube"):
@@ -64,8 +64,8 @@ def test_a_fence_switches_from_mesh_to_direct_at_alpha_over_beta(
         assert strategy == ("mesh" if float(seen) < ALPHA / BETA else "direct")
 
 
-def test_an_object_that_is_not_done_is_an_error(tmp_path: Path) -> None:
-    program = with_objects(MPICH, SOURCES / "mistakes.cpp", tmp_path)
+def test_an_object_that_is_not_done_is_an_error() -> None:
+    program = with_objects(MPICH, SOURCES / "mistakes.cpp")
     done = run_to_end(MPICH.command(2, program, "done"))
     assert done.returncode != 0
     assert "in a many-to-many of " in done.stderr

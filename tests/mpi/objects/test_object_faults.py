@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from object_programs import SOURCES, said, with_objects
 from recorded import MPICH, run_to_end
 
@@ -33,8 +31,8 @@ ENDS = (
 )
 
 
-def test_faults_are_known_everywhere_and_leave_nothing_behind(tmp_path: Path) -> None:
-    program = with_objects(MPICH, SOURCES / "faults.cpp", tmp_path)
+def test_faults_are_known_everywhere_and_leave_nothing_behind() -> None:
+    program = with_objects(MPICH, SOURCES / "faults.cpp")
     lines = said(run_to_end(MPICH.command(2, program))).splitlines()
     for wanted in LINES:
         assert any(line.startswith(wanted) for line in lines), wanted
@@ -44,8 +42,8 @@ def test_faults_are_known_everywhere_and_leave_nothing_behind(tmp_path: Path) ->
     assert not [line for line in lines if line.startswith(("after both", "values"))]
 
 
-def test_a_refused_rebalance_is_one_line(tmp_path: Path) -> None:
-    program = with_objects(MPICH, SOURCES / "mistakes.cpp", tmp_path)
+def test_a_refused_rebalance_is_one_line() -> None:
+    program = with_objects(MPICH, SOURCES / "mistakes.cpp")
     done = run_to_end(MPICH.command(4, program, "policy"))
     assert done.returncode != 0
     assert done.stderr.count("topoloom: topoloom_objects: ") == 1

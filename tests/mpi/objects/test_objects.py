@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_libraries import ROOT
+from built_programs import ROOT
 from object_programs import SOURCES, compiler, flags, said, sanitized, with_objects
 from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
@@ -15,58 +15,52 @@ from simulated_hosts import hosts_options
 from topoloom.graphs.graph_file import load_graph
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Give a folder for each MPI."""
-    return {
-        mpi.name: tmp_path_factory.mktemp(mpi.name)
-        for mpi in (MPICH, OPEN_MPI_4, SIMGRID)
-    }
-
-
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_groups_priorities_and_phases(mpi: Mpi, folders: dict[str, Path]) -> None:
-    program = with_objects(mpi, SOURCES / "cases.cpp", folders[mpi.name])
+def test_groups_priorities_and_phases(mpi: Mpi) -> None:
+    program = with_objects(mpi, SOURCES / "cases.cpp")
     for ranks in (1, 3, 6):
         done = run_to_end(mpi.command(ranks, program))
         assert said(done) == "objects are right\n"
 
 
-def test_moving_objects_get_every_message_once_and_in_order(
-    folders: dict[str, Path],
-) -> None:
-    program = with_objects(MPICH, SOURCES / "traffic.cpp", folders[MPICH.name])
+def test_moving_objects_get_every_message_once_and_in_order() -> None:
+    program = with_objects(MPICH, SOURCES / "traffic.cpp")
     for order in ("ordered", "any"):
         done = run_to_end(MPICH.command(3, program, 10000, order))
         assert said(done).startswith("right: ")
 
 
-def test_objects_travel_between_simulated_hosts(
-    folders: dict[str, Path], tmp_path: Path
-) -> None:
-    program = with_objects(SIMGRID, SOURCES / "traffic.cpp", folders[SIMGRID.name])
+def test_objects_travel_between_simulated_hosts(tmp_path: Path) -> None:
+    program = with_objects(SIMGRID, SOURCES / "traffic.cpp")
     settings = {"smpi/simulate-computation": "no", "smpi/test": "1e-6"}
     words = hosts_options(tmp_path, 5, settings)
     done = run_to_end(SIMGRID.command(5, *words, program, 2000))
     assert said(done).startswith("right: ")
 
 
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "words", [("traffic.cpp", 3, 2000), ("many_to_many.cpp", 5, "hypercube", 16, 3, 3)]
+)
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
+def test_sanitizers_find_nothing(sanitizer: str, words: tuple[object, ...]) -> None:
     # Under ThreadSanitizer any program crashes in Debian's MPICH, when it has ended.
-    program = sanitized(OPEN_MPI_4, SOURCES / "traffic.cpp", tmp_path, sanitizer)
+    source, ranks, *arguments = words
+    program = sanitized(OPEN_MPI_4, SOURCES / str(source), sanitizer)
     variables = {
         "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
     }
-    done = run_to_end(OPEN_MPI_4.command(3, program, 2000), **variables)
+    command = OPEN_MPI_4.command(int(str(ranks)), program, *arguments)
+    done = run_to_end(command, **variables)
     assert said(done).startswith("right: ")
     assert "runtime error" not in done.stderr
 
 
 @pytest.fixture(scope="module")
-def mistaken(folders: dict[str, Path]) -> Path:
-    return with_objects(MPICH, SOURCES / "mistakes.cpp", folders[MPICH.name])
+def mistaken() -> Path:
+    return with_objects(MPICH, SOURCES / "mistakes.cpp")
 
 
 MISTAKES = {
@@ -123,10 +117,8 @@ def test_what_cannot_travel_does_not_compile(macro: str, words: str) -> None:
     assert words in done.stderr
 
 
-def test_loads_are_measured_and_objects_moved(
-    folders: dict[str, Path], tmp_path: Path
-) -> None:
-    program = with_objects(MPICH, SOURCES / "uneven.cpp", folders[MPICH.name])
+def test_loads_are_measured_and_objects_moved(tmp_path: Path) -> None:
+    program = with_objects(MPICH, SOURCES / "uneven.cpp")
     file = tmp_path / "measured.npz"
     assert said(run_to_end(MPICH.command(3, program, file))) == "rebalanced\n"
     graph = load_graph(file)
@@ -138,9 +130,9 @@ def test_loads_are_measured_and_objects_moved(
     assert min(load[:4]) > max(load[4:])
 
 
-def test_a_stencil_of_objects_is_as_a_serial_run(folders: dict[str, Path]) -> None:
+def test_a_stencil_of_objects_is_as_a_serial_run() -> None:
     source = ROOT / "apps" / "jacobi_objects" / "jacobi_objects.cpp"
-    program = with_objects(MPICH, source, folders[MPICH.name])
+    program = with_objects(MPICH, source)
     for words in (
         (2, 4, 8, 10, "round-robin", "greedy"),
         (3, 3, 4, 6, "random", "place"),
@@ -153,11 +145,9 @@ def test_a_stencil_of_objects_is_as_a_serial_run(folders: dict[str, Path]) -> No
         assert run_to_end(MPICH.command(3, program, *words)).returncode == 2
 
 
-def test_molecular_dynamics_has_the_energies_of_a_serial_run(
-    folders: dict[str, Path],
-) -> None:
+def test_molecular_dynamics_has_the_energies_of_a_serial_run() -> None:
     source = ROOT / "apps" / "molecular_dynamics" / "molecular_dynamics.cpp"
-    program = with_objects(MPICH, source, folders[MPICH.name])
+    program = with_objects(MPICH, source)
     for ranks, words in (
         (2, ("3x4x3", 2, 20, "bricks")),
         (3, ("3x3x3", 3, 10, "place", "torus:3")),

@@ -13,9 +13,8 @@ from topoloom.graphs.graph_file import load_graph
 
 
 @pytest.fixture(scope="module")
-def sections(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sections")
-    return with_objects(MPICH, SOURCES / "sections.cpp", folder)
+def sections() -> Path:
+    return with_objects(MPICH, SOURCES / "sections.cpp")
 
 
 @pytest.mark.parametrize("ranks", [1, 3, 5])

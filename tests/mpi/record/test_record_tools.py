@@ -7,7 +7,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recorded import MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, need, pairs
+from built_programs import compiled
+from recorded import (
+    MPICH,
+    MPIS,
+    OPEN_MPI_4,
+    OPEN_MPI_5,
+    PROGRAMS,
+    Mpi,
+    built,
+    need,
+    pairs,
+)
 
 from topoloom.graphs.profile import Profile
 from topoloom.preload.record import record
@@ -23,22 +34,19 @@ ROMIO = {
 }
 
 
-def compiled(mpi: Mpi, *words: object) -> None:
-    compiler = need(mpi.compilers[".c"], mpi.install)
-    subprocess.run([compiler, "-O1", *map(str, words)], check=True)
-
-
-def with_tool(mpi: Mpi, place: str, chained: bool, folder: Path) -> list[str]:
+def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
     """Build the program and the tool; the words that start both."""
-    program, tool = folder / "program", folder / "libtool.so"
+    compiler = need(mpi.compilers[".c"], mpi.install)
     source, flags = UNUSUAL / "tool.c", ["-DCHAINED"] if chained else []
-    compiled(mpi, *flags, "-shared", "-fPIC", source, "-o", tool)
+    words = [compiler, "-O1", *flags, "-shared", "-fPIC", source]
+    tool = compiled("libtool.so", words)
     more: list[object] = []
     if place == "linked":
-        more = [tool, f"-Wl,-rpath,{folder}"]
+        more = [tool, f"-Wl,-rpath,{tool.parent}"]
     elif place == "inside":
         more = [*flags, source]
-    compiled(mpi, UNUSUAL / "passes.c", *more, "-ldl", "-o", program)
+    passes = UNUSUAL / "passes.c"
+    program = compiled("passes", [compiler, "-O1", passes, *more, "-ldl"])
     preload = {"behind": f"$LD_PRELOAD:{tool}", "before": f"{tool}:$LD_PRELOAD"}
     if place not in preload:
         return [str(program)]
@@ -54,7 +62,7 @@ def printed(command: list[str]) -> str:
 def recorded_beside(command: list[str], folder: Path) -> tuple[Profile, str]:
     file = folder / "printed"
     with file.open("w") as stream:
-        profile = record(command, folder=folder, timeout=60, stdout=stream)
+        profile = record(command, folder=folder, timeout=600, stdout=stream)
     return profile, file.read_text()
 
 
@@ -64,7 +72,7 @@ def recorded_beside(command: list[str], folder: Path) -> tuple[Profile, str]:
 def test_a_tool_sees_every_call_and_the_recorder_too(
     mpi: Mpi, place: str, chained: bool, tmp_path: Path
 ) -> None:
-    command = mpi.command(4, *with_tool(mpi, place, chained, tmp_path))
+    command = mpi.command(4, *with_tool(mpi, place, chained))
     expected = printed(command)
     assert "tool: 3 received" in expected
     profile, told = recorded_beside(command, tmp_path)
@@ -78,11 +86,10 @@ def test_a_tool_sees_every_call_and_the_recorder_too(
 def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = tmp_path / "program"
-    compiled(mpi, UNUSUAL / "passes.c", "-o", program)
+    program = built(mpi, UNUSUAL / "passes.c")
     launcher, *words = mpi.command(4, program, tmp_path / "file")
     command = [launcher, *ROMIO[mpi.name], *words]
-    profile = record(command, folder=tmp_path, timeout=60)
+    profile = record(command, folder=tmp_path, timeout=600)
     assert (tmp_path / "file").stat().st_size == 400
     assert pairs(profile.point_to_point()) == PASSED
     assert not len(profile.records)
@@ -92,8 +99,7 @@ def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     eztrace = need("eztrace", "apt-get install eztrace")
-    program = tmp_path / "program"
-    compiled(mpi, UNUSUAL / "passes.c", "-o", program)
+    program = built(mpi, UNUSUAL / "passes.c")
 
     def traced(name: str) -> list[str]:
         words = [eztrace, "-t", mpi.name, "-o", tmp_path / name, program]
@@ -104,7 +110,7 @@ def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
         return sorted(file.relative_to(folder) for file in folder.rglob("*.evt"))
 
     printed(traced("alone"))
-    profile = record(traced("beside"), folder=tmp_path, timeout=60)
+    profile = record(traced("beside"), folder=tmp_path, timeout=600)
     assert len(traces("alone")) >= 4
     assert traces("beside") == traces("alone")
     # It comes before the recorder, and sends messages of its own.

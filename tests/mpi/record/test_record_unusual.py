@@ -53,15 +53,15 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 
 @pytest.fixture
-def odd_ends(mpi: Mpi, tmp_path: Path) -> Path:
-    return built(mpi, UNUSUAL / "odd_ends.c", tmp_path)
+def odd_ends(mpi: Mpi) -> Path:
+    return built(mpi, UNUSUAL / "odd_ends.c")
 
 
 @pytest.mark.parametrize("how", ENDS)
 def test_whatever_ends_a_rank_is_told_and_all_counts_are_kept(
     mpi: Mpi, how: str, odd_ends: Path, tmp_path: Path
 ) -> None:
-    profile = record(mpi.command(3, odd_ends, how), folder=tmp_path, timeout=60)
+    profile = record(mpi.command(3, odd_ends, how), folder=tmp_path, timeout=600)
     assert profile.exit_status
     assert profile.ends == {ENDS[how]: [1]}
     assert profile.partial == [0, 1, 2]
@@ -71,9 +71,9 @@ def test_whatever_ends_a_rank_is_told_and_all_counts_are_kept(
 @pytest.mark.parametrize("mpi", [*MPIS, MPICH_5], ids=by_name)
 @pytest.mark.parametrize("how", ["error", "receive"])
 def test_a_fatal_error_of_mpi_is_told(mpi: Mpi, how: str, tmp_path: Path) -> None:
-    program = built(mpi, UNUSUAL / "odd_ends.c", tmp_path)
+    program = built(mpi, UNUSUAL / "odd_ends.c")
     command = mpi.command(3, program, how)
-    profile = record(command, folder=tmp_path, timeout=60)
+    profile = record(command, folder=tmp_path, timeout=600)
     assert profile.ends == {"ended by MPI, for an error that it printed": [1]}
     assert pairs(profile.point_to_point()) == RING
     assert profile.exit_status  # with Hydra sometimes that of a rank it killed
@@ -87,13 +87,13 @@ def test_no_program_sees_the_error_handler_that_waits_for_fatal_errors(
 
 
 def test_mpich_that_kills_a_rank_leaves_nothing_but_marks(tmp_path: Path) -> None:
-    program = built(MPICH, UNUSUAL / "odd_ends.c", tmp_path)
+    program = built(MPICH, UNUSUAL / "odd_ends.c")
     told = nothing(MPICH.command(3, program, "kill"), tmp_path)
     assert "3 of 3 ranks reached MPI_Init, but were killed (SIGKILL)" in told
 
 
 def test_a_killed_rank_is_told_from_one_that_never_started(tmp_path: Path) -> None:
-    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
+    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
     profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)
     # mpirun then kills the others, which may have no time to write what they sent.
     assert 1 in profile.missing
@@ -130,7 +130,7 @@ def test_the_time_limit_does_not_wake_a_program_into_going_on(
 def test_counting_goes_on_after_a_call_that_was_left_by(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, UNUSUAL / "jumps.cpp", tmp_path)
+    program = built(mpi, UNUSUAL / "jumps.cpp")
     profile = recorded(mpi, 3, program, how, folder=tmp_path)
     expected = {pair: (3 * size, 3 * count) for pair, (size, count) in RING.items()}
     assert pairs(profile.point_to_point()) == expected
@@ -149,8 +149,8 @@ def test_counting_goes_on_after_a_call_that_was_left_by(
 def test_a_spawned_program_does_not_replace_its_parent(
     mpi: Mpi, child: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, UNUSUAL / "spawns.c", tmp_path)
-    profile = record(mpi.command(2, program, child), folder=tmp_path, timeout=60)
+    program = built(mpi, UNUSUAL / "spawns.c")
+    profile = record(mpi.command(2, program, child), folder=tmp_path, timeout=600)
     assert profile.rank_count == 2
     assert not profile.partial
     assert pairs(profile.point_to_point()) == {(0, 1): (10, 1), (1, 0): (10, 1)}
@@ -158,8 +158,8 @@ def test_a_spawned_program_does_not_replace_its_parent(
 
 
 @pytest.mark.parametrize("mpi", SPAWNING, ids=by_name)
-def test_reorder_leaves_spawned_programs_alone(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, UNUSUAL / "spawns.c", tmp_path)
+def test_reorder_leaves_spawned_programs_alone(mpi: Mpi) -> None:
+    program = built(mpi, UNUSUAL / "spawns.c")
     done = topoloom("reorder", "--", *mpi.command(2, program, "finalize"))
     assert done.returncode == 0, done.stderr
     ours = [line for line in done.stderr.splitlines() if "topoloom" in line]
@@ -172,7 +172,7 @@ def test_reorder_leaves_spawned_programs_alone(mpi: Mpi, tmp_path: Path) -> None
 def test_two_programs_are_refused_however_they_end(
     first: str, second: str, tmp_path: Path
 ) -> None:
-    program = built(MPICH, UNUSUAL / "odd_ends.c", tmp_path)
+    program = built(MPICH, UNUSUAL / "odd_ends.c")
     script = tmp_path / "job.sh"
     lines = [" ".join(MPICH.command(2, program, how)) for how in (first, second)]
     script.write_text("#!/bin/sh\n" + "\n".join(lines) + "\n")
@@ -183,13 +183,13 @@ def test_two_programs_are_refused_however_they_end(
 
 def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
     with pytest.raises(NothingRecorded) as caught:
-        record(command, mpicc=mpicc, folder=folder, timeout=60)
+        record(command, mpicc=mpicc, folder=folder, timeout=600)
     return str(caught.value)
 
 
 def test_why_nothing_was_recorded_is_told(tmp_path: Path) -> None:
     """One cause after another, each with a program of its own."""
-    ends = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
+    ends = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
     early = nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
     assert "(exit status 3): the command failed before MPI_Init" in early
     assert "loaded into odd_ends.openmpi, which did not call MPI_Init" in early
@@ -205,7 +205,7 @@ def test_why_nothing_was_recorded_is_told(tmp_path: Path) -> None:
     with pytest.raises(Error, match="if it is one of PyTorch, add --torch"):
         record([sys.executable, "-c", "pass"], folder=tmp_path)
 
-    sessions = built(OPEN_MPI_5, PROGRAMS / "sessions.c", tmp_path)
+    sessions = built(OPEN_MPI_5, PROGRAMS / "sessions.c")
     alone = nothing(OPEN_MPI_5.command(2, sessions), tmp_path)
     assert "uses MPI sessions alone" in alone
 
@@ -228,11 +228,11 @@ def mpi_library() -> str:
 def test_a_folder_with_a_space_works_and_a_cache_with_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c", tmp_path)
+    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
     spaced = tmp_path / "a b:c"
     spaced.mkdir()
     for mpi in (OPEN_MPI_4, MPICH, OPEN_MPI_5):
-        program = built(mpi, UNUSUAL / "odd_ends.c", tmp_path)
+        program = built(mpi, UNUSUAL / "odd_ends.c")
         profile = recorded(mpi, 3, program, "atexit", folder=spaced)
         assert pairs(profile.point_to_point()) == RING
     monkeypatch.setenv("XDG_CACHE_HOME", str(spaced))

@@ -18,7 +18,7 @@ from topoloom.tasks.run import Job, record_job
 def test_notes_are_kept_where_the_graph_cannot_be_made(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = str(built(mpi, PROGRAMS / "ring.c", tmp_path))
+    program = str(built(mpi, PROGRAMS / "ring.c"))
     monkeypatch.chdir(tmp_path)
 
     def lack_memory(profile: Profile, collectives: str) -> None:

@@ -33,12 +33,9 @@ def ranks_of(done: subprocess.CompletedProcess[str]) -> list[int]:
 @pytest.fixture(
     scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: str(mpi.name)
 )
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
+def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     mpi: Mpi = request.param
-    folder = tmp_path_factory.mktemp(mpi.name)
-    return mpi, with_reordering(mpi, PROGRAMS / "remap_ranks.c", folder)
+    return mpi, with_reordering(mpi, PROGRAMS / "remap_ranks.c")
 
 
 def ordered(
@@ -50,6 +47,7 @@ def ordered(
     )
 
 
+@pytest.mark.every_mpi
 @pytest.mark.parametrize("vector", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
 def test_a_vector_becomes_a_communicator(
     job: tuple[Mpi, Path], vector: list[int], tmp_path: Path
@@ -153,10 +151,12 @@ SLOW_ACROSS = Speeds(1, 1000, 8000), Speeds(4, 250, 2000)
 ONE_CHANNEL = Speeds(1, 1000, 1000), Speeds(2, 990, 4000)
 
 
-@pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("simgrid")
-    return with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c", folder)
+@pytest.fixture
+def simulated(tmp_path: Path) -> Path:
+    """Build for SimGrid; give the program in a folder to write into."""
+    program = tmp_path / "remap_ranks"
+    program.symlink_to(with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c"))
+    return program
 
 
 def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:

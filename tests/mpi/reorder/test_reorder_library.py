@@ -6,7 +6,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from built_libraries import cmake, installed, run
+from built_libraries import cmake, installed
+from built_programs import run
 from recorded import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
 from reordered import number, said, under_switches
 
@@ -43,7 +44,7 @@ def check_program(mpi: Mpi, program: Path) -> None:
 def test_cmake_finds_it(tmp_path: Path) -> None:
     mpi = MPICH
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(programs=PROGRAMS))
-    build, prefix = tmp_path / "build", installed(mpi, tmp_path)
+    build, prefix = tmp_path / "build", installed(mpi)
     cmake(tmp_path, build, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
     for program in ("c_program", "cxx_program", "fortran_program"):
         check_program(mpi, build / program)
@@ -60,7 +61,7 @@ def test_cmake_finds_it(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode != 0
     line = "it was built for MPICH, and this program is for Open MPI: set"
@@ -73,7 +74,7 @@ def test_cmake_finds_it(tmp_path: Path) -> None:
 
 def test_pkg_config_finds_it(tmp_path: Path) -> None:
     mpi = OPEN_MPI_4
-    prefix, program = installed(mpi, tmp_path), tmp_path / "program"
+    prefix, program = installed(mpi), tmp_path / "program"
     for source, package in (
         ("reorder_f90.F90", "topoloom-mpi-fortran"),
         ("reorder_pairs.cpp", "topoloom-mpi"),

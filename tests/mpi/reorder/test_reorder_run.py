@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from built_programs import NAP, compiled
 from own_process import topoloom
 from recorded import MPICH, PROGRAMS
 from several_hosts import SeveralHosts
@@ -32,13 +33,10 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
     return topoloom("reorder", *words)
 
 
-def stencil(several_hosts: SeveralHosts, folder: Path) -> list[str]:
+def stencil(several_hosts: SeveralHosts) -> list[str]:
     """Build a command of eight ranks dealt out to four hosts, one after the other."""
-    program = folder / "stencil"
-    compiler = several_hosts.mpi.mpicc
-    subprocess.run(
-        [compiler, "-w", PROGRAMS / "stencil_hosts.c", "-o", program], check=True
-    )
+    words = [several_hosts.mpi.mpicc, "-w", PROGRAMS / "stencil_hosts.c", NAP]
+    program = compiled("stencil", words)
     if several_hosts.mpi.is_hydra:
         hosts = ["-hosts", HOSTS.replace(",", ":1,") + ":1"]
     else:
@@ -53,7 +51,7 @@ def test_neighbors_come_to_one_host(
     folder = tmp_path / "with,comma"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    command = stencil(several_hosts, tmp_path)
+    command = stencil(several_hosts)
     # A ring of eight: rank i is on host i mod 4, so all 16 messages leave their host.
     learned = run("--", *command)
     assert learned.returncode == 0, learned.stderr

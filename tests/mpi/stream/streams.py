@@ -6,7 +6,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from built_libraries import ROOT, run, with_library
+from built_libraries import with_library
+from built_programs import ROOT, compiled
 from recorded import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "stream"
@@ -19,20 +20,19 @@ POLLS = {
 }
 
 
-def with_streams(mpi: Mpi, source: Path, folder: Path) -> Path:
+def with_streams(mpi: Mpi, source: Path) -> Path:
     """Compile a program with the library."""
-    return with_library(mpi, "stream", source, folder, f"-I{SOURCES}")
+    return with_library(mpi, "stream", source, f"-I{SOURCES}")
 
 
-def sanitized(mpi: Mpi, source: Path, folder: Path, sanitizer: str) -> Path:
+def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     """Compile a program together with the library under a sanitizer."""
-    program = folder / f"{source.stem}.{sanitizer}"
     compiler = need(mpi.compilers[".c"], mpi.install)
     flags = ["-std=gnu11", "-O1", "-g", "-w", f"-fsanitize={sanitizer}"]
     rooms = STREAM, STREAM.parent / "errors"
     sources = [source, *(file for room in rooms for file in sorted(room.glob("*.c")))]
-    run([compiler, *flags, *(f"-I{room}" for room in rooms), *sources, "-o", program])
-    return program
+    words = [compiler, *flags, *(f"-I{room}" for room in rooms), *sources]
+    return compiled(f"{source.stem}.{sanitizer}", words)
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:

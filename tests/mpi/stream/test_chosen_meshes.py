@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from built_programs import compiled
 from recorded import MPICH, SIMGRID, run_to_end
 from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, STREAM, said, sanitized, with_streams
@@ -21,18 +22,17 @@ CHOSEN = "".join(
 )
 
 
-def test_a_mesh_is_best_up_to_where_messages_outweigh_items(tmp_path: Path) -> None:
-    program = tmp_path / "laws"
+def test_a_mesh_is_best_up_to_where_messages_outweigh_items() -> None:
     words = ["gcc", "-std=c11", "-O2", f"-I{STREAM}", SOURCES / "choice_laws.c"]
-    subprocess.run([*words, "-o", program], check=True)
+    program = compiled("laws", words)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert said(done) == "the model is right\n"
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def simulated() -> Path:
     """Build the cases for SimGrid."""
-    return with_streams(SIMGRID, CASES, tmp_path_factory.mktemp("simulated"))
+    return with_streams(SIMGRID, CASES)
 
 
 @pytest.mark.parametrize(
@@ -56,15 +56,16 @@ def test_buckets_shrink_where_much_is_pushed(simulated: Path, tmp_path: Path) ->
     assert sizes[1] < sizes[0]
 
 
-def test_real_ranks_change_together(tmp_path: Path) -> None:
-    program = with_streams(MPICH, CASES, tmp_path)
+def test_real_ranks_change_together() -> None:
+    program = with_streams(MPICH, CASES)
     for way in ("handled", "pulled", "answered"):
         done = run_to_end(MPICH.command(6, program, way, 1008, *PHASES))
         assert said(done) == CHOSEN
 
 
-def test_a_change_leaves_no_memory_behind(tmp_path: Path) -> None:
-    program = sanitized(MPICH, CASES, tmp_path, "address,undefined")
+@pytest.mark.full
+def test_a_change_leaves_no_memory_behind() -> None:
+    program = sanitized(MPICH, CASES, "address,undefined")
     command = MPICH.command(6, program, "answered", 1008, *PHASES)
     done = run_to_end(command, ASAN_OPTIONS="detect_leaks=0")  # of the MPI
     assert said(done) == CHOSEN

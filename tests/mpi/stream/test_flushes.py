@@ -12,7 +12,7 @@ from streams import POLLS, SOURCES, said, with_streams
 
 
 def test_items_leave_when_they_should(tmp_path: Path) -> None:
-    program = with_streams(SIMGRID, SOURCES / "stream_flushes.c", tmp_path)
+    program = with_streams(SIMGRID, SOURCES / "stream_flushes.c")
     steady = POLLS | {"smpi/grow-injected-times": "no"}
     options = hosts_options(tmp_path, 9, steady)
     done = run_to_end(SIMGRID.command(9, *options, program))
@@ -28,10 +28,8 @@ def test_items_leave_when_they_should(tmp_path: Path) -> None:
         ([0, "full"], "push", "messages are not taken by rank 2"),
     ],
 )
-def test_a_rank_that_stops_is_named(
-    words: list[object], call: str, why: str, tmp_path: Path
-) -> None:
-    program = with_streams(MPICH, SOURCES / "stream_silence.c", tmp_path)
+def test_a_rank_that_stops_is_named(words: list[object], call: str, why: str) -> None:
+    program = with_streams(MPICH, SOURCES / "stream_silence.c")
     done = run_to_end(MPICH.command(3, program, *words))
     assert done.returncode != 0
     line = f"topoloom_stream_{call}: rank 0 has waited for 0.5 s: {why}"

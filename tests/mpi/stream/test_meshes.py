@@ -23,19 +23,20 @@ def test_every_route_ends_and_meets_no_hole(tmp_path: Path) -> None:
     assert said(done) == "every route ends\n"
 
 
+@pytest.mark.parametrize("ranks", [9, pytest.param(17, marks=pytest.mark.full)])
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 def test_few_buckets_lead_to_all_simulated_ranks(
-    dimensions: int, tmp_path: Path
+    dimensions: int, ranks: int, tmp_path: Path
 ) -> None:
-    program = with_streams(SIMGRID, CASES, tmp_path)
-    options = hosts_options(tmp_path, 17, POLLS)
-    command = SIMGRID.command(17, *options, program, dimensions, dimensions)
-    assert said(run_to_end(command)) == "2 to 17 ranks: every item came once\n"
+    program = with_streams(SIMGRID, CASES)
+    options = hosts_options(tmp_path, ranks, POLLS)
+    command = SIMGRID.command(ranks, *options, program, dimensions, dimensions)
+    assert said(run_to_end(command)) == f"2 to {ranks} ranks: every item came once\n"
 
 
 @pytest.mark.parametrize(("ranks", "hosts"), [(10, 3), (64, 8)])
 def test_meshes_lie_along_nodes(ranks: int, hosts: int, tmp_path: Path) -> None:
-    program = with_streams(SIMGRID, CASES, tmp_path)
+    program = with_streams(SIMGRID, CASES)
     options = hosts_options(tmp_path, hosts, POLLS)
     least, words = (2, ()) if ranks == 10 else (ranks, (ranks,))
     command = SIMGRID.command(ranks, *options, program, 1, 2, *words)
@@ -48,7 +49,7 @@ def test_items_first_go_to_a_rank_of_the_own_node(
     dimensions: int, hosts: int, share: int, tmp_path: Path
 ) -> None:
     source, errors = SOURCES / "node_cases.c", STREAM.parent / "errors"
-    program = with_library(SIMGRID, "stream", source, tmp_path, f"-I{errors}")
+    program = with_library(SIMGRID, "stream", source, f"-I{errors}")
     options = hosts_options(tmp_path, hosts, POLLS)  # ranks are dealt out
     command = SIMGRID.command(hosts * share, *options, program, dimensions)
     done = run_to_end(command)
@@ -56,7 +57,7 @@ def test_items_first_go_to_a_rank_of_the_own_node(
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
-def test_few_buckets_lead_to_all_real_ranks(dimensions: int, tmp_path: Path) -> None:
-    program = with_streams(MPICH, CASES, tmp_path)
+def test_few_buckets_lead_to_all_real_ranks(dimensions: int) -> None:
+    program = with_streams(MPICH, CASES)
     command = MPICH.command(4, program, dimensions, dimensions)
     assert said(run_to_end(command)) == "2 to 4 ranks: every item came once\n"

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from built_programs import compiled
 from streams import SOURCES, STREAM
 
 PREMATURE = "a phase ended before its last message was delivered\n"
@@ -14,13 +15,10 @@ MIXED = "an item came in another phase\n"
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model() -> Path:
     """Compile the model."""
-    program = tmp_path_factory.mktemp("model") / "model"
     source = SOURCES / "quiescence_model.cpp"
-    words = ["g++", "-std=c++20", "-O2", f"-I{STREAM}", source, "-o", program]
-    subprocess.run(words, check=True)
-    return program
+    return compiled("model", ["g++", "-std=c++20", "-O2", f"-I{STREAM}", source])
 
 
 def run(model: Path, *words: object) -> str:

@@ -18,40 +18,32 @@ ALL = ["phases", "stops", "variable", "pulled", "asleep", "replies", "many"]
 RIGHT = "".join(f"{what}: every item came once\n" for what in ALL)
 
 
-@pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
-def job(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Mpi, Path]:
-    """Take an MPI, and a folder to build in."""
-    mpi: Mpi = request.param
-    return mpi, tmp_path_factory.mktemp(mpi.name)
-
-
+@pytest.mark.every_mpi
 @pytest.mark.parametrize(
     ("ranks", "seed", "dimensions"), [(1, 4, 1), (3, 5, 1), (3, 7, 2), (3, 8, -1)]
 )
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_every_item_comes_once(
-    job: tuple[Mpi, Path], ranks: int, seed: int, dimensions: int
+    mpi: Mpi, ranks: int, seed: int, dimensions: int
 ) -> None:
-    mpi, folder = job
-    program = with_streams(mpi, CASES, folder)
+    program = with_streams(mpi, CASES)
     command = mpi.command(ranks, program, seed, 4, dimensions, *ALL)
     assert said(run_to_end(command)) == RIGHT
 
 
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_errors_are_returned_where_the_program_wants_them(
-    job: tuple[Mpi, Path],
+    mpi: Mpi,
 ) -> None:
-    mpi, folder = job
-    program = with_streams(mpi, MISTAKES, folder)
+    program = with_streams(mpi, MISTAKES)
     done = run_to_end(mpi.command(3, program, "returned"))
     assert said(done) == "26 of 26 mistakes were returned\n"
 
 
 @pytest.fixture(scope="module")
-def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def mistaken() -> Path:
     """Build what makes mistakes."""
-    return with_streams(MPICH, MISTAKES, tmp_path_factory.mktemp("mistakes"))
+    return with_streams(MPICH, MISTAKES)
 
 
 @pytest.mark.parametrize(
@@ -110,16 +102,17 @@ def test_a_mesh_fits_the_ranks(mistaken: Path, which: str, line: str) -> None:
 
 @pytest.mark.parametrize("dimensions", [1, 3])
 def test_simulated_ranks_have_streams_too(dimensions: int, tmp_path: Path) -> None:
-    program = with_streams(SIMGRID, CASES, tmp_path)
+    program = with_streams(SIMGRID, CASES)
     options = hosts_options(tmp_path, 16, POLLS)
     cases = [case for case in ALL if case != "asleep"]
     done = run_to_end(SIMGRID.command(9, *options, program, 3, 2, dimensions, *cases))
     assert said(done) == RIGHT.replace("asleep: every item came once\n", "")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
-    program = sanitized(OPEN_MPI_4, CASES, tmp_path, sanitizer)
+def test_sanitizers_find_nothing(sanitizer: str) -> None:
+    program = sanitized(OPEN_MPI_4, CASES, sanitizer)
     variables = {
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
         "ASAN_OPTIONS": "detect_leaks=0",  # of the MPI

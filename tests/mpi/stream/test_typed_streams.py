@@ -3,34 +3,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from built_libraries import ROOT
+from built_programs import ROOT
 from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
 from streams import SOURCES, said, with_streams
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_handlers_push_and_throw(mpi: Mpi, tmp_path: Path) -> None:
-    program = with_streams(mpi, SOURCES / "typed.cpp", tmp_path)
+def test_handlers_push_and_throw(mpi: Mpi) -> None:
+    program = with_streams(mpi, SOURCES / "typed.cpp")
     # Of messages that nobody takes any more UCX warns, on the standard output.
     done = run_to_end(mpi.command(3, program), UCX_LOG_LEVEL="error")
     assert said(done) == "typed streams are right\n"
 
 
 @pytest.mark.parametrize("name", ["histogram", "index_gather"])
-def test_apps_find_their_tables_right(name: str, tmp_path: Path) -> None:
+def test_apps_find_their_tables_right(name: str) -> None:
     source = ROOT / "apps" / name / f"{name}.cpp"
-    program = with_streams(MPICH, source, tmp_path)
+    program = with_streams(MPICH, source)
     assert said(run_to_end(MPICH.command(3, program, 20000, 50))).startswith("right: ")
 
 
-def test_components_found_without_rounds_are_those_of_a_serial_run(
-    tmp_path: Path,
-) -> None:
+def test_components_found_without_rounds_are_those_of_a_serial_run() -> None:
     source = ROOT / "apps" / "components" / "components.cpp"
-    program = with_streams(MPICH, source, tmp_path)
+    program = with_streams(MPICH, source)
     for words in ((3000, 4000), (500, 400, 2)):
         done = run_to_end(MPICH.command(4, program, *words))
         assert said(done).startswith("right: ")

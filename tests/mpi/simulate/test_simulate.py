@@ -211,7 +211,7 @@ def test_a_machine_without_bandwidths_is_refused() -> None:
 
 def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
     """Two ranks of a 2x2x2 halo exchange a face of 6x6 doubles, in seven rounds."""
-    program = built(OPEN_MPI_4, HALO3D, tmp_path)
+    program = built(OPEN_MPI_4, HALO3D)
     words = ["--grid", "2x2x2", "--cells", 6, "--steps", 7]
     profile = recorded(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
     halo = profile.graph("drop")

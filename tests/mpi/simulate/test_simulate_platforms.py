@@ -78,12 +78,12 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     (tmp_path / "platform.xml").write_text(smpi.platform(machine, at, ways, 0.0))
     (tmp_path / "hosts").write_text("".join(f"{smpi.host_name(n)}\n" for n in range(8)))
     run = ["smpicc", "-o", "ring", PROGRAMS / "ring.c"]
-    subprocess.run(run, cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(run, cwd=tmp_path, check=True, timeout=600)
     settings = [f"--cfg={setting}" for setting in smpi.SETTINGS]
     run = ["smpirun", *settings, "-np", "8", "-platform", "platform.xml"]
     run += ["-hostfile", "hosts", "./ring", str(SIZE)]
     ran = subprocess.run(
-        run, cwd=tmp_path, check=True, timeout=60, capture_output=True, text=True
+        run, cwd=tmp_path, check=True, timeout=600, capture_output=True, text=True
     )
     found = re.search(r"Simulated time: (\S+) seconds", ran.stderr + ran.stdout)
     assert found is not None, ran.stderr

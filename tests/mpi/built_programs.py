@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Test programs, compiled once per compiler and kept in build/test-programs.
+
+The name of a kept folder has a hash of all that its content depends on. Processes that
+want the same program at once wait for the first of them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "build/test-programs"
+SOURCES = (".c", ".cpp", ".f90", ".F90")
+#: Linked into programs that wait for each other.
+NAP = Path(__file__).parent / "programs/nap_when_idle.c"
+
+
+def run(words: Sequence[object], **variables: str) -> str:
+    """Run what must succeed, and give what it prints."""
+    done = subprocess.run(
+        list(map(str, words)),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **variables},
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def compiled(name: str, words: Sequence[object]) -> Path:
+    """Run a compiler, which is the first word, and return the program."""
+
+    def compile_it(folder: Path) -> None:
+        # Modules of Fortran go to the current directory.
+        done = subprocess.run(
+            [*map(str, words), "-o", folder / name],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+
+    inputs = [_identity(words[0]), *map(str, words[1:]), *_contents(words[1:])]
+    return kept(name, inputs, compile_it) / name
+
+
+def kept(name: str, inputs: Iterable[str], make: Callable[[Path], None]) -> Path:
+    """Return the folder that `make` fills, kept for as long as its inputs are these."""
+    key = hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:16]
+    folder = KEPT / f"{name}-{key}"
+
+    def fill() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        make(folder)
+
+    once(folder / ".made", KEPT / f"{folder.name}.lock", fill)
+    return folder
+
+
+def once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
+    """Call `make` unless the stamp says that it has succeeded before."""
+    if stamp.exists():
+        return
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if not stamp.exists():
+            make()
+            stamp.touch()
+
+
+@cache
+def tree_hash(folder: Path, pattern: str = "**/*") -> str:
+    """Hash the names and contents of files in a folder."""
+    files = sorted(file for file in folder.glob(pattern) if file.is_file())
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _identity(compiler: object) -> str:
+    found = shutil.which(str(compiler))
+    assert found is not None, f"{compiler} is missing"
+    status = Path(found).stat()
+    return f"{found} {status.st_mtime_ns} {status.st_size}"
+
+
+def _contents(words: Iterable[object]) -> Iterable[str]:
+    """Hash the folders of sources and headers: either includes what is beside it."""
+    for word in map(str, words):
+        if word.startswith("-I"):
+            yield tree_hash(Path(word[2:]), "*")
+        elif word.endswith(SOURCES):
+            yield tree_hash(Path(word).parent, "*")
