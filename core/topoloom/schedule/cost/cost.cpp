@@ -25,8 +25,7 @@ struct Share {
     Bytes bytes;
 };
 
-template <Schedule S>
-Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
+Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
     Share share;
     const std::optional<Bytes> to_card =
         model.sends_from_nic() ? staged(schedule, rank, round) : std::nullopt;
@@ -63,8 +62,7 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
 }
 
 /// The largest of each over the ranks that the schedule names.
-template <Schedule S>
-Share busiest_share(const S& schedule, const NetworkModel& model, std::uint64_t round) {
+Share busiest_share(const AnySchedule& schedule, const NetworkModel& model, std::uint64_t round) {
     Share most;
     schedule.busiest(round, [&](Rank rank) {
         const Share share = share_of(schedule, model, rank, round);
@@ -123,11 +121,9 @@ Barrier barrier_of(const T& network, const NetworkModel& model, std::span<const 
 
 /// Whether a round of the schedule ends with a barrier.
 bool ever_waits(const AnySchedule& schedule) {
-    return with_schedule(schedule, [](const auto& s) {
-        for (std::uint64_t round = 0; round < s.rounds(); ++round)
-            if (has_barrier(s, round)) return true;
-        return false;
-    });
+    for (std::uint64_t round = 0; round < schedule.rounds(); ++round)
+        if (has_barrier(schedule, round)) return true;
+    return false;
 }
 
 void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
@@ -159,7 +155,7 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
         found.shares = found.shares || taken[found.node.back().value];
         taken[found.node.back().value] = true;
     }
-    const std::size_t ranks = with_schedule(schedule, [](const auto& s) { return s.collective().ranks(); });
+    const std::size_t ranks = schedule.collective().ranks();
     if (slots.empty() || slots.size() % ranks != 0)
         fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
     found.ranks = ranks;
@@ -228,47 +224,43 @@ bool differ(double value, double from) { return std::abs(value - from) > 0.01 * 
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {
     std::vector<SampledRound> sample;
-    with_schedule(schedule, [&](const auto& s) {
-        const std::uint64_t ranks = s.collective().ranks();
-        const std::uint64_t rounds = s.rounds();
-        for (std::uint64_t begin = 0; begin < rounds;) {
-            const Share share = busiest_share(s, model, begin);
-            std::uint64_t end = begin + 1;
-            for (; end < rounds; ++end) {
-                const Share next = busiest_share(s, model, end);
-                if (next.messages != share.messages || differ(next.time, share.time) ||
-                    differ(static_cast<double>(next.bytes.value), static_cast<double>(share.bytes.value)))
-                    break;
-            }
-            const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);
-            const std::uint64_t length = end - begin,
-                                count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
-            for (std::uint64_t i = 0; i < count; ++i) {
-                const std::uint64_t from = begin + length * i / count, to = begin + length * (i + 1) / count;
-                sample.push_back(
-                    {from + spread_evenly(i, to - from), static_cast<double>(to - from), share.messages});
-            }
-            begin = end;
+    const std::uint64_t ranks = schedule.collective().ranks();
+    const std::uint64_t rounds = schedule.rounds();
+    for (std::uint64_t begin = 0; begin < rounds;) {
+        const Share share = busiest_share(schedule, model, begin);
+        std::uint64_t end = begin + 1;
+        for (; end < rounds; ++end) {
+            const Share next = busiest_share(schedule, model, end);
+            if (next.messages != share.messages || differ(next.time, share.time) ||
+                differ(static_cast<double>(next.bytes.value), static_cast<double>(share.bytes.value)))
+                break;
         }
-    });
+        const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);
+        const std::uint64_t length = end - begin,
+                            count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const std::uint64_t from = begin + length * i / count, to = begin + length * (i + 1) / count;
+            sample.push_back(
+                {from + spread_evenly(i, to - from), static_cast<double>(to - from), share.messages});
+        }
+        begin = end;
+    }
     return sample;
 }
 
 }  // namespace
 
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
-    return with_schedule(schedule, [&](const auto& s) {
-        ScheduleCost sum;
-        sum.rounds = s.rounds();
-        for (std::uint64_t round = 0; round < sum.rounds; ++round) {
-            const Share share = busiest_share(s, model, round);
-            sum.time += share.time;
-            sum.cpu += share.cpu;
-            sum.messages += share.messages;
-            sum.bytes += share.bytes;
-        }
-        return sum;
-    });
+    ScheduleCost sum;
+    sum.rounds = schedule.rounds();
+    for (std::uint64_t round = 0; round < sum.rounds; ++round) {
+        const Share share = busiest_share(schedule, model, round);
+        sum.time += share.time;
+        sum.cpu += share.cpu;
+        sum.messages += share.messages;
+        sum.bytes += share.bytes;
+    }
+    return sum;
 }
 
 NetworkModel model_of(const Machine& machine) {
@@ -318,7 +310,7 @@ double program_time(std::span<const AnySchedule* const> steps, const NetworkMode
     if (steps.empty()) return 0;
     const RankNodes at = rank_nodes(*steps.front(), model, machine, slots);
     for (const AnySchedule* step : steps) {
-        const std::size_t ranks = with_schedule(*step, [](const auto& s) { return s.collective().ranks(); });
+        const std::size_t ranks = step->collective().ranks();
         if (ranks != at.ranks)
             fail("a step of a program is of ", ranks, " ranks, the first one of ", at.ranks);
     }
@@ -331,8 +323,7 @@ double program_time(std::span<const AnySchedule* const> steps, const NetworkMode
         RunTimer timer(network, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
         RankClocks clocks(slots.size());
         for (const AnySchedule* step : steps) {
-            const std::uint64_t rounds =
-                with_schedule(*step, [](const auto& s) { return std::uint64_t{s.rounds()}; });
+            const std::uint64_t rounds = step->rounds();
             for (std::uint64_t round = 0; round < rounds; ++round) timer.advance(*step, round, clocks);
         }
         return std::ranges::max(clocks.time);

@@ -71,8 +71,7 @@ class RoundTimer {
         calls_.list_senders(schedule, round, senders_);
         if (shares_) count_senders(schedule, round);
         const double of_senders = thin_senders();
-        const bool reduces =
-            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
+        const bool reduces = schedule.transfer(round) == Transfer::combine;
         for (const Rank from : senders_) {
             const Node here = calls_.node[from.value];
             calls_.list_messages(schedule, round, from, messages_);
@@ -123,12 +122,10 @@ class RoundTimer {
         const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
         double come = 0;
         come_.empty([&](Rank, double taken) { come = std::max(come, taken); });
-        const auto [flows, waits] = with_schedule(
-            schedule, [&](const auto& s) { return std::pair(pipelined(s, round), has_barrier(s, round)); });
-        RoundCost sum = waits ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
+        RoundCost sum = schedule.has_barrier(round) ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
         if (silent) return sum;
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
-        const double arrival = flows ? 0 : latest;
+        const double arrival = schedule.pipelined(round) ? 0 : latest;
         return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
     }
 

@@ -56,8 +56,7 @@ class RunTimer {
         before_ = ranks.time;
         find_messages(schedule, round);
         follow_ways();
-        const bool reduces =
-            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
+        const bool reduces = schedule.transfer(round) == Transfer::combine;
         for (std::size_t first = 0; first < messages_.size();) {
             const Rank from = messages_[first].from;
             std::size_t end = first + 1;
@@ -76,7 +75,7 @@ class RunTimer {
             ranks.cpu[rank] += seconds;
             return seconds;
         });
-        if (with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); })) wait(ranks);
+        if (has_barrier(schedule, round)) wait(ranks);
         ports_.end_round();
         return links_.end_round();
     }
