@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/virtual_mesh.hpp"
 #include "topoloom/schedule/cost/combining_cost.hpp"
 
 using namespace topoloom;
