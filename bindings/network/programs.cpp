@@ -19,7 +19,6 @@
 #include "machine_tree.hpp"
 #include "network/switch_wiring.hpp"
 #include "rooms.hpp"
-#include "schedules/any_schedule.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
 #include "topoloom/network/programs/collective_run.hpp"
@@ -30,6 +29,7 @@
 #include "topoloom/network/programs/run_to_end.hpp"
 #include "topoloom/network/programs/schedule_program.hpp"
 #include "topoloom/network/programs/stored_program.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {

@@ -6,9 +6,9 @@
 #include <span>
 
 #include "rooms.hpp"
-#include "schedules/any_schedule.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/execute/compile.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 
 namespace topoloom::python {
 
@@ -37,8 +37,7 @@ nb::list list_of(std::span<const PlacedMessage> messages) {
 }
 
 nb::tuple program_of(const AnySchedule& schedule, std::uint32_t rank) {
-    const Collective& collective =
-        with_schedule(schedule, [](const auto& s) -> const Collective& { return s.collective(); });
+    const Collective& collective = schedule.collective();
     if (rank >= collective.ranks()) fail("no rank ", rank, "; there are ", collective.ranks());
     const RankProgram program = compile(schedule, BlockLayout(collective, Rank{rank}));
     nb::list rounds;

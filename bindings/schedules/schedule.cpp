@@ -14,9 +14,9 @@
 #include "arrays.hpp"
 #include "option_list.hpp"
 #include "rooms.hpp"
-#include "schedules/any_schedule.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/problem.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 #include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
@@ -30,13 +30,9 @@ using namespace nb::literals;
 
 namespace {
 
-const Collective& collective(const AnySchedule& schedule) {
-    return with_schedule(schedule, [](const auto& s) -> const Collective& { return s.collective(); });
-}
+const Collective& collective(const AnySchedule& schedule) { return schedule.collective(); }
 
-std::uint64_t rounds(const AnySchedule& schedule) {
-    return with_schedule(schedule, [](const auto& s) { return std::uint64_t{s.rounds()}; });
-}
+std::uint64_t rounds(const AnySchedule& schedule) { return schedule.rounds(); }
 
 void check_round(const AnySchedule& schedule, std::uint64_t round) {
     if (round >= rounds(schedule)) fail("no round ", round, "; there are ", rounds(schedule));
@@ -84,25 +80,22 @@ nb::tuple message_blocks_of(const AnySchedule& schedule, std::uint64_t round) {
     list_messages(schedule, round, messages);
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint64_t> blocks;
-    with_schedule(schedule, [&](const auto& s) {
-        for (const SentMessage& message : messages) {
-            s.blocks(message.from, message.to, round, [&](std::uint64_t block) { blocks.push_back(block); });
-            first.push_back(blocks.size());
-        }
-    });
+    for (const SentMessage& message : messages) {
+        schedule.blocks(message.from, message.to, round,
+                        [&](std::uint64_t block) { blocks.push_back(block); });
+        first.push_back(blocks.size());
+    }
     return nb::make_tuple(new_array(std::move(first)), new_array(std::move(blocks)));
 }
 
 nb::list blocks_of(const AnySchedule& schedule, std::uint64_t round, std::uint32_t from, std::uint32_t to) {
     check_round(schedule, round);
     nb::list blocks;
-    with_schedule(schedule, [&](const auto& s) {
-        bool sent = false;
-        if (from < s.collective().ranks())
-            s.sends(Rank{from}, round, [&](Rank peer, Bytes) { sent = sent || peer == Rank{to}; });
-        if (!sent) fail("rank ", from, " sends nothing to rank ", to, " in round ", round);
-        s.blocks(Rank{from}, Rank{to}, round, [&](std::uint64_t block) { blocks.append(block); });
-    });
+    bool sent = false;
+    if (from < schedule.collective().ranks())
+        schedule.sends(Rank{from}, round, [&](Rank peer, Bytes) { sent = sent || peer == Rank{to}; });
+    if (!sent) fail("rank ", from, " sends nothing to rank ", to, " in round ", round);
+    schedule.blocks(Rank{from}, Rank{to}, round, [&](std::uint64_t block) { blocks.append(block); });
     return blocks;
 }
 
@@ -201,10 +194,7 @@ void bind_schedule(nb::module_& m) {
                         " rounds)";
              })
         .def(
-            "check",
-            [](const AnySchedule& schedule) {
-                with_schedule(schedule, [](const auto& s) { check_schedule(s); });
-            },
+            "check", [](const AnySchedule& schedule) { check_schedule(schedule); },
             nb::call_guard<nb::gil_scoped_release>(),
             "Plays the schedule; raises Error unless every rank ends with exactly what is promised.")
         .def(

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "rooms.hpp"
-#include "schedules/any_schedule.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 #include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/decision_table.hpp"
 #include "topoloom/strategy/machine_file.hpp"

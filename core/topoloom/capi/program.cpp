@@ -61,8 +61,7 @@ int topoloom_program_make(const topoloom_call* call, const char* schedule, topol
                    Rank{call->root}};
         asked.unit_bytes = call->unit_bytes;
         const AnySchedule made = make_schedule(asked, schedule);
-        const Collective& collective =
-            with_schedule(made, [](const auto& s) -> const Collective& { return s.collective(); });
+        const Collective& collective = made.collective();
         auto owner = std::make_unique<RankProgram>(
             compile(made, layout_of(collective, *call),
                     call->in_rank_order != 0 ? OperandOrder::by_rank : OperandOrder::any));

@@ -12,8 +12,7 @@ namespace topoloom {
 namespace {
 
 /// The last round in which the rank sends, plus one.
-template <Schedule S>
-std::uint64_t rounds_with_sends(const S& schedule, Rank rank) {
+std::uint64_t rounds_with_sends(const AnySchedule& schedule, Rank rank) {
     for (std::uint64_t round = schedule.rounds(); round > 0; --round) {
         bool sends = false;
         schedule.sends(rank, round - 1, [&](Rank, Bytes) { sends = true; });
@@ -22,8 +21,7 @@ std::uint64_t rounds_with_sends(const S& schedule, Rank rank) {
     return 0;
 }
 
-template <Schedule S>
-RankProgram compile_schedule(const S& schedule, const BlockLayout& layout, bool in_rank_order) {
+RankProgram compile_schedule(const AnySchedule& schedule, const BlockLayout& layout, bool in_rank_order) {
     const Rank rank = layout.rank();
     const std::uint64_t sending = rounds_with_sends(schedule, rank);
     ProgramBuilder builder(layout, in_rank_order);
@@ -54,7 +52,7 @@ RankProgram compile(const AnySchedule& schedule, const BlockLayout& layout, Oper
     const bool in_rank_order = operands == OperandOrder::by_rank;
     if (in_rank_order && !keeps_rank_order(schedule))
         fail("this schedule does not combine in rank order, which the operator needs; take another one");
-    return with_schedule(schedule, [&](const auto& s) { return compile_schedule(s, layout, in_rank_order); });
+    return compile_schedule(schedule, layout, in_rank_order);
 }
 
 }  // namespace topoloom

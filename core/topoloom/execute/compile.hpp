@@ -4,7 +4,7 @@
 
 #include "topoloom/execute/block_layout.hpp"
 #include "topoloom/execute/rank_program.hpp"
-#include "topoloom/schedule/collectives/schedules.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 
 namespace topoloom {
 

@@ -35,8 +35,7 @@ bool add_shares(std::vector<Share>& shares, Rank to, std::vector<Interval>& own)
     return true;
 }
 
-template <Schedule S>
-bool keeps_order(const S& schedule) {
+bool keeps_order(const AnySchedule& schedule) {
     if (schedule.rounds() <= 1) return true;  // shares come straight, all at once
     const Collective& collective = schedule.collective();
     std::vector<std::vector<Interval>> sums(collective.ranks());
@@ -67,14 +66,12 @@ bool keeps_order(const S& schedule) {
 }  // namespace
 
 bool keeps_rank_order(const AnySchedule& schedule) {
-    return with_schedule(schedule, [](const auto& s) {
-        const Operation operation = s.collective().operation();
-        // A scan keeps lower ranks apart from higher ones, and signals have no operator.
-        if (!s.collective().reduces() || operation == Operation::barrier || operation == Operation::scan ||
-            operation == Operation::exscan)
-            return true;
-        return keeps_order(s);
-    });
+    const Operation operation = schedule.collective().operation();
+    // A scan keeps lower ranks apart from higher ones, and signals have no operator.
+    if (!schedule.collective().reduces() || operation == Operation::barrier || operation == Operation::scan ||
+        operation == Operation::exscan)
+        return true;
+    return keeps_order(schedule);
 }
 
 }  // namespace topoloom

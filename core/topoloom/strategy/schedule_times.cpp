@@ -50,11 +50,9 @@ NetworkModel without_bytes(const NetworkModel& model) {
 
 /// Rounds after which those of data in many pieces are all alike, if there are such pieces.
 std::optional<std::uint64_t> rounds_until_alike(const AnySchedule& schedule) {
-    return with_schedule(schedule, [](const auto& s) -> std::optional<std::uint64_t> {
-        const Collective& collective = s.collective();
-        if (collective.pieces() <= collective.ranks()) return std::nullopt;
-        return 8 * collective.ranks();
-    });
+    const Collective& collective = schedule.collective();
+    if (collective.pieces() <= collective.ranks()) return std::nullopt;
+    return 8 * collective.ranks();
 }
 
 ScheduleCost routed_cost(const AnySchedule& schedule, const CostBasis& basis) {

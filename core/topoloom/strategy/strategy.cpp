@@ -68,9 +68,7 @@ std::size_t ranks_for(const NamedOptions& named) {
     return std::min<std::uint64_t>(cell_count(extents), Seats::most);
 }
 
-std::uint64_t count_blocks(const AnySchedule& schedule) {
-    return with_schedule(schedule, [](const auto& s) { return s.collective().block_count(); });
-}
+std::uint64_t count_blocks(const AnySchedule& schedule) { return schedule.collective().block_count(); }
 
 /// Of two segments, if it cuts data in segments at all: these tell what it does with any number of them.
 AnySchedule in_two_segments(Operation operation, std::size_t ranks, const std::string& schedule) {
@@ -86,9 +84,8 @@ AnySchedule in_two_segments(Operation operation, std::size_t ranks, const std::s
 /// Whether it does, and this can be found out in a tenth of a second.
 bool keeps_order(const AnySchedule& schedule) {
     constexpr std::uint64_t most_blocks = 1 << 20;  // of all ranks
-    const auto [rounds, blocks] = with_schedule(schedule, [](const auto& s) {
-        return std::pair(s.rounds(), s.collective().block_count() * s.collective().ranks());
-    });
+    const std::uint64_t rounds = schedule.rounds();
+    const std::uint64_t blocks = schedule.collective().block_count() * schedule.collective().ranks();
     return (rounds <= 1 || blocks <= most_blocks) && keeps_rank_order(schedule);
 }
 

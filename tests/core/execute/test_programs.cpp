@@ -69,19 +69,17 @@ struct Totals {
 
 Totals totals_of(const AnySchedule& schedule) {
     Totals sum;
-    with_schedule(schedule, [&](const auto& s) {
-        for (std::uint64_t round = 0; round < s.rounds(); ++round) {
-            for (const Rank rank : ids<Rank>(s.collective().ranks())) {
-                s.sends(rank, round, [&](Rank, Bytes bytes) {
-                    if (bytes.value > 0 || s.collective().operation() == barrier) ++sum.messages;
-                    sum.units += bytes.value;
-                });
-            }
-            if (!has_barrier(s, round)) continue;
-            for (std::size_t step = 1; step < s.collective().ranks(); step *= 2)
-                sum.messages += s.collective().ranks();
+    for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
+        for (const Rank rank : ids<Rank>(schedule.collective().ranks())) {
+            schedule.sends(rank, round, [&](Rank, Bytes bytes) {
+                if (bytes.value > 0 || schedule.collective().operation() == barrier) ++sum.messages;
+                sum.units += bytes.value;
+            });
         }
-    });
+        if (!has_barrier(schedule, round)) continue;
+        for (std::size_t step = 1; step < schedule.collective().ranks(); step *= 2)
+            sum.messages += schedule.collective().ranks();
+    }
     return sum;
 }
 
@@ -93,8 +91,7 @@ void play(const Case& one) {
     CAPTURE(one.call.root.value);
     CAPTURE(one.in_place);
     const AnySchedule schedule = make_schedule(one.call, one.schedule);
-    const Collective& collective =
-        with_schedule(schedule, [](const auto& s) -> const Collective& { return s.collective(); });
+    const Collective& collective = schedule.collective();
     std::vector<BlockLayout> layouts;
     std::vector<RankProgram> programs;
     std::vector<RankMemory> memories(one.call.ranks);

@@ -25,13 +25,12 @@ std::int64_t sum_messages(Operation operation, std::string_view name, std::size_
                           const Weight& weight) {
     const Call call{operation, ranks, Bytes{operation == all_reduce ? static_cast<std::int64_t>(ranks) : 1}};
     std::int64_t sum = 0;
-    with_schedule(make_schedule(call, name), [&](const auto& schedule) {
-        for (const Rank from : ids<Rank>(ranks)) {
-            each_total(schedule, from, [&](Rank to, Bytes bytes, std::int64_t) {
-                sum += weight(from.value, to.value, bytes.value);
-            });
-        }
-    });
+    const AnySchedule schedule = make_schedule(call, name);
+    for (const Rank from : ids<Rank>(ranks)) {
+        each_total(schedule, from, [&](Rank to, Bytes bytes, std::int64_t) {
+            sum += weight(from.value, to.value, bytes.value);
+        });
+    }
     return sum;
 }
 

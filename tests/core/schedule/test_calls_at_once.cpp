@@ -28,8 +28,7 @@ std::vector<Slot> drawn_slots(const Machine& machine, std::size_t count, Rng& rn
 /// By the definition: what each link gets of all calls, round by round.
 double slow_congestion(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
     double sum = 0;
-    const auto [rounds, ranks] =
-        with_schedule(schedule, [](const auto& s) { return std::pair(s.rounds(), s.collective().ranks()); });
+    const auto [rounds, ranks] = std::pair(schedule.rounds(), schedule.collective().ranks());
     for (std::uint64_t round = 0; round < rounds; ++round) {
         std::vector<SentMessage> messages;
         list_messages(schedule, round, messages);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/collectives/virtual_mesh.hpp"
 #include "topoloom/schedule/cost/combining_cost.hpp"
 
 using namespace topoloom;
@@ -20,8 +21,8 @@ AnySchedule combining(std::string_view name, Operation operation, std::size_t ra
 std::vector<std::uint32_t> receivers(std::string_view name, std::size_t ranks, Rank rank,
                                      std::uint64_t round) {
     std::vector<std::uint32_t> to;
-    with_schedule(combining(name, Operation::all_to_all, ranks), [&](const auto& schedule) {
-        schedule.sends(rank, round, [&](Rank peer, Bytes) { to.push_back(peer.value); });
+    combining(name, Operation::all_to_all, ranks).sends(rank, round, [&](Rank peer, Bytes) {
+        to.push_back(peer.value);
     });
     return to;
 }
@@ -50,24 +51,22 @@ struct Counted {
 
 /// Of the busiest rank of every round, with one byte a block.
 Counted counted(const AnySchedule& any) {
-    return with_schedule(any, [](const auto& schedule) {
-        Counted all;
-        for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
-            Counted most;
-            schedule.busiest(round, [&](Rank rank) {
-                Counted now;
-                schedule.sends(rank, round, [&](Rank, Bytes bytes) {
-                    now.messages += 1;
-                    now.bytes += static_cast<double>(bytes.value);
-                });
-                now.copied = static_cast<double>(copied(schedule, rank, round).bytes.value);
-                most = {std::max(most.messages, now.messages), std::max(most.bytes, now.bytes),
-                        std::max(most.copied, now.copied)};
+    Counted all;
+    for (std::uint64_t round = 0; round < any.rounds(); ++round) {
+        Counted most;
+        any.busiest(round, [&](Rank rank) {
+            Counted now;
+            any.sends(rank, round, [&](Rank, Bytes bytes) {
+                now.messages += 1;
+                now.bytes += static_cast<double>(bytes.value);
             });
-            all = {all.messages + most.messages, all.bytes + most.bytes, all.copied + most.copied};
-        }
-        return all;
-    });
+            now.copied = static_cast<double>(copied(any, rank, round).bytes.value);
+            most = {std::max(most.messages, now.messages), std::max(most.bytes, now.bytes),
+                    std::max(most.copied, now.copied)};
+        });
+        all = {all.messages + most.messages, all.bytes + most.bytes, all.copied + most.copied};
+    }
+    return all;
 }
 
 Counted counted(std::string_view name, Operation operation, std::size_t ranks) {

@@ -29,18 +29,16 @@ std::vector<Slot> permuted_slots(const Machine& machine, std::size_t count, Rng&
 }
 
 bool is_pipelined(const AnySchedule& schedule) {
-    return with_schedule(schedule, [](const auto& s) {
-        for (std::uint64_t round = 0; round < s.rounds(); ++round)
-            if (pipelined(s, round)) return true;
-        return false;
-    });
+    for (std::uint64_t round = 0; round < schedule.rounds(); ++round)
+        if (pipelined(schedule, round)) return true;
+    return false;
 }
 
 /// Seconds that all messages need of one link.
 double busiest_link(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
     std::vector<double> seconds(machine.link_count());
     std::vector<SentMessage> messages;
-    const std::uint64_t rounds = with_schedule(schedule, [](const auto& s) { return s.rounds(); });
+    const std::uint64_t rounds = schedule.rounds();
     for (std::uint64_t round = 0; round < rounds; ++round) {
         list_messages(schedule, round, messages);
         for (const auto& [from, to, bytes] : messages) {

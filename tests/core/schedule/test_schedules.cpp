@@ -94,7 +94,7 @@ void each_variant(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
             const Bytes carried = operation == Operation::barrier ? Bytes{0} : bytes;
-            with_schedule(make_schedule({operation, ranks, carried, root}, variant.text), use);
+            use(make_schedule({operation, ranks, carried, root}, variant.text));
         }
     }
 }
@@ -123,7 +123,7 @@ void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
             const Call call{.operation = operation, .ranks = ranks, .bytes = bytes, .in_all = true};
-            with_schedule(make_schedule(call, variant.text), use);
+            use(make_schedule(call, variant.text));
         }
     }
 }
@@ -144,7 +144,7 @@ void each_seated(std::size_t ranks, Bytes bytes, const Use& use) {
             CAPTURE(name);
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
-            with_schedule(make_schedule({operation, ranks, bytes}, seated(name, ranks)), use);
+            use(make_schedule({operation, ranks, bytes}, seated(name, ranks)));
         }
     }
 }
@@ -163,7 +163,7 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
             CAPTURE(ranks);
             const Bytes carried = operation == Operation::barrier ? Bytes{0} : bytes;
             const auto demand = is_many(operation) ? demand_of(ranks, bytes) : nullptr;
-            with_schedule(make_schedule({operation, ranks, carried, root, demand}, entry.name), use);
+            use(make_schedule({operation, ranks, carried, root, demand}, entry.name));
         }
     }
 }
@@ -275,19 +275,16 @@ TEST_CASE(
     CHECK_THROWS_WITH_AS((void)make_schedule(call(Operation::all_gather, 13), "neighbor-exchange"),
                          "schedule 'neighbor-exchange' has blocks of one size; 13 bytes do not divide by 6",
                          Error);
-    with_schedule(make_schedule(call(Operation::all_gather, 12), "neighbor-exchange"),
-                  [](const auto& schedule) {
-                      CHECK(schedule.collective().bytes() == Bytes{2});
-                      check_schedule(schedule);
-                  });
+    const AnySchedule schedule = make_schedule(call(Operation::all_gather, 12), "neighbor-exchange");
+    CHECK(schedule.collective().bytes() == Bytes{2});
+    check_schedule(schedule);
 }
 
 TEST_CASE("at once every rank sends to the opposite one first") {
     const auto peers = [](std::size_t ranks) {
         std::vector<std::uint32_t> found;
-        with_schedule(make_schedule({Operation::all_to_all, ranks, Bytes{1}}, "at-once"), [&](const auto& s) {
-            s.sends(Rank{1}, 0, [&](Rank peer, Bytes) { found.push_back(peer.value); });
-        });
+        make_schedule({Operation::all_to_all, ranks, Bytes{1}}, "at-once")
+            .sends(Rank{1}, 0, [&](Rank peer, Bytes) { found.push_back(peer.value); });
         return found;
     };
     CHECK(peers(2) == std::vector<std::uint32_t>{0});

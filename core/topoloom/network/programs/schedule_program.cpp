@@ -7,13 +7,11 @@
 namespace topoloom {
 
 ScheduleProgram::ScheduleProgram(const AnySchedule& schedule) : schedule_(schedule) {
-    with_schedule(schedule, [&](const auto& s) {
-        ranks_ = s.collective().ranks();
-        const auto barrier = static_cast<std::uint64_t>(std::bit_width(ranks_ - 1));
-        first_step_.push_back(0);
-        for (std::uint64_t round = 0; round < s.rounds(); ++round)
-            first_step_.push_back(first_step_.back() + 1 + (has_barrier(s, round) ? barrier : 0));
-    });
+    ranks_ = schedule.collective().ranks();
+    const auto barrier = static_cast<std::uint64_t>(std::bit_width(ranks_ - 1));
+    first_step_.push_back(0);
+    for (std::uint64_t round = 0; round < schedule.rounds(); ++round)
+        first_step_.push_back(first_step_.back() + 1 + (has_barrier(schedule, round) ? barrier : 0));
 }
 
 ScheduleProgram::Part ScheduleProgram::part(std::uint64_t step) const {
@@ -29,9 +27,7 @@ void ScheduleProgram::list_sends(Rank rank, std::uint64_t step, std::vector<Prog
         messages.push_back({Rank{(rank.value + far) % ranks_}, Bytes{0}});
         return;
     }
-    with_schedule(schedule_, [&, round = round](const auto& s) {
-        s.sends(rank, round, [&](Rank to, Bytes bytes) { messages.push_back({to, bytes}); });
-    });
+    schedule_.sends(rank, round, [&](Rank to, Bytes bytes) { messages.push_back({to, bytes}); });
 }
 
 void ScheduleProgram::list_receives(Rank rank, std::uint64_t step,
@@ -42,9 +38,7 @@ void ScheduleProgram::list_receives(Rank rank, std::uint64_t step,
         messages.push_back({Rank{(rank.value + ranks_ - far) % ranks_}, Bytes{0}});
         return;
     }
-    with_schedule(schedule_, [&, round = round](const auto& s) {
-        s.receives(rank, round, [&](Rank from, Bytes bytes) { messages.push_back({from, bytes}); });
-    });
+    schedule_.receives(rank, round, [&](Rank from, Bytes bytes) { messages.push_back({from, bytes}); });
 }
 
 }  // namespace topoloom

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "topoloom/network/programs/program.hpp"
-#include "topoloom/schedule/collectives/schedules.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 
 namespace topoloom {
 

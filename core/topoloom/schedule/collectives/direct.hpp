@@ -33,6 +33,7 @@ class Direct {
         if constexpr (order == DirectOrder::at_once) return collective_.ranks() > 1 ? 1 : 0;
         return (order == DirectOrder::pairwise ? std::bit_ceil(seats()) : seats()) - 1;
     }
+    [[nodiscard]] bool sends_to_all() const { return true; }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
         return collective_.operation() == Operation::all_to_all   ? Transfer::move
                : collective_.operation() == Operation::all_gather ? Transfer::copy

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "topoloom/pattern/comm_graph.hpp"
-#include "topoloom/schedule/collectives/schedules.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 
 namespace topoloom {
 

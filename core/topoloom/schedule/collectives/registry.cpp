@@ -8,7 +8,29 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/schedule/collectives/bine_butterfly.hpp"
+#include "topoloom/schedule/collectives/bine_tree.hpp"
+#include "topoloom/schedule/collectives/binomial.hpp"
+#include "topoloom/schedule/collectives/bruck.hpp"
+#include "topoloom/schedule/collectives/chain.hpp"
+#include "topoloom/schedule/collectives/combining_hypercube.hpp"
+#include "topoloom/schedule/collectives/combining_mesh.hpp"
+#include "topoloom/schedule/collectives/direct.hpp"
+#include "topoloom/schedule/collectives/disjoint_trees.hpp"
+#include "topoloom/schedule/collectives/dissemination.hpp"
+#include "topoloom/schedule/collectives/halving.hpp"
+#include "topoloom/schedule/collectives/halving_reduce.hpp"
+#include "topoloom/schedule/collectives/linear.hpp"
+#include "topoloom/schedule/collectives/many_to_many_direct.hpp"
+#include "topoloom/schedule/collectives/neighbor_exchange.hpp"
+#include "topoloom/schedule/collectives/recursive_doubling.hpp"
+#include "topoloom/schedule/collectives/relay.hpp"
+#include "topoloom/schedule/collectives/ring.hpp"
+#include "topoloom/schedule/collectives/scan.hpp"
+#include "topoloom/schedule/collectives/scatter_all_gather.hpp"
 #include "topoloom/schedule/collectives/shapes/near_cube.hpp"
+#include "topoloom/schedule/collectives/two_trees.hpp"
+#include "topoloom/schedule/schedule_model.hpp"
 
 namespace topoloom {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topoloom/base/option.hpp"
-#include "topoloom/schedule/collectives/schedules.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 
 namespace topoloom {
 

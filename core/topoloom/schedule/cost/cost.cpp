@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/network_view.hpp"
+#include "topoloom/schedule/cost/link_paths.hpp"
 #include "topoloom/schedule/cost/round_timer.hpp"
 #include "topoloom/schedule/cost/run_timer.hpp"
 
@@ -25,8 +25,7 @@ struct Share {
     Bytes bytes;
 };
 
-template <Schedule S>
-Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
+Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
     Share share;
     const std::optional<Bytes> to_card =
         model.sends_from_nic() ? staged(schedule, rank, round) : std::nullopt;
@@ -63,8 +62,7 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
 }
 
 /// The largest of each over the ranks that the schedule names.
-template <Schedule S>
-Share busiest_share(const S& schedule, const NetworkModel& model, std::uint64_t round) {
+Share busiest_share(const AnySchedule& schedule, const NetworkModel& model, std::uint64_t round) {
     Share most;
     schedule.busiest(round, [&](Rank rank) {
         const Share share = share_of(schedule, model, rank, round);
@@ -97,8 +95,7 @@ std::uint32_t cards_of(const Machine& machine) {
 }
 
 /// A dissemination among the nodes, in the order in which ranks name them: ranks of a node wait for each other in no time.
-template <class T>
-Barrier barrier_of(const T& network, const NetworkModel& model, std::span<const Node> node_of_rank,
+Barrier barrier_of(LinkPaths& paths, const NetworkModel& model, std::span<const Node> node_of_rank,
                    std::size_t node_count) {
     std::vector<Node> nodes;
     std::vector<bool> known(node_count, false);
@@ -112,8 +109,8 @@ Barrier barrier_of(const T& network, const NetworkModel& model, std::span<const 
         const double factor = model.link_factors(Bytes{0}).latency;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             double way = 0;
-            network.route(nodes[i], nodes[(i + step) % nodes.size()],
-                          [&](Link link, double part) { way += part * network.latency(link).value; });
+            for (const PathLink& link : paths.between(nodes[i], nodes[(i + step) % nodes.size()]))
+                way += link.part * link.latency;
             longest = std::max(longest, factor * way);
         }
         barrier.time += longest;
@@ -123,11 +120,9 @@ Barrier barrier_of(const T& network, const NetworkModel& model, std::span<const 
 
 /// Whether a round of the schedule ends with a barrier.
 bool ever_waits(const AnySchedule& schedule) {
-    return with_schedule(schedule, [](const auto& s) {
-        for (std::uint64_t round = 0; round < s.rounds(); ++round)
-            if (has_barrier(s, round)) return true;
-        return false;
-    });
+    for (std::uint64_t round = 0; round < schedule.rounds(); ++round)
+        if (has_barrier(schedule, round)) return true;
+    return false;
 }
 
 void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
@@ -159,7 +154,7 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
         found.shares = found.shares || taken[found.node.back().value];
         taken[found.node.back().value] = true;
     }
-    const std::size_t ranks = with_schedule(schedule, [](const auto& s) { return s.collective().ranks(); });
+    const std::size_t ranks = schedule.collective().ranks();
     if (slots.empty() || slots.size() % ranks != 0)
         fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
     found.ranks = ranks;
@@ -167,26 +162,21 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
     return found;
 }
 
-/// Calls use(network, barrier).
-template <class Use>
-RoundCost with_network(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
-                       const Use& use) {
-    const bool waits = ever_waits(schedule);
-    return with_common_topology(machine, [&](const auto& network) {
-        return use(network, waits ? barrier_of(network, at.model, std::span(at.node).first(at.ranks),
-                                               machine.node_count())
-                                  : Barrier{});
-    });
+/// What ranks wait for in barriers of the schedule.
+Barrier barrier_of(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
+                   LinkPaths& paths) {
+    if (!ever_waits(schedule)) return {};
+    return barrier_of(paths, at.model, std::span(at.node).first(at.ranks), machine.node_count());
 }
 
 /// Calls use(timer) with a RoundTimer.
 template <class Use>
 RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                      const Thinning& thin, const Use& use) {
-    return with_network(schedule, at, machine, [&](const auto& network, const Barrier& barrier) {
-        RoundTimer timer(network, at.model, machine, at.calls(), barrier, at.shares, thin);
-        return use(timer);
-    });
+    LinkPaths paths(machine);
+    const Barrier barrier = barrier_of(schedule, at, machine, paths);
+    RoundTimer timer(paths, at.model, machine, at.calls(), barrier, at.shares, thin);
+    return use(timer);
 }
 
 /// Calls use(go_to), and go_to(round) takes a run on to a round and returns what it costs until then.
@@ -194,16 +184,16 @@ template <class Use>
 RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                    std::size_t ranks, Meter& meter, const Use& use) {
     const NetworkModel memory = memory_model(at.model, machine.inside());
-    return with_network(schedule, at, machine, [&](const auto& network, const Barrier& barrier) {
-        RunTimer timer(network, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
-        RankClocks clocks(ranks);
-        double congestion = 0;
-        std::uint64_t round = 0;
-        return use([&](std::uint64_t end) {
-            for (; round < end && meter.spend(ranks); ++round)
-                congestion += timer.advance(schedule, round, clocks);
-            return RoundCost{std::ranges::max(clocks.time), std::ranges::max(clocks.cpu), congestion};
-        });
+    LinkPaths paths(machine);
+    const Barrier barrier = barrier_of(schedule, at, machine, paths);
+    RunTimer timer(paths, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
+    RankClocks clocks(ranks);
+    double congestion = 0;
+    std::uint64_t round = 0;
+    return use([&](std::uint64_t end) {
+        for (; round < end && meter.spend(ranks); ++round)
+            congestion += timer.advance(schedule, round, clocks);
+        return RoundCost{std::ranges::max(clocks.time), std::ranges::max(clocks.cpu), congestion};
     });
 }
 
@@ -228,47 +218,43 @@ bool differ(double value, double from) { return std::abs(value - from) > 0.01 * 
 std::vector<SampledRound> sample_rounds(const AnySchedule& schedule, const NetworkModel& model,
                                         std::uint64_t most_messages) {
     std::vector<SampledRound> sample;
-    with_schedule(schedule, [&](const auto& s) {
-        const std::uint64_t ranks = s.collective().ranks();
-        const std::uint64_t rounds = s.rounds();
-        for (std::uint64_t begin = 0; begin < rounds;) {
-            const Share share = busiest_share(s, model, begin);
-            std::uint64_t end = begin + 1;
-            for (; end < rounds; ++end) {
-                const Share next = busiest_share(s, model, end);
-                if (next.messages != share.messages || differ(next.time, share.time) ||
-                    differ(static_cast<double>(next.bytes.value), static_cast<double>(share.bytes.value)))
-                    break;
-            }
-            const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);
-            const std::uint64_t length = end - begin,
-                                count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
-            for (std::uint64_t i = 0; i < count; ++i) {
-                const std::uint64_t from = begin + length * i / count, to = begin + length * (i + 1) / count;
-                sample.push_back(
-                    {from + spread_evenly(i, to - from), static_cast<double>(to - from), share.messages});
-            }
-            begin = end;
+    const std::uint64_t ranks = schedule.collective().ranks();
+    const std::uint64_t rounds = schedule.rounds();
+    for (std::uint64_t begin = 0; begin < rounds;) {
+        const Share share = busiest_share(schedule, model, begin);
+        std::uint64_t end = begin + 1;
+        for (; end < rounds; ++end) {
+            const Share next = busiest_share(schedule, model, end);
+            if (next.messages != share.messages || differ(next.time, share.time) ||
+                differ(static_cast<double>(next.bytes.value), static_cast<double>(share.bytes.value)))
+                break;
         }
-    });
+        const std::uint64_t fit = most_messages / std::max<std::uint64_t>(share.messages * ranks, 1);
+        const std::uint64_t length = end - begin,
+                            count = std::min(length, std::clamp<std::uint64_t>(fit, 4, 32));
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const std::uint64_t from = begin + length * i / count, to = begin + length * (i + 1) / count;
+            sample.push_back(
+                {from + spread_evenly(i, to - from), static_cast<double>(to - from), share.messages});
+        }
+        begin = end;
+    }
     return sample;
 }
 
 }  // namespace
 
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
-    return with_schedule(schedule, [&](const auto& s) {
-        ScheduleCost sum;
-        sum.rounds = s.rounds();
-        for (std::uint64_t round = 0; round < sum.rounds; ++round) {
-            const Share share = busiest_share(s, model, round);
-            sum.time += share.time;
-            sum.cpu += share.cpu;
-            sum.messages += share.messages;
-            sum.bytes += share.bytes;
-        }
-        return sum;
-    });
+    ScheduleCost sum;
+    sum.rounds = schedule.rounds();
+    for (std::uint64_t round = 0; round < sum.rounds; ++round) {
+        const Share share = busiest_share(schedule, model, round);
+        sum.time += share.time;
+        sum.cpu += share.cpu;
+        sum.messages += share.messages;
+        sum.bytes += share.bytes;
+    }
+    return sum;
 }
 
 NetworkModel model_of(const Machine& machine) {
@@ -295,7 +281,7 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const 
     const ScheduleCost alone = cost(schedule, model);
     const RankNodes at = rank_nodes(schedule, model, machine, slots);
     check_message_count(alone, slots.size());
-    return with_routes(alone, with_timer(schedule, at, machine, {}, [&](auto& timer) {
+    return with_routes(alone, with_timer(schedule, at, machine, {}, [&](RoundTimer& timer) {
                            RoundCost sum;
                            for (std::uint64_t round = 0; round < alone.rounds; ++round)
                                sum += timer.time(schedule, round);
@@ -318,25 +304,23 @@ double program_time(std::span<const AnySchedule* const> steps, const NetworkMode
     if (steps.empty()) return 0;
     const RankNodes at = rank_nodes(*steps.front(), model, machine, slots);
     for (const AnySchedule* step : steps) {
-        const std::size_t ranks = with_schedule(*step, [](const auto& s) { return s.collective().ranks(); });
+        const std::size_t ranks = step->collective().ranks();
         if (ranks != at.ranks)
             fail("a step of a program is of ", ranks, " ranks, the first one of ", at.ranks);
     }
     const NetworkModel memory = memory_model(at.model, machine.inside());
     const Budget unlimited;
     Meter meter(unlimited);
-    return with_common_topology(machine, [&](const auto& network) {
-        const Barrier barrier =
-            barrier_of(network, at.model, std::span(at.node).first(at.ranks), machine.node_count());
-        RunTimer timer(network, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
-        RankClocks clocks(slots.size());
-        for (const AnySchedule* step : steps) {
-            const std::uint64_t rounds =
-                with_schedule(*step, [](const auto& s) { return std::uint64_t{s.rounds()}; });
-            for (std::uint64_t round = 0; round < rounds; ++round) timer.advance(*step, round, clocks);
-        }
-        return std::ranges::max(clocks.time);
-    });
+    LinkPaths paths(machine);
+    const Barrier barrier =
+        barrier_of(paths, at.model, std::span(at.node).first(at.ranks), machine.node_count());
+    RunTimer timer(paths, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
+    RankClocks clocks(slots.size());
+    for (const AnySchedule* step : steps) {
+        const std::uint64_t rounds = step->rounds();
+        for (std::uint64_t round = 0; round < rounds; ++round) timer.advance(*step, round, clocks);
+    }
+    return std::ranges::max(clocks.time);
 }
 
 ScheduleCost stream_cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
@@ -373,7 +357,7 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
     // Messages that are not routed take a tenth of the time, or less.
     const std::uint64_t senders = 1 + most_of_rank * ranks / (most_messages << 8);
     const Thinning thin{senders, 1 + all_of_rank * ranks / senders / most_messages};
-    return with_routes(alone, with_timer(schedule, at, machine, thin, [&](auto& timer) {
+    return with_routes(alone, with_timer(schedule, at, machine, thin, [&](RoundTimer& timer) {
                            RoundCost sum;
                            for (const SampledRound& one : sample) {
                                const RoundCost of_one = timer.time(schedule, one.round);

@@ -7,7 +7,7 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/schedule/collectives/schedules.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
 
 namespace topoloom {

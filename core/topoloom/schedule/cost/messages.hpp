@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "topoloom/schedule/collectives/schedules.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 
 namespace topoloom {
 
@@ -23,10 +22,5 @@ void list_senders(const AnySchedule& schedule, std::uint64_t round, std::vector<
 /// The messages of one of them: memory for a rank's, where all of a round would be too many.
 void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
                    std::vector<SentMessage>& messages);
-
-/// What a rank copies to put together what it sends in a round.
-[[nodiscard]] Copies copied(const AnySchedule& schedule, Rank rank, std::uint64_t round);
-/// What it brings into its network card's memory for it; nothing where it sends from main memory.
-[[nodiscard]] std::optional<Bytes> staged(const AnySchedule& schedule, Rank rank, std::uint64_t round);
 
 }  // namespace topoloom

@@ -12,6 +12,7 @@
 
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/schedule/cost/calls_at_once.hpp"
+#include "topoloom/schedule/cost/link_paths.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
 #include "topoloom/schedule/cost/overlap.hpp"
 #include "topoloom/schedule/cost/round_loads.hpp"
@@ -46,12 +47,11 @@ struct Thinning {
 };
 
 /// Times rounds, each as if it began when all ranks have ended the one before, with memory of its own.
-template <class T>
 class RoundTimer {
    public:
-    RoundTimer(const T& network, const NetworkModel& model, const Machine& machine, const CallsAtOnce& calls,
+    RoundTimer(LinkPaths& paths, const NetworkModel& model, const Machine& machine, const CallsAtOnce& calls,
                const Barrier& barrier, bool shares, const Thinning& thin)
-        : network_(network),
+        : paths_(paths),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
           calls_(calls),
@@ -71,8 +71,7 @@ class RoundTimer {
         calls_.list_senders(schedule, round, senders_);
         if (shares_) count_senders(schedule, round);
         const double of_senders = thin_senders();
-        const bool reduces =
-            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
+        const bool reduces = schedule.transfer(round) == Transfer::combine;
         for (const Rank from : senders_) {
             const Node here = calls_.node[from.value];
             calls_.list_messages(schedule, round, from, messages_);
@@ -123,12 +122,10 @@ class RoundTimer {
         const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
         double come = 0;
         come_.empty([&](Rank, double taken) { come = std::max(come, taken); });
-        const auto [flows, waits] = with_schedule(
-            schedule, [&](const auto& s) { return std::pair(pipelined(s, round), has_barrier(s, round)); });
-        RoundCost sum = waits ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
+        RoundCost sum = schedule.has_barrier(round) ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
         if (silent) return sum;
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
-        const double arrival = flows ? 0 : latest;
+        const double arrival = schedule.pipelined(round) ? 0 : latest;
         return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
     }
 
@@ -144,7 +141,7 @@ class RoundTimer {
     /// Returns the seconds that the busiest needs.
     double empty_links() {
         return links_.empty(
-            [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
+            [&](std::size_t index, double bytes) { return bytes / paths_.bandwidth(Link{index}); });
     }
     /// How many senders each that is left stands for.
     double thin_senders() {
@@ -186,17 +183,17 @@ class RoundTimer {
     /// Fills the links of the route.
     Way send(Node from, Node to, double bytes) {
         Way way;
-        network_.route(from, to, [&](Link link, double part) {
-            links_.add(link.value, part * bytes);
-            way.latency += part * network_.latency(link).value;
-            way.bandwidth = std::min(way.bandwidth, network_.bandwidth(link).value);
-        });
+        for (const PathLink& link : paths_.between(from, to)) {
+            links_.add(link.link.value, link.part * bytes);
+            way.latency += link.part * link.latency;
+            way.bandwidth = std::min(way.bandwidth, link.bandwidth);
+        }
         out_.add(from.value, bytes);
         in_.add(to.value, bytes);
         return way;
     }
 
-    const T& network_;
+    LinkPaths& paths_;
     const NetworkModel& model_;
     double port_;
     CallsAtOnce calls_;

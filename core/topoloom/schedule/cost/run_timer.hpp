@@ -15,6 +15,7 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/schedule/cost/calls_at_once.hpp"
+#include "topoloom/schedule/cost/link_paths.hpp"
 #include "topoloom/schedule/cost/link_queues.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
 #include "topoloom/schedule/cost/overlap.hpp"
@@ -29,13 +30,12 @@ struct RankClocks {
 };
 
 /// Times rounds, one after the other, with memory for the messages of one.
-template <class T>
 class RunTimer {
    public:
     /// `memory` is of messages inside a node.
-    RunTimer(const T& network, const NetworkModel& model, const NetworkModel& memory, const Machine& machine,
+    RunTimer(LinkPaths& paths, const NetworkModel& model, const NetworkModel& memory, const Machine& machine,
              const CallsAtOnce& calls, const Barrier& barrier, bool shares, Meter& meter)
-        : network_(network),
+        : paths_(paths),
           model_(model),
           memory_(memory),
           port_(machine.inside().port_bandwidth.value),
@@ -56,8 +56,7 @@ class RunTimer {
         before_ = ranks.time;
         find_messages(schedule, round);
         follow_ways();
-        const bool reduces =
-            with_schedule(schedule, [&](const auto& s) { return s.transfer(round) == Transfer::combine; });
+        const bool reduces = schedule.transfer(round) == Transfer::combine;
         for (std::size_t first = 0; first < messages_.size();) {
             const Rank from = messages_[first].from;
             std::size_t end = first + 1;
@@ -76,7 +75,7 @@ class RunTimer {
             ranks.cpu[rank] += seconds;
             return seconds;
         });
-        if (with_schedule(schedule, [&](const auto& s) { return has_barrier(s, round); })) wait(ranks);
+        if (has_barrier(schedule, round)) wait(ranks);
         ports_.end_round();
         return links_.end_round();
     }
@@ -140,12 +139,11 @@ class RunTimer {
             fill(ports_, 3 * here.value + 2, bytes / memory_rate_);
         } else {
             const double wide = bytes / model_.link_factors(message.bytes).bandwidth;
-            network_.route(here, there, [&](Link link, double part) {
-                const double bandwidth = network_.bandwidth(link).value;
-                message.latency += part * network_.latency(link).value;
-                message.bandwidth = std::min(message.bandwidth, bandwidth);
-                fill(links_, link.value, part * wide / bandwidth);
-            });
+            for (const PathLink& link : paths_.between(here, there)) {
+                message.latency += link.part * link.latency;
+                message.bandwidth = std::min(message.bandwidth, link.bandwidth);
+                fill(links_, link.link.value, link.part * wide / link.bandwidth);
+            }
             message.links = filled_.size() - message.ways;
             fill(ports_, 3 * here.value, wide / port_);
             fill(ports_, 3 * there.value + 1, wide / port_);
@@ -214,7 +212,7 @@ class RunTimer {
         }
     }
 
-    const T& network_;
+    LinkPaths& paths_;
     const NetworkModel& model_;
     const NetworkModel& memory_;
     double port_, memory_rate_;

@@ -49,8 +49,7 @@ std::vector<RepeatedStep> steps_of(const AnySchedule& schedule) {
     std::vector<RepeatedStep> steps;
     std::map<Step, std::size_t> known;
     std::vector<SentMessage> messages;
-    const std::uint64_t rounds =
-        with_schedule(schedule, [](const auto& s) { return std::uint64_t{s.rounds()}; });
+    const std::uint64_t rounds = schedule.rounds();
     for (std::uint64_t round = 0; round < rounds; ++round) {
         list_messages(schedule, round, messages);
         Step step;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/schedule/collectives/schedules.hpp"
+#include "topoloom/schedule/any_schedule.hpp"
 
 namespace topoloom {
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A schedule behind one type: what uses schedules is compiled once, not for each of them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// Refers to a function of any type, and calls it through a pointer.
+template <class... Arguments>
+class Visitor {
+   public:
+    template <class Visit>
+    explicit Visitor(const Visit& visit)
+        : visit_(&visit), call_([](const void* target, Arguments... arguments) {
+              (*static_cast<const Visit*>(target))(arguments...);
+          }) {}
+    void operator()(Arguments... arguments) const { call_(visit_, arguments...); }
+
+   private:
+    const void* visit_;
+    void (*call_)(const void*, Arguments...);
+};
+
+using RankVisitor = Visitor<Rank>;
+using BlockVisitor = Visitor<std::uint64_t>;
+using MessageVisitor = Visitor<Rank, Bytes>;
+using TotalVisitor = Visitor<Rank, Bytes, std::int64_t>;
+
+/// The functions of a schedule, as schedule.hpp defines them.
+class ScheduleInterface {
+   public:
+    virtual ~ScheduleInterface() = default;
+    [[nodiscard]] virtual const Collective& collective() const = 0;
+    [[nodiscard]] virtual std::uint64_t rounds() const = 0;
+    [[nodiscard]] virtual Transfer transfer(std::uint64_t round) const = 0;
+    [[nodiscard]] virtual bool sends_to_all() const = 0;
+    [[nodiscard]] virtual bool pipelined(std::uint64_t round) const = 0;
+    [[nodiscard]] virtual bool has_barrier(std::uint64_t round) const = 0;
+    [[nodiscard]] virtual Copies copied(Rank rank, std::uint64_t round) const = 0;
+    [[nodiscard]] virtual std::optional<Bytes> staged(Rank rank, std::uint64_t round) const = 0;
+    virtual void sends(Rank rank, std::uint64_t round, const MessageVisitor& visit) const = 0;
+    virtual void receives(Rank rank, std::uint64_t round, const MessageVisitor& visit) const = 0;
+    virtual void blocks(Rank from, Rank to, std::uint64_t round, const BlockVisitor& visit) const = 0;
+    virtual void busiest(std::uint64_t round, const RankVisitor& visit) const = 0;
+    virtual void totals(Rank rank, const TotalVisitor& visit) const = 0;
+    virtual void senders(std::uint64_t round, const RankVisitor& visit) const = 0;
+};
+
+/// Itself a Schedule: a call costs a virtual one, and one through a pointer for each visit. Copies share the schedule.
+class AnySchedule {
+   public:
+    /// Defined in schedule_model.hpp, for those who make schedules.
+    template <class S>
+        requires(!std::same_as<S, AnySchedule> && Schedule<S>)
+    AnySchedule(S schedule);
+
+    [[nodiscard]] const Collective& collective() const { return schedule_->collective(); }
+    [[nodiscard]] std::uint64_t rounds() const { return schedule_->rounds(); }
+    [[nodiscard]] Transfer transfer(std::uint64_t round) const { return schedule_->transfer(round); }
+    [[nodiscard]] bool sends_to_all() const { return schedule_->sends_to_all(); }
+    [[nodiscard]] bool pipelined(std::uint64_t round) const { return schedule_->pipelined(round); }
+    [[nodiscard]] bool has_barrier(std::uint64_t round) const { return schedule_->has_barrier(round); }
+    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const {
+        return schedule_->copied(rank, round);
+    }
+    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const {
+        return schedule_->staged(rank, round);
+    }
+    template <class Visit>
+    void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
+        schedule_->sends(rank, round, MessageVisitor(visit));
+    }
+    template <class Visit>
+    void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
+        schedule_->receives(rank, round, MessageVisitor(visit));
+    }
+    template <class Visit>
+    void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
+        schedule_->blocks(from, to, round, BlockVisitor(visit));
+    }
+    template <class Visit>
+    void busiest(std::uint64_t round, const Visit& visit) const {
+        schedule_->busiest(round, RankVisitor(visit));
+    }
+    template <class Visit>
+    void totals(Rank rank, const Visit& visit) const {
+        schedule_->totals(rank, TotalVisitor(visit));
+    }
+    template <class Visit>
+    void senders(std::uint64_t round, const Visit& visit) const {
+        schedule_->senders(round, RankVisitor(visit));
+    }
+
+   private:
+    std::shared_ptr<const ScheduleInterface> schedule_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes an AnySchedule of a schedule: compiles its functions for visitors of one type.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "topoloom/schedule/any_schedule.hpp"
+
+namespace topoloom {
+
+template <Schedule S>
+class ScheduleModel final : public ScheduleInterface {
+   public:
+    explicit ScheduleModel(S schedule) : schedule_(std::move(schedule)) {}
+
+    [[nodiscard]] const Collective& collective() const override { return schedule_.collective(); }
+    [[nodiscard]] std::uint64_t rounds() const override { return schedule_.rounds(); }
+    [[nodiscard]] Transfer transfer(std::uint64_t round) const override { return schedule_.transfer(round); }
+    [[nodiscard]] bool sends_to_all() const override { return topoloom::sends_to_all(schedule_); }
+    [[nodiscard]] bool pipelined(std::uint64_t round) const override {
+        return topoloom::pipelined(schedule_, round);
+    }
+    [[nodiscard]] bool has_barrier(std::uint64_t round) const override {
+        return topoloom::has_barrier(schedule_, round);
+    }
+    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const override {
+        return topoloom::copied(schedule_, rank, round);
+    }
+    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const override {
+        return topoloom::staged(schedule_, rank, round);
+    }
+    void sends(Rank rank, std::uint64_t round, const MessageVisitor& visit) const override {
+        schedule_.sends(rank, round, visit);
+    }
+    void receives(Rank rank, std::uint64_t round, const MessageVisitor& visit) const override {
+        schedule_.receives(rank, round, visit);
+    }
+    void blocks(Rank from, Rank to, std::uint64_t round, const BlockVisitor& visit) const override {
+        schedule_.blocks(from, to, round, visit);
+    }
+    void busiest(std::uint64_t round, const RankVisitor& visit) const override {
+        schedule_.busiest(round, visit);
+    }
+    void totals(Rank rank, const TotalVisitor& visit) const override { each_total(schedule_, rank, visit); }
+    void senders(std::uint64_t round, const RankVisitor& visit) const override {
+        each_sender(schedule_, round, visit);
+    }
+
+   private:
+    S schedule_;
+};
+
+template <class S>
+    requires(!std::same_as<S, AnySchedule> && Schedule<S>)
+AnySchedule::AnySchedule(S schedule)
+    : schedule_(std::make_shared<const ScheduleModel<S>>(std::move(schedule))) {}
+
+}  // namespace topoloom
