@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -13,8 +14,8 @@
 
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/key_space.hpp"
 #include "topoloom/place/state/offset_space.hpp"
-#include "topoloom/place/state/symmetric_space.hpp"
 
 namespace topoloom {
 
@@ -64,34 +65,73 @@ class TableSpace {
     std::vector<std::uint16_t> distance_;
 };
 
+/// Distances of a table of routers and the levels inside nodes. A search that adds up gains rank by rank needs the same
+/// distance in either direction: then every move that it accepts lowers the sum over all pairs of ranks, and it comes
+/// to an end. Only given links and routes may lack that; there the sum of the two directions stands for both. Refers to
+/// the space.
+class SymmetricSpace {
+   public:
+    using Space = LeveledSpace<HopTable>;
+    using Point = Space::Point;
+
+    explicit SymmetricSpace(const Space& space) : space_(space), differ_(!space.network().symmetric()) {}
+    [[nodiscard]] bool differ() const { return differ_; }
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
+        if (differ_) return space_.distance(a, b) + space_.distance(b, a);
+        return space_.distance(a, b);
+    }
+
+   private:
+    const Space& space_;
+    bool differ_ = false;
+};
+
+/// Distances of what is too rare to compile searches for it: a call each. Refers to the space.
+class CalledSpace {
+   public:
+    using Point = std::uint32_t;  // position in the allocation
+
+    template <class Space>
+    CalledSpace(const Space& space, std::vector<typename Space::Point> slots)
+        : distance_([&space, slots = std::move(slots)](Point a, Point b) {
+              return space.distance(slots[a], slots[b]);
+          }) {}
+    [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return distance_(a, b); }
+
+   private:
+    std::function<std::uint32_t(Point, Point)> distance_;
+};
+
 /// Calls use(space, slots) with the quickest space for the distances between the slots of an allocation, and their points
 /// by position. The distances are the machine's, except where those there and back differ: then they are the sum
-/// of both. Searches are compiled for each of these spaces, so they are few: what is rare takes a more general one.
+/// of both. Searches are compiled for each of these spaces, so they are few.
 template <class Use>
 decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
     const Machine& machine = allocation.machine();
+    const NodeInside& inside = machine.inside();
     const auto with_points = [&](const auto& space) { return use(space, slot_points(space, allocation)); };
+    const auto with_positions = [&](const auto& space) {
+        std::vector<std::uint32_t> positions(allocation.slot_count());
+        std::iota(positions.begin(), positions.end(), 0U);
+        return use(space, positions);
+    };
     return with_geometry(machine, [&]<class Network>(const Network& network) {
-        const NodeInside& inside = machine.inside();
         if constexpr (std::is_same_v<Network, Torus>) {
             if (inside.is_flat() && OffsetSpace::fits(network))
                 return with_points(OffsetSpace(network, machine.slots_per_node()));
         }
-        if (TableSpace::fits(allocation)) {
-            std::vector<std::uint32_t> positions(allocation.slot_count());
-            std::iota(positions.begin(), positions.end(), 0U);
-            return with_space(network, inside, [&](const auto& space) {
-                return use(TableSpace(space, slot_points(space, allocation)), positions);
-            });
-        }
-        if constexpr (std::is_same_v<Network, Tree>) {
-            if (inside.is_flat()) return with_points(FlatSpace<Network>(network, inside));
-        }
         const LeveledSpace<Network> space(network, inside);
-        if constexpr (SymmetricSpace<LeveledSpace<Network>>::may_differ) {
-            return use(SymmetricSpace<LeveledSpace<Network>>(space), slot_points(space, allocation));
-        } else {
+        if (TableSpace::fits(allocation))
+            return with_positions(TableSpace(space, slot_points(space, allocation)));
+        if constexpr (std::is_same_v<Network, Torus>) {
             return with_points(space);
+        } else if constexpr (std::is_same_v<Network, HopTable>) {
+            return use(SymmetricSpace(space), slot_points(space, allocation));
+        } else {
+            if constexpr (std::is_same_v<Network, Tree>) {
+                if (KeySpace::fits(network, inside)) return with_points(KeySpace(network, inside));
+            }
+            return with_positions(CalledSpace(space, slot_points(space, allocation)));
         }
     });
 }
