@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <type_traits>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/slot_space.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/key_space.hpp"
 #include "topoloom/place/state/offset_space.hpp"
@@ -34,13 +35,14 @@ class TableSpace {
     }
 
     /// O(slots^2).
-    template <class Space>
-    TableSpace(const Space& space, std::span<const typename Space::Point> slots)
-        : width_(slots.size()), distance_(width_ * width_) {
+    explicit TableSpace(const Allocation& allocation)
+        : width_(allocation.slot_count()), distance_(width_ * width_) {
+        const auto space = slot_space(allocation.machine(), allocation.slots());
+        std::vector<std::uint32_t> row(width_);
         bool symmetric = true;
         for (std::size_t a = 0; a < width_; ++a) {
-            for (std::size_t b = 0; b < width_; ++b)
-                at(a, b) = static_cast<std::uint16_t>(space.distance(slots[a], slots[b]));
+            space->measure(static_cast<std::uint32_t>(a), 0, row);
+            for (std::size_t b = 0; b < width_; ++b) at(a, b) = static_cast<std::uint16_t>(row[b]);
             for (std::size_t b = 0; b < a; ++b) symmetric &= at(a, b) == at(b, a);
         }
         differ_ = !symmetric;
@@ -67,14 +69,14 @@ class TableSpace {
 
 /// Distances of a table of routers and the levels inside nodes. A search that adds up gains rank by rank needs the same
 /// distance in either direction: then every move that it accepts lowers the sum over all pairs of ranks, and it comes
-/// to an end. Only given links and routes may lack that; there the sum of the two directions stands for both. Refers to
-/// the space.
+/// to an end. Only given links and routes may lack that; there the sum of the two directions stands for both.
 class SymmetricSpace {
    public:
     using Space = LeveledSpace<HopTable>;
     using Point = Space::Point;
 
     explicit SymmetricSpace(const Space& space) : space_(space), differ_(!space.network().symmetric()) {}
+    [[nodiscard]] Point point(Slot slot) const { return space_.point(slot); }
     [[nodiscard]] bool differ() const { return differ_; }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
         if (differ_) return space_.distance(a, b) + space_.distance(b, a);
@@ -82,24 +84,21 @@ class SymmetricSpace {
     }
 
    private:
-    const Space& space_;
-    bool differ_ = false;
+    Space space_;
+    bool differ_;
 };
 
-/// Distances of what is too rare to compile searches for it: a call each. Refers to the space.
+/// Distances of what is too rare to compile searches for it: a call each.
 class CalledSpace {
    public:
     using Point = std::uint32_t;  // position in the allocation
 
-    template <class Space>
-    CalledSpace(const Space& space, std::vector<typename Space::Point> slots)
-        : distance_([&space, slots = std::move(slots)](Point a, Point b) {
-              return space.distance(slots[a], slots[b]);
-          }) {}
-    [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return distance_(a, b); }
+    explicit CalledSpace(const Allocation& allocation)
+        : space_(slot_space(allocation.machine(), allocation.slots())) {}
+    [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return space_->distance(a, b); }
 
    private:
-    std::function<std::uint32_t(Point, Point)> distance_;
+    std::unique_ptr<SlotSpace> space_;
 };
 
 /// Calls use(space, slots) with the quickest space for the distances between the slots of an allocation, and their points
@@ -120,18 +119,16 @@ decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
             if (inside.is_flat() && OffsetSpace::fits(network))
                 return with_points(OffsetSpace(network, machine.slots_per_node()));
         }
-        const LeveledSpace<Network> space(network, inside);
-        if (TableSpace::fits(allocation))
-            return with_positions(TableSpace(space, slot_points(space, allocation)));
+        if (TableSpace::fits(allocation)) return with_positions(TableSpace(allocation));
         if constexpr (std::is_same_v<Network, Torus>) {
-            return with_points(space);
+            return with_points(LeveledSpace<Torus>(network, inside));
         } else if constexpr (std::is_same_v<Network, HopTable>) {
-            return use(SymmetricSpace(space), slot_points(space, allocation));
+            return with_points(SymmetricSpace(LeveledSpace<HopTable>(network, inside)));
         } else {
             if constexpr (std::is_same_v<Network, Tree>) {
                 if (KeySpace::fits(network, inside)) return with_points(KeySpace(network, inside));
             }
-            return with_positions(CalledSpace(space, slot_points(space, allocation)));
+            return with_positions(CalledSpace(allocation));
         }
     });
 }
