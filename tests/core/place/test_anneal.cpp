@@ -19,7 +19,7 @@
 #include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
-#include "topoloom/place/state/packed_graph.hpp"
+#include "topoloom/place/local/packed_graph.hpp"
 
 using namespace topoloom;
 
