@@ -88,8 +88,7 @@ class NearSearch {
         }
         std::array<std::uint32_t, 2> halves{at + 1, part.right};
         std::array<std::uint64_t, 2> bounds{};
-        for (const std::size_t half : {0U, 1U})
-            bounds[half] = pull.bound(halves[half]);
+        for (const std::size_t half : {0U, 1U}) bounds[half] = pull.bound(halves[half]);
         const bool in_right = from >= space_->parts()[part.right].begin && from < part.end;
         if (bounds[1] < bounds[0] || (bounds[0] == bounds[1] && in_right)) {
             std::swap(halves[0], halves[1]);

@@ -15,7 +15,8 @@ namespace topoloom::bound {
 /// Slots by their position in the allocation; 4 bytes for every pair.
 class SlotDistances {
    public:
-    explicit SlotDistances(const Allocation& allocation) : count_(allocation.slot_count()), rows_(count_ * count_) {
+    explicit SlotDistances(const Allocation& allocation)
+        : count_(allocation.slot_count()), rows_(count_ * count_) {
         const auto space = slot_space(allocation.machine(), allocation.slots());
         for (std::size_t a = 0; a < count_; ++a)
             space->measure(static_cast<std::uint32_t>(a), 0, std::span(rows_).subspan(a * count_, count_));

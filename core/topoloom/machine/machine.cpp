@@ -140,8 +140,7 @@ void Machine::find_bandwidths() {
     }
     if (least && least->bandwidth > max_relative && least->bandwidth < min_known) {
         remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
-                           network.link_name(least->first) + "': " + bandwidth_text(least->bandwidth) +
-                           ")");
+                           network.link_name(least->first) + "': " + bandwidth_text(least->bandwidth) + ")");
     }
     const bool nodes_have_speeds = std::isfinite(inside_.port_bandwidth.value) || inside_.memory ||
                                    inside_.startup || inside_.latency || inside_.memory_startup;
@@ -263,12 +262,14 @@ double Machine::average_distance() const {
 }
 
 bool Machine::has_grid() const {
-    return with_grid(*this, [](const auto&) { return true; }, false);
+    return with_grid(
+        *this, [](const auto&) { return true; }, false);
 }
 
 std::vector<std::uint32_t> Machine::grid() const {
     const std::vector<std::uint32_t> line{static_cast<std::uint32_t>(node_count_)};
-    return with_grid(*this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); }, line);
+    return with_grid(
+        *this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); }, line);
 }
 
 std::vector<bool> Machine::wraps() const {
@@ -281,7 +282,8 @@ std::vector<bool> Machine::wraps() const {
 }
 
 std::vector<std::uint32_t> Machine::coordinates(Node node) const {
-    return with_grid(*this, [&](const auto& t) { return t.coordinates(node); }, std::vector{node.value});
+    return with_grid(
+        *this, [&](const auto& t) { return t.coordinates(node); }, std::vector{node.value});
 }
 
 Node Machine::node_at(const std::vector<std::uint32_t>& at) const {

@@ -134,8 +134,10 @@ class SlotsIn final : public SlotSpace {
        private:
         using Sum = std::conditional_t<Space::has_inside, LeveledPull<Space>, typename Network::Pull>;
         static const auto& network_or_space(const SlotsIn& slots) {
-            if constexpr (Space::has_inside) return slots.space_;
-            else return slots.space_.network();
+            if constexpr (Space::has_inside)
+                return slots.space_;
+            else
+                return slots.space_.network();
         }
         const SlotsIn& slots_;
         Sum sum_;

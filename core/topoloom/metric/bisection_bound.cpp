@@ -213,9 +213,8 @@ double at_least_by_routes(const Walked& network, std::span<const Node> nodes, co
             };
             network.route(from.node, to.node, RouteVisitor(visit));
         });
-    const std::vector<double> in = worst_shares(
-        load.size(), sites,
-        [&](const Site& to, const Site& from, const auto& add) {
+    const std::vector<double> in =
+        worst_shares(load.size(), sites, [&](const Site& to, const Site& from, const auto& add) {
             network.route(from.node, to.node, RouteVisitor(add));
         });
     double all_pairs = unlimited;

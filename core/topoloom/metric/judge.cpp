@@ -243,9 +243,8 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
             const LeveledSpace space(network.geometry(), machine.inside());  // host links count in distances
             traverse(space, points_of(space, placement.slots()));
         } else {
-            with_space(network.geometry(), machine.inside(), [&](const auto& space) {
-                traverse(space, points_of(space, placement.slots()));
-            });
+            with_space(network.geometry(), machine.inside(),
+                       [&](const auto& space) { traverse(space, points_of(space, placement.slots())); });
         }
     });
     Tally& all = tallies.front();

@@ -46,7 +46,8 @@ std::vector<std::uint32_t> distances_of(std::span<const Shipment> shipments,
     const auto space = slot_space(machine, ends);
     std::vector<std::uint32_t> distances;
     distances.reserve(shipments.size());
-    for (const auto& [giver, receiver, tasks] : shipments) distances.push_back(space->distance(giver, receiver));
+    for (const auto& [giver, receiver, tasks] : shipments)
+        distances.push_back(space->distance(giver, receiver));
     return distances;
 }
 

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "topoloom/base/parallel.hpp"
+#include "topoloom/machine/slot_space.hpp"
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/place/dense/grasp.hpp"
 #include "topoloom/place/entry.hpp"
-#include "topoloom/machine/slot_space.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/place/state/near_slots.hpp"
@@ -137,8 +137,8 @@ std::vector<Part> part_of(const Parts& parts, std::size_t vertices) {
 }
 
 /// Bytes between parts of ranks against average distances (times 256) between parts of slots.
-qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& graph,
-                        const Parts& ranks, const Parts& slots) {
+qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
+                        const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
     const std::vector<Part> of = part_of(ranks, graph.size());
@@ -193,8 +193,7 @@ qap::Qap inner_problem(const SlotSpace& space, const partition::WeightedGraph& g
     std::vector<std::int64_t> distance(order * order);
     for (std::size_t a = 0; a < order; ++a) {
         for (std::size_t b = 0; b < order; ++b) {
-            if (a != b)
-                distance[a * order + b] = space.distance(slots[a].value, slots[b].value);
+            if (a != b) distance[a * order + b] = space.distance(slots[a].value, slots[b].value);
         }
     }
     return {order, std::move(bytes), std::move(distance)};
@@ -213,8 +212,8 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     std::iota(to.begin(), to.end(), 0U);
     if (!meter.exhausted()) {
         const qap::Permutation in_order = to;  // fits the sizes
-        to = grasp(coarse_problem(space, graph, ranks, slots), std::span(&in_order, 1),
-                   problem.seed(), problem.threads(), meter, options);
+        to = grasp(coarse_problem(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
+                   problem.threads(), meter, options);
     }
     std::vector<Vertex> number(slot_count, Vertex::none);
     std::vector<Position> position(slot_count);

@@ -345,7 +345,8 @@ class GridHalving {
                 if (part_of_[v] == parts_) {
                     between += side_[v] != side_[u.value] ? bytes[i].value : 0;
                 } else {
-                    outside += bytes[i].value * static_cast<std::int64_t>(space_->distance(own.value, center_[v].value));
+                    outside += bytes[i].value *
+                               static_cast<std::int64_t>(space_->distance(own.value, center_[v].value));
                 }
             }
         }

@@ -64,7 +64,8 @@ class Annealing {
     std::vector<Position> run(Meter& meter) {
         if (options_.heat > 0) cool(calibrate(meter), meter);
         freeze(meter);
-        return (*std::ranges::min_element(chains_, {}, [](const auto& chain) { return chain->best_value(); }))->best();
+        return (*std::ranges::min_element(chains_, {}, [](const auto& chain) { return chain->best_value(); }))
+            ->best();
     }
 
    private:
@@ -98,14 +99,16 @@ class Annealing {
             const std::uint64_t round =
                 fit ? max_per_round / (done == 0 ? 16 : 1) : std::min(max_per_round, total - done);
             const double next = fit ? progress + (progress - before) : progress_after(done + round);
-            each_chain(round, meter, [&](AnnealWalker& chain) { cool(chain, round, cooling, progress, next); });
+            each_chain(round, meter,
+                       [&](AnnealWalker& chain) { cool(chain, round, cooling, progress, next); });
             done += round;
             before = progress;
             progress = progress_after(done);
         }
     }
 
-    void cool(AnnealWalker& chain, std::uint64_t round, const Cooling& cooling, double from, double to) const {
+    void cool(AnnealWalker& chain, std::uint64_t round, const Cooling& cooling, double from,
+              double to) const {
         const std::uint64_t steps =
             std::max<std::uint64_t>(1, round / std::max<std::uint64_t>(min_per_step, active_ / 2));
         for (std::uint64_t i = 0; i < steps; ++i) {
@@ -172,8 +175,9 @@ class SpaceWalkers final : public Walkers<Graph> {
         std::vector<Point> kept;
     };
     /// Keeps the points that its walker refers to.
-    class InRegion final : private Kept,
-                           public SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph> {
+    class InRegion final
+        : private Kept,
+          public SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph> {
         using Walker = SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph>;
 
        public:
@@ -216,18 +220,19 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
     const NearSlots near(allocation, near_count, problem.threads());
     std::vector<Position> found;
-    with_walkers(problem, numbering, near, [&]<class Graph>(const Walkers<Graph>& walkers, const Graph& graph) {
-        if (whole) {
-            std::vector<std::unique_ptr<AnnealWalker>> chains;
-            for (std::uint32_t i = 0; i < options.chains; ++i)
-                chains.push_back(walkers.on_all(Rng(problem.seed(), i)));
-            found = Annealing(std::move(chains), numbering.active, problem, options).run(meter);
-        } else {
-            found = RegionAnnealing(walkers, graph, near, problem, numbering.active,
-                                    numbering.position_of_rank, region_size)
-                        .run(options, meter);
-        }
-    });
+    with_walkers(problem, numbering, near,
+                 [&]<class Graph>(const Walkers<Graph>& walkers, const Graph& graph) {
+                     if (whole) {
+                         std::vector<std::unique_ptr<AnnealWalker>> chains;
+                         for (std::uint32_t i = 0; i < options.chains; ++i)
+                             chains.push_back(walkers.on_all(Rng(problem.seed(), i)));
+                         found = Annealing(std::move(chains), numbering.active, problem, options).run(meter);
+                     } else {
+                         found = RegionAnnealing(walkers, graph, near, problem, numbering.active,
+                                                 numbering.position_of_rank, region_size)
+                                     .run(options, meter);
+                     }
+                 });
     std::vector<Position> result(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
     Placement placement = placement_at(allocation, result);

@@ -223,7 +223,8 @@ class Walkers {
     /// Over all ranks.
     [[nodiscard]] virtual std::unique_ptr<AnnealWalker> on_all(Rng rng) const = 0;
     /// Over those of a region, to which the walker refers.
-    [[nodiscard]] virtual std::unique_ptr<AnnealWalker> in(const RegionState<Graph>& region, Rng rng) const = 0;
+    [[nodiscard]] virtual std::unique_ptr<AnnealWalker> in(const RegionState<Graph>& region,
+                                                           Rng rng) const = 0;
 };
 
 /// Each round divides the ranks anew. The regions of a round are annealed a few at a time, side by side; each sees the

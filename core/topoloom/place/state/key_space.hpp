@@ -39,7 +39,8 @@ class KeySpace {
 
     [[nodiscard]] Point point(Slot slot) const {
         const std::uint32_t slots = inside_->levels.size();
-        return tree_->point(Node{slot.value / slots}) << bits_inside_ | inside_->levels.key(slot.value % slots);
+        return tree_->point(Node{slot.value / slots}) << bits_inside_ |
+               inside_->levels.key(slot.value % slots);
     }
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
         return distance_of_width_[static_cast<std::size_t>(std::bit_width(a ^ b))];

@@ -17,8 +17,11 @@ class SpaceArrangement final : public Arrangement {
     using Point = typename Space::Point;
     /// Refers to its arguments but the last. `slots` are the points of all slots: slot_points().
     SpaceArrangement(const Space& space, std::span<const Point> slots, const Graph& symmetric,
-                std::vector<Position> position_of_rank)
-        : Arrangement(std::move(position_of_rank), slots.size()), space_(space), graph_(symmetric), slots_(slots) {
+                     std::vector<Position> position_of_rank)
+        : Arrangement(std::move(position_of_rank), slots.size()),
+          space_(space),
+          graph_(symmetric),
+          slots_(slots) {
         for (const Position position : position_) points_.push_back(slots[position.value]);
         for (const Rank u : ids<Rank>(position_.size())) cost_.push_back(cost_at(u, points_[u.value]));
     }

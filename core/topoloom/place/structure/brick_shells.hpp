@@ -26,7 +26,8 @@ class BrickShells {
                 std::uint32_t stride = 1;
                 axes_.resize(network.axis_count());
                 for (std::uint32_t axis = network.axis_count(); axis-- > 0; stride *= network.grid()[axis])
-                    axes_[axis] = {static_cast<std::int32_t>(network.grid()[axis]), network.wraps(axis), stride};
+                    axes_[axis] = {static_cast<std::int32_t>(network.grid()[axis]), network.wraps(axis),
+                                   stride};
                 for (const Slot slot : allocation.slots())
                     router_.push_back(network.vertex(machine.node(slot)));
                 most_.resize(network.vertex_count());

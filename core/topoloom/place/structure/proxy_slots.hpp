@@ -93,8 +93,7 @@ class ProxySlots {
 
    private:
     [[nodiscard]] std::uint64_t hop_bytes(const Source& source, Position position) const {
-        return equally_far_ ? source.bytes
-                            : source.bytes * space_.distance(source.at.value, position.value);
+        return equally_far_ ? source.bytes : source.bytes * space_.distance(source.at.value, position.value);
     }
     void for_each_slot(std::span<const Source> sources, const auto& use) const {
         for (const Source& source : sources) {
