@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/network_view.hpp"
 
 namespace topoloom {
 
@@ -124,23 +123,24 @@ void Machine::weigh_hops() {
 }
 
 void Machine::find_bandwidths() {
-    const NetworkView network(*topology_);
+    const auto name = [&](Link link) {
+        return with_topology(*this, [&](const auto& network) { return network.link_name(link); });
+    };
     std::optional<LinkRun> least;
     std::optional<LinkRun> most;
-    for (const LinkRun& run : network.bandwidth_runs()) {
+    for (const LinkRun& run : with_topology(*this, [](const auto& t) { return t.bandwidth_runs(); })) {
         if (run.count == 0) continue;
         if (!least || run.bandwidth < least->bandwidth) least = run;
         if (!most || run.bandwidth > most->bandwidth) most = run;
     }
     has_bandwidths_ = least ? least->bandwidth >= min_known : inside_.memory.has_value();
     if (least && least->bandwidth <= max_relative && most->bandwidth >= min_known) {
-        fail("the machine says how fast '", network.link_name(most->first), "' is, ",
-             bandwidth_text(most->bandwidth), ", but nothing of '", network.link_name(least->first),
-             "'; give the bandwidth of all links");
+        fail("the machine says how fast '", name(most->first), "' is, ", bandwidth_text(most->bandwidth),
+             ", but nothing of '", name(least->first), "'; give the bandwidth of all links");
     }
     if (least && least->bandwidth > max_relative && least->bandwidth < min_known) {
         remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
-                           network.link_name(least->first) + "': " + bandwidth_text(least->bandwidth) + ")");
+                           name(least->first) + "': " + bandwidth_text(least->bandwidth) + ")");
     }
     const bool nodes_have_speeds = std::isfinite(inside_.port_bandwidth.value) || inside_.memory ||
                                    inside_.startup || inside_.latency || inside_.memory_startup;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/space_arrangement.hpp"
 
 #include "topoloom/place/state/fast_space.hpp"
-#include "topoloom/place/state/space_arrangement.hpp"
 
 namespace topoloom {
 
