@@ -43,13 +43,8 @@ Plan transport_plan(const BalanceProblem& problem, std::span<const std::uint32_t
 double task_hops(const BalanceProblem& problem, const Plan& plan) {
     const std::span<const Slot> slots = problem.slots;
     double sum = 0;
-    with_space(*problem.machine, [&](const auto& space) {
-        for (const auto& [from, to, tasks] : plan) {
-            const auto distance =
-                space.distance(space.point(slots[from.value]), space.point(slots[to.value]));
-            sum += static_cast<double>(tasks) * distance;
-        }
-    });
+    for (const auto& [from, to, tasks] : plan)
+        sum += static_cast<double>(tasks) * problem.machine->distance(slots[from.value], slots[to.value]);
     return sum;
 }
 

@@ -4,66 +4,63 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <span>
-#include <type_traits>
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
+#include "topoloom/machine/slot_space.hpp"
 
 namespace topoloom::bound {
 
 namespace {
 
 /// Slots that see the same distances: those of a node, or each for itself where distances count inside nodes.
-template <class Space>
-struct Site {
-    typename Space::Point point;
-    std::uint32_t capacity;
-};
-
-template <class Space>
 class NearSearch {
    public:
-    NearSearch(const Space& space, const BoundProblem& problem, std::uint32_t reach)
-        : space_(space), reach_(reach), site_of_slot_(problem.allocation().slot_count()) {
+    NearSearch(const BoundProblem& problem, std::uint32_t reach)
+        : reach_(reach), site_of_slot_(problem.allocation().slot_count()) {
         const Allocation& allocation = problem.allocation();
+        const bool flat = allocation.machine().inside().is_flat();
+        std::vector<Slot> slots;
         std::vector<std::uint32_t> site_of_node(allocation.nodes().size(), no_index);
         for (const std::uint32_t position : curve_order(Curve::hilbert, allocation)) {
             std::uint32_t& known = site_of_node[allocation.node_of_slot()[position]];
-            if (Space::has_inside || known == no_index) {
-                known = static_cast<std::uint32_t>(sites_.size());
-                sites_.push_back({space.point(allocation.slots()[position]), 0});
+            if (!flat || known == no_index) {
+                known = static_cast<std::uint32_t>(slots.size());
+                slots.push_back(allocation.slots()[position]);
+                capacity_.push_back(0);
             }
-            sites_[known].capacity += problem.capacity()[position];
+            capacity_[known] += problem.capacity()[position];
             site_of_slot_[position] = known;
         }
         // Where a good part of all sites is asked for, regions rule out little.
-        const bool near_only = sites_.size() / 16 > reach;
-        if (!std::is_same_v<typename Space::Network, HopTable> && near_only) {
-            for (const auto& site : sites_) on_network_.push_back(Space::on_network(site.point));
-            build(0, static_cast<std::uint32_t>(sites_.size()));
-        }
+        const bool near_only = slots.size() / 16 > reach;
+        space_ = slot_space(allocation.machine(), slots);
+        if (!space_->in_table() && near_only) space_->halve();
     }
 
-    [[nodiscard]] std::size_t site_count() const { return sites_.size(); }
+    [[nodiscard]] std::size_t site_count() const { return capacity_.size(); }
     [[nodiscard]] std::span<const std::uint32_t> site_of_slot() const { return site_of_slot_; }
 
     /// `found` is memory to work in.
     [[nodiscard]] NearProfile profile(std::uint32_t from, std::vector<NearRun>& found) const {
         if (reach_ == 0) return {};
         found.clear();
-        if (sites_[from].capacity > 1) found.push_back({0, sites_[from].capacity - 1});
-        if (parts_.empty()) {
-            for (std::uint32_t i = 0; i < sites_.size(); ++i) {
-                if (i != from) found.push_back({distance(from, i), sites_[i].capacity});
+        if (capacity_[from] > 1) found.push_back({0, capacity_[from] - 1});
+        if (space_->parts().empty()) {
+            std::vector<std::uint32_t> distances(capacity_.size());
+            space_->measure(from, 0, distances);
+            for (std::uint32_t i = 0; i < distances.size(); ++i) {
+                if (!space_->symmetric()) distances[i] = std::min(distances[i], space_->distance(i, from));
+                if (i != from) found.push_back({distances[i], capacity_[i]});
             }
             std::ranges::sort(found);
         } else {
             std::uint64_t capacity = found.empty() ? 0 : found.front().count;
             const std::array<std::uint64_t, 1> once{1};
-            const Pull pull(space_.network(), std::span(on_network_).subspan(from, 1), once);
-            search(0, from, pull, capacity, found);
+            search(0, from, *space_->pull(std::span(&from, 1), once), capacity, found);
         }
         NearProfile runs;
         std::uint64_t capacity = 0;
@@ -77,53 +74,22 @@ class NearSearch {
     }
 
    private:
-    static constexpr std::uint32_t leaf_size = 8;
-    using Region = typename Space::Network::Region;
-    using Pull = typename Space::Network::Pull;
-
-    struct Part {
-        std::uint32_t begin, end;
-        std::uint32_t right;  // the first half is the next part; none: a leaf
-        Region region;
-    };
-
-    std::uint32_t build(std::uint32_t begin, std::uint32_t end) {
-        const auto me = static_cast<std::uint32_t>(parts_.size());
-        parts_.push_back({begin, end, no_index,
-                          space_.network().region(std::span(on_network_).subspan(begin, end - begin))});
-        if (end - begin > leaf_size) {
-            const std::uint32_t middle = begin + (end - begin) / 2;
-            build(begin, middle);
-            const std::uint32_t right = build(middle, end);
-            parts_[me].right = right;
-        }
-        return me;
-    }
-
-    [[nodiscard]] std::uint32_t distance(std::uint32_t a, std::uint32_t b) const {
-        const std::uint32_t there = space_.distance(sites_[a].point, sites_[b].point);
-        if constexpr (std::is_same_v<typename Space::Network, HopTable>) {
-            if (!space_.network().symmetric())
-                return std::min(there, space_.distance(sites_[b].point, sites_[a].point));
-        }
-        return there;
-    }
-
     /// Keeps `found` ascending, of capacity for `reach_` ranks and no more sites than that takes.
-    void search(std::uint32_t at, std::uint32_t from, const Pull& pull, std::uint64_t& capacity,
+    void search(std::uint32_t at, std::uint32_t from, const SlotSpace::Pull& pull, std::uint64_t& capacity,
                 std::vector<NearRun>& found) const {
-        const Part& part = parts_[at];
+        const SlotSpace::Part& part = space_->parts()[at];
         if (part.right == no_index) {
+            std::array<std::uint32_t, SlotSpace::leaf_size> distances;
+            space_->measure(from, part.begin, std::span(distances).first(part.end - part.begin));
             for (std::uint32_t i = part.begin; i < part.end; ++i) {
-                if (i != from) insert({distance(from, i), sites_[i].capacity}, capacity, found);
+                if (i != from) insert({distances[i - part.begin], capacity_[i]}, capacity, found);
             }
             return;
         }
         std::array<std::uint32_t, 2> halves{at + 1, part.right};
         std::array<std::uint64_t, 2> bounds{};
-        for (const std::size_t half : {0U, 1U})
-            bounds[half] = space_.hop_weight() * pull.bound(parts_[halves[half]].region);
-        const bool in_right = from >= parts_[part.right].begin && from < part.end;
+        for (const std::size_t half : {0U, 1U}) bounds[half] = pull.bound(halves[half]);
+        const bool in_right = from >= space_->parts()[part.right].begin && from < part.end;
         if (bounds[1] < bounds[0] || (bounds[0] == bounds[1] && in_right)) {
             std::swap(halves[0], halves[1]);
             std::swap(bounds[0], bounds[1]);
@@ -144,17 +110,16 @@ class NearSearch {
         }
     }
 
-    const Space& space_;
     std::uint64_t reach_;
-    std::vector<Site<Space>> sites_;  // along a Hilbert curve
+    std::unique_ptr<SlotSpace> space_;     // of the sites, along a Hilbert curve
+    std::vector<std::uint32_t> capacity_;  // by site
     std::vector<std::uint32_t> site_of_slot_;
-    std::vector<typename Space::Network::Point> on_network_;
-    std::vector<Part> parts_;  // depth first
 };
 
-template <class Space>
-NearProfiles find_profiles(const Space& space, const BoundProblem& problem, std::uint32_t reach) {
-    const NearSearch<Space> search(space, problem, reach);
+}  // namespace
+
+NearProfiles near_profiles(const BoundProblem& problem, std::uint32_t reach) {
+    const NearSearch search(problem, reach);
     std::vector<NearProfile> by_site(search.site_count());
     const Chunks chunks(by_site.size(), 64);
     parallel_for(chunks.size(), problem.threads(), [&](std::size_t c, int) {
@@ -178,8 +143,6 @@ NearProfiles find_profiles(const Space& space, const BoundProblem& problem, std:
     return result;
 }
 
-}  // namespace
-
 NearProfile NearProfiles::best() const {
     std::map<std::uint32_t, std::uint32_t> most;  // by distance
     for (const NearProfile& profile : profiles) {
@@ -193,11 +156,6 @@ NearProfile NearProfiles::best() const {
         if (best.empty() || count > best.back().count) best.push_back({distance, count});
     }
     return best;
-}
-
-NearProfiles near_profiles(const BoundProblem& problem, std::uint32_t reach) {
-    return with_space(problem.machine(),
-                      [&](const auto& space) { return find_profiles(space, problem, reach); });
 }
 
 }  // namespace topoloom::bound

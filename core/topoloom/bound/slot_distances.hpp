@@ -8,21 +8,18 @@
 #include <vector>
 
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/slot_space.hpp"
 
 namespace topoloom::bound {
 
 /// Slots by their position in the allocation; 4 bytes for every pair.
 class SlotDistances {
    public:
-    explicit SlotDistances(const Allocation& allocation) : count_(allocation.slot_count()) {
-        rows_.reserve(count_ * count_);
-        with_space(allocation.machine(), [&](const auto& space) {
-            std::vector<typename std::remove_cvref_t<decltype(space)>::Point> points;
-            for (const Slot slot : allocation.slots()) points.push_back(space.point(slot));
-            for (const auto& a : points) {
-                for (const auto& b : points) rows_.push_back(space.distance(a, b));
-            }
-        });
+    explicit SlotDistances(const Allocation& allocation)
+        : count_(allocation.slot_count()), rows_(count_ * count_) {
+        const auto space = slot_space(allocation.machine(), allocation.slots());
+        for (std::size_t a = 0; a < count_; ++a)
+            space->measure(static_cast<std::uint32_t>(a), 0, std::span(rows_).subspan(a * count_, count_));
         for (std::size_t a = 0; a < count_; ++a) {
             for (std::size_t b = 0; b < a; ++b) symmetric_ = symmetric_ && (*this)(a, b) == (*this)(b, a);
         }
@@ -34,8 +31,8 @@ class SlotDistances {
 
    private:
     std::size_t count_;
-    bool symmetric_ = true;
     std::vector<std::uint32_t> rows_;
+    bool symmetric_ = true;
 };
 
 }  // namespace topoloom::bound

@@ -179,7 +179,8 @@ std::size_t Degraded::vertex_count() const {
 template <class T>
 bool Degraded::is_up(const T& whole, Node a, Node b) const {
     bool up = true;
-    whole.route(a, b, [&](Link link, double) { up = up && is_up(link); });
+    const auto visit = [&](Link link, double) { up = up && is_up(link); };
+    whole.route(a, b, RouteVisitor(visit));
     return up;
 }
 

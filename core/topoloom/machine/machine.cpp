@@ -82,7 +82,7 @@ std::uint32_t nearest_nodes(const T& network) {
 }  // namespace
 
 Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
-    : topology_(std::move(topology)),
+    : topology_(std::make_shared<const AnyTopology>(std::move(topology))),
       inside_(std::move(inside)),
       text_(std::make_shared<const std::string>(std::move(text))) {
     node_count_ = with_topology(*this, [](const auto& t) { return t.node_count(); });
@@ -123,30 +123,29 @@ void Machine::weigh_hops() {
 }
 
 void Machine::find_bandwidths() {
-    with_topology(*this, [&](const auto& network) {
-        std::optional<LinkRun> least;
-        std::optional<LinkRun> most;
-        for (const LinkRun& run : network.bandwidth_runs()) {
-            if (run.count == 0) continue;
-            if (!least || run.bandwidth < least->bandwidth) least = run;
-            if (!most || run.bandwidth > most->bandwidth) most = run;
-        }
-        has_bandwidths_ = least ? least->bandwidth >= min_known : inside_.memory.has_value();
-        if (least && least->bandwidth <= max_relative && most->bandwidth >= min_known) {
-            fail("the machine says how fast '", network.link_name(most->first), "' is, ",
-                 bandwidth_text(most->bandwidth), ", but nothing of '", network.link_name(least->first),
-                 "'; give the bandwidth of all links");
-        }
-        if (least && least->bandwidth > max_relative && least->bandwidth < min_known) {
-            remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
-                               network.link_name(least->first) + "': " + bandwidth_text(least->bandwidth) +
-                               ")");
-        }
-        const bool nodes_have_speeds = std::isfinite(inside_.port_bandwidth.value) || inside_.memory ||
-                                       inside_.startup || inside_.latency || inside_.memory_startup;
-        if (!has_bandwidths_ && nodes_have_speeds)
-            remarks_.push_back("how fast nodes are counts nowhere, as links have no bandwidth (bandwidth=)");
-    });
+    const auto name = [&](Link link) {
+        return with_topology(*this, [&](const auto& network) { return network.link_name(link); });
+    };
+    std::optional<LinkRun> least;
+    std::optional<LinkRun> most;
+    for (const LinkRun& run : with_topology(*this, [](const auto& t) { return t.bandwidth_runs(); })) {
+        if (run.count == 0) continue;
+        if (!least || run.bandwidth < least->bandwidth) least = run;
+        if (!most || run.bandwidth > most->bandwidth) most = run;
+    }
+    has_bandwidths_ = least ? least->bandwidth >= min_known : inside_.memory.has_value();
+    if (least && least->bandwidth <= max_relative && most->bandwidth >= min_known) {
+        fail("the machine says how fast '", name(most->first), "' is, ", bandwidth_text(most->bandwidth),
+             ", but nothing of '", name(least->first), "'; give the bandwidth of all links");
+    }
+    if (least && least->bandwidth > max_relative && least->bandwidth < min_known) {
+        remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
+                           name(least->first) + "': " + bandwidth_text(least->bandwidth) + ")");
+    }
+    const bool nodes_have_speeds = std::isfinite(inside_.port_bandwidth.value) || inside_.memory ||
+                                   inside_.startup || inside_.latency || inside_.memory_startup;
+    if (!has_bandwidths_ && nodes_have_speeds)
+        remarks_.push_back("how fast nodes are counts nowhere, as links have no bandwidth (bandwidth=)");
 }
 
 void Machine::complete_speeds() {
@@ -195,23 +194,23 @@ std::size_t Machine::link_count() const {
 }
 
 std::vector<Node> Machine::usable_nodes() const {
-    if (const auto* degraded = std::get_if<Degraded>(&topology_)) return degraded->usable_nodes();
+    if (const auto* degraded = std::get_if<Degraded>(topology_.get())) return degraded->usable_nodes();
     const ids<Node> all(node_count_);
     return {all.begin(), all.end()};
 }
 
 void Machine::require_usable(std::span<const Node> nodes, std::string_view whose) const {
-    if (const auto* degraded = std::get_if<Degraded>(&topology_)) degraded->require_usable(nodes, whose);
+    if (const auto* degraded = std::get_if<Degraded>(topology_.get())) degraded->require_usable(nodes, whose);
 }
 
 bool Machine::connected(Node from, Node to) const {
-    const auto* degraded = std::get_if<Degraded>(&topology_);
+    const auto* degraded = std::get_if<Degraded>(topology_.get());
     return degraded == nullptr || degraded->connected(from, to);
 }
 
 void Machine::require_connected(Node from, Node to) const {
     if (connected(from, to)) return;
-    const auto& degraded = std::get<Degraded>(topology_);
+    const auto& degraded = std::get<Degraded>(*topology_);
     for (const Node node : {from, to}) {
         if (!degraded.is_up(node)) fail("node ", node.value, " is down");
     }
@@ -263,12 +262,14 @@ double Machine::average_distance() const {
 }
 
 bool Machine::has_grid() const {
-    return with_grid(*this, [](const auto&) { return true; }, false);
+    return with_grid(
+        *this, [](const auto&) { return true; }, false);
 }
 
 std::vector<std::uint32_t> Machine::grid() const {
     const std::vector<std::uint32_t> line{static_cast<std::uint32_t>(node_count_)};
-    return with_grid(*this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); }, line);
+    return with_grid(
+        *this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); }, line);
 }
 
 std::vector<bool> Machine::wraps() const {
@@ -281,7 +282,8 @@ std::vector<bool> Machine::wraps() const {
 }
 
 std::vector<std::uint32_t> Machine::coordinates(Node node) const {
-    return with_grid(*this, [&](const auto& t) { return t.coordinates(node); }, std::vector{node.value});
+    return with_grid(
+        *this, [&](const auto& t) { return t.coordinates(node); }, std::vector{node.value});
 }
 
 Node Machine::node_at(const std::vector<std::uint32_t>& at) const {

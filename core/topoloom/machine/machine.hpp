@@ -169,7 +169,7 @@ class Machine {
     /// `text` is the short description that make_machine() reads back into this machine.
     Machine(AnyTopology topology, NodeInside inside, std::string text);
 
-    [[nodiscard]] const AnyTopology& topology() const { return topology_; }
+    [[nodiscard]] const AnyTopology& topology() const { return *topology_; }
     [[nodiscard]] const NodeInside& inside() const { return inside_; }
     [[nodiscard]] const std::string& text() const { return *text_; }
     /// The same, for what was made for this machine: machines of one text are the same.
@@ -227,7 +227,8 @@ class Machine {
     void find_bandwidths();
     void complete_speeds();
 
-    AnyTopology topology_;
+    /// Shared: machines are copied, and nothing in it ever changes.
+    std::shared_ptr<const AnyTopology> topology_;
     NodeInside inside_;
     std::shared_ptr<const std::string> text_;
     std::size_t node_count_;

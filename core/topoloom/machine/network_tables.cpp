@@ -2,6 +2,7 @@
 #include "topoloom/machine/network_tables.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,8 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
 #include "topoloom/base/parallel.hpp"
+#include "topoloom/machine/network_view.hpp"
+#include "topoloom/machine/slot_space.hpp"
 
 namespace topoloom {
 
@@ -33,9 +36,9 @@ void require_matrix(const Machine& machine, std::span<const Node> nodes) {
     machine.require_usable(nodes, "the matrix");
 }
 
-template <class Point, class Apart>
-PairMatrix filled(const std::vector<Point>& points, std::string_view what, const Apart& apart) {
-    const std::size_t count = points.size();
+/// measure(i, row) fills in what is between the i-th and all.
+PairMatrix filled(std::size_t count, std::string_view what,
+                  const std::function<void(std::size_t, std::span<std::uint32_t>)>& measure) {
     const double bytes = 4.0 * static_cast<double>(count) * static_cast<double>(count);
     if (bytes > static_cast<double>(usable_memory())) {
         fail("a matrix of ", count, " x ", count, " takes ", bytes / 1e9,
@@ -44,9 +47,8 @@ PairMatrix filled(const std::vector<Point>& points, std::string_view what, const
     PairMatrix matrix(count * count);
     const Chunks chunks(count, rows_per_chunk);
     parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
-        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
-            for (std::size_t j = 0; j < count; ++j) matrix[i * count + j] = apart(points[i], points[j]);
-        }
+        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i)
+            measure(i, std::span(matrix).subspan(i * count, count));
     });
     return matrix;
 }
@@ -81,7 +83,9 @@ PairMatrix hop_matrix(const Machine& machine, std::span<const Node> nodes) {
         std::vector<typename T::Point> points;
         points.reserve(nodes.size());
         for (const Node node : nodes) points.push_back(network.point(node));
-        return filled(points, "nodes", [&](const auto& a, const auto& b) { return network.hops(a, b); });
+        return filled(nodes.size(), "nodes", [&](std::size_t i, std::span<std::uint32_t> row) {
+            for (std::size_t j = 0; j < row.size(); ++j) row[j] = network.hops(points[i], points[j]);
+        });
     });
 }
 
@@ -90,11 +94,9 @@ PairMatrix distance_matrix(const Machine& machine, std::span<const Slot> slots) 
     std::vector<Node> nodes;
     for (const Slot slot : slots) nodes.push_back(machine.node(slot));
     require_matrix(machine, nodes);
-    return with_space(machine, [&]<class S>(const S& space) {
-        std::vector<typename S::Point> points;
-        points.reserve(slots.size());
-        for (const Slot slot : slots) points.push_back(space.point(slot));
-        return filled(points, "slots", [&](const auto& a, const auto& b) { return space.distance(a, b); });
+    const auto space = slot_space(machine, slots);
+    return filled(slots.size(), "slots", [&](std::size_t i, std::span<std::uint32_t> row) {
+        space->measure(static_cast<std::uint32_t>(i), 0, row);
     });
 }
 
@@ -106,17 +108,16 @@ RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from, std
     for (std::size_t i = 0; i < from.size(); ++i) machine.require_connected(from[i], to[i]);
     const Chunks chunks(from.size(), pairs_per_chunk);
     std::vector<Rows> rows(chunks.size());
-    with_topology(machine, [&](const auto& network) {
-        parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
-            auto& [size, entries] = rows[c];
-            for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
-                const std::size_t begin = entries.size();
-                network.route(from[i], to[i],
-                              [&](Link link, double share) { entries.emplace_back(link.value, share); });
-                merge(entries, begin);
-                size.push_back(entries.size() - begin);
-            }
-        });
+    const NetworkView network(machine.topology());
+    parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
+        auto& [size, entries] = rows[c];
+        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+            const std::size_t begin = entries.size();
+            network.route(from[i], to[i],
+                          [&](Link link, double share) { entries.emplace_back(link.value, share); });
+            merge(entries, begin);
+            size.push_back(entries.size() - begin);
+        }
     });
     RouteMatrix matrix;
     matrix.first.reserve(from.size() + 1);

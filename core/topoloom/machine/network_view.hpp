@@ -17,11 +17,14 @@ namespace topoloom {
 /// topology.
 class NetworkView {
    public:
+    using Point = Node;
+
     explicit NetworkView(const AnyTopology& topology) : topology_(&topology) {}
 
     [[nodiscard]] std::size_t node_count() const;
     [[nodiscard]] std::size_t link_count() const;
     [[nodiscard]] std::size_t vertex_count() const;
+    [[nodiscard]] Point point(Node node) const { return node; }
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
     [[nodiscard]] std::uint32_t diameter() const;
     template <class Visit>
@@ -52,11 +55,8 @@ class NetworkView {
 template <Geometry G>
 class RareTopology : public NetworkView {
    public:
-    using Point = Node;
-
     RareTopology(const AnyTopology& topology, const G& geometry)
         : NetworkView(topology), geometry_(&geometry) {}
-    [[nodiscard]] Point point(Node node) const { return node; }
     [[nodiscard]] const G& geometry() const { return *geometry_; }
 
    private:
@@ -71,6 +71,18 @@ class RareTopology : public NetworkView {
 template <class T>
 inline constexpr bool is_common_topology = false TOPOLOOM_COMMON_TOPOLOGIES(TOPOLOOM_OR_SAME);
 #undef TOPOLOOM_OR_SAME
+
+/// Calls use(topology) with a common topology, or with the view of a rare one.
+template <class Use>
+decltype(auto) with_common_routes(const Machine& machine, Use&& use) {
+    return with_topology(machine, [&]<class T>(const T& topology) -> decltype(auto) {
+        if constexpr (is_common_topology<T>) {
+            return use(topology);
+        } else {
+            return use(NetworkView(machine.topology()));
+        }
+    });
+}
 
 /// Calls use(topology) with a common topology, or with a rare one by its geometry.
 template <class Use>

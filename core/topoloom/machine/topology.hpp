@@ -88,7 +88,7 @@ template <Topology T>
     }
 }
 /// And which host a node is a part of: each is one of its own unless host(node) says otherwise.
-template <Topology T>
+template <class T>
 [[nodiscard]] std::uint32_t host_of(const T& topology, Node node) {
     if constexpr (requires { topology.host(node); }) {
         return topology.host(node);

@@ -33,7 +33,7 @@ BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
     const Grain grain(Bytes{static_cast<std::int64_t>(nodes.size() * nodes.size())});
     const Chunks chunks(nodes.size(), (nodes.size() + parts - 1) / parts);
     std::vector<BigVector<double>> loads(chunks.size());
-    with_common_topology(allocation.machine(), [&]<class T>(const T& network) {
+    with_common_routes(allocation.machine(), [&]<class T>(const T& network) {
         std::vector<typename T::Point> points;
         for (const Node node : nodes) points.push_back(network.point(node));
         parallel_for(chunks.size(), threads, [&](std::size_t c, int) {

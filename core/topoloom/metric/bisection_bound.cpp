@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -134,9 +135,28 @@ struct Site {
     double nodes;
 };
 
+/// A network whose routes are walked: as Topology.
+struct Walked {
+    std::size_t vertex_count;
+    std::size_t link_count;
+    std::uint32_t diameter;
+    std::function<std::uint32_t(Node)> vertex;
+    std::function<void(Node, Node, const RouteVisitor&)> route;
+    std::function<BytesPerSecond(Link)> bandwidth;
+};
+
 template <Topology T>
-std::vector<Site> sites_of(const T& network, std::span<const Node> nodes) {
-    std::vector<std::uint32_t> site(network.vertex_count(), std::numeric_limits<std::uint32_t>::max());
+Walked walked(const T& network) {
+    return {network.vertex_count(),
+            network.link_count(),
+            network.diameter(),
+            [&](Node node) { return network.vertex(node); },
+            [&](Node from, Node to, const RouteVisitor& visit) { network.route(from, to, visit); },
+            [&](Link link) { return network.bandwidth(link); }};
+}
+
+std::vector<Site> sites_of(const Walked& network, std::span<const Node> nodes) {
+    std::vector<std::uint32_t> site(network.vertex_count, std::numeric_limits<std::uint32_t>::max());
     std::vector<Site> sites;
     for (const Node node : nodes) {
         std::uint32_t& index = site[network.vertex(node)];
@@ -181,21 +201,22 @@ std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sit
 }
 
 /// What the routes between these nodes prove, for all pairs and for partners.
-template <Topology T>
-double at_least_by_routes(const T& network, std::span<const Node> nodes, const NodeHalves& halves) {
+double at_least_by_routes(const Walked& network, std::span<const Node> nodes, const NodeHalves& halves) {
     const std::vector<Site> sites = sites_of(network, nodes);
-    if (sites.size() * sites.size() * network.diameter() > max_visits) return 0;
-    std::vector<double> load(network.link_count(), 0.0);
+    if (sites.size() * sites.size() * network.diameter > max_visits) return 0;
+    std::vector<double> load(network.link_count, 0.0);
     const std::vector<double> out =
         worst_shares(load.size(), sites, [&](const Site& from, const Site& to, const auto& add) {
-            network.route(from.node, to.node, [&](Link link, double share) {
+            const auto visit = [&](Link link, double share) {
                 load[link.value] += from.nodes * to.nodes * share;
                 add(link, share);
-            });
+            };
+            network.route(from.node, to.node, RouteVisitor(visit));
         });
-    const std::vector<double> in = worst_shares(
-        load.size(), sites,
-        [&](const Site& to, const Site& from, const auto& add) { network.route(from.node, to.node, add); });
+    const std::vector<double> in =
+        worst_shares(load.size(), sites, [&](const Site& to, const Site& from, const auto& add) {
+            network.route(from.node, to.node, RouteVisitor(add));
+        });
     double all_pairs = unlimited;
     double partners = unlimited;
     for (const Link link : ids<Link>(load.size())) {
@@ -211,7 +232,7 @@ double at_least_by_routes(const T& network, std::span<const Node> nodes, const N
 template <Topology T>
 double at_least(const T& network, const NodeHalves& halves) {
     const ids<Node> all(network.node_count());
-    return at_least_by_routes(network, std::vector<Node>(all.begin(), all.end()), halves);
+    return at_least_by_routes(walked(network), std::vector<Node>(all.begin(), all.end()), halves);
 }
 
 double at_least(const Degraded& network, const NodeHalves& halves) {
@@ -221,7 +242,7 @@ double at_least(const Degraded& network, const NodeHalves& halves) {
     } catch (const Error&) {
         return 0;  // some of them cannot reach each other
     }
-    return at_least_by_routes(network, nodes, halves);
+    return at_least_by_routes(walked(network), nodes, halves);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -46,14 +47,22 @@ std::vector<HotLink> most_congested(const Machine& machine, const Judgement& jud
     return hot;
 }
 
-/// Calls use(routes) with the routes that the judged traffic took.
-void with_routes(const Machine& machine, const Judgement& judgement, const auto& use) {
-    with_common_topology(machine, [&](const auto& network) {
-        if constexpr (requires { network.with_minimal_share(0); }) {
-            if (judgement.minimal_share) return use(network.with_minimal_share(*judgement.minimal_share));
-        }
-        use(network);
-    });
+using Routes = std::function<void(Node, Node, const RouteVisitor&)>;
+
+/// The routes that the judged traffic took. Refers to the machine.
+Routes routes_of(const Machine& machine, const Judgement& judgement) {
+    if (judgement.minimal_share) {
+        return with_topology(machine, [&](const auto& network) -> Routes {
+            if constexpr (requires { network.with_minimal_share(0); }) {
+                return [routes = network.with_minimal_share(*judgement.minimal_share)](
+                           Node from, Node to, const RouteVisitor& visit) { routes.route(from, to, visit); };
+            }
+            return {};
+        });
+    }
+    return [network = NetworkView(machine.topology())](Node from, Node to, const RouteVisitor& visit) {
+        network.route(from, to, visit);
+    };
 }
 
 }  // namespace
@@ -81,31 +90,31 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
     using Found = std::vector<std::vector<Contribution>>;  // per hot link
     std::vector<Found> found(static_cast<std::size_t>(thread_count(threads)), Found(hot.size()));
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
-    with_routes(machine, judgement, [&](const auto& routes) {
-        parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
-            Found& mine = found[static_cast<std::size_t>(worker)];
-            std::vector<double> shares(hot.size(),
-                                       0);  // of one message; split routes visit some links repeatedly
-            std::vector<std::size_t> visited;
-            for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
-                const Node from = machine.node(placement[Rank{u}]);
-                for (const Edge edge : graph.sends(Rank{u})) {
-                    if (edge.bytes == Bytes{0}) continue;
-                    routes.route(from, machine.node(placement[edge.peer]), [&](Link link, double share) {
-                        if (!is_hot[link.value]) return;
-                        const std::size_t i = index_of(link);
-                        if (shares[i] == 0) visited.push_back(i);
-                        shares[i] += share;
-                    });
-                    for (const std::size_t i : visited) {
-                        const auto bytes = static_cast<double>(edge.bytes.value);
-                        keep_heaviest(mine[i], {Rank{u}, edge.peer, bytes * shares[i]});
-                        shares[i] = 0;
-                    }
-                    visited.clear();
+    const Routes route = routes_of(machine, judgement);
+    parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
+        Found& mine = found[static_cast<std::size_t>(worker)];
+        std::vector<double> shares(hot.size(),
+                                   0);  // of one message; split routes visit some links repeatedly
+        std::vector<std::size_t> visited;
+        const auto visit = [&](Link link, double share) {
+            if (!is_hot[link.value]) return;
+            const std::size_t i = index_of(link);
+            if (shares[i] == 0) visited.push_back(i);
+            shares[i] += share;
+        };
+        for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
+            const Node from = machine.node(placement[Rank{u}]);
+            for (const Edge edge : graph.sends(Rank{u})) {
+                if (edge.bytes == Bytes{0}) continue;
+                route(from, machine.node(placement[edge.peer]), RouteVisitor(visit));
+                for (const std::size_t i : visited) {
+                    const auto bytes = static_cast<double>(edge.bytes.value);
+                    keep_heaviest(mine[i], {Rank{u}, edge.peer, bytes * shares[i]});
+                    shares[i] = 0;
                 }
+                visited.clear();
             }
-        });
+        }
     });
     for (const Found& one : found) {
         for (std::size_t i = 0; i < hot.size(); ++i) {

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/network_view.hpp"
+#include "topoloom/machine/slot_space.hpp"
 #include "topoloom/metric/adaptive_split.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/proxies.hpp"
@@ -70,11 +73,29 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
                       thread_count(threads));
 }
 
+/// Between ranks of a machine with a rare topology, which takes calls for its routes, too.
+class CalledSpace {
+   public:
+    using Network = void;
+    using Point = std::uint32_t;  // rank
+
+    CalledSpace(const Machine& machine, const Placement& placement)
+        : machine_(machine), ranks_(slot_space(machine, placement.slots())) {}
+    [[nodiscard]] Node node(Slot slot) const { return machine_.node(slot); }
+    [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return ranks_->distance(a, b); }
+
+   private:
+    const Machine& machine_;
+    std::unique_ptr<SlotSpace> ranks_;
+};
+
 template <class Network, class Space>
 class Traversal {
    public:
-    Traversal(const Network& network, const Space& space, const CommGraph& graph, const Placement& placement)
-        : network_(network), space_(space), graph_(graph), points_(points_of(space, placement.slots())) {
+    /// `points` are those of the ranks.
+    Traversal(const Network& network, const Space& space, const CommGraph& graph, const Placement& placement,
+              std::vector<typename Space::Point> points)
+        : network_(network), space_(space), graph_(graph), points_(std::move(points)) {
         for (const Slot slot : placement.slots()) nodes_.push_back(space.node(slot));
     }
 
@@ -207,13 +228,24 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     const int workers = affordable_workers(graph, machine, threads);
     std::vector<Tally> tallies;
     for (int w = 0; w < workers; ++w) tallies.emplace_back(machine.node_count(), machine.link_count());
-    with_common_topology(machine, [&](const auto& network) {
-        with_space(network.geometry(), machine.inside(), [&](const auto& space) {
-            const Traversal traversal(network, space, graph, placement);
+    with_common_routes(machine, [&]<class Network>(const Network& network) {
+        const auto traverse = [&](const auto& space, auto points) {
+            const Traversal traversal(network, space, graph, placement, std::move(points));
             parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
                 traversal.count(chunks[c], tallies[static_cast<std::size_t>(worker)]);
             });
-        });
+        };
+        if constexpr (std::is_same_v<Network, NetworkView>) {
+            std::vector<std::uint32_t> ranks(graph.rank_count());
+            std::iota(ranks.begin(), ranks.end(), 0U);
+            traverse(CalledSpace(machine, placement), std::move(ranks));
+        } else if constexpr (requires { network.between_routers(); }) {
+            const LeveledSpace space(network.geometry(), machine.inside());  // host links count in distances
+            traverse(space, points_of(space, placement.slots()));
+        } else {
+            with_space(network.geometry(), machine.inside(),
+                       [&](const auto& space) { traverse(space, points_of(space, placement.slots())); });
+        }
     });
     Tally& all = tallies.front();
     for (std::size_t w = 1; w < tallies.size(); ++w) all.add(tallies[w]);
@@ -236,7 +268,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.bytes_in = std::move(all.bytes_in);
     result.messages_out = std::move(all.messages_out);
     result.messages_in = std::move(all.messages_in);
-    with_common_topology(machine, [&]<class T>(const T& network) {
+    with_common_routes(machine, [&]<class T>(const T& network) {
         settle_loads(network, result.loads);
         if constexpr (requires { network.with_minimal_share(0); }) {
             if (network.adapts()) adapt(network, graph, machine, placement, workers, result);

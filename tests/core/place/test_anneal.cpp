@@ -14,12 +14,12 @@
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/local/anneal.hpp"
+#include "topoloom/place/local/packed_graph.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
-#include "topoloom/place/state/packed_graph.hpp"
 
 using namespace topoloom;
 
@@ -112,8 +112,7 @@ TEST_CASE("the gains of an arrangement are differences of its whole value, and t
         const CommGraph symmetric = graph.symmetric();
         const std::vector<Position> start =
             positions_of(allocation, random_placement(allocation, ranks, rng).slots());
-        with_fast_space(allocation, [&]<class Space>(const Space& space, const auto& points) {
-            Arrangement<Space> state(space, points, symmetric, start);
+        with_arrangement(allocation, symmetric, start, [&](Arrangement& state) {
             const auto measured = [&] {
                 return hop_bytes(graph, machine, placement_at(allocation, state.positions()).slots(), 1);
             };

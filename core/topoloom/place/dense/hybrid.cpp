@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "topoloom/base/parallel.hpp"
+#include "topoloom/machine/slot_space.hpp"
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/place/dense/grasp.hpp"
 #include "topoloom/place/entry.hpp"
@@ -49,17 +50,15 @@ partition::WeightedGraph rank_graph(const Problem& problem) {
 }
 
 /// Slots joined with the nearest ones: the nearer the heavier, so that a small cut separates what is far apart.
-template <class Space>
-partition::WeightedGraph closeness_graph(const Space& space, const Problem& problem) {
+partition::WeightedGraph closeness_graph(const SlotSpace& space, const Problem& problem) {
     constexpr std::uint32_t nearest = 32;
     constexpr std::int64_t scale = 1 << 20;
     const Allocation& allocation = problem.allocation();
     const NearSlots near(allocation, nearest, problem.threads());
-    const auto points = slot_points(space, allocation);
-    std::vector<std::map<std::uint32_t, std::int64_t>> rows(points.size());
-    for (const Position x : ids<Position>(points.size())) {
+    std::vector<std::map<std::uint32_t, std::int64_t>> rows(allocation.slot_count());
+    for (const Position x : ids<Position>(rows.size())) {
         for (const Position y : near.near(x)) {
-            const std::int64_t apart = space.distance(points[x.value], points[y.value]);
+            const std::int64_t apart = space.distance(x.value, y.value);
             rows[x.value][y.value] = rows[y.value][x.value] = scale / (1 + apart);
         }
     }
@@ -138,9 +137,8 @@ std::vector<Part> part_of(const Parts& parts, std::size_t vertices) {
 }
 
 /// Bytes between parts of ranks against average distances (times 256) between parts of slots.
-template <class Space>
-qap::Qap coarse_problem(const Space& space, const Problem& problem, const partition::WeightedGraph& graph,
-                        const Parts& ranks, const Parts& slots) {
+qap::Qap coarse_problem(const SlotSpace& space, const partition::WeightedGraph& graph, const Parts& ranks,
+                        const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
     const std::vector<Part> of = part_of(ranks, graph.size());
@@ -158,7 +156,6 @@ qap::Qap coarse_problem(const Space& space, const Problem& problem, const partit
     // Rounded where exact sums could be too large.
     const auto unit = static_cast<std::int64_t>(all_bytes * 0x1.0p-30) + 1;
     for (std::int64_t& b : bytes) b /= unit;
-    const auto points = slot_points(space, problem.allocation());
     std::vector<std::int64_t> distance(count * count);
     std::int64_t farthest = 1;
     for (std::size_t a = 0; a < count; ++a) {
@@ -166,7 +163,7 @@ qap::Qap coarse_problem(const Space& space, const Problem& problem, const partit
             if (a == b) continue;
             std::int64_t sum = 0;
             for (const Vertex x : slots[a]) {
-                for (const Vertex y : slots[b]) sum += space.distance(points[x.value], points[y.value]);
+                for (const Vertex y : slots[b]) sum += space.distance(x.value, y.value);
             }
             const auto pairs = static_cast<std::int64_t>(slots[a].size() * slots[b].size());
             distance[a * count + b] = 256 * (sum / pairs) + 256 * (sum % pairs) / pairs;
@@ -182,8 +179,7 @@ qap::Qap coarse_problem(const Space& space, const Problem& problem, const partit
 }
 
 /// The ranks of a part (and its share of free slots) on the slots of another.
-template <class Space>
-qap::Qap inner_problem(const Space& space, const Problem& problem, const partition::WeightedGraph& graph,
+qap::Qap inner_problem(const SlotSpace& space, const partition::WeightedGraph& graph,
                        const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
                        std::vector<Vertex>& number) {
     const std::size_t order = ranks.size();
@@ -195,19 +191,17 @@ qap::Qap inner_problem(const Space& space, const Problem& problem, const partiti
             bytes[u.value * order + peers[k].value] = inside.weights(u)[k];
     }
     std::vector<std::int64_t> distance(order * order);
-    const std::span<const Slot> all = problem.allocation().slots();
     for (std::size_t a = 0; a < order; ++a) {
         for (std::size_t b = 0; b < order; ++b) {
-            if (a != b)
-                distance[a * order + b] =
-                    space.distance(space.point(all[slots[a].value]), space.point(all[slots[b].value]));
+            if (a != b) distance[a * order + b] = space.distance(slots[a].value, slots[b].value);
         }
     }
     return {order, std::move(bytes), std::move(distance)};
 }
 
-template <class Space>
-Placement place_in_parts(const Space& space, const Problem& problem, Meter& meter, std::size_t size) {
+Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size) {
+    const auto machine_slots = slot_space(problem.machine(), problem.allocation().slots());
+    const SlotSpace& space = *machine_slots;
     const std::size_t slot_count = problem.allocation().slot_count();
     const partition::WeightedGraph graph = rank_graph(problem);
     const Parts ranks = Partition(graph, size, problem.seed(), meter).take();
@@ -218,8 +212,8 @@ Placement place_in_parts(const Space& space, const Problem& problem, Meter& mete
     std::iota(to.begin(), to.end(), 0U);
     if (!meter.exhausted()) {
         const qap::Permutation in_order = to;  // fits the sizes
-        to = grasp(coarse_problem(space, problem, graph, ranks, slots), std::span(&in_order, 1),
-                   problem.seed(), problem.threads(), meter, options);
+        to = grasp(coarse_problem(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
+                   problem.threads(), meter, options);
     }
     std::vector<Vertex> number(slot_count, Vertex::none);
     std::vector<Position> position(slot_count);
@@ -228,7 +222,7 @@ Placement place_in_parts(const Space& space, const Problem& problem, Meter& mete
         qap::Permutation p(there.size());
         std::iota(p.begin(), p.end(), 0U);
         if (!meter.exhausted()) {
-            p = grasp(inner_problem(space, problem, graph, ranks[k], there, number), {}, problem.seed() + k,
+            p = grasp(inner_problem(space, graph, ranks[k], there, number), {}, problem.seed() + k,
                       problem.threads(), meter, options);
         }
         for (std::size_t i = 0; i < p.size(); ++i) position[ranks[k][i].value] = Position{there[p[i]].value};
@@ -242,8 +236,7 @@ Placement place_in_parts(const Space& space, const Problem& problem, Meter& mete
 /// parts; then the ranks of each part to its slots by grasp() (Sudheer 2012, sec. 6.2.3). A part is only exchanged
 /// for one of its size. About O(slots * part^2 + edges * log parts) on all cores.
 Placement place_hybrid(const Problem& problem, Meter& meter, const HybridOptions& options) {
-    return with_space(problem.machine(),
-                      [&](const auto& space) { return place_in_parts(space, problem, meter, options.part); });
+    return place_in_parts(problem, meter, options.part);
 }
 
 }  // namespace

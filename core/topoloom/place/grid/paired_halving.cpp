@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "topoloom/machine/allocations/curves.hpp"
+#include "topoloom/machine/slot_space.hpp"
 
 namespace topoloom::grid {
 
@@ -74,13 +76,11 @@ class Points {
     std::vector<std::uint32_t> at_;
 };
 
-template <class Space>
 class GridHalving {
    public:
-    GridHalving(const Space& space, const GridPattern& pattern, const CommGraph& graph,
-                const Allocation& allocation, SlotChoice choice, CutChoice cuts)
-        : space_(space),
-          pattern_(pattern),
+    GridHalving(const GridPattern& pattern, const CommGraph& graph, const Allocation& allocation,
+                SlotChoice choice, CutChoice cuts)
+        : pattern_(pattern),
           graph_(graph),
           machine_(allocation.machine()),
           cuts_(cuts),
@@ -88,6 +88,7 @@ class GridHalving {
           slots_(machine_.grid().size(), std::min(pattern.rank_of_cell.size(), allocation.slot_count())),
           has_axes_(machine_.has_grid()) {
         take_slots(allocation, choice);
+        space_ = slot_space(machine_, taken_);
         if (has_axes_) locate_slots();
         const Extents stride = strides_of(pattern.axes);
         for (const GridCell cell : ids<GridCell>(pattern.rank_of_cell.size())) {
@@ -105,8 +106,7 @@ class GridHalving {
         std::vector<GridCell> cells = id_list<GridCell>(n);
         std::vector<Position> slots = id_list<Position>(taken_.size());
         placed_.resize(n);
-        for (const Slot slot : taken_) points_.push_back(space_.point(slot));
-        center_.assign(n, points_[taken_.size() / 2]);
+        center_.assign(n, Position{taken_.size() / 2});
         part_of_.assign(n, Part{0});
         side_.assign(n, 0);
         // Level by level, so that the surroundings of a part are always known equally well.
@@ -273,8 +273,8 @@ class GridHalving {
     [[nodiscard]] Slot slot(Position position) const { return taken_[position.value]; }
 
     /// The slot nearest to the middle of these.
-    [[nodiscard]] typename Space::Point center(std::span<const Position> slots) const {
-        if (!has_axes_) return points_[slots[slots.size() / 2].value];
+    [[nodiscard]] Position center(std::span<const Position> slots) const {
+        if (!has_axes_) return slots[slots.size() / 2];
         const std::size_t axes = slots_.axes();
         std::vector<std::int64_t> sum(axes, 0);
         for (const Position s : slots) {
@@ -291,7 +291,7 @@ class GridHalving {
                 best = s;
             }
         }
-        return points_[best.value];
+        return best;
     }
 
     /// Orders the cells so that the `count` for the first slots come first.
@@ -301,8 +301,8 @@ class GridHalving {
             cells_.part(cells, axis_of_cells(cells), count);
             return;
         }
-        const typename Space::Point here = center(slots.first(slot_count));
-        const typename Space::Point there = center(slots.subspan(slot_count));
+        const Position here = center(slots.first(slot_count));
+        const Position there = center(slots.subspan(slot_count));
         ++parts_.value;
         for (const GridCell cell : cells) part_of_[rank(cell).value] = parts_;
         Extents low;
@@ -330,23 +330,23 @@ class GridHalving {
 
     /// Hop-bytes of the messages of these cells if the first `count` sit here, the others there, and the rest where
     /// they are known to be about.
-    std::int64_t cost_of(std::span<const GridCell> cells, std::size_t count,
-                         const typename Space::Point& here, const typename Space::Point& there) {
+    std::int64_t cost_of(std::span<const GridCell> cells, std::size_t count, Position here, Position there) {
         for (std::size_t k = 0; k < cells.size(); ++k) side_[rank(cells[k]).value] = k < count ? 0 : 1;
-        const auto apart = static_cast<std::int64_t>(space_.distance(here, there));
+        const auto apart = static_cast<std::int64_t>(space_->distance(here.value, there.value));
         std::int64_t between = 0;
         std::int64_t outside = 0;
         for (std::size_t k = 0; k < cells.size(); ++k) {
             const Rank u = rank(cells[k]);
             const auto peers = graph_.peers(u);
             const auto bytes = graph_.bytes(u);
-            const auto& own = k < count ? here : there;
+            const Position own = k < count ? here : there;
             for (std::size_t i = 0; i < peers.size(); ++i) {
                 const std::uint32_t v = peers[i].value;
                 if (part_of_[v] == parts_) {
                     between += side_[v] != side_[u.value] ? bytes[i].value : 0;
                 } else {
-                    outside += bytes[i].value * static_cast<std::int64_t>(space_.distance(own, center_[v]));
+                    outside += bytes[i].value *
+                               static_cast<std::int64_t>(space_->distance(own.value, center_[v].value));
                 }
             }
         }
@@ -359,7 +359,7 @@ class GridHalving {
         std::span<Position> slots;
     };
 
-    const Space& space_;
+    std::unique_ptr<SlotSpace> space_;  // of the slots that are used
     const GridPattern& pattern_;
     const CommGraph& graph_;
     const Machine& machine_;
@@ -371,9 +371,8 @@ class GridHalving {
     std::vector<double> plane_bytes_;
     Extents low_;  // kept to save allocations
     Extents high_;
-    std::vector<typename Space::Point> points_;  // of the slots
     // Of every rank: the middle of the slots that are left for it.
-    std::vector<typename Space::Point> center_;
+    std::vector<Position> center_;
     std::vector<Part> part_of_;  // of every rank: its part, as far as it has been halved
     Part parts_{0};              // the last one
     std::vector<char> side_;
@@ -384,9 +383,7 @@ class GridHalving {
 
 std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& symmetric,
                                    const Allocation& allocation, SlotChoice choice, CutChoice cuts) {
-    return with_space(allocation.machine(), [&]<class Space>(const Space& space) {
-        return GridHalving<Space>(space, pattern, symmetric, allocation, choice, cuts).run();
-    });
+    return GridHalving(pattern, symmetric, allocation, choice, cuts).run();
 }
 
 }  // namespace topoloom::grid

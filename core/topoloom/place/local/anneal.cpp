@@ -2,7 +2,9 @@
 #include "topoloom/place/local/anneal.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -11,12 +13,12 @@
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
+#include "topoloom/place/local/packed_graph.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/local/swap.hpp"
 #include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
-#include "topoloom/place/state/packed_graph.hpp"
 #include "topoloom/place/state/positions_along.hpp"
 
 namespace topoloom::local {
@@ -53,24 +55,20 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
 
 /// Chains that cool side by side, in rounds of this number of proposals each, so that neither threads nor the clock
 /// decide what becomes of them.
-template <class Space, class Graph>
 class Annealing {
    public:
-    Annealing(const Arrangement<Space, Graph>& start, const Graph& graph, const NearSlots& near,
-              std::uint32_t active, const Problem& problem, const AnnealOptions& options)
-        : problem_(problem), options_(options), active_(active) {
-        for (std::uint32_t i = 0; i < options.chains; ++i)
-            chains_.emplace_back(start, graph, near, active, Rng(problem.seed(), i));
-    }
+    Annealing(std::vector<std::unique_ptr<AnnealWalker>> chains, std::uint32_t active, const Problem& problem,
+              const AnnealOptions& options)
+        : problem_(problem), options_(options), active_(active), chains_(std::move(chains)) {}
 
     std::vector<Position> run(Meter& meter) {
         if (options_.heat > 0) cool(calibrate(meter), meter);
         freeze(meter);
-        return std::ranges::min_element(chains_, {}, &Walker::best_value)->best();
+        return (*std::ranges::min_element(chains_, {}, [](const auto& chain) { return chain->best_value(); }))
+            ->best();
     }
 
    private:
-    using Walker = AnnealWalker<Space, NearSlots, Graph>;
     static constexpr std::uint64_t max_per_round = 1U << 17;  // proposals of a chain: some 10 ms
     static constexpr std::uint64_t min_per_step = 1U << 10;   // between two temperatures
     static constexpr std::uint64_t sweeps_without_budget = 100;
@@ -79,7 +77,7 @@ class Annealing {
 
     Cooling calibrate(Meter& meter) {
         constexpr std::uint64_t samples = 2000;
-        const std::vector<std::int64_t> losses = chains_.front().sample_losses(samples);
+        const std::vector<std::int64_t> losses = chains_.front()->sample_losses(samples);
         meter.spend(samples);
         return Cooling::from_losses(losses, options_.heat);
     }
@@ -101,14 +99,16 @@ class Annealing {
             const std::uint64_t round =
                 fit ? max_per_round / (done == 0 ? 16 : 1) : std::min(max_per_round, total - done);
             const double next = fit ? progress + (progress - before) : progress_after(done + round);
-            each_chain(round, meter, [&](Walker& chain) { cool(chain, round, cooling, progress, next); });
+            each_chain(round, meter,
+                       [&](AnnealWalker& chain) { cool(chain, round, cooling, progress, next); });
             done += round;
             before = progress;
             progress = progress_after(done);
         }
     }
 
-    void cool(Walker& chain, std::uint64_t round, const Cooling& cooling, double from, double to) const {
+    void cool(AnnealWalker& chain, std::uint64_t round, const Cooling& cooling, double from,
+              double to) const {
         const std::uint64_t steps =
             std::max<std::uint64_t>(1, round / std::max<std::uint64_t>(min_per_step, active_ / 2));
         for (std::uint64_t i = 0; i < steps; ++i) {
@@ -122,26 +122,92 @@ class Annealing {
         const std::uint64_t round = std::min<std::uint64_t>(max_per_round, 4 * std::uint64_t{active_});
         const auto sum = [&] {
             std::int64_t values = 0;
-            for (const Walker& chain : chains_) values += chain.value();
+            for (const auto& chain : chains_) values += chain->value();
             return values;
         };
         for (std::int64_t before = sum() + 1; sum() < before && !meter.exhausted();) {
             before = sum();
-            each_chain(round, meter, [&](Walker& chain) { chain.run(round, Acceptance(0)); });
+            each_chain(round, meter, [&](AnnealWalker& chain) { chain.run(round, Acceptance(0)); });
         }
     }
 
     template <class Body>
     void each_chain(std::uint64_t proposals, Meter& meter, const Body& body) {
-        parallel_for(chains_.size(), problem_.threads(), [&](std::size_t i, int) { body(chains_[i]); });
+        parallel_for(chains_.size(), problem_.threads(), [&](std::size_t i, int) { body(*chains_[i]); });
         meter.spend(proposals * chains_.size());
     }
 
     const Problem& problem_;
     const AnnealOptions& options_;
     std::uint32_t active_;
-    std::vector<Walker> chains_;
+    std::vector<std::unique_ptr<AnnealWalker>> chains_;
 };
+
+template <class Space, class Graph>
+class SpaceWalkers final : public Walkers<Graph> {
+   public:
+    using Point = typename Space::Point;
+
+    /// Refers to all but the last.
+    SpaceWalkers(const Space& space, std::span<const Point> slots, const Graph& graph, const NearSlots& near,
+                 std::uint32_t active, std::vector<Position> start)
+        : space_(space),
+          slots_(slots),
+          graph_(graph),
+          near_(near),
+          active_(active),
+          start_(std::move(start)) {}
+
+    [[nodiscard]] std::unique_ptr<AnnealWalker> on_all(Rng rng) const override {
+        using Walker = SpaceWalker<Space, NearSlots, Graph>;
+        return std::make_unique<Walker>(typename Walker::State(space_, slots_, graph_, start_), graph_, near_,
+                                        active_, rng);
+    }
+    [[nodiscard]] std::unique_ptr<AnnealWalker> in(const RegionState<Graph>& region, Rng rng) const override {
+        std::vector<Point> points;
+        for (const Position slot : region.slots()) points.push_back(slots_[slot.value]);
+        return std::make_unique<InRegion>(std::move(points), space_, region, rng);
+    }
+
+   private:
+    using Region = RegionState<Graph>;
+    struct Kept {
+        std::vector<Point> kept;
+    };
+    /// Keeps the points that its walker refers to.
+    class InRegion final
+        : private Kept,
+          public SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph> {
+        using Walker = SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph>;
+
+       public:
+        InRegion(std::vector<Point> points, const Space& space, const Region& region, Rng rng)
+            : Kept{std::move(points)},
+              Walker(typename Walker::State(space, Kept::kept, region.graph(), region.start()),
+                     region.graph(), region.near(), region.active(), rng) {}
+    };
+
+    const Space& space_;
+    std::span<const Point> slots_;
+    const Graph& graph_;
+    const NearSlots& near_;
+    std::uint32_t active_;
+    std::vector<Position> start_;
+};
+
+/// Calls use(walkers, graph) with the walkers of the allocation's space; `use` is compiled for each graph only.
+template <class Use>
+void with_walkers(const Problem& problem, const Numbering& numbering, const NearSlots& near, const Use& use) {
+    with_packed_graph(problem.symmetric(), numbering.order, [&]<class Graph>(const Graph& graph) {
+        const std::function<void(const Walkers<Graph>&)> call = [&](const Walkers<Graph>& walkers) {
+            use(walkers, graph);
+        };
+        with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
+            call(SpaceWalkers<Space, Graph>(space, slots, graph, near, numbering.active,
+                                            numbering.position_of_rank));
+        });
+    });
+}
 
 }  // namespace
 
@@ -153,34 +219,34 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     if (allocation.slot_count() < 2 || numbering.active == 0 || meter.exhausted()) return start;
     constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
     const NearSlots near(allocation, near_count, problem.threads());
-    return with_fast_space(allocation, [&]<class Space>(const Space& space, const auto& slots) {
-        return with_packed_graph(problem.symmetric(), numbering.order, [&]<class Graph>(const Graph& graph) {
-            const auto anneal = [&] {
-                if (!whole) {
-                    return RegionAnnealing(space, std::span(std::as_const(slots)), graph, near, problem,
-                                           numbering.active, numbering.position_of_rank, region_size)
-                        .run(options, meter);
-                }
-                const Arrangement<Space, Graph> from(space, slots, graph, numbering.position_of_rank);
-                return Annealing(from, graph, near, numbering.active, problem, options).run(meter);
-            };
-            const std::vector<Position> found = anneal();
-            std::vector<Position> result(found.size());
-            for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
-            Placement placement = placement_at(allocation, result);
-            if (!meter.exhausted()) {
-                // On many ranks, or after a short search, a wider look costs more than the annealing did.
-                const std::size_t ranks = problem.rank_count();
-                const bool brief = options.sweeps > 0 && options.sweeps < 100;
-                const bool dense = problem.symmetric().edge_count() > 4 * ranks;
-                const SwapOptions last{.reach = (brief && dense) || ranks > max_ranks_side_by_side ? 1U : 3U};
-                placement = improve_by_swaps(problem, std::move(placement), meter, last);
-            }
-            // Chains keep their best placement; regions do not know of each other.
-            const bool worse = !whole && problem.value(placement.slots()) > problem.value(start.slots());
-            return worse ? start : placement;
-        });
-    });
+    std::vector<Position> found;
+    with_walkers(problem, numbering, near,
+                 [&]<class Graph>(const Walkers<Graph>& walkers, const Graph& graph) {
+                     if (whole) {
+                         std::vector<std::unique_ptr<AnnealWalker>> chains;
+                         for (std::uint32_t i = 0; i < options.chains; ++i)
+                             chains.push_back(walkers.on_all(Rng(problem.seed(), i)));
+                         found = Annealing(std::move(chains), numbering.active, problem, options).run(meter);
+                     } else {
+                         found = RegionAnnealing(walkers, graph, near, problem, numbering.active,
+                                                 numbering.position_of_rank, region_size)
+                                     .run(options, meter);
+                     }
+                 });
+    std::vector<Position> result(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
+    Placement placement = placement_at(allocation, result);
+    if (!meter.exhausted()) {
+        // On many ranks, or after a short search, a wider look costs more than the annealing did.
+        const std::size_t ranks = problem.rank_count();
+        const bool brief = options.sweeps > 0 && options.sweeps < 100;
+        const bool dense = problem.symmetric().edge_count() > 4 * ranks;
+        const SwapOptions last{.reach = (brief && dense) || ranks > max_ranks_side_by_side ? 1U : 3U};
+        placement = improve_by_swaps(problem, std::move(placement), meter, last);
+    }
+    // Chains keep their best placement; regions do not know of each other.
+    const bool worse = !whole && problem.value(placement.slots()) > problem.value(start.slots());
+    return worse ? start : placement;
 }
 
 Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,

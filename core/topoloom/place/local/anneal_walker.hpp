@@ -5,11 +5,12 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/space_arrangement.hpp"
 
 namespace topoloom::local {
 
@@ -41,25 +42,43 @@ class Acceptance {
     std::array<std::int64_t, levels> loss_{};
 };
 
-/// Refers to graph and near slots, which many walkers share. Ranks 0 .. active - 1 are those that have partners.
-template <class Space, class Near, class Graph>
+/// What cools a search need not know the space: one call for many proposals.
 class AnnealWalker {
    public:
-    using State = Arrangement<Space, Graph>;
-
-    AnnealWalker(const State& start, const Graph& graph, const Near& near, std::uint32_t active, Rng rng)
-        : state_(start), graph_(graph), near_(near), active_(active), rng_(rng), value_(start.total()) {
-        keep();
-    }
+    virtual ~AnnealWalker() = default;
 
     [[nodiscard]] std::int64_t value() const { return value_; }
     [[nodiscard]] std::int64_t best_value() const { return best_value_; }
     [[nodiscard]] const std::vector<Position>& best() const { return best_; }
-    [[nodiscard]] const std::vector<Position>& positions() const { return state_.positions(); }
+    [[nodiscard]] virtual const std::vector<Position>& positions() const = 0;
 
     /// `count` proposals, for all ranks in turn. The best placement is looked for at the end: a search that cools
     /// slowly is rarely better in between.
-    void run(std::uint64_t count, const Acceptance& acceptance) {
+    virtual void run(std::uint64_t count, const Acceptance& acceptance) = 0;
+    /// What `count` proposals would lose, of those that would lose anything. None is made.
+    [[nodiscard]] virtual std::vector<std::int64_t> sample_losses(std::uint64_t count) = 0;
+
+   protected:
+    std::int64_t value_ = 0;
+    std::int64_t best_value_ = 0;
+    std::vector<Position> best_;
+};
+
+/// Refers to graph and near slots, which many walkers share. Ranks 0 .. active - 1 are those that have partners.
+template <class Space, class Near, class Graph>
+class SpaceWalker : public AnnealWalker {
+   public:
+    using State = SpaceArrangement<Space, Graph>;
+
+    SpaceWalker(State start, const Graph& graph, const Near& near, std::uint32_t active, Rng rng)
+        : state_(std::move(start)), graph_(graph), near_(near), active_(active), rng_(rng) {
+        value_ = state_.total();
+        keep();
+    }
+
+    [[nodiscard]] const std::vector<Position>& positions() const override { return state_.positions(); }
+
+    void run(std::uint64_t count, const Acceptance& acceptance) override {
         for (std::uint64_t i = 0; i < count; ++i) {
             const Proposal proposal = propose(Rank{next_rank_});
             if (++next_rank_ == active_) next_rank_ = 0;
@@ -77,8 +96,7 @@ class AnnealWalker {
         if (value_ < best_value_) keep();
     }
 
-    /// What `count` proposals would lose, of those that would lose anything. None is made.
-    [[nodiscard]] std::vector<std::int64_t> sample_losses(std::uint64_t count) {
+    [[nodiscard]] std::vector<std::int64_t> sample_losses(std::uint64_t count) override {
         std::vector<std::int64_t> losses;
         for (std::uint64_t i = 0; i < count; ++i) {
             const Proposal proposal = propose(Rank{rng_.below(active_)});
@@ -126,9 +144,6 @@ class AnnealWalker {
     std::uint32_t active_;
     std::uint32_t next_rank_ = 0;
     Rng rng_;
-    std::int64_t value_;
-    std::int64_t best_value_ = 0;
-    std::vector<Position> best_;
 };
 
 }  // namespace topoloom::local

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -16,8 +17,8 @@
 #include "topoloom/place/local/anneal_options.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
+#include "topoloom/place/local/packed_graph.hpp"
 #include "topoloom/place/state/near_slots.hpp"
-#include "topoloom/place/state/packed_graph.hpp"
 
 namespace topoloom::local {
 
@@ -119,15 +120,30 @@ class SlotRegions {
 };
 
 /// The ranks and slots of one region, and the ranks elsewhere that they have to do with, which stand still.
-template <class Space, class Graph>
+template <class Graph>
 class RegionState {
    public:
+    using Edge = typename Graph::PackedEdge;
+    struct LocalGraph {
+        std::vector<std::uint32_t> first{0};
+        std::vector<Edge> edges;
+        [[nodiscard]] std::span<const Edge> sends(Rank u) const {
+            return {edges.data() + first[u.value], edges.data() + first[u.value + 1]};
+        }
+    };
+    struct LocalNear {
+        std::vector<std::uint32_t> first{0};
+        std::vector<Position> slots;
+        [[nodiscard]] std::span<const Position> near(Position local) const {
+            return {slots.data() + first[local.value], slots.data() + first[local.value + 1]};
+        }
+    };
+
     /// Slots of the region come first, then those of ranks that stand still.
-    RegionState(const SlotRegions& regions, Part region, const Space& space,
-                std::span<const typename Space::Point> slots, const Graph& graph, const NearSlots& near,
+    RegionState(const SlotRegions& regions, Part region, const Graph& graph, const NearSlots& near,
                 std::uint32_t active, std::span<const Position> position_of_rank,
                 std::span<const Rank> occupant, std::vector<Rank>& local_rank)
-        : space_(space), positions_(regions.positions(region)) {
+        : positions_(regions.positions(region)) {
         for (const bool partners : {true, false}) {
             for (std::size_t i = 0; i < positions_.size(); ++i) {
                 const Rank u = occupant[positions_[i].value];
@@ -159,83 +175,75 @@ class RegionState {
             }
             graph_.first.push_back(static_cast<std::uint32_t>(graph_.edges.size()));
         }
-        for (const Position p : positions_) add_slot(p, regions, region, slots, near);
+        for (const Position p : positions_) add_slot(p, regions, region, near);
         for (std::size_t i = 0; i < outside.size(); ++i) {
             start_.emplace_back(positions_.size() + i);
             graph_.first.push_back(graph_.first.back());
-            add_slot(outside[i], regions, region, slots, near);
+            add_slot(outside[i], regions, region, near);
         }
     }
 
     [[nodiscard]] std::uint32_t active() const { return active_; }
+    [[nodiscard]] const LocalGraph& graph() const { return graph_; }
+    [[nodiscard]] const LocalNear& near() const { return near_; }
+    /// Of the ranks, then of those that stand still.
+    [[nodiscard]] const std::vector<Position>& start() const { return start_; }
+    /// By their position in the allocation.
+    [[nodiscard]] std::span<const Position> slots() const { return slots_; }
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
     /// The position in the allocation of a slot.
     [[nodiscard]] Position position(Position local) const { return positions_[local.value]; }
 
    private:
-    using Edge = typename Graph::PackedEdge;
-    struct LocalGraph {
-        std::vector<std::uint32_t> first{0};
-        std::vector<Edge> edges;
-        [[nodiscard]] std::span<const Edge> sends(Rank u) const {
-            return {edges.data() + first[u.value], edges.data() + first[u.value + 1]};
-        }
-    };
-    struct LocalNear {
-        std::vector<std::uint32_t> first{0};
-        std::vector<Position> slots;
-        [[nodiscard]] std::span<const Position> near(Position local) const {
-            return {slots.data() + first[local.value], slots.data() + first[local.value + 1]};
-        }
-    };
-
-   public:
-    using Walker = AnnealWalker<Space, LocalNear, LocalGraph>;
-    [[nodiscard]] Walker walker(Rng rng) const {
-        return {typename Walker::State(space_, points_, graph_, start_), graph_, near_, active_, rng};
-    }
-
-   private:
-    void add_slot(Position position, const SlotRegions& regions, Part region,
-                  std::span<const typename Space::Point> slots, const NearSlots& near) {
-        points_.push_back(slots[position.value]);
+    void add_slot(Position position, const SlotRegions& regions, Part region, const NearSlots& near) {
+        slots_.push_back(position);
         for (const Position q : near.near(position)) {
             if (regions.region_of(q) == region) near_.slots.push_back(regions.local(q));
         }
         // Where nothing of the region is near, one slot is as good as another.
         if (near_.slots.size() == near_.first.back())
-            near_.slots.emplace_back(points_.size() % positions_.size());
+            near_.slots.emplace_back(slots_.size() % positions_.size());
         near_.first.push_back(static_cast<std::uint32_t>(near_.slots.size()));
     }
 
-    const Space& space_;
     std::span<const Position> positions_;
     std::vector<Rank> ranks_;  // those with partners first
     std::uint32_t active_ = 0;
     std::vector<Position> start_;
-    std::vector<typename Space::Point> points_;
+    std::vector<Position> slots_;  // all, by their position in the allocation
     LocalGraph graph_;
     LocalNear near_;
 };
 
+/// Makes walkers, which are compiled for each space and graph, for the loops around them, which are not.
+template <class Graph>
+class Walkers {
+   public:
+    virtual ~Walkers() = default;
+    /// Over all ranks.
+    [[nodiscard]] virtual std::unique_ptr<AnnealWalker> on_all(Rng rng) const = 0;
+    /// Over those of a region, to which the walker refers.
+    [[nodiscard]] virtual std::unique_ptr<AnnealWalker> in(const RegionState<Graph>& region,
+                                                           Rng rng) const = 0;
+};
+
 /// Each round divides the ranks anew. The regions of a round are annealed a few at a time, side by side; each sees the
 /// others as they were before those few.
-template <class Space, class Graph>
+template <class Graph>
 class RegionAnnealing {
    public:
     /// Refers to all but the last two. Ranks are those of `graph`; the first `active` have partners.
-    RegionAnnealing(const Space& space, std::span<const typename Space::Point> slots, const Graph& graph,
-                    const NearSlots& near, const Problem& problem, std::uint32_t active,
-                    std::vector<Position> position_of_rank, std::uint32_t region_size)
-        : space_(space),
-          slots_(slots),
+    RegionAnnealing(const Walkers<Graph>& walkers, const Graph& graph, const NearSlots& near,
+                    const Problem& problem, std::uint32_t active, std::vector<Position> position_of_rank,
+                    std::uint32_t region_size)
+        : walkers_(walkers),
           graph_(graph),
           near_(near),
           problem_(problem),
           active_(active),
           region_size_(region_size),
           position_(std::move(position_of_rank)),
-          occupant_(slots.size()),
+          occupant_(problem.allocation().slot_count()),
           local_rank_(position_.size()) {}
 
     std::vector<Position> run(const AnnealOptions& options, Meter& meter) {
@@ -262,7 +270,7 @@ class RegionAnnealing {
     }
 
    private:
-    using Region = RegionState<Space, Graph>;
+    using Region = RegionState<Graph>;
     static constexpr std::uint32_t max_sweeps = 32;  // before the ranks are divided anew
     static constexpr std::uint32_t min_rounds = 4;
     static constexpr std::uint32_t sweeps_without_budget = 100;
@@ -278,7 +286,7 @@ class RegionAnnealing {
     }
 
     [[nodiscard]] Region region(Part r) {
-        return {*regions_, r, space_, slots_, graph_, near_, active_, position_, occupant_, local_rank_};
+        return {*regions_, r, graph_, near_, active_, position_, occupant_, local_rank_};
     }
 
     /// From the losses in a few regions.
@@ -289,7 +297,7 @@ class RegionAnnealing {
         for (std::size_t i = 0; i < probes; ++i) {
             const Region here = region(Part{i * regions_->size() / probes});
             if (here.active() == 0) continue;
-            const auto more = here.walker(Rng(problem_.seed(), i)).sample_losses(samples);
+            const auto more = walkers_.in(here, Rng(problem_.seed(), i))->sample_losses(samples);
             losses.insert(losses.end(), more.begin(), more.end());
             meter.spend(samples);
         }
@@ -305,14 +313,14 @@ class RegionAnnealing {
             parallel_for(count, problem_.threads(), [&](std::size_t i, int) {
                 const Region here = region(Part{begin + i});
                 if (here.active() == 0) return;
-                auto walker = here.walker(Rng(problem_.seed(), (number << 32) + begin + i + 1));
+                const auto walker = walkers_.in(here, Rng(problem_.seed(), (number << 32) + begin + i + 1));
                 work[i] = std::uint64_t{sweeps} * here.active();
                 for (std::uint64_t s = 0; s < steps; ++s) {
                     const double at = from + (to - from) * static_cast<double>(s) / steps;
-                    walker.run(work[i] * (s + 1) / steps - work[i] * s / steps, Acceptance(cooling.at(at)));
+                    walker->run(work[i] * (s + 1) / steps - work[i] * s / steps, Acceptance(cooling.at(at)));
                 }
                 for (const Rank r : ids<Rank>(here.ranks().size()))
-                    moves[i].emplace_back(here.ranks()[r.value], here.position(walker.positions()[r.value]));
+                    moves[i].emplace_back(here.ranks()[r.value], here.position(walker->positions()[r.value]));
             });
             for (const auto& moved : moves) {
                 for (const auto& [u, position] : moved) position_[u.value] = position;
@@ -321,8 +329,7 @@ class RegionAnnealing {
         }
     }
 
-    const Space& space_;
-    std::span<const typename Space::Point> slots_;
+    const Walkers<Graph>& walkers_;
     const Graph& graph_;
     const NearSlots& near_;
     const Problem& problem_;

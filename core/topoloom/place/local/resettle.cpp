@@ -7,7 +7,6 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 #include "topoloom/place/state/moving_cost.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
@@ -17,28 +16,25 @@ namespace topoloom::local {
 
 namespace {
 
-template <class Space>
 class Resettling {
    public:
-    Resettling(const Space& space, std::span<const typename Space::Point> slots, const Problem& problem,
-               const Placement& start)
+    Resettling(Arrangement& state, const Problem& problem)
         : problem_(problem),
           graph_(problem.symmetric()),
-          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
+          state_(state),
           neighborhood_(graph_, 2, 64),
           free_(problem.allocation()),
           home_(home_positions(problem)),
-          moving_(problem, counts_both_ways(space) ? 2 : 1),
+          moving_(problem, state.counts_both_ways() ? 2 : 1),
           queue_(graph_) {
         for (const Position position : state_.positions()) free_.take(position);
     }
 
-    Placement run(Meter& meter) {
+    void run(Meter& meter) {
         do {
             queue_.drain(meter, [&](Rank u) { visit(u, meter); });
             if (released_) queue_.add_all();
         } while (std::exchange(released_, false) && !meter.exhausted());
-        return placement_at(problem_.allocation(), state_.positions());
     }
 
    private:
@@ -93,7 +89,7 @@ class Resettling {
 
     const Problem& problem_;
     const CommGraph& graph_;
-    Arrangement<Space> state_;
+    Arrangement& state_;
     Neighborhood neighborhood_;
     FreeSlots free_;
     std::vector<Position> home_;
@@ -171,9 +167,13 @@ Placement place_previous(const Problem& problem, Meter& meter) {
 }
 
 Placement improve_by_resettling(const Problem& problem, Placement start, Meter& meter) {
-    return with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
-        return Resettling<Space>(space, slots, problem, start).run(meter);
-    });
+    const Allocation& allocation = problem.allocation();
+    with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),
+                     [&](Arrangement& state) {
+                         Resettling(state, problem).run(meter);
+                         start = placement_at(allocation, state.positions());
+                     });
+    return start;
 }
 
 MapperEntry previous_mapper() {

@@ -10,7 +10,6 @@
 #include "topoloom/place/local/rotate_options.hpp"
 #include "topoloom/place/local/rotate_routes.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
@@ -18,25 +17,17 @@ namespace topoloom::local {
 
 namespace {
 
-template <class Space>
 class RotateSearch {
    public:
-    RotateSearch(const Space& space, std::span<const typename Space::Point> slots, const NearSlots& near,
-                 const Problem& problem, const Placement& start, const RotateOptions& options)
-        : graph_(problem.symmetric()),
-          near_(near),
-          length_(options.length),
-          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
-          queue_(graph_) {}
+    RotateSearch(Arrangement& state, const NearSlots& near, const CommGraph& symmetric,
+                 const RotateOptions& options)
+        : graph_(symmetric), near_(near), length_(options.length), state_(state), queue_(graph_) {}
 
-    std::vector<Position> run(Meter& meter) {
+    void run(Meter& meter) {
         queue_.drain(meter, [&](Rank u) { visit(u, meter); });
-        return state_.positions();
     }
 
    private:
-    using State = Arrangement<Space>;
-
     void visit(Rank u, Meter& meter) {
         for (const Rank partner : graph_.peers(u)) {
             for (const Position to : near_.near(state_.position(partner))) {
@@ -119,7 +110,7 @@ class RotateSearch {
     const CommGraph& graph_;
     const NearSlots& near_;
     std::uint32_t length_;
-    State state_;
+    Arrangement& state_;
     WakeQueue queue_;
     EjectionPath path_;
 };
@@ -137,10 +128,12 @@ Placement improve_by_rotations(const Problem& problem, Placement start, Meter& m
     if (allocation.slot_count() < 2 || meter.exhausted()) return start;
     if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
     const NearSlots near(allocation, options.near, problem.threads());
-    return with_fast_space(allocation, [&]<class Space>(const Space& space, const auto& slots) {
-        RotateSearch<Space> search(space, slots, near, problem, start, options);
-        return placement_at(allocation, search.run(meter));
-    });
+    with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),
+                     [&](Arrangement& state) {
+                         RotateSearch(state, near, problem.symmetric(), options).run(meter);
+                         start = placement_at(allocation, state.positions());
+                     });
+    return start;
 }
 
 }  // namespace

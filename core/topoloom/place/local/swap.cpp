@@ -6,7 +6,6 @@
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
@@ -15,24 +14,21 @@ namespace topoloom::local {
 
 namespace {
 
-template <class Space>
 class SwapSearch {
    public:
-    SwapSearch(const Space& space, std::span<const typename Space::Point> slots, const Problem& problem,
-               const Placement& start, const SwapOptions& options)
+    SwapSearch(Arrangement& state, const Problem& problem, const SwapOptions& options)
         : graph_(problem.symmetric()),
-          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
+          state_(state),
           neighborhood_(graph_, options.reach, options.candidates),
           free_(problem.allocation()),
           queue_(graph_) {
         for (const Position position : state_.positions()) free_.take(position);
     }
 
-    std::vector<Position> run(Meter& meter) {
+    void run(Meter& meter) {
         do {
             drain(meter);
         } while (fill_freed_slots(meter));
-        return state_.positions();
     }
 
    private:
@@ -83,7 +79,7 @@ class SwapSearch {
     }
 
     const CommGraph& graph_;
-    Arrangement<Space> state_;
+    Arrangement& state_;
     Neighborhood neighborhood_;
     FreeSlots free_;
     WakeQueue queue_;
@@ -96,10 +92,13 @@ class SwapSearch {
 
 Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
                            const SwapOptions& options) {
-    return with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
-        SwapSearch<Space> search(space, slots, problem, start, options);
-        return placement_at(problem.allocation(), search.run(meter));
-    });
+    const Allocation& allocation = problem.allocation();
+    with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),
+                     [&](Arrangement& state) {
+                         SwapSearch(state, problem, options).run(meter);
+                         start = placement_at(allocation, state.positions());
+                     });
+    return start;
 }
 
 MapperEntry swap_mapper() {

@@ -8,7 +8,6 @@
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
-#include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/moving_cost.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
@@ -19,14 +18,12 @@ namespace topoloom::local {
 namespace {
 
 /// Tabu search with a list of the best exchange of every rank. A rank that has moved stays for a while.
-template <class Space>
 class NearTabu {
    public:
-    NearTabu(const Space& space, std::span<const typename Space::Point> slots, const Problem& problem,
-             const Placement& start)
+    NearTabu(Arrangement& state, const Problem& problem)
         : graph_(problem.symmetric()),
-          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
-          moving_(problem, counts_both_ways(space) ? 2 : 1),
+          state_(state),
+          moving_(problem, state.counts_both_ways() ? 2 : 1),
           home_(home_positions(problem)),
           near_ranks_(graph_, 2, near_in_graph),
           near_slots_(problem.allocation(), near_on_machine, problem.threads()),
@@ -36,14 +33,13 @@ class NearTabu {
           staying_(graph_.rank_count(), false),
           rng_(problem.seed(), 0x7AB) {}
 
-    std::vector<Position> run(std::uint64_t iterations, Meter& meter) {
+    void run(std::uint64_t iterations, Meter& meter) {
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
             if (meter.exhausted()) break;
             evaluate(u, meter);
         }
         for (std::uint64_t i = 0; i < iterations && !meter.exhausted(); ++i) iterate(meter);
         for (; !undo_.empty(); undo_.pop_back()) put(undo_.back().rank, undo_.back().position);
-        return state_.positions();
     }
 
    private:
@@ -153,7 +149,7 @@ class NearTabu {
     }
 
     const CommGraph& graph_;
-    Arrangement<Space> state_;
+    Arrangement& state_;
     MovingCost moving_;
     std::vector<Position> home_;  // where a rank was
     Neighborhood near_ranks_;
@@ -186,12 +182,15 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
     if (meter.exhausted() || problem.allocation().slot_count() < 2) return start;
     if (problem.allocation().slot_count() <= options.dense)
         return tabu_on_all(problem, start, meter, options.iterations == 0 ? 1000 : options.iterations);
-    return with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
-        NearTabu<Space> search(space, slots, problem, start);
-        const std::uint64_t iterations =
-            options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
-        return placement_at(problem.allocation(), search.run(iterations, meter));
-    });
+    const Allocation& allocation = problem.allocation();
+    const std::uint64_t iterations =
+        options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
+    with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),
+                     [&](Arrangement& state) {
+                         NearTabu(state, problem).run(iterations, meter);
+                         start = placement_at(allocation, state.positions());
+                     });
+    return start;
 }
 
 MapperEntry tabu_mapper() {

@@ -3,27 +3,20 @@
 
 #include <limits>
 
-#include "topoloom/place/state/arrangement.hpp"
-
 namespace topoloom::shared {
 
-SlotDistances::SlotDistances(const Allocation& allocation) {
-    const Machine& machine = allocation.machine();
-    with_space(machine, [&](const auto& space) {
-        const auto points = slot_points(space, allocation);
-        for (const auto& point : points) port_cost_.push_back(space.port_cost(point));
-        if (points.size() <= max_in_table &&
-            machine.max_distance() <= std::numeric_limits<std::uint16_t>::max()) {
-            for (const auto& a : points) {
-                for (const auto& b : points)
-                    table_.push_back(static_cast<std::uint16_t>(space.distance(a, b)));
-            }
-        } else {
-            distance_ = [space, points](Position a, Position b) -> std::uint32_t {
-                return space.distance(points[a.value], points[b.value]);
-            };
-        }
-    });
+SlotDistances::SlotDistances(const Allocation& allocation)
+    : space_(slot_space(allocation.machine(), allocation.slots())) {
+    const auto count = static_cast<std::uint32_t>(allocation.slot_count());
+    for (std::uint32_t a = 0; a < count; ++a) port_cost_.push_back(space_->port_cost(a));
+    if (count > max_in_table ||
+        allocation.machine().max_distance() > std::numeric_limits<std::uint16_t>::max())
+        return;
+    std::vector<std::uint32_t> row(count);
+    for (std::uint32_t a = 0; a < count; ++a) {
+        space_->measure(a, 0, row);
+        for (const std::uint32_t distance : row) table_.push_back(static_cast<std::uint16_t>(distance));
+    }
 }
 
 }  // namespace topoloom::shared

@@ -4,11 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/slot_space.hpp"
 
 namespace topoloom::shared {
 
@@ -23,7 +24,7 @@ class SlotDistances {
 
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
         if (!table_.empty()) return table_[a.value * port_cost_.size() + b.value];
-        return distance_(a, b);
+        return space_->distance(a.value, b.value);
     }
     [[nodiscard]] std::uint32_t port_cost(Point a) const { return port_cost_[a.value]; }
     /// Of all slots.
@@ -32,9 +33,9 @@ class SlotDistances {
    private:
     static constexpr std::size_t max_in_table = 2048;  // 8 MiB: more would exceed the caches
 
+    std::unique_ptr<SlotSpace> space_;
     std::vector<std::uint16_t> table_;
     std::vector<std::uint32_t> port_cost_;
-    std::function<std::uint32_t(Position, Position)> distance_;
 };
 
 }  // namespace topoloom::shared

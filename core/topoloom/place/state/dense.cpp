@@ -5,6 +5,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
+#include "topoloom/machine/slot_space.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/qap/qap_tabu.hpp"
 
@@ -28,13 +29,13 @@ std::vector<std::int64_t> dense_bytes(const CommGraph& graph, std::size_t order)
 std::vector<std::int64_t> dense_distances(const Allocation& allocation) {
     const std::size_t slots = allocation.slot_count();
     std::vector<std::int64_t> distance(slots * slots);
-    with_space(allocation.machine(), [&](const auto& space) {
-        const auto points = slot_points(space, allocation);
-        for (std::size_t x = 0; x < slots; ++x) {
-            for (std::size_t y = 0; y < slots; ++y)
-                distance[x * slots + y] = x == y ? 0 : std::int64_t{space.distance(points[x], points[y])};
-        }
-    });
+    const auto space = slot_space(allocation.machine(), allocation.slots());
+    std::vector<std::uint32_t> row(slots);
+    for (std::size_t x = 0; x < slots; ++x) {
+        space->measure(static_cast<std::uint32_t>(x), 0, row);
+        row[x] = 0;
+        std::ranges::copy(row, distance.begin() + static_cast<std::ptrdiff_t>(x * slots));
+    }
     return distance;
 }
 
@@ -42,16 +43,20 @@ std::vector<std::int64_t> dense_moving_costs(const Problem& problem) {
     if (problem.migration() == nullptr) return {};
     const Migration& migration = *problem.migration();
     std::vector<std::int64_t> costs(problem.rank_count() * problem.allocation().slot_count(), 0);
-    with_space(problem.machine(), [&](const auto& space) {
-        const auto points = slot_points(space, problem.allocation());
-        for (std::size_t u = 0; u < problem.rank_count(); ++u) {
-            if (!migration.from[u]) continue;
-            const auto from = space.point(*migration.from[u]);
-            for (std::size_t x = 0; x < points.size(); ++x)
-                costs[u * points.size() + x] =
-                    migration.bytes_per_rank.value * std::int64_t{space.distance(from, points[x])};
-        }
-    });
+    std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
+    const std::size_t count = slots.size();
+    for (const std::optional<Slot>& from : migration.from) {
+        if (from) slots.push_back(*from);
+    }
+    const auto space = slot_space(problem.machine(), slots);
+    std::vector<std::uint32_t> row(count);
+    std::size_t origin = count;
+    for (std::size_t u = 0; u < problem.rank_count(); ++u) {
+        if (!migration.from[u]) continue;
+        space->measure(static_cast<std::uint32_t>(origin++), 0, row);
+        for (std::size_t x = 0; x < count; ++x)
+            costs[u * count + x] = migration.bytes_per_rank.value * std::int64_t{row[x]};
+    }
     return costs;
 }
 

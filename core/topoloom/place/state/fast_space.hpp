@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <type_traits>
@@ -12,9 +13,10 @@
 #include <vector>
 
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/slot_space.hpp"
 #include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/key_space.hpp"
 #include "topoloom/place/state/offset_space.hpp"
-#include "topoloom/place/state/symmetric_space.hpp"
 
 namespace topoloom {
 
@@ -33,13 +35,14 @@ class TableSpace {
     }
 
     /// O(slots^2).
-    template <class Space>
-    TableSpace(const Space& space, std::span<const typename Space::Point> slots)
-        : width_(slots.size()), distance_(width_ * width_) {
+    explicit TableSpace(const Allocation& allocation)
+        : width_(allocation.slot_count()), distance_(width_ * width_) {
+        const auto space = slot_space(allocation.machine(), allocation.slots());
+        std::vector<std::uint32_t> row(width_);
         bool symmetric = true;
         for (std::size_t a = 0; a < width_; ++a) {
-            for (std::size_t b = 0; b < width_; ++b)
-                at(a, b) = static_cast<std::uint16_t>(space.distance(slots[a], slots[b]));
+            space->measure(static_cast<std::uint32_t>(a), 0, row);
+            for (std::size_t b = 0; b < width_; ++b) at(a, b) = static_cast<std::uint16_t>(row[b]);
             for (std::size_t b = 0; b < a; ++b) symmetric &= at(a, b) == at(b, a);
         }
         differ_ = !symmetric;
@@ -64,34 +67,68 @@ class TableSpace {
     std::vector<std::uint16_t> distance_;
 };
 
+/// Distances of a table of routers and the levels inside nodes. A search that adds up gains rank by rank needs the same
+/// distance in either direction: then every move that it accepts lowers the sum over all pairs of ranks, and it comes
+/// to an end. Only given links and routes may lack that; there the sum of the two directions stands for both.
+class SymmetricSpace {
+   public:
+    using Space = LeveledSpace<HopTable>;
+    using Point = Space::Point;
+
+    explicit SymmetricSpace(const Space& space) : space_(space), differ_(!space.network().symmetric()) {}
+    [[nodiscard]] Point point(Slot slot) const { return space_.point(slot); }
+    [[nodiscard]] bool differ() const { return differ_; }
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
+        if (differ_) return space_.distance(a, b) + space_.distance(b, a);
+        return space_.distance(a, b);
+    }
+
+   private:
+    Space space_;
+    bool differ_;
+};
+
+/// Distances of what is too rare to compile searches for it: a call each.
+class CalledSpace {
+   public:
+    using Point = std::uint32_t;  // position in the allocation
+
+    explicit CalledSpace(const Allocation& allocation)
+        : space_(slot_space(allocation.machine(), allocation.slots())) {}
+    [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return space_->distance(a, b); }
+
+   private:
+    std::unique_ptr<SlotSpace> space_;
+};
+
 /// Calls use(space, slots) with the quickest space for the distances between the slots of an allocation, and their points
 /// by position. The distances are the machine's, except where those there and back differ: then they are the sum
-/// of both. Searches are compiled for each of these spaces, so they are few: what is rare takes a more general one.
+/// of both. Searches are compiled for each of these spaces, so they are few.
 template <class Use>
 decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
     const Machine& machine = allocation.machine();
+    const NodeInside& inside = machine.inside();
     const auto with_points = [&](const auto& space) { return use(space, slot_points(space, allocation)); };
+    const auto with_positions = [&](const auto& space) {
+        std::vector<std::uint32_t> positions(allocation.slot_count());
+        std::iota(positions.begin(), positions.end(), 0U);
+        return use(space, positions);
+    };
     return with_geometry(machine, [&]<class Network>(const Network& network) {
-        const NodeInside& inside = machine.inside();
         if constexpr (std::is_same_v<Network, Torus>) {
             if (inside.is_flat() && OffsetSpace::fits(network))
                 return with_points(OffsetSpace(network, machine.slots_per_node()));
         }
-        if (TableSpace::fits(allocation)) {
-            std::vector<std::uint32_t> positions(allocation.slot_count());
-            std::iota(positions.begin(), positions.end(), 0U);
-            return with_space(network, inside, [&](const auto& space) {
-                return use(TableSpace(space, slot_points(space, allocation)), positions);
-            });
-        }
-        if constexpr (std::is_same_v<Network, Tree>) {
-            if (inside.is_flat()) return with_points(FlatSpace<Network>(network, inside));
-        }
-        const LeveledSpace<Network> space(network, inside);
-        if constexpr (SymmetricSpace<LeveledSpace<Network>>::may_differ) {
-            return use(SymmetricSpace<LeveledSpace<Network>>(space), slot_points(space, allocation));
+        if (TableSpace::fits(allocation)) return with_positions(TableSpace(allocation));
+        if constexpr (std::is_same_v<Network, Torus>) {
+            return with_points(LeveledSpace<Torus>(network, inside));
+        } else if constexpr (std::is_same_v<Network, HopTable>) {
+            return with_points(SymmetricSpace(LeveledSpace<HopTable>(network, inside)));
         } else {
-            return with_points(space);
+            if constexpr (std::is_same_v<Network, Tree>) {
+                if (KeySpace::fits(network, inside)) return with_points(KeySpace(network, inside));
+            }
+            return with_positions(CalledSpace(allocation));
         }
     });
 }

@@ -2,15 +2,16 @@
 // The free slots of an allocation: which of them is best for a rank.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/place/state/slot_tree.hpp"
 
 namespace topoloom {
 
@@ -30,26 +31,30 @@ class FreeSlots {
         std::uint64_t origin_weight = 0;
     };
 
-    /// Refers to the allocation's machine.
+    /// Refers to the allocation's machine. Copies share what never changes.
     explicit FreeSlots(const Allocation& allocation);
-    FreeSlots(const FreeSlots& other);
-    FreeSlots& operator=(const FreeSlots&) = delete;
-    ~FreeSlots();
 
     [[nodiscard]] std::size_t count() const { return free_; }
-    [[nodiscard]] bool is_free(Position position) const;
-    void take(Position position);
-    void release(Position position);
+    [[nodiscard]] bool is_free(Position position) const { return tree_.value(position) != Position::none; }
+    void take(Position position) {
+        tree_.set(position, Position::none);
+        --free_;
+    }
+    void release(Position position) {
+        tree_.set(position, position);
+        ++free_;
+    }
 
     /// The free slot with the least sum of weighted distances; among equals the one that comes first in the allocation.
     [[nodiscard]] Found nearest(const Partners& partners) const;
 
    private:
-    class Search;
-    template <class Space>
-    class TreeSearch;
+    /// Of a part, the first free slot.
+    struct First {
+        Position operator()(Position a, Position b) const { return std::min(a, b); }
+    };
 
-    std::unique_ptr<Search> search_;
+    SlotTree<Position, First> tree_;
     std::size_t free_;
 };
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/state/moving_cost.hpp"
 
-#include <utility>
-
-#include "topoloom/place/state/arrangement.hpp"
-
 namespace topoloom {
 
 std::vector<Position> home_positions(const Problem& problem) {
@@ -23,17 +19,13 @@ MovingCost::MovingCost(const Problem& problem, std::int64_t scale)
     : problem_(problem),
       bytes_(problem.migration() == nullptr ? 0 : scale * problem.migration()->bytes_per_rank.value) {
     if (bytes_ == 0) return;
-    with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        using Point = typename Space::Point;
-        std::vector<std::optional<Point>> origins;
-        for (const std::optional<Slot>& from : problem.migration()->from)
-            origins.push_back(from ? std::optional<Point>(space.point(*from)) : std::nullopt);
-        distance_ = [space, origins = std::move(origins), slots = slot_points(space, problem.allocation())](
-                        Rank u, Position position) {
-            const std::optional<Point>& origin = origins[u.value];
-            return origin ? space.distance(*origin, slots[position.value]) : 0U;
-        };
-    });
+    // The slots of the allocation, then those that ranks come from.
+    std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
+    for (const std::optional<Slot>& from : problem.migration()->from) {
+        origin_.push_back(from ? static_cast<std::uint32_t>(slots.size()) : no_index);
+        if (from) slots.push_back(*from);
+    }
+    space_ = slot_space(problem.machine(), slots);
 }
 
 }  // namespace topoloom

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "topoloom/machine/slot_space.hpp"
 #include "topoloom/place/problem.hpp"
 
 namespace topoloom {
@@ -26,13 +27,15 @@ class MovingCost {
     }
     /// Of rank u, if it goes to a position of the allocation.
     [[nodiscard]] std::int64_t at(Rank u, Position position) const {
-        return bytes_ == 0 ? 0 : bytes_ * std::int64_t{distance_(u, position)};
+        if (bytes_ == 0 || origin_[u.value] == no_index) return 0;
+        return bytes_ * std::int64_t{space_->distance(origin_[u.value], position.value)};
     }
 
    private:
     const Problem& problem_;
     std::int64_t bytes_;
-    std::function<std::uint32_t(Rank, Position)> distance_;  // from the origin; 0 where there is none
+    std::vector<std::uint32_t> origin_;  // by rank, in the space
+    std::unique_ptr<SlotSpace> space_;
 };
 
 }  // namespace topoloom

@@ -2,7 +2,7 @@
 #include "topoloom/place/state/near_lists.hpp"
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/place/state/near_slot_search.hpp"
+#include "topoloom/place/state/near_slots.hpp"
 
 namespace topoloom {
 
@@ -11,24 +11,21 @@ void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
     constexpr std::size_t many = 16;  // slots for each rank
     const Allocation& allocation = problem.allocation();
     const std::size_t slots = allocation.slot_count();
-    with_space(allocation.machine(), [&]<class Space>(const Space& space) {
-        const NearSlotSearch<Space> search(space, allocation, count);
-        std::vector<NearLists::List> lists(slots);
-        const auto make = [&](Position position) {
-            NearLists::List list(search.count());
-            search.list(position, list.data());
-            return list;
-        };
-        const Chunks chunks(slots <= many * problem.rank_count() ? slots : 0, 512);
-        for (std::size_t c = 0; c < chunks.size() && meter.in_time(); ++c) {
-            const Chunk chunk = chunks[c];
-            parallel_for(chunk.end - chunk.begin, problem.threads(), [&](std::size_t i, int) {
-                lists[chunk.begin + i] = make(Position{chunk.begin + i});
-            });
-        }
-        NearLists made(search.count(), std::move(lists), make);
-        use(made);
-    });
+    const NearSlotSearch search(allocation, count);
+    std::vector<NearLists::List> lists(slots);
+    const auto make = [&](Position position) {
+        NearLists::List list(search.count());
+        search.list(position, list.data());
+        return list;
+    };
+    const Chunks chunks(slots <= many * problem.rank_count() ? slots : 0, 512);
+    for (std::size_t c = 0; c < chunks.size() && meter.in_time(); ++c) {
+        const Chunk chunk = chunks[c];
+        parallel_for(chunk.end - chunk.begin, problem.threads(),
+                     [&](std::size_t i, int) { lists[chunk.begin + i] = make(Position{chunk.begin + i}); });
+    }
+    NearLists made(search.count(), std::move(lists), make);
+    use(made);
 }
 
 }  // namespace topoloom

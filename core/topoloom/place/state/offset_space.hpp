@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "topoloom/base/extents.hpp"
 #include "topoloom/machine/machine.hpp"
 
 namespace topoloom {

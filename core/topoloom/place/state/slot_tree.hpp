@@ -4,112 +4,95 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/place/state/positions_along.hpp"
+#include "topoloom/machine/slot_space.hpp"
+#include "topoloom/place/state/halved_slots.hpp"
 
 namespace topoloom {
 
-/// Slots are named by their position in the allocation. They lie along a locality-preserving order that is halved again
-/// and again; every part knows a region that holds it and the `Join` of its slots' values, so that whole parts are ruled
-/// out at once. Memory O(slots); set O(log slots).
-template <class Space, class Value, class Join>
+/// Slots are named by their position in the allocation. Every part of the halved order knows the `Join` of its slots'
+/// values, so that whole parts are ruled out at once. Memory O(slots); set O(log slots). Copies share what never changes.
+template <class Value, class Join>
 class SlotTree {
    public:
     /// value(position) is that of a slot.
     template <class ValueOf>
-    SlotTree(const Space& space, const Allocation& allocation, const ValueOf& value_of)
-        : order_(positions_along(Curve::hilbert, allocation)), index_in_order_(order_.size()) {
-        std::vector<typename Space::Network::Point> network;
-        for (std::uint32_t i = 0; i < order_.size(); ++i) {
-            points_.push_back(space.point(allocation.slots()[order_[i].value]));
-            network.push_back(Space::on_network(points_.back()));
-            value_.push_back(value_of(order_[i]));
-            index_in_order_[order_[i].value] = i;
-        }
-        parts_.reserve(4 * order_.size() / leaf_size + 2);
-        build(space, network, 0, static_cast<std::uint32_t>(order_.size()));
+    SlotTree(const Allocation& allocation, const ValueOf& value_of)
+        : slots_(std::make_shared<HalvedSlots>(allocation)), part_value_(slots_->parts().size()) {
+        for (std::uint32_t i = 0; i < slots_->size(); ++i) value_.push_back(value_of(slots_->position(i)));
+        for (std::size_t part = part_value_.size(); part-- > 0;) join(static_cast<std::uint32_t>(part));
     }
 
-    [[nodiscard]] const typename Space::Point& point(Position position) const {
-        return points_[index_in_order_[position.value]];
-    }
-    [[nodiscard]] Value value(Position position) const { return value_[index_in_order_[position.value]]; }
+    [[nodiscard]] Value value(Position position) const { return value_[slots_->index(position)]; }
     void set(Position position, Value value) {
-        const std::uint32_t at = index_in_order_[position.value];
+        const std::uint32_t at = slots_->index(position);
         value_[at] = value;
         update(0, at);
+    }
+    /// Of weighted distances to some slots.
+    [[nodiscard]] std::unique_ptr<SlotSpace::Pull> pull(std::span<const Position> positions,
+                                                        std::span<const std::uint64_t> weights,
+                                                        std::optional<SlotSpace::Weighted> more = {}) const {
+        std::vector<std::uint32_t> indices;
+        indices.reserve(positions.size());
+        for (const Position position : positions) indices.push_back(slots_->index(position));
+        return slots_->space().pull(indices, weights, more);
     }
 
     /// Shows `best` what may be better, the nearest parts first: best.admits(value) says whether a slot of that value,
     /// or a part of that joint value, is a candidate at all; best.hopes(value, bound) whether one that costs no
-    /// less than the bound may be better; best.offer(position, value, cost) takes it if it is. Costs are pull.cost(point)
-    /// and pull.bound(region). Returns the slots and parts looked at.
-    template <class Pull, class Best>
-    std::uint64_t search(const Pull& pull, Best& best) const {
+    /// less than the bound may be better; best.offer(position, value, cost) takes it if it is. Returns the slots and parts
+    /// looked at.
+    template <class Best>
+    std::uint64_t search(const SlotSpace::Pull& pull, Best& best) const {
         std::uint64_t evaluated = 0;
-        if (best.admits(parts_.front().value)) look(0, 0, pull, best, evaluated);
+        if (best.admits(part_value_.front())) look(0, 0, pull, best, evaluated);
         return evaluated;
     }
 
    private:
     static constexpr std::uint64_t worst = std::numeric_limits<std::uint64_t>::max();
-    static constexpr std::uint32_t leaf_size = 8;
 
-    struct Part {
-        std::uint32_t begin, end;  // in order_
-        std::uint32_t right;       // index of the second half; the first half is the next part; none: a leaf
-        Value value;
-        typename Space::Network::Region region;
-    };
-
-    [[nodiscard]] Value joint(std::uint32_t begin, std::uint32_t end) const {
-        Value all = value_[begin];
-        for (std::uint32_t i = begin + 1; i < end; ++i) all = Join{}(all, value_[i]);
-        return all;
-    }
-
-    std::uint32_t build(const Space& space, const std::vector<typename Space::Network::Point>& network,
-                        std::uint32_t begin, std::uint32_t end) {
-        const auto me = static_cast<std::uint32_t>(parts_.size());
-        const std::span part(network.data() + begin, end - begin);
-        parts_.push_back({begin, end, no_index, joint(begin, end), space.network().region(part)});
-        if (end - begin > leaf_size) {
-            const std::uint32_t middle = begin + (end - begin) / 2;
-            build(space, network, begin, middle);
-            parts_[me].right = build(space, network, middle, end);
+    /// The value of a part from its halves or slots.
+    void join(std::uint32_t part) {
+        const SlotSpace::Part& p = slots_->parts()[part];
+        if (p.right != no_index) {
+            part_value_[part] = Join{}(part_value_[part + 1], part_value_[p.right]);
+            return;
         }
-        return me;
+        Value all = value_[p.begin];
+        for (std::uint32_t i = p.begin + 1; i < p.end; ++i) all = Join{}(all, value_[i]);
+        part_value_[part] = all;
     }
 
     void update(std::uint32_t part, std::uint32_t at) {
-        Part& p = parts_[part];
-        if (p.right == no_index) {
-            p.value = joint(p.begin, p.end);
-            return;
-        }
-        update(at < parts_[p.right].begin ? part + 1 : p.right, at);
-        p.value = Join{}(parts_[part + 1].value, parts_[p.right].value);
+        const auto parts = slots_->parts();
+        const std::uint32_t right = parts[part].right;
+        if (right != no_index) update(at < parts[right].begin ? part + 1 : right, at);
+        join(part);
     }
 
-    template <class Pull, class Best>
-    void look(std::uint32_t part, std::uint64_t bound, const Pull& pull, Best& best,
+    template <class Best>
+    void look(std::uint32_t part, std::uint64_t bound, const SlotSpace::Pull& pull, Best& best,
               std::uint64_t& evaluated) const {
-        const Part& p = parts_[part];
-        if (!best.hopes(p.value, bound)) return;
+        if (!best.hopes(part_value_[part], bound)) return;
+        const SlotSpace::Part& p = slots_->parts()[part];
         if (p.right == no_index) {
             evaluated += p.end - p.begin;
             for (std::uint32_t i = p.begin; i < p.end; ++i) {
-                if (best.admits(value_[i])) best.offer(order_[i], value_[i], pull.cost(points_[i]));
+                if (best.admits(value_[i])) best.offer(slots_->position(i), value_[i], pull.cost(i));
             }
             return;
         }
         // Bounds are expensive, and many parts are full.
         const auto bound_of = [&](std::uint32_t half) {
-            return best.admits(parts_[half].value) ? pull.bound(parts_[half].region) : worst;
+            return best.admits(part_value_[half]) ? pull.bound(half) : worst;
         };
         std::uint32_t near = part + 1;
         std::uint32_t far = p.right;
@@ -124,11 +107,9 @@ class SlotTree {
         look(far, far_bound, pull, best, evaluated);
     }
 
-    std::vector<Position> order_;                // of the i-th slot along the order
-    std::vector<std::uint32_t> index_in_order_;  // the inverse
-    std::vector<typename Space::Point> points_;  // along the order
-    std::vector<Value> value_;                   // along the order
-    std::vector<Part> parts_;                    // depth first: a part, its first half, its second half
+    std::shared_ptr<const HalvedSlots> slots_;
+    std::vector<Value> value_;       // along the order
+    std::vector<Value> part_value_;  // by part
 };
 
 }  // namespace topoloom

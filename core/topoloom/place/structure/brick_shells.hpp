@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,53 +10,43 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
-#include "topoloom/place/state/spare_slots.hpp"
 
 namespace topoloom::structure {
 
-/// Finds nothing where the network is not a torus.
-template <class Space>
+/// Slots are named by their position in the allocation. Finds nothing where the network is not a torus, or distances
+/// count inside nodes. O(routers) memory; update O(slots of a router).
 class BrickShells {
    public:
-    BrickShells(const Space&, const Allocation&, std::span<const std::int64_t>) {}
-    void update(Position) {}
-    [[nodiscard]] std::optional<Position> nearest(const auto&, std::int64_t, std::uint64_t&) const {
-        return std::nullopt;
-    }
-};
-
-/// Slots are named by their position in the allocation. O(routers) memory; update O(slots of a router).
-template <std::size_t Width>
-class BrickShells<FlatSpace<BasicTorus<Width>>> {
-   public:
-    using Torus = BasicTorus<Width>;
-    using Point = typename Torus::Point;
-
     /// `capacity` has one entry for each slot of the allocation, and must live longer.
-    BrickShells(const FlatSpace<Torus>& space, const Allocation& allocation,
-                std::span<const std::int64_t> capacity)
-        : axes_(space.network().axis_count()), capacity_(capacity) {
-        const Torus& torus = space.network();
-        const std::size_t routers = torus.vertex_count();
-        first_.assign(routers + 1, 0);
-        for (std::uint32_t i = 0; i < capacity_.size(); ++i) {
-            router_.push_back(torus.vertex(allocation.machine().node(allocation.slots()[i])));
-            ++first_[router_.back() + 1];
-        }
-        for (std::size_t r = 0; r < routers; ++r) first_[r + 1] += first_[r];
+    BrickShells(const Allocation& allocation, std::span<const std::int64_t> capacity) : capacity_(capacity) {
+        const Machine& machine = allocation.machine();
+        if (!machine.inside().is_flat()) return;
+        with_geometry(machine, [&](const auto& network) {
+            if constexpr (requires { network.axis_count(); }) {
+                std::uint32_t stride = 1;
+                axes_.resize(network.axis_count());
+                for (std::uint32_t axis = network.axis_count(); axis-- > 0; stride *= network.grid()[axis])
+                    axes_[axis] = {static_cast<std::int32_t>(network.grid()[axis]), network.wraps(axis),
+                                   stride};
+                for (const Slot slot : allocation.slots())
+                    router_.push_back(network.vertex(machine.node(slot)));
+                most_.resize(network.vertex_count());
+            }
+        });
+        if (axes_.empty()) return;
+        first_.assign(most_.size() + 1, 0);
+        for (const std::uint32_t router : router_) ++first_[router + 1];
+        for (std::size_t r = 0; r < most_.size(); ++r) first_[r + 1] += first_[r];
         std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
         position_.resize(capacity_.size());
         for (const Position position : ids<Position>(capacity_.size()))
             position_[next[router_[position.value]]++] = position;
-        most_.resize(routers);
-        for (std::uint32_t r = 0; r < routers; ++r) most_[r] = max_capacity(r);
-        std::uint32_t stride = 1;
-        for (std::uint32_t axis = axes_; axis-- > 0; stride *= torus.grid()[axis])
-            axis_[axis] = {static_cast<std::int32_t>(torus.grid()[axis]), torus.wraps(axis), stride};
+        for (std::uint32_t r = 0; r < most_.size(); ++r) most_[r] = max_capacity(r);
     }
 
     /// To be called when the capacity of a slot changes.
     void update(Position position) {
+        if (axes_.empty()) return;
         const std::uint32_t router = router_[position.value];
         most_[router] = max_capacity(router);
     }
@@ -65,8 +54,9 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     /// The slot in the brick, or in the first shell around it, that has capacity left for the mass; of these the one with
     /// the most. For one or two points that is the least sum of distances. None where there is none near the brick. Adds
     /// the routers looked at to `evaluated`.
-    [[nodiscard]] std::optional<Position> nearest(std::span<const Point> points, std::int64_t mass,
+    [[nodiscard]] std::optional<Position> nearest(std::span<const Position> points, std::int64_t mass,
                                                   std::uint64_t& evaluated) const {
+        if (axes_.empty()) return std::nullopt;
         const Brick brick = span(points);
         Best best{no_index, mass - 1, 0};
         for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
@@ -87,9 +77,9 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         std::uint32_t stride;  // in routers' numbers
     };
     struct Brick {
-        std::array<std::int32_t, Width> low;  // on a ring the brick may wrap around its end
-        std::array<std::int32_t, Width> length;
-        std::int32_t shells;  // this many hold all that is as near
+        std::vector<std::int32_t> low;  // on a ring the brick may wrap around its end
+        std::vector<std::int32_t> length;
+        std::int32_t shells = 16;  // this many hold all that is as near
     };
     struct Best {
         std::uint32_t router;
@@ -109,10 +99,11 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         std::int32_t low;
         std::int32_t length;
     };
-    [[nodiscard]] Arc arc_of(std::span<const Point> points, std::uint32_t axis) const {
-        const auto [extent, wraps, stride] = axis_[axis];
+    [[nodiscard]] Arc arc_of(std::span<const Position> points, std::uint32_t axis) const {
+        const auto [extent, wraps, stride] = axes_[axis];
         std::vector<std::int32_t> at;
-        for (const Point& point : points) at.push_back(static_cast<std::int32_t>(point.at[axis]));
+        for (const Position point : points)
+            at.push_back(static_cast<std::int32_t>(router_[point.value] / stride) % extent);
         std::ranges::sort(at);
         Arc arc{at.front(), at.back() - at.front() + 1};
         if (!wraps) return arc;
@@ -123,13 +114,12 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         return arc;
     }
 
-    [[nodiscard]] Brick span(std::span<const Point> points) const {
+    [[nodiscard]] Brick span(std::span<const Position> points) const {
         const bool pair = points.size() <= 2;
-        Brick brick{};
-        brick.shells = 16;
+        Brick brick{std::vector<std::int32_t>(axes_.size()), std::vector<std::int32_t>(axes_.size())};
         std::uint64_t routers = 1;
-        for (std::uint32_t axis = 0; axis < axes_; ++axis) {
-            const auto [extent, wraps, stride] = axis_[axis];
+        for (std::uint32_t axis = 0; axis < axes_.size(); ++axis) {
+            const auto [extent, wraps, stride] = axes_[axis];
             const Arc arc = arc_of(points, axis);
             brick.low[axis] = arc.low;
             brick.length[axis] = arc.length;
@@ -149,12 +139,12 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     /// Looks at the routers that are `out` steps outside the brick along this and later axes together.
     void look(const Brick& brick, std::uint32_t axis, std::int32_t out, std::uint32_t router,
               Best& best) const {
-        if (axis == axes_) {
+        if (axis == axes_.size()) {
             ++best.looked;
             if (most_[router] > best.capacity) best = {router, most_[router], best.looked};
             return;
         }
-        const Axis& along = axis_[axis];
+        const Axis& along = axes_[axis];
         const auto go_to = [&](std::int32_t at, std::int32_t left) {
             if (at < 0 || at >= along.extent) {
                 if (!along.wraps) return;
@@ -164,7 +154,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         };
         const std::int32_t low = brick.low[axis];
         const std::int32_t length = brick.length[axis];
-        const bool last = axis + 1 == axes_;
+        const bool last = axis + 1 == axes_.size();
         if (!last || out == 0) {
             for (std::int32_t i = 0; i < length; ++i) go_to(low + i, out);
         }
@@ -175,8 +165,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         }
     }
 
-    std::uint32_t axes_;
-    std::array<Axis, Width> axis_{};
+    std::vector<Axis> axes_;                  // none: finds nothing
     std::span<const std::int64_t> capacity_;  // by position
     std::vector<std::uint32_t> router_;       // by position
     std::vector<std::uint32_t> first_;        // of a router's slots in position_

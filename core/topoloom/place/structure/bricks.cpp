@@ -11,12 +11,12 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 #include "topoloom/place/entry.hpp"
+#include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
-#include "topoloom/place/state/space_pull.hpp"
-#include "topoloom/place/state/spare_slots.hpp"
 #include "topoloom/place/structure/brick_shells.hpp"
 #include "topoloom/place/structure/patch_halving.hpp"
 #include "topoloom/place/structure/proxy_slots.hpp"
+#include "topoloom/place/structure/spare_slots.hpp"
 
 namespace topoloom::structure {
 
@@ -75,39 +75,36 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
 }
 
 /// Where nothing but capacity counts.
-struct Anywhere {
-    [[nodiscard]] std::uint64_t cost(const auto&) const { return 0; }
-    [[nodiscard]] std::uint64_t bound(const auto&) const { return 0; }
+struct Anywhere final : SlotSpace::Pull {
+    [[nodiscard]] std::uint64_t cost(std::uint32_t) const override { return 0; }
+    [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
 };
 
 /// A placement, or the rank that found no slot.
-template <class Space>
-std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, const Patches& patches,
-                                   bool equally_far, Meter& meter) {
-    using Point = typename Space::Point;
+std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, bool equally_far,
+                                   Meter& meter) {
     const Allocation& allocation = problem.allocation();
     const auto mass = problem.capacity().masses();
     std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
                                        problem.capacity().capacities().end());
-    BrickShells<Space> shells(space, allocation, capacity);
-    ProxySlots<Space> proxies(space, allocation, problem.graph().proxied(), patches.count(), capacity,
-                              equally_far);
-    std::optional<SpareSlots<Space>> everywhere;  // made when first needed
-    const auto find = [&](std::span<const Point> near, bool anywhere, std::int64_t wanted,
+    const auto space = slot_space(allocation.machine(), allocation.slots());
+    BrickShells shells(allocation, capacity);
+    ProxySlots proxies(*space, problem.graph().proxied(), patches.count(), capacity, equally_far);
+    std::optional<SpareSlots> everywhere;  // made when first needed
+    const auto find = [&](std::span<const Position> near, bool anywhere, std::int64_t wanted,
                           std::uint64_t& evaluated) -> std::optional<Position> {
         anywhere = anywhere || meter.exhausted();
         if (!anywhere) {
             if (const auto found = shells.nearest(near, wanted, evaluated)) return found;
         }
-        if (!everywhere) everywhere.emplace(space, allocation, capacity);
-        const std::vector<std::uint64_t> weights(near.size(), 1);
+        if (!everywhere) everywhere.emplace(allocation, capacity);
         const auto found = anywhere ? everywhere->nearest(Anywhere{}, wanted, evaluated)
-                                    : everywhere->nearest(make_pull(space, near, weights), wanted, evaluated);
+                                    : everywhere->nearest(*everywhere->pull(near), wanted, evaluated);
         return found ? std::optional(found->position) : std::nullopt;
     };
-    std::vector<Slot> slot_of_rank(problem.rank_count());
-    const auto settle = [&](Rank u, std::span<const Point> near,
-                            std::span<const Source<Point>> sources) -> std::optional<Position> {
+    std::vector<Position> position_of_rank(problem.rank_count());
+    const auto settle = [&](Rank u, std::span<const Position> near,
+                            std::span<const Source> sources) -> std::optional<Position> {
         std::uint64_t evaluated = 0;
         const auto by_proxies = proxies.nearest(sources, mass[u.value], evaluated);
         auto found = by_proxies ? std::optional(by_proxies->position) : std::nullopt;
@@ -121,12 +118,12 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
         capacity[found->value] -= mass[u.value];
         shells.update(*found);
         if (everywhere) everywhere->take(*found, mass[u.value]);
-        slot_of_rank[u.value] = allocation.slots()[found->value];
+        position_of_rank[u.value] = *found;
         return found;
     };
     const std::vector<Position> position_of_cell = halve_together(problem, patches);
     for (std::size_t cell = 0; cell < patches.count(); ++cell) {
-        const std::array wanted{space.point(allocation.slots()[position_of_cell[cell].value])};
+        const std::array wanted{position_of_cell[cell]};
         const Rank patch = patches.patch_of_cell[cell];
         const auto home = settle(patch, wanted, {});
         if (!home) return patch;
@@ -137,27 +134,21 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
         if (u.value >= patches.count()) computes.emplace_back(-mass[u.value], u);
     }
     std::ranges::sort(computes);
-    std::vector<Point> near;
-    std::vector<Source<Point>> sources;
+    std::vector<Position> near;
+    std::vector<Source> sources;
     for (const auto& [_, u] : computes) {
         near.clear();
         sources.clear();
         for (const Edge edge : problem.symmetric().sends(u)) {
-            near.push_back(space.point(slot_of_rank[edge.peer.value]));
+            near.push_back(position_of_rank[edge.peer.value]);
             sources.push_back({edge.peer, near.back(), static_cast<std::uint64_t>(edge.bytes.value)});
         }
         const auto position = settle(u, near, sources);
         if (!position) return u;
-        for (const Source<Point>& source : sources) proxies.add(source.patch, *position);
+        for (const Source& source : sources) proxies.add(source.patch, *position);
     }
     const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
-    return Placement(allocation, std::move(slot_of_rank), use);
-}
-
-std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, bool equally_far,
-                                   Meter& meter) {
-    return with_space(problem.machine(),
-                      [&](const auto& space) { return fill(space, problem, patches, equally_far, meter); });
+    return placement_at(allocation, position_of_rank, use);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <type_traits>
+#include <vector>
+
+#include "topoloom/machine/slot_space.hpp"
 
 namespace topoloom::structure {
 
@@ -25,44 +27,41 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
     const auto slots = problem.allocation().slots();
     constexpr std::size_t max_distances = 4'000'000;
     const std::size_t tries = std::min(slots.size(), std::max<std::size_t>(1, max_distances / slots.size()));
-    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        std::vector<typename Space::Point> points;
-        for (const Slot slot : slots) points.push_back(space.point(slot));
-        struct Near {
-            std::uint32_t distance;
-            Position position;
-            auto operator<=>(const Near&) const = default;
-        };
-        std::vector<Near> near(slots.size());
-        const auto sort_around = [&](std::size_t center) {
-            for (std::size_t i = 0; i < slots.size(); ++i)
-                near[i] = {space.distance(points[center], points[i]), Position{i}};
-            std::swap(near[0], near[center]);  // the hub's own slot comes first, whatever is as near
-            std::sort(near.begin() + 1, near.end());
-        };
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
-        std::size_t best = 0;
-        for (std::size_t t = 0; t < tries; ++t) {
-            const std::size_t center = t * slots.size() / tries;
-            sort_around(center);
-            std::int64_t cost = 0;
-            for (std::size_t k = 0; k < workers.size(); ++k) {
-                cost += workers[k].bytes.value * std::int64_t{near[k + 1].distance};
-            }
-            if (cost >= least) continue;
-            least = cost;
-            best = center;
-        }
-        sort_around(best);
-        // Where routes are given, the route back may have another length.
-        constexpr bool both_ways_equal = !std::is_same_v<typename Space::Network, HopTable>;
-        HubPlacement result{std::vector<Slot>(graph.rank_count()), tries == slots.size() && both_ways_equal};
-        result.slots[hub.value] = slots[best];
+    const auto space = slot_space(problem.machine(), slots);
+    struct Near {
+        std::uint32_t distance;
+        Position position;
+        auto operator<=>(const Near&) const = default;
+    };
+    std::vector<Near> near(slots.size());
+    std::vector<std::uint32_t> distances(slots.size());
+    const auto sort_around = [&](std::size_t center) {
+        space->measure(static_cast<std::uint32_t>(center), 0, distances);
+        for (std::size_t i = 0; i < slots.size(); ++i) near[i] = {distances[i], Position{i}};
+        std::swap(near[0], near[center]);  // the hub's own slot comes first, whatever is as near
+        std::sort(near.begin() + 1, near.end());
+    };
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::size_t best = 0;
+    for (std::size_t t = 0; t < tries; ++t) {
+        const std::size_t center = t * slots.size() / tries;
+        sort_around(center);
+        std::int64_t cost = 0;
         for (std::size_t k = 0; k < workers.size(); ++k) {
-            result.slots[workers[k].peer.value] = slots[near[k + 1].position.value];
+            cost += workers[k].bytes.value * std::int64_t{near[k + 1].distance};
         }
-        return result;
-    });
+        if (cost >= least) continue;
+        least = cost;
+        best = center;
+    }
+    sort_around(best);
+    // Where routes are given, the route back may have another length.
+    HubPlacement result{std::vector<Slot>(graph.rank_count()), tries == slots.size() && !space->in_table()};
+    result.slots[hub.value] = slots[best];
+    for (std::size_t k = 0; k < workers.size(); ++k) {
+        result.slots[workers[k].peer.value] = slots[near[k + 1].position.value];
+    }
+    return result;
 }
 
 }  // namespace topoloom::structure

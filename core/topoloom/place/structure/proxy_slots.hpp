@@ -9,23 +9,20 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/slot_space.hpp"
 
 namespace topoloom::structure {
 
 /// A patch that a compute has messages with.
-template <class Point>
 struct Source {
     Rank patch;
-    Point at;
+    Position at;
     std::uint64_t bytes;  // in both directions
 };
 
 /// Slots are named by their position in the allocation. O(slots + proxies) memory.
-template <class Space>
 class ProxySlots {
    public:
-    using Point = typename Space::Point;
     struct Found {
         Position position;
         std::uint64_t cost;
@@ -38,15 +35,14 @@ class ProxySlots {
 
     /// `proxied` patches need one message for each slot; `capacity` has one entry for each, and must live longer. With
     /// `equally_far` all slots but a patch's own are at distance 1.
-    ProxySlots(const Space& space, const Allocation& allocation, std::span<const Rank> proxied,
-               std::size_t patches, std::span<const std::int64_t> capacity, bool equally_far)
+    ProxySlots(const SlotSpace& space, std::span<const Rank> proxied, std::size_t patches,
+               std::span<const std::int64_t> capacity, bool equally_far)
         : space_(space),
           equally_far_(equally_far),
           capacity_(capacity),
           is_proxied_(patches, 0),
           of_patch_(patches),
           saved_(capacity.size(), 0) {
-        for (const Slot slot : allocation.slots()) points_.push_back(space.point(slot));
         for (const Rank patch : proxied) {
             if (patch.value < patches) is_proxied_[patch.value] = 1;
         }
@@ -66,9 +62,9 @@ class ProxySlots {
     }
 
     /// Bytes times distance of the messages that a compute adds, there.
-    [[nodiscard]] Found at(Position position, std::span<const Source<Point>> sources) const {
+    [[nodiscard]] Found at(Position position, std::span<const Source> sources) const {
         std::uint64_t cost = 0;
-        for (const Source<Point>& source : sources) {
+        for (const Source& source : sources) {
             const std::vector<Position>& slots = of_patch_[source.patch.value];
             if (std::ranges::find(slots, position) == slots.end()) cost += hop_bytes(source, position);
         }
@@ -77,41 +73,39 @@ class ProxySlots {
 
     /// Of the slots with a proxy of any source and capacity left for the mass the one where least is added; among equals
     /// the one with the most capacity. Adds the slots looked at to `evaluated`.
-    [[nodiscard]] std::optional<Found> nearest(std::span<const Source<Point>> sources, std::int64_t mass,
+    [[nodiscard]] std::optional<Found> nearest(std::span<const Source> sources, std::int64_t mass,
                                                std::uint64_t& evaluated) {
-        for_each_slot(sources, [&](const Source<Point>& source, Position position) {
+        for_each_slot(sources, [&](const Source& source, Position position) {
             saved_[position.value] += hop_bytes(source, position);
         });
         std::optional<Found> best;
-        for_each_slot(sources, [&](const Source<Point>&, Position position) {
+        for_each_slot(sources, [&](const Source&, Position position) {
             ++evaluated;
             if (capacity_[position.value] < mass) return;
             std::uint64_t cost = 0;
-            for (const Source<Point>& source : sources) cost += hop_bytes(source, position);
+            for (const Source& source : sources) cost += hop_bytes(source, position);
             const Found found{position, cost - saved_[position.value], capacity_[position.value]};
             if (!best || found.better_than(*best)) best = found;
         });
-        for_each_slot(sources, [&](const Source<Point>&, Position position) { saved_[position.value] = 0; });
+        for_each_slot(sources, [&](const Source&, Position position) { saved_[position.value] = 0; });
         return best;
     }
 
    private:
-    [[nodiscard]] std::uint64_t hop_bytes(const Source<Point>& source, Position position) const {
-        return equally_far_ ? source.bytes
-                            : source.bytes * space_.distance(source.at, points_[position.value]);
+    [[nodiscard]] std::uint64_t hop_bytes(const Source& source, Position position) const {
+        return equally_far_ ? source.bytes : source.bytes * space_.distance(source.at.value, position.value);
     }
-    void for_each_slot(std::span<const Source<Point>> sources, const auto& use) const {
-        for (const Source<Point>& source : sources) {
+    void for_each_slot(std::span<const Source> sources, const auto& use) const {
+        for (const Source& source : sources) {
             for (const Position position : of_patch_[source.patch.value]) use(source, position);
         }
     }
 
-    const Space& space_;
+    const SlotSpace& space_;
     bool equally_far_;
     std::span<const std::int64_t> capacity_;
     std::vector<char> is_proxied_;
     std::vector<std::vector<Position>> of_patch_;
-    std::vector<Point> points_;         // by position
     std::vector<std::uint64_t> saved_;  // scratch, by position
 };
 

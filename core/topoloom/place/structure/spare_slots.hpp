@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/place/state/slot_tree.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 /// Slots are named by their position in the allocation. Take O(log slots).
-template <class Space>
 class SpareSlots {
    public:
     struct Found {
@@ -24,15 +25,18 @@ class SpareSlots {
     };
 
     /// `capacity` has one entry for each slot of the allocation.
-    SpareSlots(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity)
-        : tree_(space, allocation, [&](Position position) { return capacity[position.value]; }) {}
+    SpareSlots(const Allocation& allocation, std::span<const std::int64_t> capacity)
+        : tree_(allocation, [&](Position position) { return capacity[position.value]; }) {}
 
+    /// To some slots, each with the same weight.
+    [[nodiscard]] std::unique_ptr<SlotSpace::Pull> pull(std::span<const Position> positions) const {
+        return tree_.pull(positions, std::vector<std::uint64_t>(positions.size(), 1));
+    }
     void take(Position position, std::int64_t mass) { tree_.set(position, tree_.value(position) - mass); }
 
     /// The slot of least pull.cost(point) that has capacity left for the mass; among equals the one with the most, then the
     /// one that the search meets first. None where there is none. Adds the slots and parts looked at to `evaluated`.
-    template <class Pull>
-    [[nodiscard]] std::optional<Found> nearest(const Pull& pull, std::int64_t mass,
+    [[nodiscard]] std::optional<Found> nearest(const SlotSpace::Pull& pull, std::int64_t mass,
                                                std::uint64_t& evaluated) const {
         Best best{mass, {Position::none, std::numeric_limits<std::uint64_t>::max(), 0}};
         evaluated += tree_.search(pull, best);
@@ -59,7 +63,7 @@ class SpareSlots {
         }
     };
 
-    SlotTree<Space, std::int64_t, Most> tree_;
+    SlotTree<std::int64_t, Most> tree_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

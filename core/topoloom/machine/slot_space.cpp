@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/slot_space.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <unordered_map>
+
+#include "topoloom/machine/machine.hpp"
+
+namespace topoloom {
+
+std::uint32_t SlotSpace::halve(std::uint32_t begin, std::uint32_t end) {
+    const auto me = static_cast<std::uint32_t>(parts_.size());
+    parts_.push_back({begin, end, no_index});
+    add_region(begin, end);
+    if (end - begin > leaf_size) {
+        const std::uint32_t middle = begin + (end - begin) / 2;
+        halve(begin, middle);
+        parts_[me].right = halve(middle, end);
+    }
+    return me;
+}
+
+namespace {
+
+/// Adds the interior of nodes to a network's Pull.
+template <class Space>
+class LeveledPull {
+   public:
+    using Point = typename Space::Point;
+
+    LeveledPull(const Space& space, std::vector<Point> points, std::span<const std::uint64_t> weights)
+        : space_(&space),
+          points_(std::move(points)),
+          weights_(weights.begin(), weights.end()),
+          network_(space.network(), network_points(points_), weights) {
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            weight_ += weights_[i];
+            ports_ += weights_[i] * points_[i].port;
+        }
+        if (ports_ > 0) ports_elsewhere_ = ports_ - max_ports_of_a_node();
+    }
+
+    [[nodiscard]] std::uint64_t cost(const Point& p) const {
+        std::uint64_t sum = space_->hop_weight() * network_.cost(p.network) + ports_ + weight_ * p.port;
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            if (points_[i].node != p.node) continue;
+            const std::uint64_t ports = std::uint64_t{p.port} + points_[i].port;
+            sum += weights_[i] * (space_->distance(p, points_[i]) - ports);  // modulo 2^64
+        }
+        return sum;
+    }
+    template <class Region>
+    [[nodiscard]] std::uint64_t bound(const Region& region) const {
+        return space_->hop_weight() * network_.bound(region) + ports_elsewhere_;
+    }
+
+   private:
+    [[nodiscard]] std::uint64_t max_ports_of_a_node() const {
+        std::unordered_map<std::uint32_t, std::uint64_t> ports;
+        std::uint64_t most = 0;
+        for (std::size_t i = 0; i < points_.size(); ++i)
+            most = std::max(most, ports[points_[i].node] += weights_[i] * points_[i].port);
+        return most;
+    }
+    static auto network_points(std::span<const Point> points) {
+        std::vector<std::decay_t<decltype(points[0].network)>> network;
+        for (const Point& p : points) network.push_back(p.network);
+        return network;
+    }
+    const Space* space_;
+    std::vector<Point> points_;
+    std::vector<std::uint64_t> weights_;
+    typename Space::Network::Pull network_;
+    std::uint64_t weight_ = 0;
+    std::uint64_t ports_ = 0;            // what the distances to their ports cost the points
+    std::uint64_t ports_elsewhere_ = 0;  // at least, for points that are not on the same node as a slot
+};
+
+template <class Space>
+class SlotsIn final : public SlotSpace {
+   public:
+    SlotsIn(const Space& space, std::span<const Slot> slots) : SlotSpace(slots.size()), space_(space) {
+        points_.reserve(slots.size());
+        for (const Slot slot : slots) points_.push_back(space.point(slot));
+    }
+
+    [[nodiscard]] std::uint32_t distance(std::uint32_t a, std::uint32_t b) const override {
+        return space_.distance(points_[a], points_[b]);
+    }
+    void measure(std::uint32_t a, std::uint32_t begin, std::span<std::uint32_t> distances) const override {
+        const Point from = points_[a];
+        const Point* to = points_.data() + begin;
+        for (std::uint32_t& distance : distances) distance = space_.distance(from, *to++);
+    }
+    [[nodiscard]] bool symmetric() const override {
+        if constexpr (is_table) return space_.network().symmetric();
+        return true;
+    }
+    [[nodiscard]] bool in_table() const override { return is_table; }
+    [[nodiscard]] std::uint32_t port_cost(std::uint32_t a) const override {
+        return space_.port_cost(points_[a]);
+    }
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const std::uint32_t> some) const override {
+        return space_.split_keys(some_points(some));
+    }
+    [[nodiscard]] std::unique_ptr<Pull> pull(std::span<const std::uint32_t> slots,
+                                             std::span<const std::uint64_t> weights,
+                                             std::optional<Weighted> more) const override {
+        std::vector<Point> points = some_points(slots);
+        if (!more) return std::make_unique<PullIn>(*this, std::move(points), weights);
+        points.push_back(space_.point(more->slot));
+        std::vector<std::uint64_t> with_more(weights.begin(), weights.end());
+        with_more.push_back(more->weight);
+        return std::make_unique<PullIn>(*this, std::move(points), with_more);
+    }
+
+   private:
+    using Point = typename Space::Point;
+    using Network = typename Space::Network;
+    static constexpr bool is_table = std::is_same_v<Network, HopTable>;
+
+    class PullIn final : public Pull {
+       public:
+        PullIn(const SlotsIn& slots, std::vector<Point> points, std::span<const std::uint64_t> weights)
+            : slots_(slots), sum_(network_or_space(slots), std::move(points), weights) {}
+        [[nodiscard]] std::uint64_t cost(std::uint32_t a) const override {
+            return sum_.cost(slots_.points_[a]);
+        }
+        [[nodiscard]] std::uint64_t bound(std::uint32_t part) const override {
+            return sum_.bound(slots_.regions_[part]);
+        }
+
+       private:
+        using Sum = std::conditional_t<Space::has_inside, LeveledPull<Space>, typename Network::Pull>;
+        static const auto& network_or_space(const SlotsIn& slots) {
+            if constexpr (Space::has_inside)
+                return slots.space_;
+            else
+                return slots.space_.network();
+        }
+        const SlotsIn& slots_;
+        Sum sum_;
+    };
+
+    [[nodiscard]] std::vector<Point> some_points(std::span<const std::uint32_t> some) const {
+        std::vector<Point> points;
+        points.reserve(some.size());
+        for (const std::uint32_t a : some) points.push_back(points_[a]);
+        return points;
+    }
+    void add_region(std::uint32_t begin, std::uint32_t end) override {
+        std::vector<typename Network::Point> network;
+        for (std::uint32_t i = begin; i < end; ++i) network.push_back(Space::on_network(points_[i]));
+        regions_.push_back(space_.network().region(network));
+    }
+
+    Space space_;
+    std::vector<Point> points_;
+    std::vector<typename Network::Region> regions_;  // by part
+};
+
+}  // namespace
+
+std::unique_ptr<SlotSpace> slot_space(const Machine& machine, std::span<const Slot> slots) {
+    return with_space(machine, [&]<class Space>(const Space& space) -> std::unique_ptr<SlotSpace> {
+        return std::make_unique<SlotsIn<Space>>(space, slots);
+    });
+}
+
+}  // namespace topoloom

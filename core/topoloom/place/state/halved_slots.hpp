@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The slots of an allocation along a curve that is halved again and again, for searches outward from some of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/slot_space.hpp"
+
+namespace topoloom {
+
+/// The order preserves locality: slots near each other along it are near on the machine.
+class HalvedSlots {
+   public:
+    explicit HalvedSlots(const Allocation& allocation);
+
+    [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(order_.size()); }
+    /// The position in the allocation of the i-th slot along the order, and the inverse.
+    [[nodiscard]] Position position(std::uint32_t index) const { return order_[index]; }
+    [[nodiscard]] std::uint32_t index(Position position) const { return index_in_order_[position.value]; }
+    [[nodiscard]] std::span<const SlotSpace::Part> parts() const { return space_->parts(); }
+    [[nodiscard]] const SlotSpace& space() const { return *space_; }
+
+   private:
+    std::vector<Position> order_;
+    std::vector<std::uint32_t> index_in_order_;
+    std::unique_ptr<SlotSpace> space_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distances between the slots of a tree, levels inside its nodes included, from the highest bit in which two keys differ.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "topoloom/machine/machine.hpp"
+
+namespace topoloom {
+
+/// A slot's Point is the key of its node, and below it that of the slot in the node.
+class KeySpace {
+   public:
+    using Point = Levels::Key;
+
+    /// Whether all slots of a node are as far from its port, and keys have enough bits.
+    [[nodiscard]] static bool fits(const Tree& tree, const NodeInside& inside) {
+        const Node last{tree.node_count() - 1};
+        return inside.min_port_cost() == inside.max_port_cost() &&
+               static_cast<int>(std::bit_width(tree.point(last))) + bits_inside(inside) <= 64;
+    }
+
+    /// Refers to both.
+    KeySpace(const Tree& tree, const NodeInside& inside)
+        : tree_(&tree), inside_(&inside), bits_inside_(bits_inside(inside)) {
+        for (int bit = 0; bit < 64; ++bit) {
+            std::uint32_t& distance = distance_of_width_[static_cast<std::size_t>(bit) + 1];
+            if (bit < bits_inside_) {
+                distance = inside.levels.distance(0, Point{1} << bit);
+            } else {
+                distance = inside.hop_weight * tree.distance(0, Point{1} << (bit - bits_inside_)) +
+                           2 * inside.min_port_cost();
+            }
+        }
+    }
+
+    [[nodiscard]] Point point(Slot slot) const {
+        const std::uint32_t slots = inside_->levels.size();
+        return tree_->point(Node{slot.value / slots}) << bits_inside_ |
+               inside_->levels.key(slot.value % slots);
+    }
+    [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
+        return distance_of_width_[static_cast<std::size_t>(std::bit_width(a ^ b))];
+    }
+
+   private:
+    [[nodiscard]] static int bits_inside(const NodeInside& inside) {
+        return static_cast<int>(std::bit_width(inside.levels.key(inside.levels.size() - 1)));
+    }
+
+    const Tree* tree_;
+    const NodeInside* inside_;
+    int bits_inside_;
+    std::array<std::uint32_t, 65> distance_of_width_{};
+};
+
+}  // namespace topoloom

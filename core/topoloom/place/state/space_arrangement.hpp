@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An arrangement in one space: the loops over edges that all local searches spend their time in.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/place/state/arrangement.hpp"
+
+namespace topoloom {
+
+template <class Space, class Graph>
+class SpaceArrangement final : public Arrangement {
+   public:
+    using Point = typename Space::Point;
+    /// Refers to its arguments but the last. `slots` are the points of all slots: slot_points().
+    SpaceArrangement(const Space& space, std::span<const Point> slots, const Graph& symmetric,
+                     std::vector<Position> position_of_rank)
+        : Arrangement(std::move(position_of_rank), slots.size()),
+          space_(space),
+          graph_(symmetric),
+          slots_(slots) {
+        for (const Position position : position_) points_.push_back(slots[position.value]);
+        for (const Rank u : ids<Rank>(position_.size())) cost_.push_back(cost_at(u, points_[u.value]));
+    }
+
+    [[nodiscard]] bool counts_both_ways() const override {
+        if constexpr (requires { space_.differ(); }) return space_.differ();
+        return false;
+    }
+    [[nodiscard]] std::int64_t exchange_gain(Rank u, Rank v) override {
+        // Each sees the other where it would be: at their old distance.
+        std::swap(points_[u.value], points_[v.value]);
+        const std::int64_t after = cost_at(u, points_[u.value]) + cost_at(v, points_[v.value]);
+        std::swap(points_[u.value], points_[v.value]);
+        return cost_[u.value] + cost_[v.value] - after;
+    }
+
+    [[nodiscard]] std::int64_t move_gain(Rank u, Position position) const override {
+        return cost_[u.value] - cost_at(u, slots_[position.value]);
+    }
+
+    void exchange(Rank u, Rank v) override {
+        const Point from = points_[u.value];
+        const Point to = points_[v.value];
+        std::swap(position_[u.value], position_[v.value]);
+        occupant_[position_[u.value].value] = u;
+        occupant_[position_[v.value].value] = v;
+        relocate(u, from, to);
+        relocate(v, to, from);
+    }
+    void move(Rank u, Position position) override {
+        occupant_[position_[u.value].value] = Rank::none;
+        occupant_[position.value] = u;
+        position_[u.value] = position;
+        relocate(u, points_[u.value], slots_[position.value]);
+    }
+
+   private:
+    /// What the messages of u cost if it sits at `p` and all others stay.
+    [[nodiscard]] std::int64_t cost_at(Rank u, const Point p) const {
+        std::int64_t sum = 0;
+        for (const auto edge : graph_.sends(u))
+            sum += std::int64_t{edge.bytes.value} *
+                   static_cast<std::int64_t>(space_.distance(p, points_[edge.peer.value]));
+        return sum;
+    }
+
+    void relocate(Rank u, const Point from, const Point to) {
+        std::int64_t cost = 0;
+        for (const auto edge : graph_.sends(u)) {
+            const Point peer = points_[edge.peer.value];
+            const std::int64_t now = static_cast<std::int64_t>(space_.distance(to, peer));
+            const std::int64_t before = static_cast<std::int64_t>(space_.distance(from, peer));
+            cost_[edge.peer.value] += std::int64_t{edge.bytes.value} * (now - before);
+            cost += std::int64_t{edge.bytes.value} * now;
+        }
+        points_[u.value] = to;
+        cost_[u.value] = cost;
+    }
+
+    const Space& space_;
+    const Graph& graph_;
+    std::span<const Point> slots_;
+    std::vector<Point> points_;  // by rank
+};
+
+}  // namespace topoloom
