@@ -13,6 +13,7 @@ import contextlib
 import getpass
 import os
 import platform
+import random
 import re
 import socket
 import subprocess
@@ -214,11 +215,18 @@ def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _free_ports(count: int) -> list[int]:
+    """Draw ports below those that the system gives to whoever asks for any."""
+    given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
+    lowest = int(given.split()[0])
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        ports: list[int] = []
+        while len(ports) < count:
+            port = random.randrange(lowest // 2, lowest)
+            tried = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                tried.bind(("127.0.0.1", port))
+                ports.append(port)
+        return ports
 
 
 def _await_file(file: Path) -> None:
