@@ -14,12 +14,12 @@
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/local/anneal.hpp"
-#include "topoloom/place/local/packed_graph.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
+#include "topoloom/place/state/packed_graph.hpp"
 
 using namespace topoloom;
 

@@ -13,12 +13,12 @@
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
-#include "topoloom/place/local/packed_graph.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/local/swap.hpp"
 #include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
+#include "topoloom/place/state/packed_graph.hpp"
 #include "topoloom/place/state/positions_along.hpp"
 
 namespace topoloom::local {

@@ -17,8 +17,8 @@
 #include "topoloom/place/local/anneal_options.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
-#include "topoloom/place/local/packed_graph.hpp"
 #include "topoloom/place/state/near_slots.hpp"
+#include "topoloom/place/state/packed_graph.hpp"
 
 namespace topoloom::local {
 
