@@ -2,6 +2,8 @@
 # The two commands that matter: make demo, make test. Each installs what it needs.
 SHELL := /bin/bash
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Modules are compiled once, not by each of a thousand processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 stamps  := build/stamps
 # One build tree for the package, its wheel, the core's tests and its benchmarks.
@@ -13,7 +15,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 code    := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -26,16 +28,24 @@ demo: $(if $(or $(wildcard $(stamps)/package),$(if $(wheel),,none)),build,$(stam
 
 test: core-test package-test mpi-test   ## everything a commit must pass
 
+test-all: checked asan tsan  ## what make test leaves out, too: tests marked full, every MPI, sanitizers, fuzzing, docs
+	$(MAKE) core-test package-test mpi-test FULL=--full
+	$(MAKE) fuzz ARGS='--seconds 300'
+	$(MAKE) fuzz-calls fuzz-collectives ARGS=''
+	$(MAKE) fuzz-network ARGS=100000
+	$(MAKE) bench-probe ARGS='--machines 20'
+	$(MAKE) docs
+
 core-test: $(stamps)/test-tools
 	cmake --build $(tree) --target core_tests
 	ctest --test-dir $(tree) --output-on-failure --no-tests=error -j 2
 
 package-test: $(stamps)/test-tools
-	pytest -q -n 2 tests/package tests/layers
+	pytest -q -n 2 $(FULL) tests/package tests/layers
 
 mpi-test: $(stamps)/test-tools
-	pytest -q -n 2 tests/journeys --ignore tests/journeys/slurm
-	pytest -q tests/mpi tests/journeys/slurm
+	pytest -q -n 2 $(FULL) tests/journeys --ignore tests/journeys/slurm
+	pytest -q -n 4 --dist loadgroup $(FULL) tests/mpi tests/journeys/slurm
 
 bench-core: build            ## speed of the core, beside its limits
 	tools/setup.sh bench

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTES = ROOT / "build/compile_cost.tsv"
 BUDGET = ROOT / "tools/compile_budget.json"
 REFERENCE = ROOT / "tools/compile_reference.cpp"
-REFERENCE_EVERY = 10  # objects
+REFERENCE_EVERY = 16  # objects
 #: Times scatter, memory does not: growth is what shows in both.
 MOST_GROWTH = {"cpu": 1.03, "memory": 1.005}
 MOST_MEMORY = 512  # MiB of one compiler
