@@ -15,7 +15,7 @@ def main() -> None:
         status = run(sys.argv[1:])
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing not in ("typer", "rich"):
+        if missing not in ("click", "rich"):
             raise
         print(
             f"topoloom: the command line needs {missing}; "

@@ -13,18 +13,11 @@ from topoloom._core import Error, Machine, NetworkModel
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.described import AllocatedNode, Described
-from topoloom.importers.metis import write_metis_machine
 from topoloom.importers.networks import Speeds, with_given_speeds
-from topoloom.importers.scotch import write_scotch_target
-from topoloom.importers.simgrid.clusters import write_simgrid_platform
-from topoloom.importers.system.detect import detect_machine
-from topoloom.machines.graph_toml import metis_links
-from topoloom.machines.import_formats import IMPORTERS
 from topoloom.machines.link_names import vertex_words
 from topoloom.machines.machine_changes import changed, split_changes
 from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_toml import read_machine_toml
-from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import counted_hosts, host_count
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
@@ -51,14 +44,33 @@ FORMATS = {
     "metis": ("a METIS graph, each vertex a node", (".graph", ".metis")),
 }
 
+
+def _write_scotch(machine: Machine, model: NetworkModel | None) -> str:
+    from topoloom.importers.scotch import write_scotch_target
+
+    return write_scotch_target(machine)
+
+
+def _write_simgrid(machine: Machine, model: NetworkModel | None) -> str:
+    from topoloom.importers.simgrid.clusters import write_simgrid_platform
+
+    return write_simgrid_platform(machine, model)
+
+
+def _write_metis(machine: Machine, model: NetworkModel | None) -> str:
+    from topoloom.importers.metis import write_metis_machine
+
+    return write_metis_machine(machine)
+
+
 #: Writes a machine, and what messages cost on it, if the format has words for that.
 Write = Callable[[Machine, NetworkModel | None], str]
 
 #: name -> the suffix by which machines are written so, and what writes them
 WRITERS: dict[str, tuple[str, Write]] = {
-    "scotch": (".tgt", lambda machine, _: write_scotch_target(machine)),
-    "simgrid": (".xml", write_simgrid_platform),
-    "metis": (".graph", lambda machine, _: write_metis_machine(machine)),
+    "scotch": (".tgt", _write_scotch),
+    "simgrid": (".xml", _write_simgrid),
+    "metis": (".graph", _write_metis),
 }
 
 
@@ -161,6 +173,8 @@ def describe_machine(
             raise Error(f"{name:.60}: speeds are given for files without them only")
         return _import(path, partial, speeds)
     if name == DETECT:
+        from topoloom.importers.system.detect import detect_machine
+
         return detect_machine()
     base, changes = split_changes(name)
     if changes and base.partition(":")[0] not in section_forms() and not exists(path):
@@ -172,6 +186,8 @@ def describe_machine(
         return read_machine_toml(path)[0]
     kind = name.partition(":")[0]
     if kind == name and path.suffix in FORMATS["metis"][1]:
+        from topoloom.machines.graph_toml import metis_links
+
         count, links = metis_links(path, 1.0)
         return Described(f"graph:{count}:{','.join(links)}")
     files = _zoo_files()
@@ -219,6 +235,8 @@ def save_machine(
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
         about = (hosts, allocated, node, remarks, switches)
+        from topoloom.machines.machine_toml_writer import write_machine_toml
+
         name = machine_name(machine, node)
         write_machine_toml(path, machine, name, *about, labels=labels)
         return
@@ -237,6 +255,8 @@ def save_machine(
 
 
 def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
+    from topoloom.machines.import_formats import IMPORTERS
+
     text = read_text(path, most=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
