@@ -9,6 +9,11 @@ import sys
 
 def main() -> None:
     """Run the command line on ``sys.argv`` and exit with its status."""
+    if sys.argv[1:] == ["--version"]:  # which scripts ask for: no parser is needed
+        from topoloom.support.version import __version__
+
+        print(f"topoloom {__version__}")
+        return
     try:
         from topoloom.cli.app import run
 

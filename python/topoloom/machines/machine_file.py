@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from topoloom._core import Error, Machine, NetworkModel
 from topoloom.allocations.allocation_file import AllocatedHosts
@@ -17,6 +16,7 @@ from topoloom.importers.networks import Speeds, with_given_speeds
 from topoloom.machines.link_names import vertex_words
 from topoloom.machines.machine_changes import changed, split_changes
 from topoloom.machines.machine_facts import machine_name
+from topoloom.machines.machine_names import DETECT, zoo_files
 from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import counted_hosts, host_count
@@ -30,11 +30,8 @@ from topoloom.support.files import (
 )
 from topoloom.support.nearest import nearest
 from topoloom.support.plain_text import refuse_odd_letters
-from topoloom.support.resources import shipped
 from topoloom.support.units import counted
 
-#: What stands for the machine that this process is on.
-DETECT = "detect"
 #: The characters that importers look at to recognize a format.
 _HEAD = 64 * 1024
 
@@ -84,16 +81,6 @@ class LackingError(Error):
     """
 
     lines: tuple[str, ...] = ()
-
-
-class ZooEntry(NamedTuple):
-    """One described machine of the zoo."""
-
-    name: str
-    text: str
-    summary: str
-    source: str
-    date: str
 
 
 def load_machine(text: str | Path) -> Machine:
@@ -190,7 +177,7 @@ def describe_machine(
 
         count, links = metis_links(path, 1.0)
         return Described(f"graph:{count}:{','.join(links)}")
-    files = _zoo_files()
+    files = zoo_files()
     if name in files:
         return read_machine_toml(files[name])[0]
     if name and kind not in section_forms() and exists(path):
@@ -308,31 +295,3 @@ def _check_switches(machine: Machine, switches: tuple[str, ...]) -> None:
             f"{counted(len(switches), 'switch name')}, but {count} switches of the "
             "machine can have a name; name those of a tree or graph, or leave them out"
         )
-
-
-def zoo() -> list[ZooEntry]:
-    """List the described machines that ship with Topoloom."""
-    entries = []
-    for name, path in _zoo_files().items():
-        described, about = read_machine_toml(path)
-        text = described.text
-        entries.append(
-            ZooEntry(
-                name,
-                text if len(text) <= 60 else text[:57] + "...",
-                about.get("summary", about.get("name", "")),
-                about.get("source", ""),
-                about.get("date", ""),
-            )
-        )
-    return entries
-
-
-def zoo_names() -> list[str]:
-    """Name the machines of the zoo."""
-    return list(_zoo_files())
-
-
-def _zoo_files() -> dict[str, Path]:
-    files = {path.stem: path for path in shipped("machines").glob("*/*.toml")}
-    return dict(sorted(files.items()))

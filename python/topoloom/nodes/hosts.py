@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topoloom._core import Allocation, Error, Machine, MachineText
+from topoloom._core import Allocation, Error, Machine
 from topoloom.support.units import counted
 
 Ids = npt.NDArray[np.int64]
@@ -26,14 +26,6 @@ def host_count(machine: Machine) -> int:
 def slots_per_host(machine: Machine) -> int:
     """Count the slots of a host."""
     return machine.slots_per_node * machine.nodes_per_host
-
-
-def text_nodes_per_host(text: str) -> int:
-    """Find `Machine.nodes_per_host` without building the machine."""
-    topology = MachineText(text).topology
-    if topology.name != "rails":
-        return 1
-    return int(dict(topology.options).get("host", topology.body.partition(":")[0]))
 
 
 def hosts_in_order(machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]) -> Ids:
