@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topoloom._core import Allocation, Error, Machine
+from topoloom._core import Allocation, Error, Machine, MachineText
 from topoloom.support.units import counted
 
 Ids = npt.NDArray[np.int64]
