@@ -7,17 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from topoloom._core import Error, Machine, NetworkModel
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.described import AllocatedNode, Described
-from topoloom.importers.networks import Speeds, with_given_speeds
 from topoloom.machines.link_names import vertex_words
 from topoloom.machines.machine_changes import changed, split_changes
-from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_names import DETECT, zoo_files
-from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import counted_hosts, host_count
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
@@ -31,6 +29,9 @@ from topoloom.support.files import (
 from topoloom.support.nearest import nearest
 from topoloom.support.plain_text import refuse_odd_letters
 from topoloom.support.units import counted
+
+if TYPE_CHECKING:
+    from topoloom.importers.networks import Speeds
 
 #: The characters that importers look at to recognize a format.
 _HEAD = 64 * 1024
@@ -170,7 +171,7 @@ def describe_machine(
         with named(name):
             return changed(described, changes)
     if path.suffix in FORMATS["toml"][1]:
-        return read_machine_toml(path)[0]
+        return _read_toml(path)
     kind = name.partition(":")[0]
     if kind == name and path.suffix in FORMATS["metis"][1]:
         from topoloom.machines.graph_toml import metis_links
@@ -179,9 +180,9 @@ def describe_machine(
         return Described(f"graph:{count}:{','.join(links)}")
     files = zoo_files()
     if name in files:
-        return read_machine_toml(files[name])[0]
+        return _read_toml(files[name])
     if name and kind not in section_forms() and exists(path):
-        return _import(path, partial, Speeds())
+        return _import(path, partial)
     if kind != name:
         refuse_odd_letters(f"machine '{name:.60}'", name)
         return Described(name)
@@ -189,7 +190,7 @@ def describe_machine(
         example = section_forms()[name].example
         raise Error(f"machine '{name}' lacks its size; write it as in {example}")
     if path.suffix or path.name != name:
-        return _import(path, partial, Speeds())  # which says why it cannot be read
+        return _import(path, partial)  # which says why it cannot be read
     raise Error(
         f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
         "machines' names them; or write one, such as torus:8x8x8, or name a file"
@@ -222,6 +223,7 @@ def save_machine(
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
         about = (hosts, allocated, node, remarks, switches)
+        from topoloom.machines.machine_facts import machine_name
         from topoloom.machines.machine_toml_writer import write_machine_toml
 
         name = machine_name(machine, node)
@@ -241,7 +243,14 @@ def save_machine(
     raise Error(f"{path}: machines are written as .toml, {others}; name it so")
 
 
-def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
+def _read_toml(path: Path) -> Described:
+    from topoloom.machines.machine_toml import read_machine_toml
+
+    return read_machine_toml(path)[0]
+
+
+def _import(path: Path, partial: bool, speeds: Speeds | None = None) -> Described:
+    from topoloom.importers.networks import Speeds, with_given_speeds
     from topoloom.machines.import_formats import IMPORTERS
 
     text = read_text(path, most=MAX_BYTES)
@@ -251,7 +260,7 @@ def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
     for importer in IMPORTERS:
         if importer.recognizes(head):
             with named(path):
-                described = with_given_speeds(importer.read(text), speeds)
+                described = with_given_speeds(importer.read(text), speeds or Speeds())
             if described.lacking and not partial:
                 first, more = described.lacking[0], len(described.lacking) - 1
                 rest = f"; and {more} more" if more else ""
