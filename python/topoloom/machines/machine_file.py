@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from topoloom._core import Error, Machine, NetworkModel
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.described import AllocatedNode, Described
+from topoloom.importers.networks import Speeds, with_given_speeds
 from topoloom.machines.link_names import vertex_words
 from topoloom.machines.machine_changes import changed, split_changes
 from topoloom.machines.machine_names import DETECT, zoo_files
@@ -29,9 +29,6 @@ from topoloom.support.files import (
 from topoloom.support.nearest import nearest
 from topoloom.support.plain_text import refuse_odd_letters
 from topoloom.support.units import counted
-
-if TYPE_CHECKING:
-    from topoloom.importers.networks import Speeds
 
 #: The characters that importers look at to recognize a format.
 _HEAD = 64 * 1024
@@ -182,7 +179,7 @@ def describe_machine(
     if name in files:
         return _read_toml(files[name])
     if name and kind not in section_forms() and exists(path):
-        return _import(path, partial)
+        return _import(path, partial, Speeds())
     if kind != name:
         refuse_odd_letters(f"machine '{name:.60}'", name)
         return Described(name)
@@ -190,7 +187,7 @@ def describe_machine(
         example = section_forms()[name].example
         raise Error(f"machine '{name}' lacks its size; write it as in {example}")
     if path.suffix or path.name != name:
-        return _import(path, partial)  # which says why it cannot be read
+        return _import(path, partial, Speeds())  # which says why it cannot be read
     raise Error(
         f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
         "machines' names them; or write one, such as torus:8x8x8, or name a file"
@@ -249,8 +246,7 @@ def _read_toml(path: Path) -> Described:
     return read_machine_toml(path)[0]
 
 
-def _import(path: Path, partial: bool, speeds: Speeds | None = None) -> Described:
-    from topoloom.importers.networks import Speeds, with_given_speeds
+def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
     from topoloom.machines.import_formats import IMPORTERS
 
     text = read_text(path, most=MAX_BYTES)
@@ -260,7 +256,7 @@ def _import(path: Path, partial: bool, speeds: Speeds | None = None) -> Describe
     for importer in IMPORTERS:
         if importer.recognizes(head):
             with named(path):
-                described = with_given_speeds(importer.read(text), speeds or Speeds())
+                described = with_given_speeds(importer.read(text), speeds)
             if described.lacking and not partial:
                 first, more = described.lacking[0], len(described.lacking) - 1
                 rest = f"; and {more} more" if more else ""
