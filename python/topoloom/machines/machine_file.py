@@ -140,7 +140,8 @@ def load_described(
         machine = Machine(described.text, described.remarks)
         described = replace(described, hosts=_by_node(machine, described.hosts))
         _check_switches(machine, described.switches)
-        described_allocation(machine, described)  # refuses what is not there
+        if described.allocated or described.hosts:
+            described_allocation(machine, described)  # refuses what is not there
     return machine, described
 
 
