@@ -116,7 +116,8 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
         return _Argument([parameter.name], **settings)
     settings["callback"] = _callback(form, described.callback)
     settings["multiple"] = form.several
-    settings["is_flag"] = form.value is bool
+    if form.value is bool:
+        settings["is_flag"] = True
     if described.min is not None:
         settings["type"] = click.IntRange(min=described.min)
     return click.Option([parameter.name, *described.names], **settings)
