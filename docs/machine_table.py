@@ -11,7 +11,8 @@ from typing import Any
 
 from topoloom._core import MachineText
 from topoloom.machines.machine_facts import machine_facts
-from topoloom.machines.machine_file import load_machine, zoo
+from topoloom.machines.machine_file import load_machine
+from topoloom.machines.machine_names import zoo
 from topoloom.machines.node_toml import write_node
 from topoloom.machines.topology_keys import write_topology
 from topoloom.nodes.node_parts import NO_PARTS

@@ -10,16 +10,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import click
 import pytest
-import typer
 
 import topoloom
 from topoloom import tasks
 from topoloom.cli.app import VERBS, app
 from topoloom.launch.exports.registry import FORMATS as LAUNCH_FORMATS
-from topoloom.machines.machine_file import load_machine, zoo_names
+from topoloom.machines.machine_file import load_machine
+from topoloom.machines.machine_names import zoo_names
 from topoloom.machines.topology_forms import section_forms
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def test_a_printed_command_has_a_real_verb_and_real_options(
 ) -> None:
     verb, *rest = words
     assert verb in VERBS, page
-    group: Any = typer.main.get_command(app)
-    command = group.get_command(typer.Context(group), verb)
+    command = app.get_command(click.Context(app), verb)
     known = {option for p in command.params for option in [*p.opts, *p.secondary_opts]}
     ours = rest[: rest.index("--")] if "--" in rest else rest
     used = {word.partition("=")[0] for word in ours if re.match(r"--?[a-z]", word)}

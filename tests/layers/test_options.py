@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
-import typer
 
 from topoloom.cli.app import GROUPS, VERBS, app
 from topoloom.cli.renamed import RENAMED
@@ -30,8 +30,7 @@ SIMULATES = {"--simulate"}
 
 def options(verb: str) -> dict[str, Any]:
     """Map what one types for an option of a verb to the option."""
-    group: Any = typer.main.get_command(app)
-    command = group.get_command(typer.Context(group), verb)
+    command = app.get_command(click.Context(app), verb)
     named = [p for p in command.params if p.param_type_name == "option"]
     return {word: p for p in named for word in [*p.opts, *p.secondary_opts]}
 

@@ -9,13 +9,18 @@ import sys
 
 def main() -> None:
     """Run the command line on ``sys.argv`` and exit with its status."""
+    if sys.argv[1:] == ["--version"]:  # which scripts ask for: no parser is needed
+        from topoloom.support.version import __version__
+
+        print(f"topoloom {__version__}")
+        return
     try:
         from topoloom.cli.app import run
 
         status = run(sys.argv[1:])
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing not in ("typer", "rich"):
+        if missing not in ("click", "rich"):
             raise
         print(
             f"topoloom: the command line needs {missing}; "

@@ -2,7 +2,8 @@
 """The `topoloom` command: its verbs, and how every error becomes one line.
 
 A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py``, or in a room
-below it (typer reads its signature and docstring), plus one line in the table `GROUPS`.
+below it (`make_command` reads its signature and docstring), plus one line in the table
+`GROUPS`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-from typer.core import TyperGroup
+import click
 
 from topoloom.cli.command_line import command_line
 from topoloom.cli.exit_status import Failure, Interrupted
+from topoloom.cli.parameters import make_command
 from topoloom.cli.renamed import new_name
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ Every verb takes --json and has examples in `topoloom VERB --help`.
 """
 
 
-class VerbGroup(TyperGroup):
+class VerbGroup(click.Group):
     """Imports a verb's file only when the verb is used; lists them from the table."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -113,15 +114,13 @@ class VerbGroup(TyperGroup):
             room = VERBS[cmd_name].room
             path = ".".join(filter(None, ("topoloom.cli.verbs", room, cmd_name)))
             module = importlib.import_module(path)
-            shell = typer.Typer(add_completion=False, rich_markup_mode=None)
             settings = {"allow_interspersed_args": not VERBS[cmd_name].runs_a_program}
-            shell.command(
+            self.commands[cmd_name] = make_command(
                 cmd_name,
+                module.command,
                 short_help=VERBS[cmd_name].summary,
                 context_settings=settings,
-                no_args_is_help=False,
-            )(module.command)
-            self.commands[cmd_name] = typer.main.get_command(shell)
+            )
         return self.commands[cmd_name]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -166,33 +165,49 @@ class VerbGroup(TyperGroup):
         return super().shell_complete(ctx, incomplete)
 
 
-app = typer.Typer(
-    cls=VerbGroup,
-    name="topoloom",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
-)
-
-
-def _print_version(asked: bool) -> None:
+def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
         from topoloom.support.version import __version__
 
         print(f"topoloom {__version__}")
-        raise typer.Exit
+        context.exit()
 
 
-@app.callback(help=OVERVIEW)
-def _options(
-    version: bool = typer.Option(
-        False,
-        "--version",
-        callback=_print_version,
-        is_eager=True,
-        help="Print the version and exit.",
-    ),
-) -> None: ...
+def _print_completion(
+    context: click.Context, _: click.Parameter, shell: str | None
+) -> None:
+    if shell is not None:
+        from click.shell_completion import get_completion_class
+
+        written = get_completion_class(shell)
+        assert written is not None
+        print(written(context.command, {}, "topoloom", "_TOPOLOOM_COMPLETE").source())
+        context.exit()
+
+
+app = VerbGroup(
+    "topoloom",
+    help=OVERVIEW,
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="Print the version and exit.",
+        ),
+        click.Option(
+            ["--show-completion"],
+            type=click.Choice(["bash", "zsh", "fish"]),
+            is_eager=True,
+            expose_value=False,
+            callback=_print_completion,
+            help="Print the completion of a shell, for its startup file.",
+        ),
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+)
 
 
 BAD_INPUT = {
@@ -219,9 +234,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if not arguments:
             arguments = ["--help"]
-        status = typer.main.get_command(app).main(
-            list(arguments), prog_name="topoloom", standalone_mode=False
-        )
+        status = app.main(list(arguments), prog_name="topoloom", standalone_mode=False)
         if sys.stdout is not None:  # closed by whoever started us
             sys.stdout.flush()
     except BrokenPipeError:
@@ -236,7 +249,7 @@ def run(arguments: Sequence[str]) -> int:
 def _explain(error: Exception) -> int:
     if isinstance(error, Failure):
         return fail(str(error), error.status)
-    if hasattr(error, "format_message"):  # a usage error of typer
+    if hasattr(error, "format_message"):  # a usage error of click
         return fail(_renamed(error) or _sentence(error.format_message()), 2)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):

@@ -73,7 +73,7 @@ def machines(incomplete: str) -> list[str]:
     """Names of the zoo, detect, kinds of topologies, and files here that may be one."""
     from pathlib import Path
 
-    from topoloom.machines.machine_file import DETECT, zoo_names
+    from topoloom.machines.machine_names import DETECT, zoo_names
     from topoloom.machines.topology_forms import topology_forms
 
     ends = (".toml", ".graph", ".metis", ".tgt", ".xml", ".conf", ".yaml")

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import select
 import signal
-import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import socket
     from pathlib import Path
 
     from topoloom.tasks.search import Search
@@ -22,6 +19,8 @@ if TYPE_CHECKING:
 
 def print_json(document: Any) -> None:
     """Print one JSON document and nothing else; long ones on one line."""
+    import json
+
     text = json.dumps(document, allow_nan=False)
     if len(text) < 4000:
         text = json.dumps(document, indent=2)
@@ -47,10 +46,15 @@ def print_table(
     Where the terminal is too narrow, `spare` columns are left out, the first of them
     first; returns which.
     """
+    if not is_terminal(sys.stdout):
+        # A pipe has no width: never wrap a table that somebody may want to grep.
+        print(_plain_table(columns, rows, title, left))
+        return []
     from rich import box
+    from rich.console import Console
     from rich.table import Table
 
-    console = _console()
+    console = Console(highlight=False, markup=False, emoji=False)
     dropped = _too_many(columns, rows, spare, console.width)
     kept = [index for index, name in enumerate(columns) if name not in dropped]
     columns = [columns[index] for index in kept]
@@ -65,6 +69,33 @@ def print_table(
         table.add_row(*row, style="bold green" if index == best else None)
     console.print(table)
     return dropped
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether somebody watches; a stream is None if it was closed before we started."""
+    return stream is not None and stream.isatty()
+
+
+def _plain_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: int
+) -> str:
+    heads = [name.split("\n") for name in columns]
+    depth = max(map(len, heads))
+    head = [[*lines, *[""] * (depth - len(lines))] for lines in heads]
+    lines = [*zip(*head, strict=True), *rows]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+
+    def text(cells: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(width) if index < left else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return f"  {'   '.join(padded)}".rstrip()
+
+    rule = " " + "─" * (sum(widths) + 3 * len(widths) - 1)
+    body = [text(cells) for cells in lines]
+    above = [title] if title else []
+    return "\n".join([*above, "", *body[:depth], rule, *body[depth:], ""])
 
 
 def _too_many(
@@ -149,18 +180,6 @@ def _bar(*, knows_the_end: bool = False) -> Any:
     )
 
 
-def _console() -> Any:
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        # A pipe has no width: never wrap a table that somebody may want to grep.
-        console = Console(
-            highlight=False, markup=False, emoji=False, width=200, soft_wrap=False
-        )
-    return console
-
-
 class Watch:
     """A long search seen from outside: shows progress and hears Ctrl-C.
 
@@ -176,6 +195,8 @@ class Watch:
 
     def __call__(self, work: int) -> bool:
         """Show the work done; False once Ctrl-C was pressed."""
+        import select
+
         if self._ear is not None and select.select([self._ear], [], [], 0)[0]:
             self._ear.recv(4096)
             self.interrupted = True
@@ -186,6 +207,9 @@ class Watch:
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
         """Turn Ctrl-C into `interrupted` while the block runs."""
+        import socket
+        import threading
+
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -153,7 +153,8 @@ def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
     if first[0] != 0 or first[-1] != len(peer) or (np.diff(first) < 0).any():
         raise Error("'indptr' does not fit 'indices'")
     falls = np.flatnonzero(peer[1:] <= peer[:-1]) + 1
-    if len(wrong := np.setdiff1d(falls, first)):
+    wrong = falls[first[np.searchsorted(first, falls)] != falls]
+    if len(wrong):
         rank = int(np.searchsorted(first, wrong[0], side="right")) - 1
         raise Error(f"rank {rank} names peer {peer[wrong[0]]} twice or out of order")
 

@@ -10,8 +10,6 @@ from typing import Literal
 
 from topoloom import _core
 from topoloom._core import CommGraph, Error
-from topoloom.graphs import nccl_collectives, one_phase
-from topoloom.graphs.phases import add_phases
 from topoloom.support.nearest import unknown_name
 
 
@@ -153,6 +151,8 @@ def _nccl(operation: str, algorithm: str = "ring") -> Callable[[Request], CommGr
     """Make NCCL's messages of a collective of all ranks."""
 
     def make(request: Request) -> CommGraph:
+        from topoloom.graphs import nccl_collectives
+
         return nccl_collectives.whole_job(
             operation,
             request.ranks,
@@ -165,9 +165,40 @@ def _nccl(operation: str, algorithm: str = "ring") -> Callable[[Request], CommGr
 
 
 def _nccl_rounds(request: Request) -> list[CommGraph]:
+    from topoloom.graphs import nccl_collectives
+
     ranks = request.ranks
     sent = nccl_collectives.exchange_of_job(ranks, request.gpus_per_node, request.bytes)
     return [one.graph(ranks) for one in sent]
+
+
+def _exchange(distance: int) -> Callable[[Request], CommGraph]:
+    """Make one phase of recursive doubling."""
+
+    def make(request: Request) -> CommGraph:
+        from topoloom.graphs import one_phase
+
+        return one_phase.exchange(request.ranks, distance, request.bytes)
+
+    return make
+
+
+def _from_behind(request: Request) -> CommGraph:
+    from topoloom.graphs import one_phase
+
+    return one_phase.from_behind(request.ranks, 2, request.bytes)
+
+
+def _leaves(request: Request) -> CommGraph:
+    from topoloom.graphs import one_phase
+
+    return one_phase.leaves(request.ranks, request.bytes)
+
+
+def _triangular(request: Request) -> CommGraph:
+    from topoloom.graphs.phases import add_phases
+
+    return add_phases(_triangular_phases(request))
 
 
 _GRID = ("bytes", "periodic")
@@ -211,23 +242,23 @@ PATTERNS = {
     ),
     "rd1": Pattern(
         "one phase of recursive doubling: exchange with i XOR 1",
-        lambda r: one_phase.exchange(r.ranks, 1, r.bytes),
+        _exchange(1),
     ),
     "rd2": Pattern(
         "one phase of recursive doubling: exchange with i XOR 2",
-        lambda r: one_phase.exchange(r.ranks, 2, r.bytes),
+        _exchange(2),
     ),
     "rd3": Pattern(
         "one phase of recursive doubling: exchange with i XOR 4",
-        lambda r: one_phase.exchange(r.ranks, 4, r.bytes),
+        _exchange(4),
     ),
     "bruck2": Pattern(
         "one phase of Bruck's algorithm: rank i sends to i - 2",
-        lambda r: one_phase.from_behind(r.ranks, 2, r.bytes),
+        _from_behind,
     ),
     "binomial3": Pattern(
         "last phase of a binomial tree: even ranks send to the next",
-        lambda r: one_phase.leaves(r.ranks, r.bytes),
+        _leaves,
     ),
     "all-to-all": Pattern(
         "every rank sends to every other",
@@ -261,7 +292,7 @@ PATTERNS = {
     ),
     "triangular": Pattern(
         "groups of a triangular grid with --rows, for symmetric matrices (--order)",
-        lambda r: add_phases(_triangular_phases(r)),
+        _triangular,
         "rows",
         ("bytes", "order", "threads", "groups"),
         _triangular_phases,

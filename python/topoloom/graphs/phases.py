@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.npz import load_npz
-from topoloom.graphs.profile import COLLECTIVES, Profile, load_profile
 from topoloom.support.files import named
+
+if TYPE_CHECKING:
+    from topoloom.graphs.profile import Profile
 
 Ints = NDArray[np.int64]
 
@@ -40,6 +42,8 @@ def load_phases(path: str | Path) -> list[CommGraph]:
         with named(path):
             return _stored(graph, arrays["phases"])
     if "profile_version" in arrays:
+        from topoloom.graphs.profile import load_profile
+
         profile = load_profile(path)
         with named(path):
             return recorded_phases(profile, graph)
@@ -93,6 +97,8 @@ def recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
     if len(levels) < 2:
         return []
     # Those that are cheaper to make come first.
+    from topoloom.graphs.profile import COLLECTIVES
+
     for collectives in reversed(COLLECTIVES):
         phases = [profile.graph(collectives, level) for level in levels]
         if _add_up(phases, graph):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.messages import Messages, joined, messages
 from topoloom.graphs.mpi_collectives import OPERATIONS, expand
-from topoloom.graphs.nccl_collectives import Expansion, nccl_expansion
 from topoloom.graphs.npz import load_npz, save_npz
+
+if TYPE_CHECKING:
+    from topoloom.graphs.nccl_collectives import Expansion
 
 #: in the order of the recorder's ``enum kind``
 KINDS = ("send", "neighbor", "put", "get", "direct")
@@ -142,6 +144,8 @@ class Profile:
         """
         parts = [self.point_to_point(phase)]
         if collectives == BY_NCCL:
+            from topoloom.graphs.nccl_collectives import nccl_expansion
+
             by_nccl = nccl_expansion(self.rank_count, gpus_per_node)
             parts += [self.direct(phase), self.expanded(phase, by_nccl)]
         else:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.described import Described
 from topoloom.importers.torus_places import is_vacant
-from topoloom.nodes.hosts import text_nodes_per_host
 from topoloom.nodes.node_frame import frame_of
 from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, shortest_port
+from topoloom.nodes.text_hosts import text_nodes_per_host
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges
 

@@ -7,24 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from topoloom._core import Error, Machine, NetworkModel
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.described import AllocatedNode, Described
-from topoloom.importers.metis import write_metis_machine
 from topoloom.importers.networks import Speeds, with_given_speeds
-from topoloom.importers.scotch import write_scotch_target
-from topoloom.importers.simgrid.clusters import write_simgrid_platform
-from topoloom.importers.system.detect import detect_machine
-from topoloom.machines.graph_toml import metis_links
-from topoloom.machines.import_formats import IMPORTERS
 from topoloom.machines.link_names import vertex_words
 from topoloom.machines.machine_changes import changed, split_changes
-from topoloom.machines.machine_facts import machine_name
-from topoloom.machines.machine_toml import read_machine_toml
-from topoloom.machines.machine_toml_writer import write_machine_toml
+from topoloom.machines.machine_names import DETECT, zoo_files
 from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.hosts import counted_hosts, host_count
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
@@ -37,11 +28,8 @@ from topoloom.support.files import (
 )
 from topoloom.support.nearest import nearest
 from topoloom.support.plain_text import refuse_odd_letters
-from topoloom.support.resources import shipped
 from topoloom.support.units import counted
 
-#: What stands for the machine that this process is on.
-DETECT = "detect"
 #: The characters that importers look at to recognize a format.
 _HEAD = 64 * 1024
 
@@ -51,14 +39,33 @@ FORMATS = {
     "metis": ("a METIS graph, each vertex a node", (".graph", ".metis")),
 }
 
+
+def _write_scotch(machine: Machine, model: NetworkModel | None) -> str:
+    from topoloom.importers.scotch import write_scotch_target
+
+    return write_scotch_target(machine)
+
+
+def _write_simgrid(machine: Machine, model: NetworkModel | None) -> str:
+    from topoloom.importers.simgrid.clusters import write_simgrid_platform
+
+    return write_simgrid_platform(machine, model)
+
+
+def _write_metis(machine: Machine, model: NetworkModel | None) -> str:
+    from topoloom.importers.metis import write_metis_machine
+
+    return write_metis_machine(machine)
+
+
 #: Writes a machine, and what messages cost on it, if the format has words for that.
 Write = Callable[[Machine, NetworkModel | None], str]
 
 #: name -> the suffix by which machines are written so, and what writes them
 WRITERS: dict[str, tuple[str, Write]] = {
-    "scotch": (".tgt", lambda machine, _: write_scotch_target(machine)),
-    "simgrid": (".xml", write_simgrid_platform),
-    "metis": (".graph", lambda machine, _: write_metis_machine(machine)),
+    "scotch": (".tgt", _write_scotch),
+    "simgrid": (".xml", _write_simgrid),
+    "metis": (".graph", _write_metis),
 }
 
 
@@ -72,16 +79,6 @@ class LackingError(Error):
     """
 
     lines: tuple[str, ...] = ()
-
-
-class ZooEntry(NamedTuple):
-    """One described machine of the zoo."""
-
-    name: str
-    text: str
-    summary: str
-    source: str
-    date: str
 
 
 def load_machine(text: str | Path) -> Machine:
@@ -143,7 +140,8 @@ def load_described(
         machine = Machine(described.text, described.remarks)
         described = replace(described, hosts=_by_node(machine, described.hosts))
         _check_switches(machine, described.switches)
-        described_allocation(machine, described)  # refuses what is not there
+        if described.allocated or described.hosts:
+            described_allocation(machine, described)  # refuses what is not there
     return machine, described
 
 
@@ -161,6 +159,8 @@ def describe_machine(
             raise Error(f"{name:.60}: speeds are given for files without them only")
         return _import(path, partial, speeds)
     if name == DETECT:
+        from topoloom.importers.system.detect import detect_machine
+
         return detect_machine()
     base, changes = split_changes(name)
     if changes and base.partition(":")[0] not in section_forms() and not exists(path):
@@ -169,14 +169,16 @@ def describe_machine(
         with named(name):
             return changed(described, changes)
     if path.suffix in FORMATS["toml"][1]:
-        return read_machine_toml(path)[0]
+        return _read_toml(path)
     kind = name.partition(":")[0]
     if kind == name and path.suffix in FORMATS["metis"][1]:
+        from topoloom.machines.graph_toml import metis_links
+
         count, links = metis_links(path, 1.0)
         return Described(f"graph:{count}:{','.join(links)}")
-    files = _zoo_files()
+    files = zoo_files()
     if name in files:
-        return read_machine_toml(files[name])[0]
+        return _read_toml(files[name])
     if name and kind not in section_forms() and exists(path):
         return _import(path, partial, Speeds())
     if kind != name:
@@ -219,6 +221,9 @@ def save_machine(
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
         about = (hosts, allocated, node, remarks, switches)
+        from topoloom.machines.machine_facts import machine_name
+        from topoloom.machines.machine_toml_writer import write_machine_toml
+
         name = machine_name(machine, node)
         write_machine_toml(path, machine, name, *about, labels=labels)
         return
@@ -236,7 +241,15 @@ def save_machine(
     raise Error(f"{path}: machines are written as .toml, {others}; name it so")
 
 
+def _read_toml(path: Path) -> Described:
+    from topoloom.machines.machine_toml import read_machine_toml
+
+    return read_machine_toml(path)[0]
+
+
 def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
+    from topoloom.machines.import_formats import IMPORTERS
+
     text = read_text(path, most=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
@@ -288,31 +301,3 @@ def _check_switches(machine: Machine, switches: tuple[str, ...]) -> None:
             f"{counted(len(switches), 'switch name')}, but {count} switches of the "
             "machine can have a name; name those of a tree or graph, or leave them out"
         )
-
-
-def zoo() -> list[ZooEntry]:
-    """List the described machines that ship with Topoloom."""
-    entries = []
-    for name, path in _zoo_files().items():
-        described, about = read_machine_toml(path)
-        text = described.text
-        entries.append(
-            ZooEntry(
-                name,
-                text if len(text) <= 60 else text[:57] + "...",
-                about.get("summary", about.get("name", "")),
-                about.get("source", ""),
-                about.get("date", ""),
-            )
-        )
-    return entries
-
-
-def zoo_names() -> list[str]:
-    """Name the machines of the zoo."""
-    return list(_zoo_files())
-
-
-def _zoo_files() -> dict[str, Path]:
-    files = {path.stem: path for path in shipped("machines").glob("*/*.toml")}
-    return dict(sorted(files.items()))

@@ -28,14 +28,6 @@ def slots_per_host(machine: Machine) -> int:
     return machine.slots_per_node * machine.nodes_per_host
 
 
-def text_nodes_per_host(text: str) -> int:
-    """Find `Machine.nodes_per_host` without building the machine."""
-    topology = MachineText(text).topology
-    if topology.name != "rails":
-        return 1
-    return int(dict(topology.options).get("host", topology.body.partition(":")[0]))
-
-
 def hosts_in_order(machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]) -> Ids:
     """List the hosts of these nodes, in the order in which each is first there."""
     numbers = np.asarray(nodes, dtype=np.int64) // machine.nodes_per_host

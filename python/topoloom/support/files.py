@@ -6,12 +6,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from topoloom._core import Error
+
+if TYPE_CHECKING:
+    import tempfile
 
 #: Errors may quote the file; nobody reads a longer line.
 _MAX_LETTERS = 400
@@ -34,6 +36,8 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _beside(target: Path) -> Iterator[IO[bytes]]:
+    import tempfile
+
     real = target.resolve()  # a link stays one
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
@@ -147,6 +151,8 @@ def own_directory(name: str) -> tempfile.TemporaryDirectory[str]:
 
 
 def _directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
+    import tempfile
+
     # NFS keeps files that somebody has open: that must not end us.
     return tempfile.TemporaryDirectory(
         prefix=prefix, dir=home, ignore_cleanup_errors=True

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
     """Ask about the nearest name: `` (did you mean 'x'?)``, or nothing."""
+    import difflib
+
     names = difflib.get_close_matches(given.lower(), list(known), n=1)
     return f" (did you mean '{names[0]}'?)" if names else ""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from fractions import Fraction
 
 _NUMBER_AND_UNIT = re.compile(
     r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z/]*)\s*"
@@ -49,6 +48,8 @@ def parse_bytes(text: str) -> int:
     if prefix not in _PREFIX:
         raise _refuse(text, "an amount of bytes", example)
     # 16.6 * 1e9 is 16600000000.000002
+    from fractions import Fraction
+
     amount = Fraction(text.strip().removesuffix(unit).strip()) * _PREFIX[prefix]
     if amount > _INT64_MAX or amount.denominator != 1:
         raise _refuse(text, "a whole amount of bytes below 2^63", example)

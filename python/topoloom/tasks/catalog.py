@@ -81,7 +81,7 @@ def topology_entries() -> list[dict[str, Any]]:
 
 def machine_entries() -> list[dict[str, Any]]:
     """List the machine descriptions that are included."""
-    from topoloom.machines.machine_file import zoo
+    from topoloom.machines.machine_names import zoo
 
     return [entry._asdict() for entry in zoo()]
 

@@ -47,7 +47,11 @@ def write_inputs(topoloom: Command) -> None:
         (["map"], "missing argument"),
         (["map", "p.npz"], "missing option"),
         (["map", "p.npz", "--machine"], "requires an argument"),
-        (["map", "p.npz", "-m", "torus:4x4", "--seed", "x"], "--seed"),
+        (["map", "p.npz", "-m"], "requires an argument"),
+        (
+            ["map", "p.npz", "-m", "torus:4x4", "--seed", "x"],
+            "'x' is not a valid integer",
+        ),
         (
             ["map", "p.npz", "-m", "torus:4x4", "--seed", "-1"],
             "--seed must be 0 or more",

@@ -73,24 +73,25 @@ def test_the_version_is_told() -> None:
 
 
 def test_shell_completion_knows_verbs_and_options() -> None:
-    def complete(words: str) -> str:
-        return run(
+    def complete(words: str) -> list[str]:
+        offered = run(
             env={
                 **os.environ,
-                "_TOPOLOOM_COMPLETE": "complete_bash",
+                "_TOPOLOOM_COMPLETE": "bash_complete",
                 "COMP_WORDS": words,
                 "COMP_CWORD": str(len(words.split(" ")) - 1),
             }
         ).stdout
+        return [line.partition(",")[2] for line in offered.splitlines()]
 
-    assert complete("topoloom ma").split() == ["machine", "map"]
-    assert "--allocation" in complete("topoloom map --allo").split()
-    assert complete("topoloom map p.npz --machine ho").split() == ["hopper"]
-    assert complete("topoloom map p.npz --mapper gge,sw").split() == ["gge,swap"]
-    assert complete("topoloom map p.npz --objective ti").split() == ["time"]
-    assert complete("topoloom list map").split() == ["mappers"]
-    assert complete("topoloom export x.json --to fl").split() == ["flux-taskmap"]
-    assert "ring" in complete("topoloom pattern ri").split()
+    assert complete("topoloom ma") == ["machine", "map"]
+    assert "--allocation" in complete("topoloom map --allo")
+    assert complete("topoloom map p.npz --machine ho") == ["hopper"]
+    assert complete("topoloom map p.npz --mapper gge,sw") == ["gge,swap"]
+    assert complete("topoloom map p.npz --objective ti") == ["time"]
+    assert complete("topoloom list map") == ["mappers"]
+    assert complete("topoloom export x.json --to fl") == ["flux-taskmap"]
+    assert "ring" in complete("topoloom pattern ri")
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_a_dump_that_lacks_something_is_used_only_by_request(topoloom: Command) 
         (["pattern", "import", "empty", "--format", "kineto"], "empty: has no files"),
         (
             ["pattern", "import", "step.hlo", "--gpus-per-node", "0"],
-            "invalid value for '--gpus-per-node': Input should be greater than or",
+            "invalid value for '--gpus-per-node': 0 is not in the range x>=1",
         ),
         (
             ["pattern", "import", "step.hlo", "--collectives", "bogus"],

@@ -29,7 +29,7 @@ from topoloom import (
 )
 from topoloom._core import topologies
 from topoloom.graphs import ring
-from topoloom.machines.machine_file import zoo_names
+from topoloom.machines.machine_names import zoo_names
 from topoloom.support.pickled import FORM, restore
 
 WAYS: list[Callable[[Any], Any]] = [

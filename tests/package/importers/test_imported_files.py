@@ -9,7 +9,7 @@ import pytest
 
 from topoloom import Error, load_machine
 from topoloom.importers.described import Described, Importer
-from topoloom.machines import describe_machine, machine_file
+from topoloom.machines import describe_machine, import_formats, machine_file
 from topoloom.machines.machine_file import load_machine_and_hosts
 
 
@@ -24,7 +24,7 @@ def read_ring(text: str) -> Described:
 @pytest.fixture(autouse=True)
 def ring_files(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = Importer("ring", "rings", lambda head: head.startswith("ring "), read_ring)
-    monkeypatch.setattr(machine_file, "IMPORTERS", (ring,))
+    monkeypatch.setattr(import_formats, "IMPORTERS", (ring,))
 
 
 def written(tmp_path: Path, text: str) -> Path:

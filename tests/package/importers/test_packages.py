@@ -15,7 +15,8 @@ from topoloom.importers.described import Described
 from topoloom.importers.hwloc import read_hwloc
 from topoloom.launch.exports.registry import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.machines.machine_file import load_described, save_machine, zoo
+from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_names import zoo
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import NodeParts

@@ -18,9 +18,8 @@ from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.machine_file import (
     load_machine_and_allocation,
     save_machine,
-    zoo,
-    zoo_names,
 )
+from topoloom.machines.machine_names import zoo, zoo_names
 from topoloom.machines.topology_keys import write_topology
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import parse_bandwidth, parse_latency

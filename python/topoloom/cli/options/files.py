@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from topoloom.cli.parameters import Argument, Option
 
 
 def _writable(path: Path | None) -> Path | None:
@@ -26,31 +26,29 @@ def _drawable(path: Path | None) -> Path | None:
     return path
 
 
-def output_option(text: str, *names: str) -> Any:
+def output_option(text: str, *names: str) -> Option:
     """Describe an option that names a file to write: -o, unless `names` say else."""
-    return typer.Option(
+    return Option(
         *(names or ("--output", "-o")),
         metavar="FILE",
         help=text,
         callback=_writable,
-        readable=False,
     )
 
 
-def figure_option(text: str, name: str = "--figure") -> Any:
+def figure_option(text: str, name: str = "--figure") -> Option:
     """Describe an option that names a figure to draw."""
-    return typer.Option(
+    return Option(
         name,
         metavar="FILE",
         help=f"{text}: .svg, .png or .pdf.",
         callback=_drawable,
-        readable=False,
     )
 
 
 GraphFile = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="GRAPH",
         help="Communication graph: .npz from record or pattern, Matrix Market, METIS, "
         "dense text, GOAL, Open MPI monitoring output (file or directory).",
@@ -58,7 +56,7 @@ GraphFile = Annotated[
 ]
 Pattern = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--pattern",
         "-g",
         metavar="GRAPH",
@@ -73,11 +71,11 @@ WritePattern = Annotated[
     ),
 ]
 PlacementFile = Annotated[
-    Path, typer.Argument(metavar="PLACEMENT", help="A file written by 'topoloom map'.")
+    Path, Argument(metavar="PLACEMENT", help="A file written by 'topoloom map'.")
 ]
 MaybePlacementFile = Annotated[
     str | None,
-    typer.Argument(
+    Argument(
         metavar="PLACEMENT",
         help="A file written by 'topoloom map'. Without one: block order, what the "
         "launcher does, on --machine.",
@@ -85,7 +83,7 @@ MaybePlacementFile = Annotated[
 ]
 PlacementOption = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--placement",
         metavar="FILE",
         help="Read from this file where the ranks are, instead of --machine.",
@@ -97,7 +95,7 @@ WritePlacement = Annotated[
 ]
 OutputDirectory = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--output-dir",
         "-o",
         metavar="DIR",
@@ -107,13 +105,11 @@ OutputDirectory = Annotated[
 Figure = Annotated[Path | None, figure_option("Draw the result")]
 Partial = Annotated[
     bool,
-    typer.Option(
-        "--partial", help="Use what could be read of a file that lacks something."
-    ),
+    Option("--partial", help="Use what could be read of a file that lacks something."),
 ]
 AsJson = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--json",
         help="Print JSON on stdout and nothing else; where stdout is the program's, "
         "one line on stderr.",

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
-
 from topoloom.cli import complete
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom.frameworks.job import Job
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 MeshText = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--mesh",
         metavar="AXIS=SIZE,...",
         help="The axes and their sizes, such as tp=8,cp=2,pp=4,dp=16; their "
@@ -24,7 +23,7 @@ MeshText = Annotated[
 ]
 TrafficText = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--traffic",
         metavar="AXIS=BYTES,...",
         help="Bytes that each rank sends along an axis per step, such as tp=2GiB "
@@ -34,9 +33,8 @@ TrafficText = Annotated[
 ]
 
 
-def _size(name: str, text: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(name, metavar="N", help=text)
-    return option
+def _size(name: str, text: str) -> Option:
+    return Option(name, metavar="N", help=text)
 
 
 ExpertRanks = Annotated[
@@ -49,7 +47,7 @@ class JobOptions(NamedTuple):
 
     framework: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--framework",
             metavar="NAME",
             help="Lay out the job by the rules of 'megatron' ('megatron-0.8' for those "

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 def with_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
     """Replace each parameter whose type is a NamedTuple by the fields of that tuple.
 
-    Typer reads the fields as options; `verb` receives them as one value.
+    `make_command` reads the fields as options; `verb` receives them as one value.
     """
     hints = get_type_hints(verb, include_extras=True)
     groups: dict[str, Any] = {}

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
-
 from topoloom.cli import complete
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom.allocations.launch_order import LaunchOrder
 
 MachineText = Annotated[
     str,
-    typer.Option(
+    Option(
         "--machine",
         "-m",
         metavar="MACHINE",
@@ -27,7 +26,7 @@ MachineText = Annotated[
 MaybeMachineText = Annotated[str | None, MachineText.__metadata__[0]]
 AllocationText = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--allocation",
         "-a",
         metavar="FILE|HOSTS",
@@ -38,7 +37,7 @@ AllocationText = Annotated[
 ]
 Fragments = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--fragments",
         metavar="N",
         help="Number of pieces of a generated allocation.",
@@ -47,7 +46,7 @@ Fragments = Annotated[
 ]
 LauncherName = Annotated[
     str,
-    typer.Option(
+    Option(
         "--launcher",
         metavar="NAME",
         help="Who will start the ranks, and so which slots of a larger allocation they "
@@ -63,7 +62,7 @@ class LimitOptions(NamedTuple):
 
     ranks_per_node: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--ranks-per-node",
             metavar="N",
             help="Maximum number of ranks on a node; the job then uses as few nodes "
@@ -72,7 +71,7 @@ class LimitOptions(NamedTuple):
     ] = None
     cores_per_rank: Annotated[
         int,
-        typer.Option(
+        Option(
             "--cores-per-rank",
             metavar="N",
             help="Slots that each rank takes, one after the other: it is placed on the "
@@ -81,7 +80,7 @@ class LimitOptions(NamedTuple):
     ] = 1
     memory_per_rank: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--memory-per-rank",
             metavar="SIZE",
             help="A node holds as many ranks as its memory does, such as 8GB; for "
@@ -115,7 +114,7 @@ class AllocationOptions(NamedTuple):
     allocation: AllocationText = None
     allocate: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--allocate",
             metavar="NODES",
             help="Instead of --allocation: a generated ragged allocation of NODES "

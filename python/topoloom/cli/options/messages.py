@@ -5,23 +5,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from topoloom.cli import complete
+from topoloom.cli.parameters import Option
 
-_GRID: Any = typer.Option(
+_GRID: Any = Option(
     "--grid",
     metavar="AxBxC",
     help="The process grid; ranks are numbered row by row, the last axis fastest, "
     "as in MPI_Cart.",
 )
-_RANKS: Any = typer.Option("--ranks", "-n", metavar="N", help="Number of ranks.")
+_RANKS: Any = Option("--ranks", "-n", metavar="N", help="Number of ranks.")
 
 Grid = Annotated[str, _GRID]
 MaybeGrid = Annotated[str | None, _GRID]
 Ranks = Annotated[int, _RANKS]
 MaybeRanks = Annotated[int | None, _RANKS]
-_BYTES: Any = typer.Option(
+_BYTES: Any = Option(
     "--bytes",
     metavar="SIZE",
     help="Size of a message, or of a task that moves: 1024, 64KiB, 1.5MB.",
@@ -30,7 +29,7 @@ Bytes = Annotated[str, _BYTES]
 MaybeBytes = Annotated[str | None, _BYTES]
 Model = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--model",
         metavar="MODEL",
         help="What a message costs: a name from 'topoloom model list' or a file of "
@@ -40,19 +39,17 @@ Model = Annotated[
 ]
 Root = Annotated[
     int,
-    typer.Option(
-        "--root", metavar="RANK", help="Root of trees and of rooted collectives."
-    ),
+    Option("--root", metavar="RANK", help="Root of trees and of rooted collectives."),
 ]
 Channels = Annotated[
     int,
-    typer.Option(
+    Option(
         "--channels", metavar="N", help="Messages that travel at once as fast as one."
     ),
 ]
 Reading = Annotated[
     str,
-    typer.Option(
+    Option(
         "--reading",
         metavar="NAME",
         help="How the model reads its source, one of those above.",

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from topoloom.cli import complete
+from topoloom.cli.parameters import Option
 
 Router = Annotated[
     str,
-    typer.Option(
+    Option(
         "--router",
         metavar="KIND",
         help="How switches queue: input-queued, voq (virtual output queues: one for "
@@ -23,7 +22,7 @@ Router = Annotated[
 ]
 SwitchName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--switch",
         metavar="NAME|FILE",
         help="How switches are simulated: a name, or a TOML file with a [switch].",
@@ -33,7 +32,7 @@ SwitchName = Annotated[
 ]
 RoutingName = Annotated[
     str,
-    typer.Option(
+    Option(
         "--routing",
         metavar="NAME",
         help="Among routes: own (the machine's), minimal-adaptive (the least loaded "
@@ -43,7 +42,7 @@ RoutingName = Annotated[
 ]
 ArbiterName = Annotated[
     str,
-    typer.Option(
+    Option(
         "--arbiter",
         metavar="NAME",
         help="Who is served first: round-robin (in turns), age (the oldest packet) or "
@@ -53,7 +52,7 @@ ArbiterName = Annotated[
 ]
 AllocatorName = Annotated[
     str,
-    typer.Option(
+    Option(
         "--allocator",
         metavar="NAME",
         help="How inputs and outputs are matched: islip or wavefront.",
@@ -62,5 +61,5 @@ AllocatorName = Annotated[
 ]
 Iterations = Annotated[
     int,
-    typer.Option("--iterations", metavar="N", help="Iterations of islip in a cycle."),
+    Option("--iterations", metavar="N", help="Iterations of islip in a cycle."),
 ]

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-import typer
+from topoloom.cli.parameters import Argument, Option
 
 Program = Annotated[
     list[str],
-    typer.Argument(metavar="-- COMMAND", help="The whole command, its launcher first."),
+    Argument(metavar="-- COMMAND", help="The whole command, its launcher first."),
 ]
 Mpicc = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--mpicc",
         metavar="COMPILER",
         help="mpicc of the program's MPI; default: the one beside its launcher.",
@@ -21,14 +21,14 @@ Mpicc = Annotated[
 ]
 Collectives = Annotated[
     str,
-    typer.Option(
+    Option(
         "--collectives",
         metavar="expand|nccl|keep|drop",
         help="Bcast, allreduce, ...: add the messages an MPI library sends for them to "
         "the graph, or NCCL does for an AI job; keep them beside it; or forget them.",
     ),
 ]
-_GPUS_PER_NODE = typer.Option(
+_GPUS_PER_NODE = Option(
     "--gpus-per-node",
     metavar="N",
     min=1,
@@ -39,7 +39,7 @@ GpusPerNode = Annotated[int, _GPUS_PER_NODE]
 MaybeGpusPerNode = Annotated[int | None, _GPUS_PER_NODE]
 ReplacedCollectives = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--replace-collectives",
         metavar="SETTING",
         help="Let libtopoloom-collective run the collectives of the placed program, "
@@ -50,7 +50,7 @@ ReplacedCollectives = Annotated[
 ]
 Nccl = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--nccl",
         help="Count what the program does by NCCL or RCCL: every process that loads "
         "one of them, however it is started.",
@@ -58,7 +58,7 @@ Nccl = Annotated[
 ]
 Torch = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--torch",
         help="The program is one of PyTorch, where no torchrun in the command says so: "
         "accelerate, deepspeed, srun python train.py, ...",
@@ -66,7 +66,7 @@ Torch = Annotated[
 ]
 FakeWorld = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--world",
         metavar="N",
         help="Run a PyTorch program as one process that plays a rank of N, without "
@@ -75,7 +75,7 @@ FakeWorld = Annotated[
 ]
 PlayedRanks = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--rank",
         metavar="RANKS",
         help="Ranks of --world to play, one after another, such as 0,256,512: one "
@@ -84,7 +84,7 @@ PlayedRanks = Annotated[
 ]
 Hosts = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--hosts",
         metavar="HOSTS",
         help="Host names of the allocation's nodes, in its order: n[001-064,070].",
@@ -97,7 +97,7 @@ class BindingOptions(NamedTuple):
 
     cores_per_slot: Annotated[
         int,
-        typer.Option(
+        Option(
             "--cores-per-slot",
             metavar="N",
             help="Cores that each slot stands for, for ranks with N threads.",
@@ -105,7 +105,7 @@ class BindingOptions(NamedTuple):
     ] = 1
     bind: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--bind",
             metavar="core|pu",
             help="Bind each rank to the core of its slot, or to one hardware thread of "

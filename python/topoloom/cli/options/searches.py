@@ -6,9 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
-
 from topoloom.cli import complete
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom._core import Sharing
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 MapperName = Annotated[
     str,
-    typer.Option(
+    Option(
         "--mapper",
         metavar="MAPPER",
         help="auto, or a constructor and improvers, such as gge,swap; see: list "
@@ -26,23 +25,19 @@ MapperName = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option("--seed", metavar="N", help="Same seed, same result."),
+    Option("--seed", metavar="N", help="Same seed, same result."),
 ]
 Seconds = Annotated[
     str | None,
-    typer.Option(
-        "--time", metavar="TIME", help="Stop after this time, e.g. 10s, 2min."
-    ),
+    Option("--time", metavar="TIME", help="Stop after this time, e.g. 10s, 2min."),
 ]
 Threads = Annotated[
     int,
-    typer.Option(
-        "--threads", metavar="N", help="Threads to work with; 0 means all cores."
-    ),
+    Option("--threads", metavar="N", help="Threads to work with; 0 means all cores."),
 ]
 Effort = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--effort",
         metavar="EFFORT",
         help="How long the auto mapper searches: fast, default or best.",
@@ -51,7 +46,7 @@ Effort = Annotated[
 ]
 ObjectiveName = Annotated[
     str,
-    typer.Option(
+    Option(
         "--objective",
         metavar="NAME",
         help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
@@ -70,7 +65,7 @@ class SearchOptions(NamedTuple):
     time: Seconds = None
     work: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--work",
             metavar="N",
             help="Stop after evaluating N candidates; unlike --time, repeatable.",
@@ -89,7 +84,7 @@ class ObjectiveOptions(NamedTuple):
     objective: ObjectiveName = "auto"
     background: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--background",
             metavar="FILE",
             help="Traffic of other jobs: loads of links, from 'topoloom judge "
@@ -103,7 +98,7 @@ class SharingOptions(NamedTuple):
 
     imbalance: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--imbalance",
             metavar="X",
             help="Where ranks outnumber slots, a slot may hold (1 + X) times its share "
@@ -112,7 +107,7 @@ class SharingOptions(NamedTuple):
     ] = None
     capacities: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--capacities",
             metavar="FILE",
             help="The load that each allocated slot may hold, one number per line; "

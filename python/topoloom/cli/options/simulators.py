@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from topoloom.cli import complete
+from topoloom.cli.parameters import Option
 
 SimulatorName = Annotated[
     str,
-    typer.Option(
+    Option(
         "--with",
         metavar="SIMULATOR",
         help="What simulates: simgrid, SMPI of SimGrid (Debian's package "

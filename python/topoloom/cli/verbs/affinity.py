@@ -6,12 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.machines import AllocationText, MachineText
 from topoloom.cli.options.messages import MaybeBytes
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.bus.affinity import Affinities, Assignment, Rate
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 def command(
     graph: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="GRAPH|PATTERN",
             help="A communication graph of 8 or 16 threads, or a pattern of 8 from "
             "'topoloom list patterns'. Every edge is one message.",
@@ -32,7 +31,7 @@ def command(
     amount: MaybeBytes = None,
     by: Annotated[
         str,
-        typer.Option(
+        Option(
             "--by",
             metavar="NAME",
             help="What ranks them: score, or bandwidth of the slowest message.",
@@ -40,11 +39,11 @@ def command(
     ] = "score",
     top: Annotated[
         int,
-        typer.Option("--top", metavar="N", help="Number of best ones to print."),
+        Option("--top", metavar="N", help="Number of best ones to print."),
     ] = 5,
     chosen: Annotated[
         str,
-        typer.Option(
+        Option(
             "--assign",
             metavar="NAME",
             help="The assignment whose messages are printed and that -o writes: one "
@@ -53,7 +52,7 @@ def command(
     ] = "best",
     sizes: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--by-size",
             metavar="SIZE,...",
             help="Also print the slowest message of every named assignment, all "
@@ -62,7 +61,7 @@ def command(
     ] = None,
     ring_ends: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--ring-ends",
             help="Three messages of one size on a ring wait for each other where two "
             "of them pass an end of the bus: measured, but not explained.",
@@ -70,7 +69,7 @@ def command(
     ] = False,
     halves: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--halves",
             metavar="NAME",
             help="Which threads are on processor 0 of a blade: best or worst, by the "

@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from topoloom.cli.options.files import (
     AsJson,
     Figure,
@@ -19,6 +17,7 @@ from topoloom.cli.options.frameworks import MeshText, TrafficText
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationText, Fragments, MachineText
 from topoloom.cli.options.searches import Effort, SearchOptions
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +37,7 @@ def command(
     *,
     nodes: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--nodes",
             "-N",
             metavar="N",
@@ -47,7 +46,7 @@ def command(
     ] = None,
     choose: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--choose",
             metavar="FILE|HOSTS",
             help="Choose them among these free nodes, written as for --allocation.",
@@ -60,7 +59,7 @@ def command(
     fragments: Fragments = None,
     jobs: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--jobs",
             metavar="FILE",
             help="Where other jobs run: what squeue -o '%i %N' prints, or one file "

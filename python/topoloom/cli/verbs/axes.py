@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, WritePattern, output_option
 from topoloom.cli.options.frameworks import (
@@ -20,6 +18,7 @@ from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.programs import Collectives, MaybeGpusPerNode
 from topoloom.cli.options.searches import Seed, read_search
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +38,7 @@ def command(
     traffic: TrafficText = None,
     model: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--train",
             metavar="MODEL,...",
             help="In place of --traffic: what a step of this model sends, such as "
@@ -49,7 +48,7 @@ def command(
     ] = None,
     trace: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--from-trace",
             metavar="FILE",
             help="Take the mesh and what it sends from the imported trace of a job.",
@@ -59,7 +58,7 @@ def command(
     seed: Seed = 1,
     to: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--to",
             metavar="FORMAT",
             help="Print just the order: device numbers in the shape of the mesh for "

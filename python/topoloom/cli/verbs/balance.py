@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.balanced_output import (
     MAX_LISTED,
@@ -23,6 +21,7 @@ from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MaybeMachineText
 from topoloom.cli.options.messages import MaybeBytes, MaybeRanks
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.balancing.balance import Balanced, Crossing
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 def command(
     loads: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="LOADS",
             help="How many tasks each rank holds: one integer per line. Or tasks that "
             "differ: a table with the columns task,owner,load,bytes, a METIS or Chaco "
@@ -42,7 +41,7 @@ def command(
     ],
     method: Annotated[
         str,
-        typer.Option(
+        Option(
             "--method",
             metavar="METHOD",
             help="One of those below.",
@@ -57,7 +56,7 @@ def command(
     ranks_asked: MaybeRanks = None,
     edges: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--edges",
             metavar="FILE",
             help="What tasks of a table send to each other in a period: columns "
@@ -66,7 +65,7 @@ def command(
     ] = None,
     owners: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--owners",
             metavar="FILE",
             help="The rank that has each vertex of a graph of tasks, one per line.",
@@ -75,7 +74,7 @@ def command(
     ] = None,
     periods: Annotated[
         float,
-        typer.Option(
+        Option(
             "--periods",
             metavar="N",
             help="How often tasks send what --edges says until they move again.",
@@ -83,13 +82,13 @@ def command(
     ] = 1,
     memory: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--memory", metavar="SIZE", help="What a rank holds of a table's bytes."
         ),
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--tolerance",
             metavar="SHARE",
             help="By which a rank's load may exceed the mean, in a table of tasks.",
@@ -98,7 +97,7 @@ def command(
     ] = None,
     simulate: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--simulate",
             help="Simulate how long tasks take to move: in our switches, and in SMPI "
             "where SimGrid is installed.",

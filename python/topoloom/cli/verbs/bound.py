@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli.options.files import AsJson, GraphFile
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import (
@@ -16,6 +14,7 @@ from topoloom.cli.options.machines import (
     MaybeMachineText,
 )
 from topoloom.cli.options.searches import SearchOptions, SharingOptions
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.bound import ProvenBounds
@@ -26,7 +25,7 @@ def command(
     graph: GraphFile,
     placement: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="PLACEMENT",
             help="A file written by 'topoloom map', to report how far from optimal it "
             "can be.",
@@ -41,7 +40,7 @@ def command(
     searching: SearchOptions,
     lp: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--lp",
             help="Also solve a linear relaxation of congestion; for small problems: "
             "16 ranks take seconds, 27 minutes. Needs scipy.",

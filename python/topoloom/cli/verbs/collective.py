@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import (
     AsJson,
@@ -29,6 +27,7 @@ from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seed, Threads
 from topoloom.cli.options.simulators import MaybeSimulatorName
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.simulate.simulated import Simulated
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 def command(
     operation: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="OPERATION[+OPERATION]",
             help="alltoall, allgather, allreduce, bcast, ..., barrier, many-to-many; "
             "several for --to.",
@@ -48,8 +47,8 @@ def command(
     ],
     launcher_command: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[-- LAUNCHER]",
+        Argument(
+            metavar="-- LAUNCHER",
             help="With --run: what starts the ranks, without a program.",
         ),
     ] = None,
@@ -59,7 +58,7 @@ def command(
     root: Root = 0,
     degree: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--degree",
             metavar="D",
             help="For many-to-many: each rank sends to the next D ones.",
@@ -67,7 +66,7 @@ def command(
     ] = None,
     demand: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--demand",
             metavar="FILE",
             help="For many-to-many: a pattern or a matrix, who sends how many bytes "
@@ -82,7 +81,7 @@ def command(
     placement: PlacementOption = None,
     schedule: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--schedule",
             metavar="NAME[+NAME]",
             help="Only these; options as in 'chain(segment=4096)'. Default: all.",
@@ -91,7 +90,7 @@ def command(
     ] = None,
     order_ranks: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--order-ranks",
             help="Order the ranks for the best schedule, choose again, and so on; -o "
             "writes the placement.",
@@ -99,7 +98,7 @@ def command(
     ] = False,
     to: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--to",
             metavar="FORMAT",
             help="What -o writes: which of its own algorithms an MPI library is to "
@@ -128,14 +127,14 @@ def command(
     switch: SwitchName = None,
     run: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--run",
             help="Measure schedules on the machine, beside the MPI library's own.",
         ),
     ] = False,
     repeats: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--repeats",
             help="With --run: calls of each schedule and size; default: 30.",
         ),
@@ -151,9 +150,7 @@ def command(
     figure: Figure = None,
     over: Annotated[
         str,
-        typer.Option(
-            "--over", help="The x axis of the figure: bytes, ranks or degree."
-        ),
+        Option("--over", help="The x axis of the figure: bytes, ranks or degree."),
     ] = "bytes",
     rounds: Annotated[
         Path | None,

@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, GraphFile
 from topoloom.cli.options.groups import with_groups
@@ -22,6 +20,7 @@ from topoloom.cli.options.searches import (
     SearchOptions,
     SharingOptions,
 )
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.compare import Comparison
@@ -54,7 +53,7 @@ def command(
     allowed: AllocationOptions,
     mappers: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--mappers",
             metavar="LIST",
             help="Mappers separated by commas; + joins the stages of one. "

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from topoloom.cli.options.files import AsJson, OutputDirectory
+from topoloom.cli.parameters import Option
 
 MACHINE = "torus:8x8x8,bandwidth=5GB/s,latency=0.1us"
 MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
@@ -37,7 +38,7 @@ PERMISSIONS = {
 def command(
     program: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--program",
             metavar="FILE",
             help="halo3d, if it is built already. Default: build it with mpicxx.",
@@ -130,7 +131,7 @@ def _step(*words: str) -> None:
     print(f"$ topoloom {shlex.join(words)}", flush=True)
     status = run(words)
     if status != 0:
-        raise typer.Exit(status)
+        raise click.exceptions.Exit(status)
 
 
 @contextlib.contextmanager

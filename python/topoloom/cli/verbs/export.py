@@ -6,12 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.programs import BindingOptions, Hosts
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.launch.exports.registry import LaunchFormat
@@ -23,7 +22,7 @@ def command(
     placement: PlacementFile,
     options: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="-- OPTIONS",
             help="More options of the launcher that --check asks.",
         ),
@@ -31,7 +30,7 @@ def command(
     *,
     to: Annotated[
         str,
-        typer.Option(
+        Option(
             "--to",
             metavar="FORMAT",
             help="One of 'topoloom list exports': openmpi-rankfile, slurm-hostfile, "
@@ -47,7 +46,7 @@ def command(
     ] = None,
     check: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--check",
             help="Compare the placement rank by rank with where the launcher would "
             "start ranks, by its dry run; exit status 1 if one is elsewhere. For Open "
@@ -56,7 +55,7 @@ def command(
     ] = False,
     program: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--check-with",
             metavar="PROGRAM",
             help="The launcher whose dry run --check reads; mpirun or srun without it.",

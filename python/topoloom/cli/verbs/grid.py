@@ -6,10 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli.options.files import AsJson, PlacementFile, output_option
 from topoloom.cli.options.messages import Bytes, Channels, Grid, Reading
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.grid import GridTraffic
@@ -23,7 +22,7 @@ def command(
     channels: Channels = 1,
     latency: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--latency",
             metavar="TIME",
             help="Latency of a message.",
@@ -32,7 +31,7 @@ def command(
     ] = None,
     bandwidth: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--bandwidth",
             metavar="RATE",
             help="Bandwidth of a channel between nodes.",
@@ -41,7 +40,7 @@ def command(
     ] = None,
     inner_bandwidth: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--inner-bandwidth",
             metavar="RATE",
             help="Bandwidth of a message inside a node.",
@@ -51,7 +50,7 @@ def command(
     reading: Reading = "counted",
     fastest_tile: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--fastest-tile",
             metavar="COLLECTIVE",
             help="Time all tiles instead, the fastest first in one of pipelined, "

@@ -6,14 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from topoloom.cli.options.files import AsJson, OutputDirectory
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import MapperName, ObjectiveName, SearchOptions
 from topoloom.cli.options.simulators import MaybeSimulatorName
+from topoloom.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from topoloom.simulate.switch_toml import SwitchModel
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 def command(
     jobs: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="JOB",
             help="GRAPH@ALLOCATION, with an allocation as for --allocation; or only "
             "the GRAPH of each, which then share --allocation.",

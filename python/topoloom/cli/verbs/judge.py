@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli.options.files import (
     AsJson,
     Figure,
@@ -23,6 +21,7 @@ from topoloom.cli.options.machines import (
     MaybeMachineText,
 )
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
@@ -41,7 +40,7 @@ def command(
     seed: Seed = 1,
     hottest: Annotated[
         int,
-        typer.Option("--hottest", metavar="N", help="Number of loaded links to name."),
+        Option("--hottest", metavar="N", help="Number of loaded links to name."),
     ] = 10,
     figure: Figure = None,
     loads: Annotated[

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson
+from topoloom.cli.parameters import Argument
 
 
 def command(
     kind: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="KIND",
             help="mappers, balancers, schedules, patterns, affinities, topologies, "
             "machines, models, switches, traffic, injection, formats or exports.",

@@ -7,10 +7,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, Partial, output_option
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +34,7 @@ _SPEEDS = {
 def command(
     words: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="[show] MACHINE",
             help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a file, a name from "
             "'topoloom list machines', or 'detect'.",
@@ -52,7 +51,7 @@ def command(
     figure: Figure = None,
     node: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--node",
             metavar="[HOSTS=]FILE",
             help="What is inside the nodes: hwloc's XML of one, a machine file, or "
@@ -62,7 +61,8 @@ def command(
     partial: Partial = False,
     network: Annotated[
         str | None,
-        typer.Option(
+        Option(
+            "--network",
             metavar="RATE",
             help="How fast the network cards of a node are together, each way, where "
             "a file has only switches: 400Gbit/s, 200GB/s.",
@@ -70,7 +70,8 @@ def command(
     ] = None,
     nvlink: Annotated[
         str | None,
-        typer.Option(
+        Option(
+            "--nvlink",
             metavar="RATE",
             help="How fast NVLink is per GPU, each way, where it joins GPUs inside or "
             "between nodes of Kubernetes.",

@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli.options.files import AsJson, GraphFile, output_option
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import (
@@ -23,6 +21,7 @@ from topoloom.cli.options.searches import (
     SearchOptions,
     SharingOptions,
 )
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.map import Mapped
@@ -41,7 +40,7 @@ def command(
     sharing: SharingOptions,
     previous: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--from",
             metavar="FILE",
             help="Start from an earlier placement, of another pattern, allocation or "
@@ -50,7 +49,7 @@ def command(
     ] = None,
     migration_cost: Annotated[
         int,
-        typer.Option(
+        Option(
             "--migration-cost",
             metavar="BYTES",
             help="With --from: bytes that move with a rank; a rank moves only where "

@@ -6,10 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, output_option
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom._core import NetworkModel
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 def command(
     words: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="VERB [MODEL|FILE]",
             help="list, show MODEL, predict MODEL, fit FILE or channels FILE.",
             autocompletion=complete.model_words,
@@ -35,13 +34,11 @@ def command(
     ] = None,
     round_trip: Annotated[
         bool,
-        typer.Option(
-            "--round-trip", help="For fit and channels: times are there and back."
-        ),
+        Option("--round-trip", help="For fit and channels: times are there and back."),
     ] = False,
     split: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--split",
             metavar="SIZE",
             help="For fit: one line, alpha from sizes up to this, beta from others.",
@@ -49,7 +46,7 @@ def command(
     ] = None,
     amounts: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--sizes",
             metavar="SIZE,...",
             help="For predict: sizes of messages, such as 76,1KiB,64KiB. For channels: "
@@ -58,7 +55,7 @@ def command(
     ] = None,
     processes: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--processes-per-node",
             metavar="K",
             help="For predict: this many processes of a node send at once.",

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure
 from topoloom.cli.options.machines import MachineText
@@ -18,6 +16,7 @@ from topoloom.cli.options.network import (
     RoutingName,
 )
 from topoloom.cli.options.searches import Seed, Threads
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom._core import LoadMeasure
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 def command(
     study: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="sweep",
             help="sweep: latencies of packets, load by load.",
             autocompletion=complete.network_studies,
@@ -37,7 +36,7 @@ def command(
     *,
     traffic: Annotated[
         str,
-        typer.Option(
+        Option(
             "--traffic",
             metavar="NAME",
             help="To whom nodes send; see 'topoloom list traffic'.",
@@ -46,7 +45,7 @@ def command(
     ] = "uniform",
     injection: Annotated[
         str,
-        typer.Option(
+        Option(
             "--injection",
             metavar="NAME",
             help="When nodes make packets: bernoulli, poisson, on-off (bursts) or "
@@ -59,7 +58,7 @@ def command(
     routing: RoutingName = "own",
     vcs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--vcs",
             metavar="N",
             min=1,
@@ -69,16 +68,14 @@ def command(
     ] = None,
     buffer: Annotated[
         int,
-        typer.Option(
-            "--buffer", metavar="FLITS", min=1, help="Room of a virtual channel."
-        ),
+        Option("--buffer", metavar="FLITS", min=1, help="Room of a virtual channel."),
     ] = 8,
     packet: Annotated[
-        int, typer.Option("--packet", metavar="FLITS", min=1, help="Size of packets.")
+        int, Option("--packet", metavar="FLITS", min=1, help="Size of packets.")
     ] = 4,
     switching: Annotated[
         str,
-        typer.Option(
+        Option(
             "--switching",
             metavar="wormhole|cut-through",
             help="When a packet goes on: when there is room for a flit, or for all; "
@@ -91,7 +88,7 @@ def command(
     iterations: Iterations = 1,
     loads: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--loads",
             metavar="LOAD,...",
             help="Flits that each node makes per cycle.",
@@ -101,7 +98,7 @@ def command(
     figure: Figure = None,
     watch: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--watch",
             help="Let packets take any virtual channel, even if they could wait for "
             "each other in a circle, and stop at the first that do.",

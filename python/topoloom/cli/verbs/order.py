@@ -6,11 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.messages import Channels, Reading, Root
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,7 @@ MOST_T = 1e6
 def command(
     costs: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="COSTS",
             help="CSV: seconds of a message from each process, by row, to each; or a "
             "machine that 'topoloom probe' wrote.",
@@ -33,7 +32,7 @@ def command(
     ],
     method: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--method",
             metavar="METHOD",
             help="One of those below.",
@@ -47,7 +46,7 @@ def command(
     reading: Reading = "growing",
     p_value: Annotated[
         float,
-        typer.Option(
+        Option(
             "--p-value",
             metavar="P",
             help="Processes that are alike are taken for groups with this probability "

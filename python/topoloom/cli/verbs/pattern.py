@@ -7,20 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Partial, output_option
 from topoloom.cli.options.messages import Bytes, MaybeGrid, MaybeRanks, Root
 from topoloom.cli.options.programs import Collectives, GpusPerNode
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.parameters import Argument, Option
 
 
 def command(
-    context: typer.Context,
+    context: click.Context,
     name: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="NAME",
             help="'import', or from: list patterns.",
             autocompletion=complete.patterns,
@@ -28,7 +29,7 @@ def command(
     ],
     file: Annotated[
         str | None,
-        typer.Argument(metavar="FILE", help="What to import: only with 'import'."),
+        Argument(metavar="FILE", help="What to import: only with 'import'."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -38,11 +39,11 @@ def command(
     ranks: MaybeRanks = None,
     rows: Annotated[
         int | None,
-        typer.Option("--rows", metavar="N", help="Rows of a triangular grid."),
+        Option("--rows", metavar="N", help="Rows of a triangular grid."),
     ] = None,
     cells: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--cells",
             metavar="AxBxC",
             help="Cells of molecular-dynamics; default: 16 angstrom wide.",
@@ -50,7 +51,7 @@ def command(
     ] = None,
     proxies: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--proxies/--no-proxies",
             help="Whether a patch of molecular-dynamics is sent once to each slot, "
             "not to each compute.",
@@ -59,12 +60,12 @@ def command(
     amount: Bytes = "1024",
     periodic: Annotated[
         bool,
-        typer.Option("--periodic/--open", help="Whether the grid wraps around."),
+        Option("--periodic/--open", help="Whether the grid wraps around."),
     ] = True,
     root: Root = 0,
     degree: Annotated[
         float,
-        typer.Option(
+        Option(
             "--average-degree",
             metavar="D",
             help="Average number of neighbors, of random-geometric.",
@@ -72,7 +73,7 @@ def command(
     ] = 8.0,
     order: Annotated[
         str,
-        typer.Option(
+        Option(
             "--order",
             metavar="NAME",
             help="Order of the ranks of a triangular grid: dm, cm, bdm, bcm.",
@@ -80,7 +81,7 @@ def command(
     ] = "bcm",
     threads: Annotated[
         int,
-        typer.Option(
+        Option(
             "--threads-per-rank",
             metavar="N",
             help="Cores of a rank of a triangular grid: rows get fewer by the root.",
@@ -88,7 +89,7 @@ def command(
     ] = 1,
     groups: Annotated[
         str,
-        typer.Option(
+        Option(
             "--groups",
             metavar="NAME,...",
             help="Who sends what in a triangular grid, in this order: column, row, "
@@ -99,7 +100,7 @@ def command(
     seed: Seed = 1,
     with_phases: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--phases",
             help="Also write which round each message is sent in: of bruck, binomial, "
             "recursive-doubling, nccl-all-to-all; or in which group: of triangular.",
@@ -107,16 +108,14 @@ def command(
     ] = False,
     levels: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--levels",
             help="With --phases: each level of a group's trees is a phase of its own.",
         ),
     ] = False,
     kind: Annotated[
         str | None,
-        typer.Option(
-            "--format", metavar="NAME", help="Format to import; default: detected."
-        ),
+        Option("--format", metavar="NAME", help="Format to import; default: detected."),
     ] = None,
     collectives: Collectives = "expand",
     gpus_per_node: GpusPerNode = 8,
@@ -208,7 +207,7 @@ def command(
         _print(name if file is None else file, made.facts(), output, made.losses)
 
 
-def _refuse_for_graphs(context: typer.Context, file: str, kind: str | None) -> None:
+def _refuse_for_graphs(context: click.Context, file: str, kind: str | None) -> None:
     """Refuse what is only for traces: a graph has its messages already."""
     from topoloom._core import Error
     from topoloom.tasks.pattern import import_pattern
@@ -223,7 +222,7 @@ def _refuse_for_graphs(context: typer.Context, file: str, kind: str | None) -> N
             )
 
 
-def _refuse_idle(context: typer.Context, name: str, reads: Sequence[str]) -> None:
+def _refuse_idle(context: click.Context, name: str, reads: Sequence[str]) -> None:
     """Refuse an option that makes no difference to what is asked for."""
     from topoloom._core import Error
 

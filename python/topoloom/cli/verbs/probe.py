@@ -6,12 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from topoloom.cli.options.files import AsJson, Partial, output_option
 from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seconds
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.probe.check import CheckedMachine
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 def command(
     launcher_command: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="-- LAUNCHER",
             help="What starts the ranks, without a program.",
         ),
@@ -33,16 +32,16 @@ def command(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Take a minute at most, with fewer samples.")
+        bool, Option("--quick", help="Take a minute at most, with fewer samples.")
     ] = False,
     thorough: Annotated[
         bool,
-        typer.Option("--thorough", help="Take an hour at most, with more samples."),
+        Option("--thorough", help="Take an hour at most, with more samples."),
     ] = False,
     time: Seconds = None,
     check: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--check",
             metavar="FILE",
             help="Only check whether a host is slower than this file of an earlier "
@@ -51,7 +50,7 @@ def command(
     ] = None,
     plan: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--plan",
             help="Measure nothing: print which hosts, on rails which GPUs, to measure "
             "with which next, at once, to find the bad host, NIC, cable or switch.",
@@ -59,7 +58,7 @@ def command(
     ] = False,
     measured: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--measured",
             metavar="FILE|DIR",
             help="Find the bad host, NIC, cable or switch from this: dumps of NCCL's "
@@ -71,9 +70,7 @@ def command(
     allocation: AllocationText = None,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Measure only what the samples beside --output lack."
-        ),
+        Option("--resume", help="Measure only what the samples beside --output lack."),
     ] = False,
     machine: MaybeMachineText = None,
     mpicc: Mpicc = None,

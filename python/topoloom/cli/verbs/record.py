@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.programs import (
@@ -19,6 +19,7 @@ from topoloom.cli.options.programs import (
     Program,
     Torch,
 )
+from topoloom.cli.parameters import Option
 
 
 def command(
@@ -36,7 +37,7 @@ def command(
     ranks: PlayedRanks = None,
     timeout: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--timeout", metavar="TIME", help="End the job after this time, e.g. 10min."
         ),
     ] = None,
@@ -120,7 +121,7 @@ def command(
         _print(recorded.facts(), output)
     for warning in recorded.warnings():
         note(f"topoloom: {warning}")
-    raise typer.Exit(recorded.profile.exit_status)
+    raise click.exceptions.Exit(recorded.profile.exit_status)
 
 
 def _print(facts: dict[str, Any], output: Path) -> None:

@@ -7,17 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from topoloom.cli.options.files import AsJson, Pattern, output_option
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.simulators import MaybeSimulatorName
+from topoloom.cli.parameters import Argument
 
 
 def command(
     placements: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="PLACEMENT|MACHINE",
             help="Files written by 'topoloom map', all of one job; or a machine "
             "measured by 'topoloom probe'.",

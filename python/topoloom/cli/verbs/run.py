@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import (
@@ -31,6 +29,7 @@ from topoloom.cli.options.searches import (
     Seed,
     read_search,
 )
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom._core import CommGraph
@@ -46,7 +45,7 @@ def command(
     hosts: Hosts = None,
     profile: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--profile",
             metavar="FILE",
             help="What 'topoloom record' wrote. Without it the command runs twice: "
@@ -62,7 +61,7 @@ def command(
     limits: LimitOptions,
     world: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--world",
             help="Start the command as it is, and renumber MPI_COMM_WORLD inside the "
             "program: for launchers that accept no placement.",

@@ -6,8 +6,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
-import typer
-
 from topoloom.cli.options.files import AsJson, GraphFile
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import (
@@ -19,6 +17,7 @@ from topoloom.cli.options.machines import (
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
 from topoloom.cli.options.simulators import SimulatorName
+from topoloom.cli.parameters import Argument
 
 
 @with_groups
@@ -26,7 +25,7 @@ def command(
     graph: GraphFile,
     placements: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="PLACEMENT",
             help="Files written by 'topoloom map', on the same machine. Without one: "
             "block order, what the launcher does, on --machine.",

@@ -6,14 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, Figure, output_option
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.messages import MaybeBytes, Model
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.steps import Contention, StepContention
@@ -26,7 +25,7 @@ MAX_LISTED = 24
 def command(
     steps: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="STEPS",
             help="'shift', 'prefix' or 'quarter' for all of these, a schedule of an "
             "all-gather such as 'k-shift' or 'k-prefix(k=4)', or a file with the "
@@ -38,7 +37,7 @@ def command(
     allowed: AllocationOptions,
     find: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--find",
             metavar="routes|any-ascent",
             help="Look for an order of the nodes in which messages meet in fewer "

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.network import SwitchName
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.trees import Multicasts
@@ -26,7 +25,7 @@ def command(
     machine: MachineText,
     roots: Annotated[
         str,
-        typer.Option(
+        Option(
             "--roots",
             metavar="N|A-B,C",
             help="How many of the nodes have a tree, equally spaced, or which ones.",
@@ -34,7 +33,7 @@ def command(
     ] = "1",
     members: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--members",
             metavar="N",
             help="Number of nodes drawn for every tree. Default: all.",
@@ -43,7 +42,7 @@ def command(
     *,
     simulate: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--simulate",
             metavar="OPERATION",
             help="Simulate it in the switches, along all trees of a kind at once: "
@@ -53,7 +52,7 @@ def command(
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--message-sizes",
             metavar="SIZE,...",
             help="With --simulate: sizes of messages, such as 8,1KiB.",

@@ -6,14 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from topoloom.cli import complete
 from topoloom.cli.options.files import AsJson, output_option
 from topoloom.cli.options.frameworks import ExpertRanks
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import AllocationOptions, MachineText
 from topoloom.cli.options.searches import Seed
+from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.experts.engines import Engine
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def command(
     loads: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="LOADS",
             help="How often experts are chosen: a table with a line per layer and a "
             "column per expert, SGLang's JSON with logical_count, or .npz with "
@@ -36,7 +35,7 @@ def command(
     ep: ExpertRanks = None,
     redundant: Annotated[
         int,
-        typer.Option(
+        Option(
             "--redundant",
             metavar="N",
             help="Slots of all GPUs beyond one for each expert.",
@@ -44,7 +43,7 @@ def command(
     ] = 0,
     slack: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--slack",
             metavar="SHARE",
             help="By which the busiest GPU may exceed that of the most even placement, "
@@ -56,7 +55,7 @@ def command(
     seed: Seed = 1,
     to: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--to",
             metavar="ENGINE",
             help="Who serves the experts: sglang, vllm, vllm-ascend or trtllm. Says "
