@@ -101,14 +101,14 @@ std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
 /// get in the way of those that are not, which costs up to a third where linear gains a few percent (bench/process_grids).
 const std::string& along_lines(const Call& call, const CostBasis& basis, std::span<const std::string> texts,
                                const std::string& linear) {
-    constexpr double most_lost = 1.05;
+    constexpr double most_ratio = 1.05;
     const auto time_of = [&](const std::string& text) {
         return schedule_cost(make_schedule(call, text), basis).time;
     };
     const std::string& other = fastest(call, basis, texts, [&](const std::string& text) {
         return text != linear && does(text, call.operation, call.ranks);
     });
-    return time_of(other) <= most_lost * time_of(linear) ? other : linear;
+    return time_of(other) <= most_ratio * time_of(linear) ? other : linear;
 }
 
 std::string plural(std::size_t count, std::string_view noun) {
