@@ -81,7 +81,7 @@ def _plain_table(
 ) -> str:
     heads = [name.split("\n") for name in columns]
     depth = max(map(len, heads))
-    head = [[*lines, *[""] * (depth - len(lines))] for lines in heads]
+    head = [[*[""] * (depth - len(lines)), *lines] for lines in heads]
     lines = [*zip(*head, strict=True), *rows]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
 
