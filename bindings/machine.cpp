@@ -39,8 +39,8 @@ Link link_of(const Machine& m, std::uint32_t id) { return checked<Link>(id, m.li
 std::vector<std::pair<std::uint32_t, double>> route(const Machine& m, std::uint32_t a, std::uint32_t b) {
     m.require_connected(node_of(m, a), node_of(m, b));
     std::vector<std::pair<std::uint32_t, double>> links;
-    with_topology(m, [&](const auto& t) {
-        t.route(Node{a}, Node{b}, [&](Link link, double share) { links.emplace_back(link.value, share); });
+    NetworkView(m.topology()).route(Node{a}, Node{b}, [&](Link link, double share) {
+        links.emplace_back(link.value, share);
     });
     return links;
 }
@@ -178,26 +178,26 @@ void bind_machine(nb::module_& m) {
         .def(
             "link_name",
             [](const Machine& m, std::uint32_t l) {
-                return with_topology(m, [&](const auto& t) { return t.link_name(link_of(m, l)); });
+                return NetworkView(m.topology()).link_name(link_of(m, l));
             },
             "link"_a)
         .def(
             "link_ends",
             [](const Machine& m, std::uint32_t l) {
-                const LinkEnds ends = with_topology(m, [&](const auto& t) { return t.ends(link_of(m, l)); });
+                const LinkEnds ends = NetworkView(m.topology()).ends(link_of(m, l));
                 return std::pair(ends.from, ends.to);
             },
             "link"_a, "(from, to); on a torus vertex v is that of the v-th coordinates.")
         .def(
             "bandwidth",
             [](const Machine& m, std::uint32_t l) {
-                return with_topology(m, [&](const auto& t) { return t.bandwidth(link_of(m, l)).value; });
+                return NetworkView(m.topology()).bandwidth(link_of(m, l)).value;
             },
             "link"_a, "Bytes per second.")
         .def(
             "latency",
             [](const Machine& m, std::uint32_t l) {
-                return with_topology(m, [&](const auto& t) { return t.latency(link_of(m, l)).value; });
+                return NetworkView(m.topology()).latency(link_of(m, l)).value;
             },
             "link"_a, "Seconds.")
         .def_prop_ro(
@@ -233,8 +233,7 @@ void bind_machine(nb::module_& m) {
         .def_prop_ro("distances_are_hops", &Machine::distances_are_hops,
                      "Whether no link is weighed, and nothing inside nodes.")
         .def_prop_ro(
-            "host_hops",
-            [](const Machine& m) { return with_topology(m, [](const auto& t) { return host_hops(t); }); },
+            "host_hops", [](const Machine& m) { return NetworkView(m.topology()).host_hops(); },
             "Links between a node and its router; 0 where these are one, or a tree's lowest level joins "
             "them.")
         .def_prop_ro("remarks", &Machine::remarks,
@@ -244,7 +243,7 @@ void bind_machine(nb::module_& m) {
             [](const Machine& m) {
                 nb::dict facts;
                 facts["network"] = m.describe();
-                facts["diameter"] = with_topology(m, [](const auto& t) { return t.diameter(); });
+                facts["diameter"] = NetworkView(m.topology()).diameter();
                 facts["average_distance"] = m.average_distance();
                 return facts;
             },
