@@ -94,10 +94,10 @@ Allocation make_allocation(const Machine& m, const Ids& nodes, const std::option
 
 }  // namespace
 
-void bind_machine(nb::module_& m) {
-    nb::class_<Machine> machine(
-        m, "Machine", "A network and what is inside its nodes, from a short text such as torus:8x8x8.");
-    machine
+void bind_machine(nb::module_& module) {
+    nb::class_<Machine> machine_class(
+        module, "Machine", "A network and what is inside its nodes, from a short text such as torus:8x8x8.");
+    machine_class
         .def(
             "__init__",
             [](Machine* self, std::string_view text, const std::vector<std::string>& remarks) {
@@ -249,11 +249,11 @@ void bind_machine(nb::module_& m) {
             },
             nb::sig("def summary(self) -> dict[str, object]"))
         .def("_repr_html_", shown_by<Machine>("machine_html"));
-    add_machine_arrays(machine);
+    add_machine_arrays(machine_class);
 
-    nb::class_<Allocation> allocation(m, "Allocation",
-                                      "The slots that a job was given, in the launcher's order.");
-    allocation
+    nb::class_<Allocation> allocation_class(module, "Allocation",
+                                            "The slots that a job was given, in the launcher's order.");
+    allocation_class
         .def(
             "__init__",
             [](Allocation* self, const Machine& machine, const Ids& nodes, const std::optional<Ids>& slots) {
@@ -290,11 +290,11 @@ void bind_machine(nb::module_& m) {
                                                   territory.component_of_node().end());
             },
             "For every node the number of the connected piece of the network that it belongs to.");
-    m.def("fragmented_allocation", &fragmented_allocation, "machine"_a, "node_count"_a, "fragments"_a,
-          "seed"_a = 1, nb::keep_alive<0, 1>(),
-          "A ragged allocation as schedulers leave them: boxes, planes and lines.");
+    module.def("fragmented_allocation", &fragmented_allocation, "machine"_a, "node_count"_a, "fragments"_a,
+               "seed"_a = 1, nb::keep_alive<0, 1>(),
+               "A ragged allocation as schedulers leave them: boxes, planes and lines.");
 
-    m.def(
+    module.def(
         "compact_nodes",
         [](const Allocation& free, std::size_t count, std::uint64_t seed) {
             return Allocation(free.machine(), compact_nodes(free, count, seed));
@@ -302,8 +302,9 @@ void bind_machine(nb::module_& m) {
         "free"_a, "count"_a, "seed"_a = 1, nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>(),
         "This number of free nodes, as close together as was found.");
 
-    nb::class_<Placement> placement(m, "Placement", "rank -> slot; every placement that exists is valid.");
-    placement
+    nb::class_<Placement> placement_class(module, "Placement",
+                                          "rank -> slot; every placement that exists is valid.");
+    placement_class
         .def(
             "__init__",
             [](Placement* self, const Allocation& allocation, const Ids& slots, bool shared) {
@@ -329,7 +330,7 @@ void bind_machine(nb::module_& m) {
         .def_prop_ro(
             "slots", [](nb::handle_t<Placement> p) { return view(nb::cast<const Placement&>(p).slots(), p); },
             "uint32 array, the slot of every rank.");
-    make_values(machine, allocation, placement);
+    make_values(machine_class, allocation_class, placement_class);
 }
 
 }  // namespace topoloom::python
