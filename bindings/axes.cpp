@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The axes of a mesh of ranks for Python.
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lower bounds for Python.
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

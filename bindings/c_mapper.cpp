@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mappers in shared libraries of the user's: calls the function at an address.
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>

@@ -39,8 +39,8 @@ Link link_of(const Machine& m, std::uint32_t id) { return checked<Link>(id, m.li
 std::vector<std::pair<std::uint32_t, double>> route(const Machine& m, std::uint32_t a, std::uint32_t b) {
     m.require_connected(node_of(m, a), node_of(m, b));
     std::vector<std::pair<std::uint32_t, double>> links;
-    with_topology(m, [&](const auto& t) {
-        t.route(Node{a}, Node{b}, [&](Link link, double share) { links.emplace_back(link.value, share); });
+    NetworkView(m.topology()).route(Node{a}, Node{b}, [&](Link link, double share) {
+        links.emplace_back(link.value, share);
     });
     return links;
 }
@@ -94,10 +94,10 @@ Allocation make_allocation(const Machine& m, const Ids& nodes, const std::option
 
 }  // namespace
 
-void bind_machine(nb::module_& m) {
-    nb::class_<Machine> machine(
-        m, "Machine", "A network and what is inside its nodes, from a short text such as torus:8x8x8.");
-    machine
+void bind_machine(nb::module_& module) {
+    nb::class_<Machine> machine_class(
+        module, "Machine", "A network and what is inside its nodes, from a short text such as torus:8x8x8.");
+    machine_class
         .def(
             "__init__",
             [](Machine* self, std::string_view text, const std::vector<std::string>& remarks) {
@@ -178,26 +178,26 @@ void bind_machine(nb::module_& m) {
         .def(
             "link_name",
             [](const Machine& m, std::uint32_t l) {
-                return with_topology(m, [&](const auto& t) { return t.link_name(link_of(m, l)); });
+                return NetworkView(m.topology()).link_name(link_of(m, l));
             },
             "link"_a)
         .def(
             "link_ends",
             [](const Machine& m, std::uint32_t l) {
-                const LinkEnds ends = with_topology(m, [&](const auto& t) { return t.ends(link_of(m, l)); });
+                const LinkEnds ends = NetworkView(m.topology()).ends(link_of(m, l));
                 return std::pair(ends.from, ends.to);
             },
             "link"_a, "(from, to); on a torus vertex v is that of the v-th coordinates.")
         .def(
             "bandwidth",
             [](const Machine& m, std::uint32_t l) {
-                return with_topology(m, [&](const auto& t) { return t.bandwidth(link_of(m, l)).value; });
+                return NetworkView(m.topology()).bandwidth(link_of(m, l)).value;
             },
             "link"_a, "Bytes per second.")
         .def(
             "latency",
             [](const Machine& m, std::uint32_t l) {
-                return with_topology(m, [&](const auto& t) { return t.latency(link_of(m, l)).value; });
+                return NetworkView(m.topology()).latency(link_of(m, l)).value;
             },
             "link"_a, "Seconds.")
         .def_prop_ro(
@@ -233,8 +233,7 @@ void bind_machine(nb::module_& m) {
         .def_prop_ro("distances_are_hops", &Machine::distances_are_hops,
                      "Whether no link is weighed, and nothing inside nodes.")
         .def_prop_ro(
-            "host_hops",
-            [](const Machine& m) { return with_topology(m, [](const auto& t) { return host_hops(t); }); },
+            "host_hops", [](const Machine& m) { return NetworkView(m.topology()).host_hops(); },
             "Links between a node and its router; 0 where these are one, or a tree's lowest level joins "
             "them.")
         .def_prop_ro("remarks", &Machine::remarks,
@@ -244,17 +243,17 @@ void bind_machine(nb::module_& m) {
             [](const Machine& m) {
                 nb::dict facts;
                 facts["network"] = m.describe();
-                facts["diameter"] = with_topology(m, [](const auto& t) { return t.diameter(); });
+                facts["diameter"] = NetworkView(m.topology()).diameter();
                 facts["average_distance"] = m.average_distance();
                 return facts;
             },
             nb::sig("def summary(self) -> dict[str, object]"))
         .def("_repr_html_", shown_by<Machine>("machine_html"));
-    add_machine_arrays(machine);
+    add_machine_arrays(machine_class);
 
-    nb::class_<Allocation> allocation(m, "Allocation",
-                                      "The slots that a job was given, in the launcher's order.");
-    allocation
+    nb::class_<Allocation> allocation_class(module, "Allocation",
+                                            "The slots that a job was given, in the launcher's order.");
+    allocation_class
         .def(
             "__init__",
             [](Allocation* self, const Machine& machine, const Ids& nodes, const std::optional<Ids>& slots) {
@@ -291,11 +290,11 @@ void bind_machine(nb::module_& m) {
                                                   territory.component_of_node().end());
             },
             "For every node the number of the connected piece of the network that it belongs to.");
-    m.def("fragmented_allocation", &fragmented_allocation, "machine"_a, "node_count"_a, "fragments"_a,
-          "seed"_a = 1, nb::keep_alive<0, 1>(),
-          "A ragged allocation as schedulers leave them: boxes, planes and lines.");
+    module.def("fragmented_allocation", &fragmented_allocation, "machine"_a, "node_count"_a, "fragments"_a,
+               "seed"_a = 1, nb::keep_alive<0, 1>(),
+               "A ragged allocation as schedulers leave them: boxes, planes and lines.");
 
-    m.def(
+    module.def(
         "compact_nodes",
         [](const Allocation& free, std::size_t count, std::uint64_t seed) {
             return Allocation(free.machine(), compact_nodes(free, count, seed));
@@ -303,8 +302,9 @@ void bind_machine(nb::module_& m) {
         "free"_a, "count"_a, "seed"_a = 1, nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>(),
         "This number of free nodes, as close together as was found.");
 
-    nb::class_<Placement> placement(m, "Placement", "rank -> slot; every placement that exists is valid.");
-    placement
+    nb::class_<Placement> placement_class(module, "Placement",
+                                          "rank -> slot; every placement that exists is valid.");
+    placement_class
         .def(
             "__init__",
             [](Placement* self, const Allocation& allocation, const Ids& slots, bool shared) {
@@ -330,7 +330,7 @@ void bind_machine(nb::module_& m) {
         .def_prop_ro(
             "slots", [](nb::handle_t<Placement> p) { return view(nb::cast<const Placement&>(p).slots(), p); },
             "uint32 array, the slot of every rank.");
-    make_values(machine, allocation, placement);
+    make_values(machine_class, allocation_class, placement_class);
 }
 
 }  // namespace topoloom::python

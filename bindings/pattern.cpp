@@ -98,8 +98,8 @@ nb::object per_rank(const CommGraph& graph, const Value& value) {
 }
 
 /// To and from the sparse matrices of SciPy and the graphs of NetworkX.
-void add_conversions(nb::class_<CommGraph>& graph) {
-    graph
+void add_conversions(nb::class_<CommGraph>& graph_class) {
+    graph_class
         .def_static(
             "from_scipy",
             [](nb::handle matrix, nb::handle messages) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The mappers for Python.
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

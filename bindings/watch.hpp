@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
 
 #include <cmath>
 #include <cstdint>

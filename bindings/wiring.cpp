@@ -4,6 +4,7 @@
 #include "rooms.hpp"
 #include "topoloom/choose/machine_bisection.hpp"
 #include "topoloom/machine/machine.hpp"
+#include "topoloom/machine/network_view.hpp"
 
 namespace topoloom::python {
 
@@ -20,20 +21,17 @@ struct Wiring {
 };
 
 Wiring wiring_of(const Machine& machine) {
-    return with_topology(machine, [](const auto& network) {
-        Wiring wiring{network.vertex_count(), {}, {}, {}, {}};
-        for (const Node node : ids<Node>(network.node_count())) wiring.vertex.push_back(network.vertex(node));
-        for (const Link link : ids<Link>(network.link_count())) {
-            if constexpr (requires { network.is_up(link); }) {
-                if (!network.is_up(link)) continue;
-            }
-            const LinkEnds ends = network.ends(link);
-            wiring.from.push_back(ends.from);
-            wiring.to.push_back(ends.to);
-            wiring.bandwidth.push_back(network.bandwidth(link).value);
-        }
-        return wiring;
-    });
+    const NetworkView network(machine.topology());
+    Wiring wiring{network.vertex_count(), {}, {}, {}, {}};
+    for (const Node node : ids<Node>(network.node_count())) wiring.vertex.push_back(network.vertex(node));
+    for (const Link link : ids<Link>(network.link_count())) {
+        if (!network.is_up(link)) continue;
+        const LinkEnds ends = network.ends(link);
+        wiring.from.push_back(ends.from);
+        wiring.to.push_back(ends.to);
+        wiring.bandwidth.push_back(network.bandwidth(link).value);
+    }
+    return wiring;
 }
 
 template <auto member>

@@ -14,6 +14,7 @@
 #include "machines/parts.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/network_tables.hpp"
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/machine/text/graph_writer.hpp"
 
 namespace topoloom::python {
@@ -25,38 +26,37 @@ namespace {
 /// What each link of a list answers, all of them without one; one number for a single link.
 template <class Number, class Answer>
 nb::object of_links(const Machine& m, const std::optional<Ids>& given, const Answer& answer) {
+    const NetworkView network(m.topology());
+    const std::size_t count = network.link_count();
     std::vector<Number> answers;
-    with_topology(m, [&](const auto& network) {
-        if (!given) {
-            answers.reserve(network.link_count());
-            for (const Link link : ids<Link>(network.link_count())) answer(network, link, answers);
-            return;
-        }
+    if (given) {
         for (const std::uint32_t link : given->values("link")) {
-            if (link >= network.link_count())
-                fail("link ", link, " does not exist: the machine has ", network.link_count());
+            if (link >= count) fail("link ", link, " does not exist: the machine has ", count);
             answer(network, Link{link}, answers);
         }
-    });
+    } else {
+        answers.reserve(count);
+        for (const Link link : ids<Link>(count)) answer(network, link, answers);
+    }
     if (given && given->is_single() && answers.size() == 1) return nb::cast(answers[0]);
     return new_array(std::move(answers));
 }
 
 nb::object bandwidths(const Machine& m, const std::optional<Ids>& links) {
-    return of_links<double>(m, links, [](const auto& network, Link link, auto& answers) {
+    return of_links<double>(m, links, [](const NetworkView& network, Link link, auto& answers) {
         answers.push_back(network.bandwidth(link).value);
     });
 }
 
 nb::object latencies(const Machine& m, const std::optional<Ids>& links) {
-    return of_links<double>(m, links, [](const auto& network, Link link, auto& answers) {
+    return of_links<double>(m, links, [](const NetworkView& network, Link link, auto& answers) {
         answers.push_back(network.latency(link).value);
     });
 }
 
 nb::object ends(const Machine& m, const std::optional<Ids>& links) {
     const nb::object flat =
-        of_links<std::uint32_t>(m, links, [](const auto& network, Link link, auto& answers) {
+        of_links<std::uint32_t>(m, links, [](const NetworkView& network, Link link, auto& answers) {
             const LinkEnds two = network.ends(link);
             answers.push_back(two.from);
             answers.push_back(two.to);
@@ -67,14 +67,10 @@ nb::object ends(const Machine& m, const std::optional<Ids>& links) {
 
 nb::object links_up(const Machine& m) {
     std::vector<std::uint32_t> up;
-    with_topology(m, [&](const auto& network) {
-        for (const Link link : ids<Link>(network.link_count())) {
-            if constexpr (requires { network.is_up(link); }) {
-                if (!network.is_up(link)) continue;
-            }
-            up.push_back(link.value);
-        }
-    });
+    const NetworkView network(m.topology());
+    for (const Link link : ids<Link>(network.link_count())) {
+        if (network.is_up(link)) up.push_back(link.value);
+    }
     return new_array(std::move(up));
 }
 
@@ -156,8 +152,7 @@ void add_machine_arrays(nb::class_<Machine>& machine) {
                      nb::sig("def links_up(self) -> numpy.typing.NDArray[numpy.uint32]"),
                      "The links that are not down, ascending.")
         .def_prop_ro(
-            "vertex_count",
-            [](const Machine& m) { return with_topology(m, [](const auto& t) { return t.vertex_count(); }); },
+            "vertex_count", [](const Machine& m) { return NetworkView(m.topology()).vertex_count(); },
             "Routers, switches and nodes that links join.")
         .def("hop_matrix", &hops_of_nodes, "nodes"_a = nb::none(),
              nb::sig("def hop_matrix(self, nodes: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None "

@@ -71,6 +71,10 @@ std::uint32_t NetworkView::host(Node node) const {
     return ask<std::uint32_t>(*topology_, [&](const auto& t) { return host_of(t, node); });
 }
 
+std::uint32_t NetworkView::host_hops() const {
+    return ask<std::uint32_t>(*topology_, [](const auto& t) { return topoloom::host_hops(t); });
+}
+
 bool NetworkView::forwards(std::uint32_t vertex) const {
     return ask<bool>(*topology_, [&](const auto& t) { return topoloom::forwards(t, vertex); });
 }

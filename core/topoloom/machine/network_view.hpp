@@ -39,6 +39,7 @@ class NetworkView {
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
     [[nodiscard]] std::uint32_t host(Node node) const;
+    [[nodiscard]] std::uint32_t host_hops() const;
     [[nodiscard]] bool forwards(std::uint32_t vertex) const;
     [[nodiscard]] bool takes_shortest_routes() const;
     /// Whether routes depend on the load.
