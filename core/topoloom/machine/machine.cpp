@@ -262,14 +262,12 @@ double Machine::average_distance() const {
 }
 
 bool Machine::has_grid() const {
-    return with_grid(
-        *this, [](const auto&) { return true; }, false);
+    return with_grid(*this, [](const auto&) { return true; }, false);
 }
 
 std::vector<std::uint32_t> Machine::grid() const {
     const std::vector<std::uint32_t> line{static_cast<std::uint32_t>(node_count_)};
-    return with_grid(
-        *this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); }, line);
+    return with_grid(*this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); }, line);
 }
 
 std::vector<bool> Machine::wraps() const {
@@ -282,8 +280,7 @@ std::vector<bool> Machine::wraps() const {
 }
 
 std::vector<std::uint32_t> Machine::coordinates(Node node) const {
-    return with_grid(
-        *this, [&](const auto& t) { return t.coordinates(node); }, std::vector{node.value});
+    return with_grid(*this, [&](const auto& t) { return t.coordinates(node); }, std::vector{node.value});
 }
 
 Node Machine::node_at(const std::vector<std::uint32_t>& at) const {

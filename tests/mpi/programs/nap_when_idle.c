@@ -13,15 +13,15 @@ enum { POLLS_BEFORE_NAP = 100, NAP_NS = 20000 };
 
 // MPICH finds this one before UCX's.
 unsigned ucp_worker_progress(void* worker) {
-  typedef unsigned (*Progress)(void*);
-  static Progress progress;
-  static __thread unsigned idle_polls;
-  if (!progress) progress = (Progress)dlsym(RTLD_NEXT, "ucp_worker_progress");
-  const unsigned events = progress(worker);
-  idle_polls = events ? 0 : idle_polls + 1;
-  if (idle_polls > POLLS_BEFORE_NAP) {
-    const struct timespec nap = {0, NAP_NS};
-    nanosleep(&nap, 0);
-  }
-  return events;
+    typedef unsigned (*Progress)(void*);
+    static Progress progress;
+    static __thread unsigned idle_polls;
+    if (!progress) progress = (Progress)dlsym(RTLD_NEXT, "ucp_worker_progress");
+    const unsigned events = progress(worker);
+    idle_polls = events ? 0 : idle_polls + 1;
+    if (idle_polls > POLLS_BEFORE_NAP) {
+        const struct timespec nap = {0, NAP_NS};
+        nanosleep(&nap, 0);
+    }
+    return events;
 }
