@@ -12,7 +12,7 @@ options := --no-build-isolation -C build-dir=$(tree) -C cmake.define.TOPOLOOM_TE
 # The wheel in dist/, if it was made from this commit.
 wheel   := $(shell tools/wheel_of_commit.sh)
 sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
-python  := python tests bench docs
+python  := python tests bench docs tools
 code    := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
 .PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint stub tidy docs clean
