@@ -151,6 +151,7 @@ class SlotsIn final : public SlotSpace {
     }
     void add_region(std::uint32_t begin, std::uint32_t end) override {
         std::vector<typename Network::Point> network;
+        network.reserve(end - begin);
         for (std::uint32_t i = begin; i < end; ++i) network.push_back(Space::on_network(points_[i]));
         regions_.push_back(space_.network().region(network));
     }

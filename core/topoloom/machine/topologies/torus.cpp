@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
@@ -253,23 +254,30 @@ BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> po
     : axes_(torus.axis_count()) {
     for (std::uint32_t d = 0; d < axes_; ++d) start_[d + 1] = start_[d] + torus.spec_.size[d];
     table_.assign(start_[axes_], 0);
-    std::vector<std::uint64_t> weight_at;  // only for many points: their weight by coordinate
     for (std::uint32_t d = 0; d < axes_; ++d) {
-        const auto size = static_cast<std::int32_t>(torus.spec_.size[d]);
+        const std::uint32_t size = torus.spec_.size[d];
+        if (size == 1) continue;
+        // A distance grows by 1 per step away from its point, and falls from the other side of a ring on: the table
+        // takes where slopes change, modulo 2^64, and sums them up. O(points + size).
         std::uint64_t* const table = table_.data() + start_[d];
-        const auto add = [&](std::int32_t at, std::uint64_t weight) {
-            for (std::int32_t c = 0; c < size; ++c) table[c] += weight * torus.apart_on(d, c, at);
-        };
-        if (points.size() <= static_cast<std::size_t>(size)) {
-            for (std::size_t i = 0; i < points.size(); ++i) add(points[i].at[d], weights[i]);
-            continue;
-        }
-        weight_at.assign(static_cast<std::size_t>(size), 0);
+        std::uint64_t sum = 0;    // at 0
+        std::uint64_t slope = 0;  // from 0 to 1
         for (std::size_t i = 0; i < points.size(); ++i) {
-            weight_at[static_cast<std::size_t>(points[i].at[d])] += weights[i];
+            const auto at = static_cast<std::uint32_t>(points[i].at[d]);
+            const std::uint64_t from_0 = weights[i] * torus.apart_on(d, 0, points[i].at[d]);
+            sum += from_0;
+            slope += weights[i] * torus.apart_on(d, 1, points[i].at[d]) - from_0;
+            table[at] += 2 * weights[i];
+            if (!torus.spec_.wrap[d]) continue;
+            for (const std::uint32_t half : {size / 2, size - size / 2}) {
+                const std::uint32_t across = at + half;
+                table[across < size ? across : across - size] -= weights[i];
+            }
         }
-        for (std::int32_t c = 0; c < size; ++c) {
-            if (weight_at[static_cast<std::size_t>(c)] != 0) add(c, weight_at[static_cast<std::size_t>(c)]);
+        table[0] = sum;
+        for (std::uint32_t c = 1; c < size; ++c) {
+            sum += slope;
+            slope += std::exchange(table[c], sum);
         }
     }
 }
@@ -285,8 +293,10 @@ template <std::size_t Width>
 std::uint64_t BasicTorus<Width>::Pull::bound(const Region& box) const {
     std::uint64_t sum = 0;
     for (std::uint32_t d = 0; d < axes_; ++d) {
-        const auto first = table_.begin() + start_[d];
-        sum += *std::min_element(first + box.low[d], first + box.high[d] + 1);
+        const std::uint64_t* const table = table_.data() + start_[d];
+        std::uint64_t least = table[box.low[d]];
+        for (std::int32_t c = box.low[d] + 1; c <= box.high[d]; ++c) least = std::min(least, table[c]);
+        sum += least;
     }
     return sum;
 }

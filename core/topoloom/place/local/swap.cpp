@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/local/swap.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/side_by_side.hpp"
@@ -48,13 +50,17 @@ class SwapSearch {
     }
 
     void visit(Rank u, Meter& meter) {
-        for (const Rank v : neighborhood_.around(u)) {
-            if (v == u) continue;
-            if (!meter.spend(1)) return;
-            if (state_.exchange_gain(u, v) <= 0) continue;
-            state_.exchange(u, v);
+        // Itself first, which is no candidate.
+        const std::vector<Rank>& around = neighborhood_.around(u);
+        for (std::size_t next = 1; next < around.size();) {
+            const std::size_t found = state_.find_gain(u, around, next);
+            const std::size_t end = std::min(found + 1, around.size());
+            if (!meter.spend(end - next)) return;
+            next = end;
+            if (found == around.size()) break;
+            state_.exchange(u, around[found]);
             queue_.wake(u);
-            queue_.wake(v);
+            queue_.wake(around[found]);
         }
         if (free_.count() > 0) try_free_slot(u, meter);
     }

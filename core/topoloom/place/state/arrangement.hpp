@@ -2,6 +2,7 @@
 // A placement under local search: where every rank is, what its messages cost there, and what a change would gain.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -47,7 +48,8 @@ template <class Space>
 
 /// One rank on a slot; slots are named by their position in the allocation. The cost of each rank is kept: to ask for a
 /// gain costs O(degree), to make the change twice that. All values are exact, so exchanging again, or moving back,
-/// restores the state bit for bit. Compiled for each space (SpaceArrangement); a search pays one call per gain.
+/// restores the state bit for bit. Compiled for each space (SpaceArrangement). A call costs about as much as a gain of low
+/// degree, so a search that tries many ranks asks for all of them in one.
 class Arrangement {
    public:
     virtual ~Arrangement() = default;
@@ -68,6 +70,10 @@ class Arrangement {
     [[nodiscard]] virtual std::int64_t exchange_gain(Rank u, Rank v) = 0;
     /// By how much moving u to the free slot at `position` lowers the total. O(degree of u).
     [[nodiscard]] virtual std::int64_t move_gain(Rank u, Position position) const = 0;
+    /// The index, from `begin` on, of the first candidate whose exchange with u lowers the total; their number if none
+    /// does.
+    [[nodiscard]] virtual std::size_t find_gain(Rank u, std::span<const Rank> candidates,
+                                                std::size_t begin) = 0;
     virtual void exchange(Rank u, Rank v) = 0;
     virtual void move(Rank u, Position position) = 0;
 

@@ -2,6 +2,7 @@
 // An arrangement in one space: the loops over edges that all local searches spend their time in.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -40,6 +41,13 @@ class SpaceArrangement final : public Arrangement {
 
     [[nodiscard]] std::int64_t move_gain(Rank u, Position position) const override {
         return cost_[u.value] - cost_at(u, slots_[position.value]);
+    }
+
+    [[nodiscard]] std::size_t find_gain(Rank u, std::span<const Rank> candidates,
+                                        std::size_t begin) override {
+        for (std::size_t i = begin; i < candidates.size(); ++i)
+            if (SpaceArrangement::exchange_gain(u, candidates[i]) > 0) return i;
+        return candidates.size();
     }
 
     void exchange(Rank u, Rank v) override {
