@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every schedule: messages enumerated a second on one core, of 4,096 ranks, and what costing a million ranks takes.
+// Every schedule: messages enumerated a second on one core, of 4,096 ranks; what costing a million ranks by messages alone
+// takes, and 512 ranks by routes.
+#include <cstdint>
+#include <ranges>
 #include <string>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 
@@ -42,6 +48,19 @@ void cost_alone(benchmark::State& state, const std::string& name, Operation oper
     for (auto _ : state) benchmark::DoNotOptimize(cost(any, model).time);
 }
 
+/// Scattered over a torus, without and with ranks that wait only for their own messages.
+void cost_routed(benchmark::State& state, const std::string& name, Operation operation, bool run) {
+    const Machine machine = make_machine("torus:8x8x8");
+    const AnySchedule any = make_schedule(call_of(operation, 512), name);
+    const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
+    std::vector<Slot> slots;
+    for (const std::uint32_t rank : std::views::iota(0U, 512U)) slots.push_back(Slot{rank * 37 % 512});
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(
+            (run ? run_cost(any, model, machine, slots) : cost(any, model, machine, slots)).time);
+    }
+}
+
 const int registered = [] {
     for (const ScheduleEntry& entry : schedules()) {
         for (const Operation operation : entry.operations) {
@@ -51,6 +70,14 @@ const int registered = [] {
                 benchmark::RegisterBenchmark(("enumerate/" + what).c_str(), [=](benchmark::State& state) {
                     enumerate(state, name, operation);
                 })->Unit(benchmark::kMillisecond);
+            }
+            if (entry.is_for(512)) {
+                for (const bool run : {false, true}) {
+                    benchmark::RegisterBenchmark(
+                        ((run ? "run/" : "routed/") + what).c_str(),
+                        [=](benchmark::State& state) { cost_routed(state, name, operation, run); })
+                        ->Unit(benchmark::kMillisecond);
+                }
             }
             if (entry.is_for(1'000'000)) {
                 benchmark::RegisterBenchmark(("cost/" + what).c_str(), [=](benchmark::State& state) {
