@@ -33,7 +33,6 @@ class Matching {
     [[nodiscard]] std::uint32_t inputs() const { return inputs_; }
     /// no_index: none.
     [[nodiscard]] std::uint32_t output_of(std::uint32_t input) const { return output_of_[input]; }
-    [[nodiscard]] std::uint32_t input_of(std::uint32_t output) const { return input_of_[output]; }
 
     /// Turns of outputs among inputs, and of inputs among outputs, move on with what the first iteration matches.
     void islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,

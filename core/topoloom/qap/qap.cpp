@@ -103,21 +103,6 @@ std::int64_t Qap::value(std::span<const std::uint32_t> p) const {
     return sum;
 }
 
-std::int64_t Qap::exchange_delta(std::span<const std::uint32_t> p, std::size_t i, std::size_t j) const {
-    if (i == j) return 0;
-    const std::size_t x = p[i];
-    const std::size_t y = p[j];
-    std::int64_t delta =
-        (a(i, i) - a(j, j)) * (b(y, y) - b(x, x)) + (a(i, j) - a(j, i)) * (b(y, x) - b(x, y));
-    delta += alone(i, y) - alone(i, x) + alone(j, x) - alone(j, y);
-    for (std::size_t k = 0; k < order_; ++k) {
-        if (k == i || k == j) continue;
-        const std::size_t z = p[k];
-        delta += (a(i, k) - a(j, k)) * (b(y, z) - b(x, z)) + (a(k, i) - a(k, j)) * (b(z, y) - b(z, x));
-    }
-    return delta;
-}
-
 void require_permutation(std::span<const std::uint32_t> p, std::size_t order) {
     std::vector<char> seen(order, false);
     if (p.size() != order) fail("the assignment has ", p.size(), " items, but the problem has ", order);

@@ -34,9 +34,6 @@ class Qap {
 
     /// O(order^2).
     [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> p) const;
-    /// What exchanging the locations of items i and j adds to the value. O(order).
-    [[nodiscard]] std::int64_t exchange_delta(std::span<const std::uint32_t> p, std::size_t i,
-                                              std::size_t j) const;
 
    private:
     std::size_t order_;

@@ -51,7 +51,6 @@ class FatTree {
     [[nodiscard]] std::size_t node_count() const { return tree_.node_count(); }
     [[nodiscard]] std::size_t link_count() const { return link_count_; }
     [[nodiscard]] std::size_t vertex_count() const { return vertex_count_; }
-    [[nodiscard]] std::size_t switch_count() const { return vertex_count() - node_count(); }
 
     [[nodiscard]] Point point(Node node) const { return tree_.point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return tree_.hops(a, b); }

@@ -122,14 +122,4 @@ double many_to_many_time(Combining strategy, std::size_t ranks, double degree, d
     }
 }
 
-double many_to_many_multicast_time(Combining strategy, std::size_t ranks, double degree, double bytes,
-                                   const CombiningCosts& costs) {
-    const double p = shape_of(strategy, ranks).ranks;
-    const double messages = strategy == Combining::mesh        ? 2 * std::sqrt(p)
-                            : strategy == Combining::grid      ? 3 * std::cbrt(p)
-                            : strategy == Combining::hypercube ? std::log2(p)
-                                                               : degree;
-    return messages * costs.alpha + degree * bytes * costs.beta;
-}
-
 }  // namespace topoloom

@@ -50,8 +50,4 @@ enum class Reading { counted, printed };
 [[nodiscard]] double many_to_many_time(Combining strategy, std::size_t ranks, double degree, double bytes,
                                        const CombiningCosts& costs, Reading reading = Reading::counted);
 
-/// The same m bytes to each of them: [3.21] to [3.24].
-[[nodiscard]] double many_to_many_multicast_time(Combining strategy, std::size_t ranks, double degree,
-                                                 double bytes, const CombiningCosts& costs);
-
 }  // namespace topoloom
