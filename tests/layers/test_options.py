@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An option means one thing in every verb, and old names lead to the new ones."""
+"""An option means one thing in every verb."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import click
 import pytest
 
 from topoloom.cli.app import GROUPS, VERBS, app
-from topoloom.cli.renamed import RENAMED
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -86,21 +85,6 @@ def test_a_short_name_stands_for_one_option() -> None:
         if len(word) == 2 and word not in RESULTS:
             long = {option.opts[0] for option in verbs.values()}
             assert len(long) == 1, f"{word} is {long}"
-
-
-@pytest.mark.parametrize(
-    ("verb", "old"), [(verb, old) for verb, names in RENAMED.items() for old in names]
-)
-def test_an_old_name_is_answered_with_the_new_one(
-    topoloom: Command, verb: str, old: str
-) -> None:
-    refused = topoloom(verb, old, "x")
-    assert (refused.status, refused.out) == (2, "")
-    new = RENAMED[verb][old]
-    assert refused.err == f"topoloom: 'topoloom {verb} {old}' is now {new}\n"
-    if new.startswith("-"):
-        assert new in options(verb)
-    assert old not in options(verb)
 
 
 def test_every_verb_is_listed_in_one_group() -> None:

@@ -19,7 +19,6 @@ import click
 from topoloom.cli.command_line import command_line
 from topoloom.cli.exit_status import Failure, Interrupted
 from topoloom.cli.parameters import make_command
-from topoloom.cli.renamed import new_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -250,7 +249,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, Failure):
         return fail(str(error), error.status)
     if hasattr(error, "format_message"):  # a usage error of click
-        return fail(_renamed(error) or _sentence(error.format_message()), 2)
+        return fail(_sentence(error.format_message()), 2)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
@@ -273,13 +272,6 @@ def _explain(error: Exception) -> int:
         "(TOPOLOOM_TRACEBACK=1 shows where)",
         1,
     )
-
-
-def _renamed(error: Any) -> str | None:
-    """Name the new spelling, if the error is that an option has an old one."""
-    if not hasattr(error, "option_name") or error.ctx is None:
-        return None
-    return new_name(error.ctx.info_name, error.option_name)
 
 
 def _sentence(text: str) -> str:

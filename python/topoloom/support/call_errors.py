@@ -39,12 +39,6 @@ _EXAMPLES = {
     ("Schedule", "name"): "one of topoloom.schedules.schedules(), such as 'ring'",
     ("Schedule", "operation"): "such as 'all-gather'",
 }
-#: Arguments that are now said otherwise.
-_RENAMED = {
-    "imbalance": "sharing=Sharing(imbalance=...)",
-    "capacities": "sharing=Sharing(capacities=...)",
-    "proven": "the result's .proven",
-}
 _PLAIN = {
     "str": (str,),
     "int": (int,),
@@ -158,8 +152,6 @@ def misuse(
     known = signature.parameters
     for name in kwargs:
         if name not in known:
-            if name in _RENAMED:
-                return f"'{name}' is now {_RENAMED[name]}"
             return (
                 f"there is no argument '{name}'{nearest(name, known)}; it takes "
                 f"{', '.join(known)}"

@@ -15,13 +15,6 @@ from typing import Any
 
 ROOT = __name__.partition(".")[0]
 
-#: Names that have changed, and where they are now.
-RENAMED = {
-    "Sites": f"{ROOT}.schedules.RankSlots",
-    "make_pattern": f"{ROOT}.graphs.patterns.make_graph",
-    "mesh_pattern": f"{ROOT}.graphs.mesh_graph",
-}
-
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` for the package of this name."""
@@ -83,8 +76,6 @@ def _unknown(package: str, name: str) -> str:
     text = f"module '{package}' has no attribute '{name}'"
     if name.startswith("_"):
         return text
-    if name in RENAMED:
-        return f"{text}; it is {RENAMED[name]}"
     for other in public_packages():
         if name in homes(other):
             return f"{text}; it is {other}.{name}"

@@ -17,7 +17,7 @@ from topoloom import Allocation, Machine, Placement, _core, judge, place
 from topoloom.allocations import fragmented_allocation
 from topoloom.graphs import ring, stencil
 from topoloom.support.call_errors import complaint
-from topoloom.support.public_names import RENAMED, homes, public_packages
+from topoloom.support.public_names import homes, public_packages
 
 GRAPH: Any = ring(4, 10)
 MACHINE: Any = Machine("torus:4x4")
@@ -76,10 +76,6 @@ def said(call: Any) -> str:
             "fragmented_allocation(): machine must be a Machine, not str 'torus:4x4'; "
             "make it with topoloom.load_machine(text)",
         ),
-        (
-            lambda: place(GRAPH, ALLOCATION, imbalance=0.1),  # type: ignore[call-arg]
-            "place(): 'imbalance' is now sharing=Sharing(imbalance=...)",
-        ),
     ],
 )
 def test_a_common_wrong_call_is_told_the_right_one(call: Any, line: str) -> None:
@@ -130,16 +126,6 @@ def test_the_help_of_place_has_each_parameter_with_its_default() -> None:
     for name, unit in {"seconds": "seconds", "migration_cost": "bytes"}.items():
         assert f"\n{name} : " in text
         assert unit in text.partition(f"\n{name} : ")[2].partition("\n")[0]
-
-
-@pytest.mark.parametrize("old", RENAMED)
-def test_a_renamed_name_is_answered_with_what_it_is_now(old: str) -> None:
-    now = RENAMED[old]
-    for package in public_packages():
-        with pytest.raises(AttributeError, match=f"'{old}'; it is {now}$"):
-            getattr(importlib.import_module(package), old)
-    module, _, name = now.rpartition(".")
-    assert hasattr(importlib.import_module(module), name)
 
 
 def test_what_is_right_still_works() -> None:
