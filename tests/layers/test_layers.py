@@ -135,17 +135,6 @@ def test_contributing_names_every_room() -> None:
     assert not missing + gone
 
 
-def test_sources_keep_to_standard_terms() -> None:
-    outlawed = re.compile(r"whole\s+numbers?|divided\s+by\s+commas", re.IGNORECASE)
-    wrong = [
-        f"{relative(path)}: {found[0]}"
-        for path in project_files()
-        if path.suffix in SOURCES and path.name != "prose.py"
-        for found in outlawed.finditer(path.read_text())
-    ]
-    assert not wrong
-
-
 @pytest.mark.parametrize("tree", ["core/topoloom", "python/topoloom", "mpi", "nccl"])
 def test_a_room_explains_itself_in_at_most_fifteen_lines(tree: str) -> None:
     source = re.compile(r"\.(c|h|cpp|hpp|py)$")
